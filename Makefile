@@ -1,0 +1,87 @@
+# What a user runs: `make demo`, `make test`. What a developer runs besides: see CONTRIBUTING.md.
+# Needs Python 3.11 or newer, a C compiler and make; everything else goes into .venv by pip.
+
+VENV := .venv
+BIN := $(VENV)/bin
+OUT := out/adult-education
+
+# Another interpreter: make PYTHON=/path/to/python3.12 demo
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11 python3.14 python,$(if \
+  $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
+
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The build of the package itself is pinned too; old and new pips read one variable each.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
+
+SOURCES = pyproject.toml setup.py constraints.txt
+
+.PHONY: demo test test-all test-exact test-lowest lint format types wheel clean
+
+demo: $(VENV)/.installed
+	$(BIN)/rropt solve adult-education --out $(OUT)
+	$(BIN)/rropt check $(OUT)/certificate.json
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q -m "not long and not exact"
+
+test-all: test lint types
+	$(BIN)/python -m pytest -q -m "long and not exact"
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# cdd.gmp is built here, from source: needs the headers of cddlib and GMP (libcdd-dev, libgmp-dev).
+test-exact: $(VENV)-exact/.installed
+	$(VENV)-exact/bin/python -m pytest -q -m exact
+
+# The lower bounds of pyproject.toml, really installed and really tested.
+test-lowest: $(VENV)-lowest/.installed
+	$(VENV)-lowest/bin/python -m pytest -q -m "not long and not exact"
+
+wheel: $(VENV)/.installed-dev
+	rm -rf build dist
+	$(BIN)/python -m build --outdir dist .
+
+clean:
+	rm -rf build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-exact $(VENV)-lowest
+	find rropt models tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An environment is made afresh whenever the interpreter's name is known and its folder is not there; a stamp
+# that is older than the files below installs again into the same folder, which pip does in a second.
+define new-venv
+	@test -n "$(PYTHON)" || { echo "rropt needs Python 3.11 or newer and found none; install one, or say make PYTHON=/path/to/python3" >&2; exit 1; }
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D) || { rm -rf $(@D); echo "cannot make $(@D): does $(PYTHON) have the modules venv and ensurepip (Debian: python3-venv)?" >&2; exit 1; }
+endef
+
+$(VENV)/.installed: $(SOURCES)
+	$(new-venv)
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install -c constraints.txt -e ".[dev]"
+	@touch $@
+
+# pycddlib brings cdd and cdd.gmp and goes in last, over pycddlib-standalone's cdd, so that both halves match.
+$(VENV)-exact/.installed: $(SOURCES)
+	$(new-venv)
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints.txt -e ".[exact,test]"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints.txt --force-reinstall --no-deps pycddlib
+	$(@D)/bin/python -c "import cdd.gmp"
+	@touch $@
+
+$(VENV)-lowest/.installed: export PIP_CONSTRAINT :=
+$(VENV)-lowest/.installed: pyproject.toml setup.py constraints-lowest.txt
+	$(new-venv)
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[test]"
+	@touch $@

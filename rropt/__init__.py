@@ -1,0 +1,63 @@
+"""rropt: randomised response as an optimisation problem, solved with a proof.
+
+Declare an objective and constraints, solve, and get an exact mechanism with a certificate that an independent
+checker accepts. The names below are loaded when they are first used, so that importing rropt costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "Prior": "priors",
+    "Level": "criteria",
+    "Mechanism": "mechanisms.mechanism",
+    "RandomizedResponse": "mechanisms.randomized_response",
+    "MutualInformation": "objectives",
+    "Trace": "objectives",
+    "ExpectedLoss": "objectives",
+    "ExpectedGain": "objectives",
+    "BayesSuccess": "objectives",
+    "Objective": "objectives",
+    "LDP": "constraints",
+    "Forbidden": "constraints",
+    "Floor": "constraints",
+    "LinearConstraint": "constraints",
+    "ConeConstraint": "constraints",
+    "Constraint": "constraints",
+    "Problem": "problem",
+    "Solution": "problem",
+    "SolveOptions": "problem",
+    "Maximize": "problem",
+    "Minimize": "problem",
+    "Certificate": "certificates",
+    "load_problem": "declarations",
+    "parse_problem": "declarations",
+    "problem_to_toml": "declarations",
+    "InputError": "errors",
+    "NoRoute": "errors",
+    "RroptError": "errors",
+    "Verdict": "checker",
+}
+_RENAMED = {"check": ("checker", "check_file")}
+
+__all__ = ["__version__", *sorted([*_HOMES, *_RENAMED])]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"rropt.{_HOMES[name]}"), name)
+    elif name in _RENAMED:
+        module, inner = _RENAMED[name]
+        value = getattr(import_module(f"rropt.{module}"), inner)
+    else:
+        raise AttributeError(f"module 'rropt' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,166 @@
+"""From a route's floating-point answer to an exact mechanism, a proof and the checker's verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from flint import arb
+
+from rropt.certificates import Certificate
+from rropt.checker import Verdict, check_bytes
+from rropt.errors import Refusal
+from rropt.exact import Interval, ball, enclosure, rational
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.objectives import Objective, Trace
+from rropt.programs import Program, Sense
+from rropt.proofs import prove, prove_infeasible
+from rropt.proofs.relaxation import relaxed_bound
+from rropt.rounding import round_to_mechanism
+from rropt.routes import Answer, Effort
+
+Status = Literal["certified", "bounded", "infeasible"]
+
+VALUE_BITS = 96
+"""An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """What can be said for certain after a solve; the fields are those of `Solution`."""
+
+    status: Status
+    mechanism: Mechanism | None = None
+    attained: Interval | None = None
+    limit: Fraction | None = None
+    certificate: Certificate | None = None
+    verdict: Verdict | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def assemble(
+    program: Program,
+    objective: Objective,
+    outputs: tuple[str, ...] | None,
+    gap: object,
+    effort: Effort,
+    answer: Answer,
+) -> Assembled:
+    """Round, prove, certify and check a route's answer. `outputs` are labels that the caller wants where the
+    program leaves them free; `gap` is the wanted one, relative to max(1, |bound|), in the objective's unit."""
+    warnings = list(answer.notes)
+    if answer.stopped:
+        warnings.append(f"stopped early: {answer.stopped}")
+    if answer.farkas is not None:
+        infeasible = _infeasible(program, answer, warnings)
+        if infeasible is not None:
+            return infeasible
+        warnings.append("the solver found no mechanism, but that none exists could not be proved")
+    mechanism = _mechanism(program, answer, warnings)
+    limit, certificate, verdict = _proved(program, objective, mechanism, answer, effort, warnings)
+    if mechanism is not None and program.outputs is None and outputs and len(outputs) >= len(mechanism.outputs):
+        mechanism = mechanism.relabelled(outputs)
+    attained = None if mechanism is None else objective.value(mechanism)
+    if limit is not None:
+        limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
+    distance = gap_of(program.sense, attained, limit)
+    reached = (
+        distance is not None
+        and limit is not None
+        and distance <= rational(gap, "gap") * max(Fraction(1), abs(limit))
+    )
+    certified = reached and verdict is not None and verdict.proved
+    if mechanism is not None and mechanism.rank < len(mechanism.inputs):
+        remedy = (
+            "loosen the constraints"
+            if objective.kind == Trace.kind
+            else "to recover them from a release, maximise trace instead (k-RR, its optimum under LDP alone, has full rank)"
+        )
+        warnings.append(
+            f"this mechanism identifies no frequencies: {mechanism.rank} independent outputs for "
+            f"{len(mechanism.inputs)} inputs; {remedy}"
+        )
+    return Assembled(
+        "certified" if certified else "bounded",
+        mechanism,
+        attained,
+        limit,
+        certificate,
+        verdict,
+        tuple(warnings),
+    )
+
+
+def gap_of(sense: Sense, attained: Interval | None, limit: Fraction | None) -> Fraction | None:
+    """The distance of the bound and the certain value; None unless both are known."""
+    if attained is None or limit is None:
+        return None
+    return limit - attained.lower if sense == "maximize" else attained.upper - limit
+
+
+def in_units(value: Interval, units: str) -> Interval:
+    """A value in the utility's own unit (nats, or none) in `units`."""
+    if units != "bits":
+        return value
+    lower = enclosure(lambda: ball(value.lower) / arb(2).log())
+    upper = enclosure(lambda: ball(value.upper) / arb(2).log())
+    return Interval(lower.lower, upper.upper)
+
+
+def _mechanism(program: Program, answer: Answer, warnings: list[str]) -> Mechanism | None:
+    outputs = program.outputs if answer.outputs is None else answer.outputs
+    matrix = answer.matrix
+    if matrix is None:
+        # Nothing was found: the rounding then starts from its own feasible point.
+        matrix = np.zeros((program.size, 1 if outputs is None else len(outputs)))
+    # A Bayes gain is solved over its actions, which the program itself leaves free.
+    rounded = round_to_mechanism(replace(program, outputs=outputs), matrix, outputs)
+    if isinstance(rounded, Refusal):
+        warnings.append(f"no exact mechanism: {rounded}")
+        return None
+    return rounded
+
+
+def _proved(
+    program: Program,
+    objective: Objective,
+    mechanism: Mechanism | None,
+    answer: Answer,
+    effort: Effort,
+    warnings: list[str],
+) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
+    """(bound, certificate, verdict); the certificate needs a mechanism as its witness."""
+    proof = prove(program, answer.dual, effort)
+    if isinstance(proof, Refusal):
+        known = relaxed_bound(program)
+        reason = "" if known is None else f"; the bound shown is {known[1]}"
+        warnings.append(f"not machine-checked: {proof}{reason}")
+        return (None if known is None else known[0]), None, None
+    if mechanism is None:
+        return proof.bound, None, None
+    if objective.units:
+        assert objective.prior is not None
+        value = mechanism.mutual_information(objective.prior).widened(VALUE_BITS)
+    else:
+        value = objective.value(mechanism)
+    certificate = Certificate.of_optimum(program, mechanism, value, proof)
+    verdict = check_bytes(certificate.to_json().encode())
+    if not verdict.proved:
+        warnings.append(f"the checker does not accept the certificate: {verdict.reason}")
+    return proof.bound, certificate, verdict
+
+
+def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assembled | None:
+    assert answer.farkas is not None
+    reduced = program.linearised()
+    proof = prove_infeasible(reduced, answer.farkas)
+    if proof is None:
+        return None
+    certificate = Certificate.of_infeasibility(reduced, proof)
+    verdict = check_bytes(certificate.to_json().encode())
+    if not verdict.proved:
+        warnings.append(f"the checker does not accept the proof of infeasibility: {verdict.reason}")
+        return None
+    return Assembled("infeasible", certificate=certificate, verdict=verdict, warnings=tuple(warnings))

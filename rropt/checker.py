@@ -1,0 +1,1115 @@
+"""The trusted checker of rropt certificates, format version 1.
+
+One file, Python standard library only, nothing of rropt: copy it anywhere and run
+`python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
+docs/certificate-format.md alone and follows that text section by section; the quotes in the docstrings
+are from there. It believes nothing in a certificate: the exit status is
+
+    0  PROVED      the optimum lies in the printed interval (or: no mechanism exists)
+    1  REFUTED     a well-formed file whose claim fails or is not proved by what it holds
+    2  UNREADABLE  not a certificate of this format, or beyond its limits
+
+Arithmetic is exact (int, fractions.Fraction) or in fixed point, integers in units of 2^-P, with every
+rounding in the direction that makes it harder to prove something; the comments say why. A name ending in
+`_lo` or `_hi` is a lower or an upper bound of a real number.
+
+How to read it: a function `_read_*` turns JSON into typed values and raises `Unreadable`; a function
+`_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd
+from os import PathLike
+from typing import NoReturn, TypeAlias
+
+__all__ = ["Verdict", "check_bytes", "check_file", "main"]
+
+# --------------------------------------------------------------------------------------------------------
+# 1. Encoding: limits, the three answers
+# --------------------------------------------------------------------------------------------------------
+
+MAX_BYTES = 256 * 2**20
+MAX_DEPTH = 8
+MAX_INT = 2**53
+MAX_RAT_CHARACTERS = 4000
+MAX_DENOMINATOR_BITS = 2**17
+MAX_INPUTS = 10**5
+MAX_COLUMNS = 10**5
+MAX_DENSE_ENTRIES = 10**8
+MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
+MAX_EXPONENT = 20
+
+KNOWN_ASSUMPTIONS = ("mi-column-convex",)
+
+Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
+Pair: TypeAlias = tuple[int, int]  # numerator, denominator > 0; not necessarily coprime
+
+
+class Unreadable(Exception):
+    """The file is not a certificate of this format (exit status 2)."""
+
+
+class Refuted(Exception):
+    """The file is well formed, and a claim in it fails or is not proved (exit status 1)."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker found. The numbers are None unless the status is PROVED.
+
+    status: "PROVED", "REFUTED" or "UNREADABLE"; reason: why not PROVED ("" when it is).
+    problem: one line that says which problem; "" if unreadable.
+    kind: "optimum" or "infeasible" where proved, else "".
+    lower, upper: what is proved of the optimum, in the sense of the problem (section 7); gap: upper - lower.
+    value_lower, value_upper: what is proved of the mechanism's own utility.
+    assumptions: names of what the proof takes for granted.
+    """
+
+    status: str
+    reason: str = ""
+    problem: str = ""
+    kind: str = ""
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    value_lower: Fraction | None = None
+    value_upper: Fraction | None = None
+    gap: Fraction | None = None
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def proved(self) -> bool:
+        """True exactly when the claim is proved (perhaps under the assumptions listed)."""
+        return self.status == "PROVED"
+
+    @property
+    def exit_status(self) -> int:
+        """0 PROVED, 1 REFUTED, 2 everything else."""
+        return {"PROVED": 0, "REFUTED": 1}.get(self.status, 2)
+
+    def report(self) -> str:
+        """The lines of section 7, without a line end after the last."""
+        return "\n".join(_report_lines(self))
+
+
+# --------------------------------------------------------------------------------------------------------
+# 1. Encoding: from bytes to JSON values
+# --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Bad:
+    """Stands where the JSON text holds something that the format has no place for.
+
+    Every reader below asks for a type that this is not, so it is rejected at its path.
+    """
+
+    what: str
+
+
+def _quote(text: str) -> str:
+    """`text` as printable ASCII, shortened."""
+    return ascii(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _describe(value: object) -> str:
+    """What `value` is, for a message."""
+    if isinstance(value, _Bad):
+        return value.what
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return "the string " + _quote(value)
+    if isinstance(value, int):
+        return f"the integer {value}"
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _path(where: Where) -> str:
+    """The JSON path, such as proof.tree[17]."""
+    parts: list[str] = []
+    while not isinstance(where, str):
+        where, last = where
+        parts.append(f"[{last}]" if isinstance(last, int) else f".{last}")
+    return (where + "".join(reversed(parts))).lstrip(".")
+
+
+def _unreadable(where: Where, what: str) -> NoReturn:
+    """Raise Unreadable with the path and the reason."""
+    raise Unreadable(f"{_path(where) or 'the file'}: {what}")
+
+
+def _limit(count: int, most: int, where: Where, name: str) -> None:
+    """"Beyond them a file is UNREADABLE, and the limit is named"."""
+    if count > most:
+        _unreadable(where, f"{name}: {count} is beyond the limit of {most}")
+
+
+# Strings are skipped whole; an unterminated one runs to the end of the text, so that the scan stays linear.
+_STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|([\[{])|([\]}])', re.DOTALL)
+
+
+def _check_depth(data: bytes) -> None:
+    """"JSON depth <= 8": before json.loads, whose recursion is then bounded too."""
+    depth = 0
+    for token in _STRUCTURE.finditer(data):
+        if token[1]:
+            depth += 1
+            if depth > MAX_DEPTH:
+                _unreadable("", f"JSON depth: byte {token.start()} is deeper than the limit of {MAX_DEPTH}")
+        elif token[2]:
+            depth -= 1
+
+
+def _json_int(text: str) -> int | _Bad:
+    """INT: "absolute value below 2^53, written without sign of zero" (the length bounds the conversion)."""
+    if text == "-0":
+        return _Bad("the integer -0")
+    if len(text) > 17 or abs(int(text)) >= MAX_INT:
+        return _Bad("an integer of absolute value 2^53 or more")
+    return int(text)
+
+
+def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
+    """"At every level: no duplicate [...] key"."""
+    result = dict(pairs)
+    if len(result) == len(pairs):
+        return result
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return _Bad(f"an object with the duplicate key {_quote(key)}")
+        seen.add(key)
+    raise AssertionError("fewer keys than pairs and no duplicate")  # cannot happen
+
+
+def _json(data: bytes) -> object:
+    """"One JSON object, UTF-8 without byte-order mark, at most 256 MiB. No JSON floats"."""
+    _limit(len(data), MAX_BYTES, "", "bytes")
+    if data.startswith(b"\xef\xbb\xbf"):
+        _unreadable("", "begins with a byte-order mark")
+    _check_depth(data)
+    try:
+        return json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_json_object,
+            parse_int=_json_int,
+            parse_float=lambda text: _Bad("a JSON float"),
+            parse_constant=lambda text: _Bad(f"the constant {text}"),
+        )
+    except UnicodeDecodeError as error:
+        _unreadable("", f"is not UTF-8 (byte {error.start})")
+    except json.JSONDecodeError as error:
+        _unreadable("", f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 1. Encoding: from JSON values to typed values
+# --------------------------------------------------------------------------------------------------------
+
+
+def _read_object(value: object, where: Where, keys: str, optional: str = "") -> dict[str, object]:
+    """An object with exactly the blank-separated `keys`, and perhaps some of `optional`."""
+    if not isinstance(value, dict):
+        _unreadable(where, f"expected an object, found {_describe(value)}")
+    for key in keys.split():
+        if key not in value:
+            _unreadable(where, f"the key {key!r} is missing")
+    for key in value:
+        if key not in keys.split() and key not in optional.split():
+            _unreadable(where, f"the key {_quote(key)} is unknown here")
+    return value
+
+
+def _read_kind(value: object, where: Where, kinds: str) -> str:
+    """The `kind` of an object that is one of several."""
+    if not isinstance(value, dict):
+        _unreadable(where, f"expected an object, found {_describe(value)}")
+    return _read_word(value.get("kind"), (where, "kind"), kinds)
+
+
+def _read_word(value: object, where: Where, words: str) -> str:
+    """One of the blank-separated `words`."""
+    if not isinstance(value, str) or value not in words.split():
+        _unreadable(where, f"expected one of {', '.join(words.split())}, found {_describe(value)}")
+    return value
+
+
+def _read_list(value: object, where: Where, least: int = 0, exactly: int | None = None) -> list[object]:
+    """A list of at least `least` or of `exactly` so many elements."""
+    if not isinstance(value, list):
+        _unreadable(where, f"expected a list, found {_describe(value)}")
+    if len(value) < least:
+        _unreadable(where, f"expected {least} elements or more, found {len(value)}")
+    if exactly is not None and len(value) != exactly:
+        _unreadable(where, f"expected {exactly} elements, found {len(value)}")
+    return value
+
+
+def _read_index(value: object, where: Where, below: int) -> int:
+    """An INT from 0 to below - 1."""
+    if type(value) is not int or not 0 <= value < below:
+        _unreadable(where, f"expected an integer from 0 to {below - 1}, found {_describe(value)}")
+    return value
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _read_string(value: object, where: Where) -> str:
+    """A string; a lone surrogate (an escape that stands for no character) is not one."""
+    if not isinstance(value, str):
+        _unreadable(where, f"expected a string, found {_describe(value)}")
+    if _SURROGATE.search(value):
+        _unreadable(where, "a lone surrogate is not a character")
+    return value
+
+
+def _read_names(value: object, where: Where, least: int, most: int, limit: str) -> list[str]:
+    """Distinct strings, from `least` to `most` of them."""
+    values = _read_list(value, where, least)
+    _limit(len(values), most, where, limit)
+    names = [_read_string(name, (where, i)) for i, name in enumerate(values)]
+    _read_distinct(names, where)
+    return names
+
+
+def _read_distinct(names: Sequence[str], where: Where) -> None:
+    """Names that are required to be distinct."""
+    seen: set[str] = set()
+    for i, name in enumerate(names):
+        if name in seen:
+            _unreadable((where, i), f"the name {_quote(name)} occurs twice")
+        seen.add(name)
+
+
+_RAT = re.compile("0|-?[1-9][0-9]*(?:/[1-9][0-9]*)?")
+_HEX = re.compile("[0-9a-f]+")
+
+
+def _integer(digits: str) -> int:
+    """int(digits), also where the interpreter is set to refuse more than 640 digits."""
+    if len(digits) <= 600:
+        return int(digits)
+    negative = digits.startswith("-")
+    half = len(digits) // 2
+    head, tail = digits[negative:-half], digits[-half:]
+    size = _integer(head) * 10**half + _integer(tail)
+    return -size if negative else size
+
+
+def _read_big(value: object, where: Where, positive: bool = False) -> int:
+    """BIG >= 0 ("a RAT without /"), or BIG > 0."""
+    if not isinstance(value, str) or len(value) > MAX_RAT_CHARACTERS:
+        _unreadable(where, f"expected an integer as a string, found {_describe(value)}")
+    if not _RAT.fullmatch(value) or "/" in value:
+        _unreadable(where, f"{_quote(value)} is not an integer in lowest terms")
+    if value[0] == "-" or (positive and value == "0"):
+        _unreadable(where, f"{_quote(value)} is out of range, it must be {'> 0' if positive else '>= 0'}")
+    return _integer(value)
+
+
+@dataclass
+class _Rationals:
+    """Reads the RAT of one file and holds their least common denominator."""
+
+    common: int = 1
+    denominators: set[int] = field(default_factory=lambda: {1})
+    known: dict[str, Fraction] = field(default_factory=dict)
+
+    def pair(self, value: object, where: Where) -> Pair:
+        """RAT: "numerator and denominator coprime, denominator at least 2 where there is one"."""
+        if not isinstance(value, str):
+            _unreadable(where, f"expected a rational as a string, found {_describe(value)}")
+        if len(value) > MAX_RAT_CHARACTERS:
+            _unreadable(where, f"a rational of {len(value)} characters; the limit is {MAX_RAT_CHARACTERS}")
+        if not _RAT.fullmatch(value):
+            _unreadable(where, f"{_quote(value)} is not a rational of the form -?N(/N)?")
+        above, slash, below = value.partition("/")
+        if not slash:
+            return _integer(above), 1
+        numerator, denominator = _integer(above), _integer(below)
+        if denominator < 2 or gcd(numerator, denominator) != 1:
+            _unreadable(where, f"{_quote(value)} is not in lowest terms")
+        if denominator not in self.denominators:
+            self._extend(denominator, where)
+        return numerator, denominator
+
+    def rat(self, value: object, where: Where) -> Fraction:
+        """A RAT as a Fraction; equal strings share one."""
+        known = self.known.get(value) if isinstance(value, str) else None
+        if known is None:
+            known = Fraction(*self.pair(value, where))
+            assert isinstance(value, str)
+            self.known[value] = known
+        return known
+
+    def rat_at_least(self, value: object, where: Where, least: int) -> Fraction:
+        """A RAT >= least."""
+        result = self.rat(value, where)
+        if result < least:
+            _unreadable(where, f"{_describe(value)} is out of range, it must be >= {least}")
+        return result
+
+    def _extend(self, denominator: int, where: Where) -> None:
+        """"The least common denominator of all RAT of a file is at most 2^(2^17)".
+
+        Once per distinct denominator, and it stops at the first that leads beyond the limit, so that the
+        cost is at most (digits in the file) * (digits of the limit).
+        """
+        self.denominators.add(denominator)
+        rest = self.common % denominator
+        if rest:
+            self.common *= denominator // gcd(rest, denominator)
+            if self.common > 1 << MAX_DENOMINATOR_BITS:
+                _unreadable(where, "the common denominator is beyond the limit of 2^(2^17)")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 2. Directed numbers
+# --------------------------------------------------------------------------------------------------------
+
+P = 160  # fixed point: an integer n stands for n / 2^P
+ONE = 1 << P
+_G = P + 40  # precision inside log; u below is 2^-G
+_W = P + 96  # precision inside exp
+
+
+def _ceil_div(numerator: int, denominator: int) -> int:
+    """The quotient rounded up, denominator > 0 (`//` rounds down)."""
+    return -(-numerator // denominator)
+
+
+def _fixed_lo(x: Fraction) -> int:
+    """x in fixed point, rounded down."""
+    return (x.numerator << P) // x.denominator
+
+
+def _fixed_hi(x: Fraction) -> int:
+    """x in fixed point, rounded up."""
+    return _ceil_div(x.numerator << P, x.denominator)
+
+
+@lru_cache(maxsize=2**16)
+def _exp(numerator: int, denominator: int) -> tuple[Fraction, Fraction]:
+    """An enclosure of exp(numerator / denominator) of relative width <= 2^-150, for 0 <= argument <= 20.
+
+    "exp(0) = 1 [...] exactly; lower enclosures of exp are >= 1."
+    """
+    if numerator == 0:
+        return Fraction(1), Fraction(1)
+    lo = _exp_directed(numerator, denominator, up=False) >> (_W - P)
+    hi = _ceil_div(_exp_directed(numerator, denominator, up=True), 1 << (_W - P))
+    return Fraction(lo, ONE), Fraction(hi, ONE)
+
+
+def _exp_directed(numerator: int, denominator: int, up: bool) -> int:
+    """exp(x), x = numerator / denominator, in units of 2^-W, every operation rounded down or every one up.
+
+    exp(x) = exp(r)^(2^8) with r = x / 2^8 <= 20/256 < 1/12, and exp(r) by its Taylor series. All quantities
+    are >= 0 and every operation (sum, product, quotient by n) is monotone in them, so rounding all
+    of them down gives a lower bound, and likewise up. Down, the rest of the series is left out. Up, the last
+    term used is counted twice: the ratio of successive terms is below r < 1/2, so it bounds the rest.
+    Width: r is off by one unit, each of at most 60 terms by two, which is a relative error below
+    2^7 * 2^-W; a squaring doubles it and adds one unit: after 8, below 2^16 * 2^-W = 2^-240.
+    """
+
+    def divide(value: int, by: int) -> int:
+        return _ceil_div(value, by) if up else value // by
+
+    r = divide(numerator << _W, denominator << 8)
+    total = term = 1 << _W
+    n = 0
+    while term > 1:
+        n += 1
+        term = divide(term * r, n << _W)
+        total += term
+    if up:
+        total += term
+    for _ in range(8):
+        total = divide(total * total, 1 << _W)
+    return total
+
+
+def _twice_atanh(a: int, b: int) -> int:
+    """2 atanh(a/b) in units u = 2^-G with an error below 2u, for 0 <= a/b <= 1/3.
+
+    The series a/b + (a/b)^3/3 + ... in units of 2^-24 u: a power is off by less than 1 + 1/9 + 1/81 + ... <
+    1.2 of them, a term by 2.2, and at most 80 terms are not zero (9^-80 < 2^-250); what is left out is
+    below 1. Twice that is below 2^9 * 2^-24 u, and the last division adds less than u.
+    """
+    square_a, square_b = a * a, b * b
+    power = (a << (_G + 24)) // b
+    total, n = 0, 1
+    while power:
+        total += power // n
+        power = power * square_a // square_b
+        n += 2
+    return total >> 23  # 2^24, and the factor 2
+
+
+_LOG_2 = _twice_atanh(1, 3)
+_ODD_INVERSES = tuple((1 << _G) // n for n in range(15, 0, -2))  # 1/15, ..., 1/3, 1
+
+
+@lru_cache(maxsize=512)
+def _log_centre(i: int) -> int:
+    """log((2 i + 1) / 1024) in units u with an error below 2u, for i = 512..1023."""
+    return _twice_atanh(2 * i + 1 - 1024, 2 * i + 1 + 1024)
+
+
+def _log(numerator: int, denominator: int) -> Pair:
+    """Fixed-point integers that enclose log(numerator / denominator), both > 0; log(1) = 0 exactly.
+
+    numerator / denominator = 2^e * m with 1 <= m < 2. With M the first G bits of m, i its first 10 bits and
+    c = (2 i + 1) / 1024 the middle of the interval of length 1/512 in which m lies,
+
+        log = e log 2 + log c + 2 atanh(z),   z = (m - c) / (m + c),   |z| <= 2^-10 / 2 = 2^-11,
+
+    and atanh(z) = z (1 + z^2/3 + ... + z^14/15) + a rest below |z|^17 <= 2^-187 / 16 (that is 2^9 u).
+    Error in units u = 2^-G: m: 1; z: 1, times 2.001; the rest: 2 * 2^9; the bracket is off by less than 4
+    (each step of Horner's rule adds 1 for the inverse, 1 for the shift and 1.1 for z^2, and scales what came before
+    by z^2 <= 2^-22), times 2 |z|; the last shift: 1; log c: 2; e log 2: 2 |e|. Together below 2 |e| + 1100.
+    |e| < 2^18 for anything that a file can hold, so the enclosure is narrower
+    than 2^20 u + 2 * 2^-P < 2^-158.
+    """
+    if numerator == denominator:
+        return 0, 0
+    e = numerator.bit_length() - denominator.bit_length()
+    if e >= 0:
+        below = numerator < denominator << e
+    else:
+        below = numerator << -e < denominator
+    if below:
+        e -= 1
+    shift = _G - e
+    m = (numerator << shift) // denominator if shift >= 0 else numerator // (denominator << -shift)
+    i = m >> (_G - 9)
+    c = (2 * i + 1) << (_G - 10)
+    z = ((m - c) << _G) // (m + c)
+    square = z * z >> _G
+    bracket = 0
+    for inverse in _ODD_INVERSES:
+        bracket = inverse + (bracket * square >> _G)
+    value = e * _LOG_2 + _log_centre(i) + (z * bracket >> (_G - 1))
+    error = 2 * abs(e) + 1100
+    return (value - error) >> 40, _ceil_div(value + error, 1 << 40)
+
+
+def _add_pairs(x: Pair, y: Pair) -> Pair:
+    """The sum of two rationals; beyond 2^18 bits the gcd (quadratic in the length) is not taken out."""
+    (a, b), (c, d) = x, y
+    if b == d:
+        return a + c, b
+    if b.bit_length() + d.bit_length() <= 2 * MAX_DENOMINATOR_BITS:
+        common = gcd(b, d)
+        return a * (d // common) + c * (b // common), b // common * d
+    return a * d + c * b, b * d
+
+
+def _total(terms: Iterable[Pair]) -> Pair:
+    """The exact sum of rationals: those of equal denominator first, then by a balanced tree."""
+    numerators: dict[int, int] = {}
+    for numerator, denominator in terms:
+        numerators[denominator] = numerators.get(denominator, 0) + numerator
+    sums = [(numerator, denominator) for denominator, numerator in numerators.items()]
+    while len(sums) > 1:
+        odd = sums[-1:] if len(sums) % 2 else []
+        sums = [_add_pairs(sums[i], sums[i + 1]) for i in range(0, len(sums) - 1, 2)] + odd
+    return sums[0] if sums else (0, 1)
+
+
+def _pair(x: Fraction) -> Pair:
+    """Numerator and denominator."""
+    return x.numerator, x.denominator
+
+
+def _sum(terms: Iterable[Fraction]) -> Fraction:
+    """The exact sum of Fractions."""
+    return Fraction(*_total((x.numerator, x.denominator) for x in terms))
+
+
+def _less(x: Pair, y: Pair) -> bool:
+    """x < y (denominators are > 0)."""
+    return x[0] * y[1] < y[0] * x[1]
+
+
+# --------------------------------------------------------------------------------------------------------
+# 4. problem
+# --------------------------------------------------------------------------------------------------------
+
+Entry: TypeAlias = tuple[int, int, Fraction]  # [x, y, RAT] or [x, z, RAT]
+
+
+@dataclass(frozen=True)
+class _Cone:
+    """A cone of section 4; a polyhedral one is its base with `rows`.
+
+    base: "complete", "graph" or "free". gamma: (gl, gh), where base is complete. edges: (x, z) to the (gl, gh)
+    of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for the others.
+    label: for the line of section 7.
+    """
+
+    base: str
+    gamma: tuple[Fraction, Fraction]
+    edges: dict[tuple[int, int], tuple[Fraction, Fraction]]
+    rows: list[list[Fraction]] | None
+    label: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One linear constraint on the whole matrix: the sum of terms * Q is <= rhs, or = rhs."""
+
+    name: str
+    sense: str
+    rhs: Fraction
+    terms: list[Entry]
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Section 4. total: the sum of the weights. cost, gain: empty for the other utilities."""
+
+    sense: str
+    k: int
+    outputs: list[str] | None
+    weights: list[int]
+    total: int
+    utility: str
+    cost: list[Entry]
+    gain: list[list[Fraction]]
+    cone: _Cone
+    rows: list[_Row]
+
+    @property
+    def m(self) -> int:
+        """The number of columns under test: one stands for all where the number of outputs is free."""
+        return 1 if self.outputs is None else len(self.outputs)
+
+    def describe(self) -> str:
+        """Section 7: "sense, utility, k, cone with its epsilon or gamma, number of rows"."""
+        columns = "any number of columns" if self.outputs is None else f"m = {self.m}"
+        return (
+            f"{self.sense} {self.utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
+        )
+
+
+def _read_problem(value: object, where: Where, rats: _Rationals) -> _Problem:
+    """Section 4, and which sense, outputs and rows go with which utility."""
+    keys = _read_object(value, where, "sense inputs outputs weights utility cone rows")
+    sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
+    k = len(_read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs"))
+    outputs = None
+    if keys["outputs"] is not None:
+        outputs = _read_names(keys["outputs"], (where, "outputs"), 1, MAX_COLUMNS, "m columns")
+    weights = _read_weights(keys["weights"], (where, "weights"), k)
+    at = (where, "utility")
+    utility = _read_kind(keys["utility"], at, "mutual_information linear bayes")
+    if sense == "minimize" and utility != "linear":
+        _unreadable((where, "sense"), f"minimize goes only with the utility linear, not with {utility}")
+    if (utility == "linear") != (outputs is not None):
+        needed = "a list" if utility == "linear" else "null"
+        _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
+    m = 0 if outputs is None else len(outputs)
+    cost: list[Entry] = []
+    gain: list[list[Fraction]] = []
+    if utility == "mutual_information":
+        _read_object(keys["utility"], at, "kind")
+    elif utility == "linear":
+        utility_keys = _read_object(keys["utility"], at, "kind cost")
+        cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
+    else:
+        utility_keys = _read_object(keys["utility"], at, "kind gain")
+        gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
+    cone = _read_cone(keys["cone"], (where, "cone"), k, "complete graph free polyhedral", rats)
+    _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
+    rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
+    if rows and outputs is None:
+        _unreadable((where, "rows"), "must be empty where outputs is null")
+    return _Problem(sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows)
+
+
+def _read_weights(value: object, where: Where, k: int) -> list[int]:
+    """"k BIG >= 0, sum > 0"."""
+    values = _read_list(value, where, exactly=k)
+    weights = [_read_big(weight, (where, x)) for x, weight in enumerate(values)]
+    if not any(weights):
+        _unreadable(where, "the sum must be > 0")
+    return weights
+
+
+def _read_entries(value: object, where: Where, k: int, m: int, rats: _Rationals) -> list[Entry]:
+    """[[x, y, RAT], ...] "with (x, y) strictly increasing in the lexicographic order", x < k, y < m."""
+    entries: list[Entry] = []
+    last = (-1, -1)
+    for i, item in enumerate(_read_list(value, where)):
+        at = (where, i)
+        triple = _read_list(item, at, exactly=3)
+        x = _read_index(triple[0], (at, 0), k)
+        y = _read_index(triple[1], (at, 1), m)
+        if (x, y) <= last:
+            _unreadable(at, f"the indices ({x}, {y}) do not increase strictly")
+        last = (x, y)
+        entries.append((x, y, rats.rat(triple[2], (at, 2))))
+    return entries
+
+
+def _read_matrix(value: object, where: Where, k: int, limit: str, rats: _Rationals) -> list[list[Fraction]]:
+    """[[RAT x k], ...], one list or more."""
+    values = _read_list(value, where, least=1)
+    _limit(len(values) * k, MAX_PRODUCT, where, limit)
+    return [_read_vector(row, (where, i), k, rats) for i, row in enumerate(values)]
+
+
+def _read_vector(
+    value: object, where: Where, length: int, rats: _Rationals, least: int | None = None
+) -> list[Fraction]:
+    """[RAT x length], each >= least where that is given."""
+    values = _read_list(value, where, exactly=length)
+    if least is None:
+        return [rats.rat(entry, (where, i)) for i, entry in enumerate(values)]
+    return [rats.rat_at_least(entry, (where, i), least) for i, entry in enumerate(values)]
+
+
+def _read_rows(value: object, where: Where, k: int, m: int, rats: _Rationals) -> list[_Row]:
+    """"objects {name, sense, rhs, terms}, names distinct"; at most 10^7 terms in all."""
+    rows: list[_Row] = []
+    count = 0
+    for i, item in enumerate(_read_list(value, where)):
+        at = (where, i)
+        keys = _read_object(item, at, "name sense rhs terms")
+        name = _read_string(keys["name"], (at, "name"))
+        sense = _read_word(keys["sense"], (at, "sense"), "<= =")
+        rhs = rats.rat(keys["rhs"], (at, "rhs"))
+        terms = _read_entries(keys["terms"], (at, "terms"), k, m, rats)
+        count += len(terms)
+        _limit(count, MAX_PRODUCT, at, "row terms together")
+        rows.append(_Row(name, sense, rhs, terms))
+    _read_distinct([row.name for row in rows], where)
+    return rows
+
+
+def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals) -> _Cone:
+    """**cone**, "one of" the four."""
+    kind = _read_kind(value, where, kinds)
+    one = (Fraction(1), Fraction(1))
+    if kind == "complete":
+        gamma, label = _read_gamma(value, where, rats)
+        return _Cone("complete", gamma, {}, None, f"complete cone {label}")
+    if kind == "graph":
+        edges = _read_edges(value, where, k, rats)
+        return _Cone("graph", one, edges, None, f"graph cone of {len(edges)} edges")
+    if kind == "free":
+        _read_object(value, where, "kind")
+        return _Cone("free", one, {}, None, "free cone")
+    keys = _read_object(value, where, "kind base rows")
+    base = _read_cone(keys["base"], (where, "base"), k, "complete graph free", rats)
+    rows = _read_matrix(keys["rows"], (where, "rows"), k, "cone rows * k", rats)
+    label = f"polyhedral cone of {len(rows)} cone rows on the {base.label}"
+    return _Cone(base.base, base.gamma, base.edges, rows, label)
+
+
+def _read_gamma(value: object, where: Where, rats: _Rationals) -> tuple[tuple[Fraction, Fraction], str]:
+    """complete: "`epsilon`: RAT > 0" or "`gamma`: RAT > 1"; epsilon and log gamma <= 20.
+
+    "[gl, gh] [...]: both ends equal gamma where that is given, else they enclose exp(epsilon)."
+    """
+    by_gamma = isinstance(value, dict) and "gamma" in value
+    name = "gamma" if by_gamma else "epsilon"
+    keys = _read_object(value, where, f"kind {name}")
+    at = (where, name)
+    number = rats.rat(keys[name], at)
+    if number <= (1 if by_gamma else 0):
+        _unreadable(at, f"{_describe(keys[name])} is out of range, it must be > {1 if by_gamma else 0}")
+    return _read_ratio(number, at, by_gamma), f"{name} = {_shown(number)}"
+
+
+def _read_ratio(number: Fraction, where: Where, by_gamma: bool) -> tuple[Fraction, Fraction]:
+    """[gl, gh] of a ratio >= 1, given itself or by its logarithm, which is at most 20."""
+    limit = _exp(MAX_EXPONENT, 1)[0] if by_gamma else MAX_EXPONENT
+    if number > limit:
+        _unreadable(where, f"{'log gamma' if by_gamma else 'the exponent'} is beyond the limit of 20")
+    return (number, number) if by_gamma else _exp(number.numerator, number.denominator)
+
+
+def _read_edges(
+    value: object, where: Where, k: int, rats: _Rationals
+) -> dict[tuple[int, int], tuple[Fraction, Fraction]]:
+    """graph: "v_x <= exp(RAT) v_z for each directed edge, x != z"; with "unit": "gamma" the ratio itself."""
+    keys = _read_object(value, where, "kind edges", optional="unit")
+    by_gamma = "unit" in keys
+    if by_gamma:
+        _read_word(keys["unit"], (where, "unit"), "gamma")
+    at = (where, "edges")
+    edges = {}
+    for i, (x, z, number) in enumerate(_read_entries(keys["edges"], at, k, k, rats)):
+        if x == z:
+            _unreadable((at, i), f"an edge from {x} to itself")
+        if number < (1 if by_gamma else 0):
+            _unreadable(((at, i), 2), f"out of range, it must be >= {1 if by_gamma else 0}")
+        edges[x, z] = _read_ratio(number, ((at, i), 2), by_gamma)
+    return edges
+
+
+# --------------------------------------------------------------------------------------------------------
+# 5. mechanism
+# --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column of numerators: `dense`, or "high where bit x of members is set, else low"."""
+
+    dense: list[int] | None
+    low: int = 0
+    high: int = 0
+    members: str = ""
+
+    def entry(self, x: int) -> int:
+        """The numerator of input x; the last hexadecimal digit holds the inputs 0 to 3."""
+        if self.dense is not None:
+            return self.dense[x]
+        return self.high if int(self.members[-1 - x // 4], 16) >> (x % 4) & 1 else self.low
+
+    def entries(self, k: int) -> list[int]:
+        """The numerators of the inputs 0 to k-1."""
+        if self.dense is not None:
+            return self.dense
+        bits = format(int(self.members, 16), f"0{k}b")
+        return [self.high if bit == "1" else self.low for bit in reversed(bits)]
+
+
+@dataclass(frozen=True)
+class _Mechanism:
+    """Q[x][y] = columns[y].entry(x) / denominator(x)."""
+
+    k: int
+    denominators: list[int]
+    outputs: list[str]
+    columns: list[_Column]
+
+    def denominator(self, x: int) -> int:
+        """Of row x: "one for all rows, or one per row"."""
+        return self.denominators[x] if len(self.denominators) > 1 else self.denominators[0]
+
+    def probability(self, x: int, y: int) -> Pair:
+        """Q[x][y]."""
+        return self.columns[y].entry(x), self.denominator(x)
+
+    def directions(self) -> Iterator[list[Pair]]:
+        """Each column up to a positive factor, which a cone does not feel: a common denominator is left out."""
+        common = len(self.denominators) == 1
+        divisors = [1] * self.k if common else self.denominators
+        for column in self.columns:
+            yield list(zip(column.entries(self.k), divisors, strict=True))
+
+
+def _read_mechanism(value: object, where: Where, problem: _Problem) -> _Mechanism:
+    """Section 5, types and lengths."""
+    k = problem.k
+    keys = _read_object(value, where, "denominators outputs columns")
+    at: Where = (where, "denominators")
+    values = _read_list(keys["denominators"], at)
+    if len(values) not in (1, k):
+        _unreadable(at, f"expected 1 or {k} elements, found {len(values)}")
+    denominators = [_read_big(item, (at, x), positive=True) for x, item in enumerate(values)]
+    outputs = _read_names(keys["outputs"], (where, "outputs"), 1, MAX_COLUMNS, "m columns")
+    _limit(len(problem.cone.edges) * len(outputs), MAX_PRODUCT, (where, "outputs"), "edges * m")
+    at = (where, "columns")
+    items = _read_list(keys["columns"], at, exactly=len(outputs))
+    columns = [_read_column(item, (at, y), k) for y, item in enumerate(items)]
+    dense = sum(column.dense is not None for column in columns)
+    _limit(dense * k, MAX_DENSE_ENTRIES, at, "entries in dense columns")
+    return _Mechanism(k, denominators, outputs, columns)
+
+
+def _read_column(value: object, where: Where, k: int) -> _Column:
+    """{"dense": [k BIG >= 0]} or {"low": BIG >= 0, "high": BIG >= 0, "members": HEX}."""
+    if isinstance(value, dict) and "dense" in value:
+        _read_object(value, where, "dense")
+        at: Where = (where, "dense")
+        entries = _read_list(value["dense"], at, exactly=k)
+        return _Column([_read_big(entry, (at, x)) for x, entry in enumerate(entries)])
+    keys = _read_object(value, where, "low high members")
+    low = _read_big(keys["low"], (where, "low"))
+    high = _read_big(keys["high"], (where, "high"))
+    at = (where, "members")
+    members = _read_string(keys["members"], at)
+    if len(members) != _ceil_div(k, 4) or not _HEX.fullmatch(members):
+        _unreadable(at, f"expected {_ceil_div(k, 4)} lower-case hexadecimal digits")
+    if k % 4 and int(members[0], 16) >> (k % 4):
+        _unreadable(at, f"a bit at or above {k}")
+    return _Column(None, low, high, members)
+
+
+def _check_outputs(problem: _Problem, mechanism: _Mechanism) -> None:
+    """"equal to problem.outputs where that is a list (else REFUTED)"."""
+    if problem.outputs is not None and mechanism.outputs != problem.outputs:
+        raise Refuted("mechanism.outputs: not the outputs of the problem, in their order")
+
+
+def _check_row_sums(mechanism: _Mechanism) -> None:
+    """"each row sums to its denominator"."""
+    sums = [0] * mechanism.k
+    for column in mechanism.columns:
+        sums = [s + entry for s, entry in zip(sums, column.entries(mechanism.k), strict=True)]
+    for x, s in enumerate(sums):
+        if s != mechanism.denominator(x):
+            raise Refuted(f"mechanism.columns: row {x} does not sum to its denominator")
+
+
+def _check_mechanism_in_cone(cone: _Cone, mechanism: _Mechanism) -> None:
+    """"each column, as rationals, is in the cone at gl" (v >= 0 is the type of the numerators)."""
+    rows = _sparse(cone.rows or [])
+    for y, v in enumerate(mechanism.directions()):
+        if cone.base == "complete":
+            _check_complete(v, cone.gamma[0], y)
+        if cone.base == "graph":
+            _check_edges(v, cone, y)
+        if cone.rows is not None:
+            _check_cone_rows(v, rows, y)
+
+
+def _check_complete(v: list[Pair], gl: Fraction, y: int) -> None:
+    """"complete: max <= gl * min; an all-zero column is allowed"."""
+    most = least = v[0]
+    for entry in v:
+        if _less(most, entry):
+            most = entry
+        elif _less(entry, least):
+            least = entry
+    if _less((gl.numerator * least[0], gl.denominator * least[1]), most):
+        raise Refuted(f"mechanism.columns[{y}]: the largest entry is above gamma times the smallest")
+
+
+def _check_edges(v: list[Pair], cone: _Cone, y: int) -> None:
+    """"graph: each edge at the lower enclosure of its ratio"."""
+    for (x, z), (gl, _) in cone.edges.items():
+        if _less((gl.numerator * v[z][0], gl.denominator * v[z][1]), v[x]):
+            raise Refuted(f"mechanism.columns[{y}]: the edge [{x}, {z}] of the cone is violated")
+
+
+SparseRow: TypeAlias = list[Entry]  # (index of the row, x, coefficient), zeros left out
+
+
+def _sparse(rows: list[list[Fraction]]) -> list[SparseRow]:
+    """The nonzero coefficients of each cone row."""
+    return [[(i, x, c) for x, c in enumerate(row) if c] for i, row in enumerate(rows)]
+
+
+def _check_cone_rows(v: list[Pair], rows: list[SparseRow], y: int) -> None:
+    """"polyhedral: base and rows": row . v <= 0 for every row."""
+    for i, row in enumerate(rows):
+        if _total((c.numerator * v[x][0], c.denominator * v[x][1]) for _, x, c in row)[0] > 0:
+            raise Refuted(f"mechanism.columns[{y}]: problem.cone.rows[{i}] is violated")
+
+
+def _check_problem_rows(problem: _Problem, mechanism: _Mechanism) -> None:
+    """"each entry of problem.rows holds exactly"."""
+    for i, row in enumerate(problem.rows):
+        value, rhs = _linear(row.terms, mechanism), _pair(row.rhs)
+        if _less(rhs, value) or (row.sense == "=" and _less(value, rhs)):
+            raise Refuted(f"problem.rows[{i}] ({_quote(row.name)}): the mechanism violates it")
+
+
+def _linear(terms: list[Entry], mechanism: _Mechanism) -> Pair:
+    """The sum of terms * Q, exactly."""
+    return _total(_products(terms, mechanism))
+
+
+def _products(terms: list[Entry], mechanism: _Mechanism) -> Iterator[Pair]:
+    """Each term times its Q[x][y]."""
+    for x, y, c in terms:
+        numerator, denominator = mechanism.probability(x, y)
+        yield c.numerator * numerator, c.denominator * denominator
+
+
+# --------------------------------------------------------------------------------------------------------
+# 4. The utility of the mechanism: "the checker's own enclosure [...] (width <= 2^-90)"
+# --------------------------------------------------------------------------------------------------------
+
+
+def _utility(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """Lower and upper end: "Linear and bayes utilities are computed exactly"."""
+    if problem.utility == "mutual_information":
+        return _mutual_information(problem, mechanism)
+    if problem.utility == "linear":
+        value = _linear(problem.cost, mechanism)
+    else:
+        value = _bayes(problem, mechanism)
+    return value, value
+
+
+def _bayes(problem: _Problem, mechanism: _Mechanism) -> Pair:
+    """"the sum over columns of max over actions g of sum_x p_x gain[g][x] q_x"."""
+    actions = [
+        [(x, w * g.numerator, g.denominator) for x, (w, g) in enumerate(zip(problem.weights, gain, strict=True)) if w]
+        for gain in problem.gain
+    ]
+    columns: list[Pair] = []
+    for v in mechanism.directions():
+        best: Pair | None = None
+        for action in actions:
+            value = _total((n * v[x][0], d * v[x][1]) for x, n, d in action)
+            if best is None or _less(best, value):
+                best = value
+        assert best is not None  # one action or more
+        columns.append(best)
+    numerator, denominator = _total(columns)
+    common = mechanism.denominators[0] if len(mechanism.denominators) == 1 else 1
+    return numerator, denominator * problem.total * common
+
+
+def _mutual_information(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """An enclosure of "the sum over columns of mu(q) = sum_x p_x q_x log q_x - w log w with w = p.q".
+
+    Width: over all columns the factors p_x q_x sum to 1, and so do the w; a log is enclosed to 2^-158, which
+    adds 2^-156; there are at most 10^9 terms (a term takes a bit of the file or more), and rounding one adds
+    2^-159, together 2^-129; w is enclosed to k 2^-159 <= 2^-142, which adds to w log w less
+    than 2^-142 * (2 + 111) < 2^-135 in each of at most 2^17 columns. The sum is below 2^-117.
+    """
+    common = len(mechanism.denominators) == 1
+    lo = hi = 0
+    for column in mechanism.columns:
+        weight_of: dict[Pair, int] = {}  # inputs of the same q_x and denominator are taken together
+        for x, entry in enumerate(column.entries(problem.k)):
+            if problem.weights[x]:
+                q = entry, mechanism.denominators[0 if common else x]
+                weight_of[q] = weight_of.get(q, 0) + problem.weights[x]
+        if len(weight_of) > 1:  # mu of a constant column is 0
+            column_lo, column_hi = _mu(weight_of, problem.total)
+            lo, hi = lo + column_lo, hi + column_hi
+    return (max(lo, 0), ONE), (max(hi, 0), ONE)  # mutual information is never negative
+
+
+def _mu(weight_of: dict[Pair, int], total: int) -> Pair:
+    """A fixed-point enclosure of mu(q), the values of q given with the sum of the weights of their inputs."""
+    lo = hi = w_lo = w_hi = 0
+    for (entry, denominator), weight in weight_of.items():
+        if entry == 0:
+            continue  # 0 log 0 = 0
+        log_lo, log_hi = _log(entry, denominator)
+        factor, divisor = weight * entry, total * denominator  # p_x q_x
+        lo += factor * log_lo // divisor
+        hi += _ceil_div(factor * log_hi, divisor)
+        w_lo += (factor << P) // divisor
+        w_hi += _ceil_div(factor << P, divisor)
+    entropy_lo, entropy_hi = _w_log_w(w_lo, w_hi)
+    return lo - entropy_hi, hi - entropy_lo
+
+
+def _w_log_w(w_lo: int, w_hi: int) -> Pair:
+    """A fixed-point enclosure of w log w for w in [w_lo, w_hi], fixed point, w >= 0.
+
+    If w_lo is 0, every term of w is below 2^-P, so w_hi <= 2^17 * 2^-P < 1/e, where w log w falls from 0.
+    """
+    if w_hi == 0:
+        return 0, 0
+    if w_lo == 0:
+        return w_hi * _log(w_hi, ONE)[0] >> P, 0
+    log_lo, log_hi = _log(w_lo, ONE)[0], _log(w_hi, ONE)[1]
+    lo = log_lo * (w_hi if log_lo < 0 else w_lo)
+    hi = log_hi * (w_lo if log_hi < 0 else w_hi)
+    return lo >> P, _ceil_div(hi, ONE)
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof
+# --------------------------------------------------------------------------------------------------------
+
+Token: TypeAlias = "int | list[int] | Pair"  # of the tree: j, [s], or t as numerator and denominator
+
+
+@dataclass(frozen=True)
+class _Proof:
+    """Section 6; the lists that a kind of proof does not have are empty.
+
+    prices: a; rows: l; flows, multipliers: one list per column under test; tree: for mutual information.
+    """
+
+    kind: str
+    prices: list[Fraction]
+    rows: list[Fraction]
+    flows: list[list[Entry]]
+    multipliers: list[list[Fraction]]
+    tree: list[Token]
+
+
+def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """"A proof kind that does not name the utility and the cone of the problem is UNREADABLE with them."
+
+    The keys of each kind are those of its paragraph in section 6.
+    """
+    kind = _read_kind(value, where, "linear-dual column-dual farkas")
+    utility, cone = problem.utility, problem.cone
+    if kind == "linear-dual" and utility != "linear":
+        _unreadable((where, "kind"), f"linear-dual is for the utility linear, not {utility}")
+    if kind == "column-dual" and utility == "linear":
+        _unreadable((where, "kind"), "column-dual is for the utilities mutual_information and bayes")
+    by_tree = kind == "column-dual" and utility == "mutual_information"
+    if by_tree and (cone.base != "complete" or cone.rows is not None):
+        _unreadable((where, "kind"), "in version 1, mutual_information has a bound on a complete cone only")
+    names = "kind prices" + (" tree" if by_tree else " flows")
+    if kind != "column-dual":
+        names += " rows"
+    if cone.rows is not None:
+        names += " multipliers"
+    keys = _read_object(value, where, names)
+    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
+    if by_tree:
+        return _Proof(kind, prices, [], [], [], _read_tree(keys["tree"], (where, "tree"), problem.k, rats))
+    rows: list[Fraction] = []
+    if kind != "column-dual":
+        rows = _read_vector(keys["rows"], (where, "rows"), len(problem.rows), rats)
+    tests = len(problem.gain) if kind == "column-dual" else problem.m
+    flows = _read_flows(keys["flows"], (where, "flows"), cone, problem.k, tests, rats)
+    multipliers: list[list[Fraction]] = []
+    if cone.rows is not None:
+        at = (where, "multipliers")
+        _limit(len(cone.rows) * tests, MAX_PRODUCT, at, "cone rows * columns under test")
+        values = _read_list(keys["multipliers"], at, exactly=tests)
+        multipliers = [_read_vector(u, (at, i), len(cone.rows), rats, 0) for i, u in enumerate(values)]
+    return _Proof(kind, prices, rows, flows, multipliers, [])
+
+
+def _read_flows(
+    value: object, where: Where, cone: _Cone, k: int, tests: int, rats: _Rationals
+) -> list[list[Entry]]:
+    """"exactly [] unless the cone (or the base of a polyhedral cone) is graph"; else a list per test."""
+    values = _read_list(value, where, exactly=tests if cone.base == "graph" else 0)
+    flows: list[list[Entry]] = []
+    for i, item in enumerate(values):
+        flow = _read_entries(item, (where, i), k, k, rats)
+        for n, (x, z, f) in enumerate(flow):
+            if (x, z) not in cone.edges:
+                _unreadable(((where, i), n), f"[{x}, {z}] is not an edge of the cone")
+            if f < 0:
+                _unreadable((((where, i), n), 2), "a flow must be >= 0")
+        flows.append(flow)
+    return flows
+
+
+def _read_tree(value: object, where: Where, k: int, rats: _Rationals) -> list[Token]:
+    """"one flat list in preorder, not empty": INT j, [s] or RAT t."""
+    values = _read_list(value, where, least=1)
+    _limit(len(values), MAX_PRODUCT, where, "tree nodes")
+    tree: list[Token] = []
+    for i, item in enumerate(values):
+        if isinstance(item, str):
+            tree.append(rats.pair(item, (where, i)))
+        elif isinstance(item, list):
+            tree.append([_read_index(_read_list(item, (where, i), exactly=1)[0], ((where, i), 0), k)])
+        elif isinstance(item, int):
+            tree.append(_read_index(item, (where, i), k))
+        else:
+            _unreadable((where, i), f"expected an integer, [s] or a rational, found {_describe(item)}")
+    return tree

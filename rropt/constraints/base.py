@@ -1,0 +1,44 @@
+"""What every constraint is: a definition and a form that say the same."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import ClassVar
+
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.programs import Cone, Row
+
+
+class Constraint(ABC):
+    """Something that must hold of a mechanism.
+
+    Two independent descriptions, tied together by tests/laws: `violation` is the definition on an exact
+    mechanism; `cone` and `rows` are the form that a route consumes. `kind` is its word in a problem file.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        """By how much an exact mechanism violates it; <= 0 exactly when it holds."""
+
+    @abstractmethod
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The outputs that it fixes, or None."""
+
+    @abstractmethod
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        """What it demands of each column by itself, or None."""
+
+    @abstractmethod
+    def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
+        """What it demands of the whole matrix."""
+
+    @abstractmethod
+    def keys(self) -> dict[str, object]:
+        """Its keys in a problem file besides `kind`; numbers as Fraction."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One short phrase for tables and messages."""

@@ -1,0 +1,214 @@
+"""Problem files (TOML): the same words as the Python API, read and written."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from rropt import constraints, objectives
+from rropt.errors import InputError
+from rropt.exact import declared_text
+from rropt.files import read_text
+from rropt.priors import Prior, clean_labels
+from rropt.problem import Maximize, Minimize, Problem, SolveOptions
+
+TOP_KEYS = ("schema", "name", "input", "objective", "constraint", "outputs", "solve")
+INPUT_KEYS = ("counts_file", "counts", "probabilities", "uniform", "categories")
+
+
+def load_problem(path: str | os.PathLike[str]) -> Problem:
+    """Read a problem file. Raises InputError that names the file and the key."""
+    return parse_problem(read_text(path, "problem file"), str(path))
+
+
+def parse_problem(text: str, source: str = "problem") -> Problem:
+    """A problem from TOML text. `source` is the file's path: it stands in messages, and `counts_file` is
+    relative to its folder. Raises InputError."""
+    try:
+        document = tomllib.loads(text, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"this is no TOML ({error})", source, "mend the line it names") from None
+    except ValueError as error:
+        raise InputError(f"a number cannot be read ({error})", source, "shorten it") from None
+    _only(document, TOP_KEYS, source)
+    if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
+        raise InputError(f"schema is {document.get('schema')!r}", source, "write: schema = 1")
+    name = document.get("name", Path(source).stem)
+    if not isinstance(name, str) or not name or any(part in name for part in ("/", "\\", "\0")):
+        raise InputError(f"name is {name!r}", source, "give a word that can name a folder")
+    try:
+        prior, labels = _read_input(_table(document, "input", source), source)
+        goal = _read_goal(_table(document, "objective", source), prior, f"{source} [objective]")
+        declared = [
+            _read_constraint(entry, f"{source} [[constraint]] {number}")
+            for number, entry in enumerate(_listed(document.get("constraint", []), source), start=1)
+        ]
+        outputs = document.get("outputs")
+        if outputs is not None and not isinstance(outputs, list):
+            raise InputError("outputs is no list of labels", source)
+        options = _read_options(_table(document, "solve", source, {}), f"{source} [solve]")
+        return Problem(goal, declared, labels, outputs, name, options)
+    except InputError as error:
+        if source in error.where:
+            raise
+        where = f"{source}: {error.where}" if error.where else source
+        raise InputError(error.what, where, error.remedy) from None
+
+
+def _only(table: Mapping[str, object], known: Iterable[str], where: str) -> None:
+    names = list(known)
+    for key in table:
+        if key not in names:
+            close = difflib.get_close_matches(key, names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known keys: {', '.join(names)}"
+            raise InputError(f"unknown key {key!r}", where, hint)
+
+
+def _table(
+    document: Mapping[str, Any], key: str, source: str, default: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    value = document.get(key, default)
+    if value is None:
+        raise InputError(f"the table [{key}] is missing", source, "see rropt models show adult-education")
+    if not isinstance(value, dict):
+        raise InputError(f"{key} is no table", source, f"write [{key}]")
+    return value
+
+
+def _listed(value: object, source: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError("constraint is no list of tables", source, "write [[constraint]] with two brackets")
+    return value
+
+
+def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple[str, ...] | None]:
+    where = f"{source} [input]"
+    _only(table, INPUT_KEYS, where)
+    given = [key for key in INPUT_KEYS if key in table and key != "categories"]
+    categories = table.get("categories")
+    if categories is not None and not isinstance(categories, list):
+        raise InputError("categories is no list of labels", where)
+    if len(given) > 1:
+        raise InputError(f"{given[0]} and {given[1]} are both given", where, "give one of them")
+    if not given:
+        if categories is None:
+            raise InputError("it is empty", where, f"give one of: {', '.join(INPUT_KEYS)}")
+        return None, clean_labels(categories, f"{where} categories", 2)
+    key = given[0]
+    if key in ("counts_file", "uniform") and categories is not None:
+        raise InputError(f"categories stands beside {key}, which names them itself", where, "leave it out")
+    if key == "counts_file":
+        if not isinstance(table[key], str):
+            raise InputError("counts_file is no path", where, 'write counts_file = "counts.csv"')
+        prior = Prior.from_csv(Path(source).parent / table[key])
+    elif key == "uniform":
+        prior = Prior.uniform(table[key])
+    elif key == "counts":
+        prior = Prior.from_counts(table[key], categories)
+    else:
+        prior = Prior.from_probabilities(table[key], categories)
+    return prior, prior.labels
+
+
+def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
+    senses = [sense for sense in ("maximize", "minimize") if sense in table]
+    if len(senses) != 1:
+        raise InputError("it needs either maximize or minimize", where, 'as maximize = "mutual_information"')
+    word = table[senses[0]]
+    if not isinstance(word, str):
+        raise InputError(f"{senses[0]} is {word!r}, no word", where, 'as maximize = "trace"')
+    rest = {key: value for key, value in table.items() if key != senses[0]}
+    objective = objectives.from_keys(word, rest, prior, where)
+    return Maximize(objective) if senses[0] == "maximize" else Minimize(objective)
+
+
+def _read_constraint(entry: object, where: str) -> constraints.Constraint:
+    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+        raise InputError("the key kind is missing", where, 'as kind = "ldp"')
+    rest = {key: value for key, value in entry.items() if key != "kind"}
+    return constraints.from_keys(entry["kind"], rest, where)
+
+
+def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
+    _only(table, [field.name for field in fields(SolveOptions)], where)
+    settings: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in ("route", "solver"):
+            if not isinstance(value, str):
+                raise InputError(f"{key} is {value!r}, no word", where)
+            settings[key] = value
+        elif key == "workers":
+            settings[key] = value
+        else:
+            if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+                raise InputError(f"{key} is {value!r}, no number", where)
+            settings[key] = float(value)
+    return SolveOptions(**settings)
+
+
+def problem_to_toml(problem: Problem) -> str:
+    """The problem as the text of a problem file; `parse_problem` gives an equal problem back."""
+    lines = ["schema = 1", f"name = {_text(problem.name)}"]
+    fixed = problem.objective.outputs(problem.inputs or ())
+    if problem.outputs is not None and problem.outputs != fixed:
+        lines.append(f"outputs = {_value(list(problem.outputs))}")
+    lines += ["", "[input]"]
+    prior = problem.objective.prior
+    if prior is None:
+        lines.append(f"categories = {_value(list(problem.inputs or ()))}")
+    elif prior.declared == "uniform":
+        lines.append(f"uniform = {_value(list(prior.labels))}")
+    else:
+        numbers = list(prior.weights) if prior.declared == "counts" else list(prior.probabilities)
+        lines.append(f"categories = {_value(list(prior.labels))}")
+        lines.append(f"{prior.declared} = {_value(numbers)}")
+    lines += ["", "[objective]", f"{problem.goal.sense} = {_text(problem.objective.kind)}"]
+    lines += _pairs(problem.objective.keys())
+    for constraint in problem.constraints:
+        lines += ["", "[[constraint]]", f"kind = {_text(constraint.kind)}", *_pairs(constraint.keys())]
+    defaults = SolveOptions()
+    changed = {
+        field.name: getattr(problem.options, field.name)
+        for field in fields(SolveOptions)
+        if getattr(problem.options, field.name) != getattr(defaults, field.name)
+    }
+    if changed:
+        lines += ["", "[solve]", *_pairs(changed)]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(table: Mapping[str, object]) -> list[str]:
+    return [f"{key} = {_value(value)}" for key, value in table.items()]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Fraction):
+        text = declared_text(value)
+        # Ratios that are no decimal are strings; so are integers beyond what TOML promises to keep.
+        return _text(text) if "/" in text or abs(value) >= 2**63 else text
+    if isinstance(value, int):
+        return str(value) if abs(value) < 2**63 else _text(str(value))
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_text(str(key))} = {_value(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    raise InputError(f"{value!r} cannot be written to a problem file", "problem")
+
+
+def _text(text: str) -> str:
+    """A TOML basic string: JSON's escapes serve, but for DEL, which TOML wants escaped too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,196 @@
+"""Numbers to trust: rationals from what users write, directed floats, rigorous enclosures of exp and log.
+
+Enclosures come from Arb (python-flint); the trusted checker has its own, written independently, so that a
+fault in either shows as a refused certificate and never as a wrong one.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq, fmpz
+
+from rropt.errors import InputError
+
+BITS = 256
+"""Working precision of every enclosure, in bits: far above the 2^-90 that a certificate's value needs."""
+
+
+def rational(number: object, where: str = "number") -> Fraction:
+    """The rational that a declared number means.
+
+    A float means its shortest decimal (0.1 is 1/10); a string is a decimal ("0.1", "1e-3") or a ratio
+    ("p/q"); integers, Fraction and Decimal mean themselves.
+
+    Raises InputError for booleans, NaN, infinities and everything that is no number.
+    """
+    if isinstance(number, Fraction):
+        return number
+    if isinstance(number, bool) or type(number).__name__ == "bool_":
+        raise InputError(f"a truth value ({number}) stands where a number is needed", where)
+    if isinstance(number, numbers.Integral):
+        return Fraction(int(number))
+    if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
+        # str of a NumPy scalar is its own shortest decimal (float32(0.1) is 0.1), repr names the type.
+        value = float(number)
+        if not math.isfinite(value):
+            raise InputError(f"{number} is not a finite number", where)
+        return Fraction(str(number))
+    if isinstance(number, numbers.Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    if isinstance(number, Decimal):
+        if not number.is_finite():
+            raise InputError(f"{number} is not a finite number", where)
+        return Fraction(number)
+    if isinstance(number, str):
+        return _rational_text(number, where)
+    raise InputError(f"{number!r} is not a number", where)
+
+
+def _rational_text(text: str, where: str) -> Fraction:
+    """A decimal or a ratio of integers, with the exponent bounded before anything is expanded."""
+    if len(text) > 4000:
+        raise InputError(f"a number of {len(text)} characters is too long", where, "at most 4,000 are read")
+    try:
+        if "/" in text:
+            return Fraction(text)
+        value = Decimal(text)
+    except (ValueError, ZeroDivisionError, InvalidOperation):
+        raise InputError(f"{text!r} is not a number", where, 'write 0.25 or "1/4"') from None
+    if not value.is_finite():
+        raise InputError(f"{text} is not a finite number", where)
+    if value and abs(value.adjusted()) > 4000:
+        raise InputError(f"the exponent of {text} is out of range", where, "at most 4,000 digits are read")
+    return Fraction(value)
+
+
+def rational_text(value: Fraction) -> str:
+    """`value` as "p" or "p/q" in lowest terms: the RAT of the certificate format."""
+    return str(value)
+
+
+def declared_text(value: Fraction) -> str:
+    """`value` as a user would write it: a decimal where it is a short one, else "p/q"."""
+    denominator = value.denominator
+    for prime in (2, 5):
+        while denominator % prime == 0:
+            denominator //= prime
+    if denominator != 1 or value.denominator > 10**40:
+        return str(value)
+    digits = 0
+    while value.denominator > 1 and (value * 10**digits).denominator != 1:
+        digits += 1
+    sign = "-" if value < 0 else ""
+    whole = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
+    return f"{sign}{whole[:-digits]}.{whole[-digits:]}" if digits else f"{sign}{whole}"
+
+
+def float_down(value: Fraction) -> float:
+    """The largest float that is not above `value`."""
+    nearest = value.numerator / value.denominator
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def float_up(value: Fraction) -> float:
+    """The smallest float that is not below `value`."""
+    return -float_down(-value)
+
+
+def dyadic_down(value: Fraction, bits: int) -> Fraction:
+    """The largest multiple of 2^-bits that is not above `value`."""
+    return Fraction((value.numerator << bits) // value.denominator, 1 << bits)
+
+
+def dyadic_up(value: Fraction, bits: int) -> Fraction:
+    """The smallest multiple of 2^-bits that is not below `value`."""
+    return -dyadic_down(-value, bits)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A closed interval of rationals that is known to contain a real number."""
+
+    lower: Fraction
+    upper: Fraction
+
+    def __post_init__(self) -> None:
+        if self.lower > self.upper:
+            raise ValueError(f"an interval with lower {self.lower} above upper {self.upper}")
+
+    @classmethod
+    def point(cls, value: Fraction) -> Interval:
+        """The interval that holds one rational."""
+        return cls(value, value)
+
+    def __float__(self) -> float:
+        return float((self.lower + self.upper) / 2)
+
+    def __contains__(self, value: Fraction) -> bool:
+        return self.lower <= value <= self.upper
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.upper, -self.lower)
+
+    def __repr__(self) -> str:
+        return f"Interval({float_down(self.lower)!r}, {float_up(self.upper)!r})"
+
+    def widened(self, bits: int) -> Interval:
+        """This interval with both ends moved outwards by 2^-bits, then to multiples of 2^-(bits + 2)."""
+        step = Fraction(1, 1 << bits)
+        return Interval(dyadic_down(self.lower - step, bits + 2), dyadic_up(self.upper + step, bits + 2))
+
+
+def ball(value: Fraction) -> arb:
+    """`value` as an Arb ball at the precision in force."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def _fraction(exact: arb) -> Fraction:
+    mantissa, exponent = exact.man_exp()
+    power = int(exponent)
+    return Fraction(int(mantissa) << power) if power >= 0 else Fraction(int(mantissa), 1 << -power)
+
+
+def enclosure(compute: Callable[[], arb], bits: int = BITS) -> Interval:
+    """The interval of the Arb ball that `compute` returns when it is run at `bits` bits."""
+    with ctx.workprec(bits):
+        result = compute()
+        if not result.is_finite():
+            raise ArithmeticError("an enclosure is not finite: an argument lies outside the function's domain")
+        return Interval(_fraction(result.lower()), _fraction(result.upper()))
+
+
+def exp_enclosure(value: Fraction) -> Interval:
+    """exp(value) enclosed, relative width about 2^-250; exact at 0."""
+    return enclosure(lambda: ball(value).exp())
+
+
+def log_enclosure(value: Fraction) -> Interval:
+    """log(value) enclosed for value > 0; exact at 1."""
+    return enclosure(lambda: ball(value).log())
+
+
+def xlogx_ball(numerator: int, denominator: int) -> arb:
+    """(n/d) log(n/d) as a ball, 0 where n is 0."""
+    if numerator == 0:
+        return arb(0)
+    value = arb(fmpq(fmpz(numerator), fmpz(denominator)))
+    return value * value.log()
+
+
+def common_denominator(values: Iterable[Fraction]) -> int:
+    """The least common denominator of `values` (1 for none)."""
+    return math.lcm(*(value.denominator for value in values))
+
+
+def cleared(values: Sequence[Fraction]) -> tuple[int, ...]:
+    """The smallest integers in the same proportions as non-negative `values`, not all zero."""
+    denominator = common_denominator(values)
+    integers = [value.numerator * (denominator // value.denominator) for value in values]
+    divisor = math.gcd(*integers)
+    return tuple(integer // divisor for integer in integers)

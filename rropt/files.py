@@ -1,0 +1,51 @@
+"""Files that are written whole or not at all, and read with one clear line when they cannot be."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from rropt.errors import InputError
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> Path:
+    """Write `text` (UTF-8) to `path` through a temporary name and a rename, so that no half file ever shows.
+
+    Missing parent folders are made. Raises InputError where the place cannot be written.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        # mkstemp makes a private file; what a user publishes follows the user's own umask.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, target)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def read_text(path: str | os.PathLike[str], what: str) -> str:
+    """The text of a UTF-8 file. `what` names the kind of file in the error. Raises InputError."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read this {what} ({error.strerror})", str(path), "check the path") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"this {what} is not UTF-8 (byte {error.start})", str(path), "save it with encoding UTF-8"
+        ) from None

@@ -1,0 +1,1 @@
+"""Ways of randomising an answer: explicit matrices and named families."""

@@ -1,0 +1,58 @@
+"""A mechanism as text and as HTML, without pandas."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from rropt.exact import float_up
+
+if TYPE_CHECKING:
+    from rropt.mechanisms.mechanism import Mechanism
+
+TEXT_ROWS, TEXT_COLUMNS = 12, 8
+HTML_ROWS, HTML_COLUMNS = 40, 40
+
+
+def headline(mechanism: Mechanism) -> str:
+    """One line: the shape, the denominator, the privacy level rounded up."""
+    inputs, outputs = mechanism.shape
+    base = mechanism.denominators[0]
+    over = "2^53" if mechanism.denominators == (1 << 53,) else f"{base:,}" if base < 10**9 else "exact integers"
+    return f"{inputs} inputs x {outputs} outputs over {over}, epsilon <= {float_up(mechanism.epsilon().upper):.6g}"
+
+
+def as_text(mechanism: Mechanism) -> str:
+    """A table of at most 12 x 8 entries under the headline."""
+    inputs, outputs = mechanism.shape
+    width = min(14, max(map(len, mechanism.inputs[:TEXT_ROWS])))
+    shown = mechanism.outputs[:TEXT_COLUMNS]
+    cut = " ..." if outputs > TEXT_COLUMNS else ""
+    lines = [f"Mechanism({headline(mechanism)})"]
+    lines.append(" " * width + "".join(f" {label[:8]:>8}" for label in shown) + cut)
+    for label, row in zip(mechanism.inputs[:TEXT_ROWS], mechanism.matrix, strict=False):
+        cells = "".join(f" {value:8.5f}" for value in row[:TEXT_COLUMNS])
+        lines.append(f"{label[:width]:<{width}}{cells}{cut}")
+    if inputs > TEXT_ROWS:
+        lines.append(f"... {inputs - TEXT_ROWS} more inputs")
+    return "\n".join(lines)
+
+
+def as_html(mechanism: Mechanism) -> str:
+    """An HTML table with cells shaded by probability, for notebooks; at most 40 x 40 entries."""
+    inputs, outputs = mechanism.shape
+    largest = float(mechanism.matrix.max())
+    head = "".join(f"<th>{html.escape(label)}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
+    body = []
+    for label, row in zip(mechanism.inputs[:HTML_ROWS], mechanism.matrix, strict=False):
+        cells = "".join(
+            f'<td style="background:rgba(31,119,180,{0.75 * value / largest:.3f})">{value:.5f}</td>'
+            for value in row[:HTML_COLUMNS]
+        )
+        body.append(f"<tr><th>{html.escape(label)}</th>{cells}</tr>")
+    hidden = max(0, inputs - HTML_ROWS), max(0, outputs - HTML_COLUMNS)
+    note = f"<p>{hidden[0]} more inputs, {hidden[1]} more outputs</p>" if any(hidden) else ""
+    return (
+        f"<div><p>Mechanism: {html.escape(headline(mechanism))}</p>"
+        f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}</div>"
+    )

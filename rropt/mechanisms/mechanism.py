@@ -1,0 +1,293 @@
+"""Mechanism: an explicit row-stochastic matrix in exact integers."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from flint import arb, fmpq, fmpz_mat
+
+from rropt.errors import InputError
+from rropt.exact import Interval, enclosure, log_enclosure, xlogx_ball
+from rropt.files import read_text, write_whole
+from rropt.mechanisms import display
+from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
+from rropt.mechanisms.reading import mechanism_payload_from_json, rational_rows
+from rropt.priors import Prior, clean_labels
+
+GRID = 1 << 53
+"""The default denominator: its multiples in [0, 1] are float64 numbers."""
+
+
+@dataclass(frozen=True, repr=False)
+class Mechanism(RandomizedChannel):
+    """A k x m row-stochastic matrix Q[x, y] = P(output y given input x), immutable, labelled and exact.
+
+    Entry (x, y) is an integer of `columns[y]` over a denominator: `denominators` holds one for all rows
+    or one a row. Make one with `from_matrix`, or let a problem find it. Rows that do not sum to their
+    denominator, negative entries and unfit labels raise InputError.
+    """
+
+    input_labels: tuple[str, ...]
+    outputs: tuple[str, ...]
+    columns: tuple[Column, ...]
+    denominators: tuple[int, ...] = (GRID,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "input_labels", clean_labels(self.input_labels, "inputs", 2))
+        object.__setattr__(self, "outputs", clean_labels(self.outputs, "outputs"))
+        size = len(self.input_labels)
+        if len(self.columns) != len(self.outputs):
+            raise InputError(f"{len(self.columns)} columns for {len(self.outputs)} outputs", "mechanism")
+        if len(self.denominators) not in (1, size) or any(number <= 0 for number in self.denominators):
+            raise InputError("denominators must be one or one a row, all positive", "mechanism")
+        sums = [0] * size
+        for output, column in zip(self.outputs, self.columns, strict=True):
+            entries = column.entries(size)
+            if len(entries) != size or min(entries) < 0:
+                raise InputError(f"column {output!r} has a negative or missing entry", "mechanism")
+            sums = [total + entry for total, entry in zip(sums, entries, strict=True)]
+        for label, total, denominator in zip(self.inputs, sums, self.row_denominators, strict=True):
+            if total != denominator:
+                share = Fraction(total, denominator)
+                raise InputError(f"row {label!r} sums to {float(share)!r}, not to one", "mechanism")
+
+    # -- making one ----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: object,
+        inputs: Sequence[object] | None = None,
+        outputs: Sequence[object] | None = None,
+        denominator: int | None = None,
+    ) -> Mechanism:
+        """A mechanism from a k x m row-stochastic matrix.
+
+        Floats are rounded to multiples of 2^-53 by largest remainder (a zero stays zero); integers need
+        their common `denominator`; a matrix of Fraction or of "p/q" strings is kept exactly. Default labels
+        are "0", "1", .... Row sums within 1e-9 of one are divided out. A matrix that is column-stochastic,
+        negative, ragged or not finite raises InputError that names the axis.
+        """
+        rows, exact = rational_rows(matrix, denominator)
+        if exact:
+            return cls.from_rationals(rows, inputs, outputs)
+        return cls.from_rationals([grid_row(row, GRID) for row in rows], inputs, outputs)
+
+    @classmethod
+    def from_column_stochastic(
+        cls,
+        matrix: object,
+        inputs: Sequence[object] | None = None,
+        outputs: Sequence[object] | None = None,
+        denominator: int | None = None,
+    ) -> Mechanism:
+        """As `from_matrix`, for a matrix whose columns are the inputs (m x k)."""
+        flipped = np.array(matrix, dtype=object)
+        if flipped.ndim != 2:
+            raise InputError("it is no matrix of two axes", "mechanism")
+        return cls.from_matrix(flipped.T.tolist(), inputs, outputs, denominator)
+
+    @classmethod
+    def from_rationals(
+        cls,
+        rows: Sequence[Sequence[Fraction]],
+        inputs: Sequence[object] | None = None,
+        outputs: Sequence[object] | None = None,
+    ) -> Mechanism:
+        """A mechanism from k exact rows of m rationals; the denominators are found (one where they agree)."""
+        denominators = [math.lcm(*(entry.denominator for entry in row)) for row in rows]
+        # A default mechanism says 2^53 even where every entry happens to be a coarser fraction.
+        if all(GRID % denominator == 0 for denominator in denominators):
+            denominators = [GRID]
+        elif len(set(denominators)) == 1 or math.lcm(*denominators).bit_length() <= 64:
+            denominators = [math.lcm(*denominators)]
+        per_row = denominators * len(rows) if len(denominators) == 1 else denominators
+        columns = tuple(
+            DenseColumn(
+                tuple(
+                    row[y].numerator * (scale // row[y].denominator)
+                    for row, scale in zip(rows, per_row, strict=True)
+                )
+            )
+            for y in range(len(rows[0]))
+        )
+        names = range(len(rows)) if inputs is None else inputs
+        targets = range(len(columns)) if outputs is None else outputs
+        return cls(
+            clean_labels(names, "inputs", 2), clean_labels(targets, "outputs"), columns, tuple(denominators)
+        )
+
+    # -- the numbers ---------------------------------------------------------------------------------
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.input_labels
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(number of inputs, number of outputs)."""
+        return len(self.inputs), len(self.outputs)
+
+    @property
+    def row_denominators(self) -> tuple[int, ...]:
+        """k denominators, one a row."""
+        return self.denominators * len(self.inputs) if len(self.denominators) == 1 else self.denominators
+
+    @cached_property
+    def numerators(self) -> tuple[tuple[int, ...], ...]:
+        """The m columns of k integers each."""
+        return tuple(column.entries(len(self.inputs)) for column in self.columns)
+
+    def entry(self, x: int, y: int) -> Fraction:
+        """Q[x, y], exact."""
+        return Fraction(self.numerators[y][x], self.row_denominators[x])
+
+    def column(self, y: int) -> tuple[Fraction, ...]:
+        """Column y as k exact rationals."""
+        return tuple(map(Fraction, self.numerators[y], self.row_denominators))
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Q as a read-only k x m float64 array: equal to the integers at 2^53, correctly rounded otherwise."""
+        table = [
+            [entry / denominator for entry, denominator in zip(column, self.row_denominators, strict=True)]
+            for column in self.numerators
+        ]
+        array = np.array(table, dtype=np.float64).T.copy()
+        array.flags.writeable = False
+        return array
+
+    def to_column_stochastic(self) -> np.ndarray:
+        """The m x k float64 matrix whose columns are the inputs."""
+        return self.matrix.T
+
+    # -- what it gives away --------------------------------------------------------------------------
+
+    @cached_property
+    def _parity(self) -> Fraction | float:
+        worst: Fraction = Fraction(1)
+        for y in range(len(self.outputs)):
+            if not any(self.numerators[y]):
+                continue
+            if not all(self.numerators[y]):
+                return math.inf
+            column = self.numerators[y] if len(self.denominators) == 1 else self.column(y)
+            worst = max(worst, Fraction(max(column)) / min(column))
+        return worst
+
+    def parity(self) -> Fraction | float:
+        return self._parity
+
+    def epsilon(self) -> Interval:
+        parity = self._parity
+        if isinstance(parity, float):
+            return Interval(parity, parity)
+        return log_enclosure(parity)
+
+    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+        if prior.labels != self.inputs:
+            raise InputError(
+                "its categories are not the mechanism's inputs", "prior", f"it needs {self._listed(self.inputs)}"
+            )
+        if units not in ("nats", "bits"):
+            raise InputError(f"{units!r} is no unit of information", "units", "use 'nats' or 'bits'")
+        total = sum(prior.weights)
+
+        def compute() -> arb:
+            # sum_y [ sum_x p_x q log q - w log w ] with p_x q = weight * numerator / (total * denominator)
+            result = arb(0)
+            scale = math.lcm(*self.denominators)
+            for numerators in self.numerators:
+                mass = 0
+                for weight, numerator, denominator in zip(
+                    prior.weights, numerators, self.row_denominators, strict=True
+                ):
+                    if weight and numerator:
+                        result += arb(fmpq(weight, total)) * xlogx_ball(numerator, denominator)
+                        mass += weight * numerator * (scale // denominator)
+                result -= xlogx_ball(mass, total * scale)
+            return result / arb(2).log() if units == "bits" else result
+
+        found = enclosure(compute)
+        # Mutual information is never negative; the enclosure of a zero may reach below it.
+        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+
+    @cached_property
+    def rank(self) -> int:
+        """Rank of Q, exact. Below the number of inputs, no estimator recovers all frequencies."""
+        # Scaling rows does not change the rank, so the integers serve as they are.
+        return int(fmpz_mat([list(column) for column in self.numerators]).rank())
+
+    def to_mechanism(self) -> Mechanism:
+        return self
+
+    def relabelled(self, outputs: Sequence[str]) -> Mechanism:
+        """The same mechanism with other output labels, padded with empty columns where there are more."""
+        missing = len(outputs) - len(self.outputs)
+        empty = DenseColumn((0,) * len(self.inputs))
+        return Mechanism(self.inputs, tuple(outputs), self.columns + (empty,) * missing, self.denominators)
+
+    # -- files and pictures --------------------------------------------------------------------------
+
+    def payload(self) -> dict[str, object]:
+        """The `mechanism` object of the certificate format (section 5)."""
+        return {
+            "denominators": [str(number) for number in self.denominators],
+            "outputs": list(self.outputs),
+            "columns": [column.payload(len(self.inputs)) for column in self.columns],
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the mechanism as JSON (whole or not at all); returns the path. Raises InputError."""
+        document = {
+            "format": "rropt-mechanism",
+            "version": 1,
+            "inputs": list(self.inputs),
+            **self.payload(),
+        }
+        return write_whole(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Mechanism:
+        """Read what `save` wrote. Raises InputError with the file and the key that is wrong."""
+        inputs, outputs, columns, denominators = mechanism_payload_from_json(
+            read_text(path, "mechanism file"), str(path)
+        )
+        built = [
+            DenseColumn(column) if isinstance(column[0], int) else TwoValuedColumn(*column[0])
+            for column in columns
+        ]
+        try:
+            return cls(inputs, outputs, tuple(built), denominators)
+        except InputError as error:
+            raise InputError(error.what, f"{path}: {error.where}", error.remedy) from None
+
+    @staticmethod
+    def _listed(labels: Sequence[str]) -> str:
+        return ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
+
+    def __repr__(self) -> str:
+        return display.as_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.as_html(self)
+
+
+def grid_row(row: Sequence[Fraction], grid: int) -> list[Fraction]:
+    """A row of non-negative rationals that sum to one, as multiples of 1/grid, by largest remainder."""
+    scaled = [entry * grid for entry in row]
+    whole = [entry.numerator // entry.denominator for entry in scaled]
+    missing = grid - sum(whole)
+    order = sorted(range(len(row)), key=lambda y: whole[y] - scaled[y])
+    for y in order[:missing]:
+        whole[y] += 1
+    return [Fraction(number, grid) for number in whole]

@@ -1,0 +1,60 @@
+"""k-ary randomised response: tell the truth with one probability, any other answer with another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from rropt.criteria import Level
+from rropt.exact import Interval, dyadic_up, rational
+from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.mechanism import GRID, Mechanism
+from rropt.priors import Prior, clean_labels
+
+
+@dataclass(frozen=True, init=False)
+class RandomizedResponse(RandomizedChannel):
+    """k-RR: Q[x, x] = gamma / (gamma + k - 1) and 1 / (gamma + k - 1) elsewhere, at gamma = exp(epsilon).
+
+    `categories` is k or the k labels; declare `epsilon` (nats) or `gamma`. On the grid of 2^-53 the
+    off-diagonal entries round up, so the level is never exceeded. Source: Warner 1965; Kairouz et al. 2016.
+    """
+
+    labels: tuple[str, ...]
+    level: Level
+    mechanism: Mechanism = field(compare=False)
+
+    def __init__(
+        self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None
+    ) -> None:
+        names = range(categories) if isinstance(categories, int) else categories
+        labels = clean_labels(names, "categories", 2)
+        level = Level(
+            None if epsilon is None else rational(epsilon, "epsilon"),
+            None if gamma is None else rational(gamma, "gamma"),
+        )
+        k = len(labels)
+        low = int(dyadic_up(1 / (level.ratio.lower + k - 1), 53) * GRID)
+        high = GRID - (k - 1) * low
+        columns = tuple(DenseColumn(tuple(high if x == y else low for x in range(k))) for y in range(k))
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "mechanism", Mechanism(labels, labels, columns))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.labels
+
+    def parity(self) -> Fraction | float:
+        return self.mechanism.parity()
+
+    def epsilon(self) -> Interval:
+        return self.mechanism.epsilon()
+
+    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+        return self.mechanism.mutual_information(prior, units)
+
+    def to_mechanism(self) -> Mechanism:
+        return self.mechanism

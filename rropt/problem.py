@@ -1,0 +1,366 @@
+"""Problems and their solutions: declare, compile, route, round, certify, check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from rropt.assembly import Status, assemble, gap_of, in_units
+from rropt.certificates import Certificate
+from rropt.checker import Verdict
+from rropt.constraints.base import Constraint
+from rropt.errors import InputError
+from rropt.exact import Interval, float_down, float_up, rational
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.objectives import Objective
+from rropt.priors import Prior, clean_labels
+from rropt.programs import (
+    CompleteCone,
+    Cone,
+    FreeCone,
+    PolyhedralCone,
+    Program,
+    Row,
+    Sense,
+    base_cone,
+    cone_rows,
+)
+from rropt.proofs import prove_infeasible
+from rropt.routes import Effort, Route, SolverClaim, choose
+from rropt.routes.base import ignore_progress, interruptible
+from rropt.routes.elastic import farkas_candidate
+
+__all__ = ["Goal", "Maximize", "Minimize", "Problem", "Solution", "SolveOptions"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """An objective and whether it is maximised or minimised; made by `Maximize` and `Minimize`."""
+
+    sense: Sense
+    objective: Objective
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.objective, Objective):
+            raise InputError(
+                f"{type(self.objective).__name__} is no objective",
+                self.sense,
+                "for example Maximize(MutualInformation(prior))",
+            )
+
+
+def Maximize(objective: Objective) -> Goal:  # noqa: N802 - reads as the class that users of cvxpy know
+    """The goal of making `objective` as large as possible."""
+    return Goal("maximize", objective)
+
+
+def Minimize(objective: Objective) -> Goal:  # noqa: N802
+    """The goal of making `objective` as small as possible."""
+    return Goal("minimize", objective)
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """How to solve: the `[solve]` table of a problem file.
+
+    `route` is "auto" or a route's name, `gap` the wanted distance of value and bound (times max(1, |bound|), in
+    the objective's unit), `time_limit` seconds or None, `solver` a name that the route knows, `workers` processes.
+    """
+
+    route: str = "auto"
+    gap: float = 1e-6
+    time_limit: float | None = None
+    solver: str | None = None
+    workers: int = 2
+
+    def __post_init__(self) -> None:
+        if rational(self.gap, "gap") < 0:
+            raise InputError(f"it is {self.gap}, negative", "gap", "try 1e-6")
+        if self.time_limit is not None and rational(self.time_limit, "time_limit") <= 0:
+            raise InputError(f"it is {self.time_limit}, not above 0", "time_limit", "give seconds")
+        if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
+            raise InputError(f"it is {self.workers!r}, no positive integer", "workers", "try 2")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wanted and what must hold.
+
+    `goal` is `Maximize(objective)` or `Minimize(objective)`. Inputs come from the objective's prior or from
+    `inputs`; `outputs` labels the outputs where neither the objective nor a structure fixes them. `name` and
+    `options` are what a problem file adds. Raises InputError for what does not fit together.
+    """
+
+    goal: Goal
+    constraints: tuple[Constraint, ...] = ()
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    name: str = field(default="problem", compare=False)
+    options: SolveOptions = SolveOptions()
+
+    def __init__(
+        self,
+        goal: Goal,
+        constraints: Sequence[Constraint] = (),
+        inputs: Sequence[object] | Prior | None = None,
+        outputs: Sequence[object] | None = None,
+        name: str = "problem",
+        options: SolveOptions | None = None,
+    ) -> None:
+        if not isinstance(goal, Goal):
+            raise InputError(
+                f"{type(goal).__name__} is no goal", "Problem", "wrap the objective in Maximize or Minimize"
+            )
+        given = tuple(constraints)
+        for constraint in given:
+            if not isinstance(constraint, Constraint):
+                raise InputError(
+                    f"{type(constraint).__name__} is no constraint", "Problem", "pass instances, as LDP(1.0)"
+                )
+        prior = goal.objective.prior
+        if isinstance(inputs, Prior):
+            inputs = inputs.labels
+        labels = None if inputs is None else clean_labels(inputs, "inputs", 2)
+        if prior is not None and labels is not None and labels != prior.labels:
+            raise InputError("the inputs are not the prior's categories", "Problem", "leave inputs out")
+        if prior is None and labels is None:
+            raise InputError(
+                f"{goal.objective.kind} has no prior to take inputs from", "Problem", "give inputs=[labels]"
+            )
+        object.__setattr__(self, "goal", goal)
+        object.__setattr__(self, "constraints", given)
+        object.__setattr__(self, "inputs", labels if prior is None else prior.labels)
+        object.__setattr__(self, "outputs", None if outputs is None else clean_labels(outputs, "outputs"))
+        object.__setattr__(self, "name", str(name))
+        object.__setattr__(self, "options", options or SolveOptions())
+        self.compile()
+
+    @property
+    def objective(self) -> Objective:
+        """The goal's objective."""
+        return self.goal.objective
+
+    def compile(self) -> Program:
+        """The problem in the closed vocabulary that routes and certificates speak."""
+        assert self.inputs is not None
+        inputs = self.inputs
+        outputs = self._fixed_outputs(inputs)
+        rows: list[Row] = []
+        for constraint in self.constraints:
+            if outputs is None and constraint.kind == "linear":
+                raise InputError(
+                    f"a {constraint.describe()} needs fixed outputs",
+                    "Problem",
+                    "give outputs=[labels], or an objective with fixed outputs such as Trace",
+                )
+            rows += constraint.rows(inputs, outputs or ())
+        prior = self.objective.prior
+        utility = self.objective.form(inputs)
+        free = self.objective.outputs(inputs) is None and not rows
+        return Program(
+            self.goal.sense,
+            inputs,
+            None if free else outputs,
+            prior.weights if prior is not None else (1,) * len(inputs),
+            utility,
+            self._joint_cone(inputs),
+            _with_distinct_names(rows),
+        )
+
+    def _fixed_outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Outputs fixed by the objective, a structure, or the caller; they must agree."""
+        found = self.objective.outputs(inputs)
+        source = self.objective.kind
+        for constraint in self.constraints:
+            fixed = constraint.outputs(inputs)
+            if fixed is None:
+                continue
+            if found is not None and found != fixed:
+                raise InputError(
+                    f"{constraint.describe()} and {source} fix different outputs", "Problem", "label them alike"
+                )
+            found, source = fixed, constraint.kind
+        if self.outputs is not None:
+            if found is not None and found != self.outputs:
+                raise InputError(f"{source} fixes other outputs than those given", "outputs", "leave them out")
+            found = self.outputs
+        return found
+
+    def _joint_cone(self, inputs: tuple[str, ...]) -> Cone:
+        base: FreeCone | CompleteCone = FreeCone()
+        rows: list[tuple[Fraction, ...]] = []
+        for constraint in self.constraints:
+            cone = constraint.cone(inputs)
+            if cone is None:
+                continue
+            own = base_cone(cone)
+            if isinstance(own, CompleteCone) and (isinstance(base, FreeCone) or own.level < base.level):
+                base = own
+            rows += cone_rows(cone)
+        return PolyhedralCone(base, tuple(rows)) if rows else base
+
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful colleague would point out before solving."""
+        program = self.compile()
+        found = []
+        emptied = sorted({y for _, y in program.empty_cells})
+        if emptied and isinstance(base_cone(program.cone), CompleteCone) and program.outputs is not None:
+            names = ", ".join(program.outputs[y] for y in emptied[:6])
+            found.append(
+                f"under LDP a forbidden cell empties its whole column: never released: {names}"
+                + (", ..." if len(emptied) > 6 else "")
+            )
+        zeros = [label for label, weight in zip(program.inputs, program.weights, strict=True) if weight == 0]
+        if zeros:
+            found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
+        if isinstance(base_cone(program.cone), FreeCone):
+            found.append("no privacy constraint is declared")
+        return tuple(found)
+
+    def solve(
+        self,
+        route: str | Route | None = None,
+        gap: float | None = None,
+        time_limit: float | None = None,
+        solver: str | None = None,
+        workers: int | None = None,
+        monitor: Callable[[float | None, float | None], None] = ignore_progress,
+    ) -> Solution:
+        """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
+
+        `monitor(value, bound)` is told of progress in the objective's unit. Ctrl-C gives the best mechanism
+        and the true bound so far; a second one aborts. Raises NoRoute and InputError; infeasibility is a
+        status, with a proof.
+        """
+        begun = time.monotonic()
+        chosen_route: str | Route = self.options.route if route is None else route
+        options = replace(
+            self.options,
+            gap=self.options.gap if gap is None else gap,
+            time_limit=self.options.time_limit if time_limit is None else time_limit,
+            solver=self.options.solver if solver is None else solver,
+            workers=self.options.workers if workers is None else workers,
+        )
+        program = self.compile()
+        taken, why = choose(program, chosen_route, options.solver)
+        units = self.objective.units
+        per_nat = float(in_units(Interval.point(Fraction(1)), units))
+
+        def report(value: float | None, bound: float | None) -> None:
+            monitor(None if value is None else value * per_nat, None if bound is None else bound * per_nat)
+
+        with interruptible() as interrupted:
+            effort = Effort(
+                gap=float(options.gap) / per_nat,
+                time_limit=None if options.time_limit is None else float(options.time_limit),
+                solver=options.solver,
+                workers=options.workers,
+                monitor=report,
+                interrupted=interrupted,
+                begun=begun,
+            )
+            answer = taken.solve(program, effort)
+            found = assemble(program, self.objective, self.outputs, options.gap, effort, answer)
+            conflict = self._conflict(effort) if found.status == "infeasible" else ()
+        return Solution(
+            problem=self,
+            status=found.status,
+            route=f"{taken.name}: {why}",
+            seconds=time.monotonic() - begun,
+            units=units,
+            wanted_gap=float(options.gap),
+            mechanism=found.mechanism,
+            attained=found.attained,
+            limit=found.limit,
+            certificate=found.certificate,
+            verdict=found.verdict,
+            claim=answer.claim,
+            warnings=self.warnings() + found.warnings,
+            conflict=conflict,
+        )
+
+    def _conflict(self, effort: Effort) -> tuple[str, ...]:
+        """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
+        kept = list(self.constraints)
+        for constraint in self.constraints:
+            fewer = [other for other in kept if other is not constraint]
+            outputs = self.outputs or self._fixed_outputs(self.inputs or ())
+            program = Problem(self.goal, fewer, self.inputs, outputs).compile().linearised()
+            farkas = farkas_candidate(program, effort)
+            if farkas is not None and prove_infeasible(program, farkas) is not None:
+                kept = fewer
+        return tuple(constraint.describe() for constraint in kept)
+
+
+def _with_distinct_names(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Rows whose names are distinct, as the certificate format needs."""
+    seen: dict[str, int] = {}
+    named = []
+    taken = {row.name for row in rows}
+    for row in rows:
+        seen[row.name] = seen.get(row.name, 0) + 1
+        name = row.name
+        while seen[row.name] > 1 and name in taken:
+            name = f"{row.name} ({seen[row.name]})"
+            seen[row.name] += name in taken
+        taken.add(name)
+        named.append(replace(row, name=name))
+    return tuple(named)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A mechanism, what it attains, what nobody can exceed, and the certificate of both.
+
+    `status` is "certified" (gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
+    or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
+    `limit` is the dual bound, exact, in `units`; None where there is none.
+    """
+
+    problem: Problem
+    status: Status
+    route: str
+    seconds: float
+    units: str
+    wanted_gap: float
+    mechanism: Mechanism | None
+    attained: Interval | None
+    limit: Fraction | None
+    certificate: Certificate | None
+    verdict: Verdict | None
+    claim: SolverClaim
+    warnings: tuple[str, ...] = ()
+    conflict: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """What the mechanism attains for certain: its value rounded to the worse side."""
+        if self.attained is None:
+            return None
+        if self.problem.goal.sense == "maximize":
+            return float_down(self.attained.lower)
+        return float_up(self.attained.upper)
+
+    @property
+    def bound(self) -> float | None:
+        """What no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
+        if self.limit is None:
+            return None
+        return float_up(self.limit) if self.problem.goal.sense == "maximize" else float_down(self.limit)
+
+    @property
+    def gap(self) -> float | None:
+        """Distance of bound and value, rounded up; None unless both are known."""
+        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
+        return None if exact is None else float_up(exact)
+
+    @property
+    def epsilon(self) -> float | None:
+        """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero tells all."""
+        return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
+
+    def __repr__(self) -> str:
+        shown = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
+        return f"Solution({', '.join(shown)}, units={self.units!r}, route={self.route!r})"

@@ -1,0 +1,31 @@
+"""Proofs: from a route's floating-point multipliers to the `proof` object of a certificate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.programs import BayesGain, CompleteCone, Information, Linear, Program
+from rropt.certificates import Proof
+from rropt.proofs.column_dual import prove_information
+from rropt.proofs.linear_dual import prove_bayes, prove_infeasible, prove_linear
+from rropt.routes.base import Dual, Effort
+
+__all__ = ["Proof", "prove", "prove_infeasible"]
+
+
+def prove(program: Program, dual: Dual | None, effort: Effort) -> Proof | Refusal:
+    """The bound that `dual` proves after repair (prices of zero where there is none), or why no proof kind
+    covers the program."""
+    if isinstance(program.utility, Information):
+        if not isinstance(program.cone, CompleteCone) or program.rows:
+            return Refusal("the certificate format proves mutual information under LDP alone")
+        prices = None if dual is None else dual.prices
+        return prove_information(program, prices, effort.gap / 4, stop=effort.closing())
+    if isinstance(program.utility, (Linear, BayesGain)):
+        if dual is None:
+            dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)))
+        if isinstance(program.utility, BayesGain):
+            return prove_bayes(program, dual)
+        return prove_linear(program, dual)
+    return Refusal("the certificate format does not know this objective")

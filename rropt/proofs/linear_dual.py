@@ -1,0 +1,177 @@
+"""Linear-dual, Bayes column-dual and farkas proofs: float multipliers, rounded and repaired in rationals.
+
+Written from docs/certificate-format.md, section 6. Whatever the floats are, raising all prices by one number
+makes every column test hold; the proof costs that number times k, and nothing is believed on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from rropt.exact import dyadic_up, rational_text
+from rropt.programs import BayesGain, CompleteCone, FloatArray, Linear, Program, base_cone, cone_rows
+from rropt.certificates import Proof
+from rropt.routes.base import Dual
+from rropt.routes.lp import LpModel
+
+BITS = 72
+"""Multipliers are multiples of 2^-72."""
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Exact multipliers that pass every column test; `total` is what they yield for a maximisation."""
+
+    prices: tuple[Fraction, ...]
+    rows: tuple[Fraction, ...]
+    cone: tuple[tuple[Fraction, ...], ...]
+    total: Fraction
+
+    def payload(self, kind: str, program: Program, rows: bool = True) -> dict[str, object]:
+        """The `proof` object; flows are empty, for none of these cones is a graph."""
+        table: dict[str, object] = {"kind": kind, "prices": [rational_text(price) for price in self.prices]}
+        if rows:
+            table["rows"] = [rational_text(multiplier) for multiplier in self.rows]
+        table["flows"] = []
+        if cone_rows(program.cone):
+            table["multipliers"] = [[rational_text(entry) for entry in column] for column in self.cone]
+        return table
+
+
+def prove_linear(program: Program, dual: Dual) -> Proof:
+    """The `linear-dual` proof of a program with a linear utility and fixed outputs."""
+    assert isinstance(program.utility, Linear) and program.outputs is not None
+    costs = [[Fraction(0)] * program.size for _ in program.outputs]
+    for x, y, value in program.utility.cost:
+        costs[y][x] = program.sign * value
+    found = repaired(program, dual, costs)
+    return Proof(found.payload("linear-dual", program), program.sign * found.total)
+
+
+def prove_bayes(program: Program, dual: Dual) -> Proof:
+    """The `column-dual` proof of a Bayes gain: every action is tested as one output."""
+    assert isinstance(program.utility, BayesGain)
+    found = repaired(program, dual, program.utility.scores())
+    return Proof(found.payload("column-dual", program, rows=False), found.total)
+
+
+def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
+    """The `farkas` proof, or None where the float multipliers do not survive their repair."""
+    scale = abs(float(dual.prices.sum()) + float(sum(
+        value * float(row.rhs) for value, row in zip(dual.rows, program.rows, strict=True)
+    )))
+    if not scale > 0:
+        return None
+    columns = len(program.outputs) if program.outputs is not None else 1
+    unit = Dual(
+        dual.prices / scale,
+        dual.rows / scale,
+        None if dual.multipliers is None else dual.multipliers / scale,
+    )
+    found = repaired(program, unit, [[Fraction(0)] * program.size] * columns)
+    return Proof(found.payload("farkas", program), None) if found.total < 0 else None
+
+
+def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Fraction]]) -> Multipliers:
+    """Exact multipliers near `dual` that pass the test of every column; `costs` has one list of k a column."""
+    prices = [_dyadic(value) for value in dual.prices]
+    rows = [
+        value if row.sense == "=" else max(value, Fraction(0))
+        for value, row in zip(map(_dyadic, dual.rows), program.rows, strict=True)
+    ]
+    tied = [[Fraction(0)] * program.size for _ in costs]
+    for multiplier, row in zip(rows, program.rows, strict=True):
+        if multiplier:
+            for x, y, value in row.terms:
+                tied[y][x] += multiplier * value
+    residuals = [
+        [cost - price - tie for cost, price, tie in zip(own, prices, ties, strict=True)]
+        for own, ties in zip(costs, tied, strict=True)
+    ]
+    cone = _cone_multipliers(program, dual, residuals)
+    for own, column in zip(cone, residuals, strict=True):
+        for multiplier, row in zip(own, cone_rows(program.cone), strict=True):
+            if multiplier:
+                for x, value in enumerate(row):
+                    column[x] -= multiplier * value
+    shift = max(_needed_shift(program, column) for column in residuals)
+    prices = [price + shift for price in prices]
+    total = sum(prices, Fraction(0)) + sum(
+        (multiplier * row.rhs for multiplier, row in zip(rows, program.rows, strict=True)), Fraction(0)
+    )
+    return Multipliers(tuple(prices), tuple(rows), cone, total)
+
+
+def _dyadic(value: float) -> Fraction:
+    return dyadic_up(Fraction(float(value)), BITS)
+
+
+def _needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
+    """The least multiple of 2^-72, with the format's slack, to raise all prices by: the largest
+    residual . v / sum(v) over the base cone at gh. Over the box [1, gh]^k it is attained with the largest
+    residuals at gh, so k + 1 candidates are compared exactly."""
+    base = base_cone(program.cone)
+    if not isinstance(base, CompleteCone):
+        return max(residual)
+    gh = base.level.ratio.upper
+    ordered = sorted(residual, reverse=True)
+    total, size = sum(ordered, Fraction(0)), len(ordered)
+    worst, top = total / size, Fraction(0)
+    for count, value in enumerate(ordered, start=1):
+        top += value
+        worst = max(worst, ((gh - 1) * top + total) / ((gh - 1) * count + size))
+    if base.level.ratio.lower == base.level.ratio.upper:
+        return dyadic_up(worst, BITS)
+    slack = gh * sum((abs(value) for value in ordered), Fraction(0)) + abs(worst) * size * gh
+    return dyadic_up(worst + slack / (size << 78), BITS)
+
+
+def _cone_multipliers(
+    program: Program, dual: Dual, residuals: Sequence[Sequence[Fraction]]
+) -> tuple[tuple[Fraction, ...], ...]:
+    if not cone_rows(program.cone):
+        return tuple(() for _ in residuals)
+    table = dual.multipliers
+    if table is None:
+        table = np.array([_best_multipliers(program, residual) for residual in residuals])
+    return tuple(tuple(max(_dyadic(value), Fraction(0)) for value in column) for column in table)
+
+
+def _best_multipliers(program: Program, residual: Sequence[Fraction]) -> FloatArray:
+    """Cone multipliers u >= 0 that leave the least shift for one column, by a small linear programme.
+
+    min d with r - A'u - d/k = pos - neg, pos, neg >= 0, and gamma sum(pos) <= sum(neg) for a ratio cone,
+    pos = 0 for the free one.
+    """
+    rows = np.array([[float(value) for value in row] for row in cone_rows(program.cone)])
+    own, k = rows.shape
+    base = base_cone(program.cone)
+    ratio = float(base.level.ratio) if isinstance(base, CompleteCone) else None
+    # Variables: u (own), d, pos (k), neg (k).
+    equal = np.hstack([rows.T, np.full((k, 1), 1.0 / k), np.eye(k), -np.eye(k)])
+    balance = np.concatenate([np.zeros(own + 1), np.full(k, ratio or 0.0), -np.ones(k)])[None, :]
+    r = np.array([float(value) for value in residual])
+    lower = np.concatenate([np.zeros(own), [-np.inf], np.zeros(2 * k)])
+    upper = np.full(own + 1 + 2 * k, np.inf)
+    if ratio is None:
+        upper[own + 1 : own + 1 + k] = 0.0
+    cost = np.zeros(own + 1 + 2 * k)
+    cost[own] = -1.0
+    lp = LpModel(
+        cost,
+        sparse.csc_matrix(np.vstack([equal, balance])),
+        np.concatenate([r, [-np.inf]]),
+        np.concatenate([r, [0.0]]),
+        lower,
+        upper,
+    )
+    found = lp.solve()
+    # Zero multipliers are always admissible: a failed solve costs bound, never truth.
+    return np.zeros(own) if found.x is None else found.x[:own]
+
+

@@ -1,0 +1,135 @@
+"""From a float matrix to an exact mechanism that satisfies everything that was declared.
+
+Mix first, in float, with a small weight toward a strictly feasible anchor; round to the grid of 2^-53; where
+coupling rows are equalities, solve them exactly for a few entries; verify in integers; double the weight until
+everything holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import scipy.linalg
+from flint import fmpq, fmpq_mat
+
+from rropt.errors import Refusal
+from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
+from rropt.programs import CompleteCone, FloatArray, Program, base_cone
+from rropt.routes.anchor import find_anchor, is_emptiness
+
+NEGLIGIBLE = 1e-13
+"""Free columns with less mass than this (summed over the inputs) are dropped before rounding."""
+
+
+def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[str] | None) -> Mechanism | Refusal:
+    """An exact mechanism near `matrix` (k x m, rows summing to about one) that satisfies the program.
+
+    `outputs` labels the columns; None where they are free (then empty ones are dropped). Refuses, naming the
+    constraint, where the program has no strictly feasible point to move toward.
+    """
+    q = np.clip(np.nan_to_num(matrix), 0.0, None)
+    if outputs is None:
+        q = q[:, q.sum(axis=0) > NEGLIGIBLE]
+    for x, y in program.empty_cells:
+        q[x, y] = 0.0
+    sums = q.sum(axis=1, keepdims=True)
+    if q.shape[1] == 0 or not (sums > 0).all():
+        q = np.full((program.size, max(q.shape[1], 1)), 1.0)
+        for x, y in program.empty_cells:
+            q[x, y] = 0.0
+        sums = q.sum(axis=1, keepdims=True)
+        if not (sums > 0).all():
+            return Refusal("every output of some input is forbidden")
+    q = q / sums
+    labels = tuple(outputs) if outputs is not None else tuple(f"output {y}" for y in range(q.shape[1]))
+    anchor = find_anchor(program, q)
+    if isinstance(anchor, Refusal):
+        return anchor
+    for x, y in anchor.program.empty_cells:
+        q[x, y] = 0.0
+    q = q / np.maximum(q.sum(axis=1, keepdims=True), 1e-300)
+    base = base_cone(program.cone)
+    gamma = float(base.level.ratio) if isinstance(base, CompleteCone) else np.inf
+    # A rounding error of 2^-53 an entry is covered once the anchor's own slack, about (gamma - 1) / m of it
+    # times the weight, exceeds (1 + gamma) 2^-53.
+    spread = (gamma + 1) / (gamma - 1) if np.isfinite(gamma) else 1.0
+    weight = 2.0**-52 * q.shape[1] * spread
+    while weight < 1.0:
+        candidate = (1 - weight) * q + weight * anchor.matrix
+        mechanism = _rounded(anchor.program, candidate, labels)
+        if mechanism is not None and not program.excess(mechanism):
+            return mechanism
+        weight *= 2.0
+    mechanism = _rounded(anchor.program, anchor.matrix, labels)
+    if mechanism is not None and not program.excess(mechanism):
+        return mechanism
+    return Refusal("no exact mechanism was found near the float one")
+
+
+def _rounded(
+    program: Program, candidate: FloatArray, labels: tuple[str, ...]
+) -> Mechanism | None:
+    rows = [[Fraction(float(entry)) for entry in row] for row in candidate]
+    exact = [[entry / sum(row) for entry in row] for row in rows]
+    table = [grid_row(row, GRID) for row in exact]
+    if any(row.sense == "=" and not is_emptiness(program, row) for row in program.rows):
+        solved = _solve_equalities(program, table)
+        if solved is None:
+            return None
+        table = solved
+    return Mechanism.from_rationals(table, program.inputs, labels)
+
+
+def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[list[Fraction]] | None:
+    """The nearest-looking table whose row sums and equality rows hold exactly: the residual is solved for a
+    set of large entries whose coefficients are independent. None where an entry would turn negative."""
+    width = len(table[0])
+    cells = [
+        (x, y) for x in range(program.size) for y in range(width) if (x, y) not in program.empty_cells
+    ]
+    index = {cell: number for number, cell in enumerate(cells)}
+    system: list[dict[int, Fraction]] = []
+    residual: list[Fraction] = []
+    for x in range(program.size):
+        system.append({index[x, y]: Fraction(1) for y in range(width) if (x, y) in index})
+        residual.append(1 - sum(table[x], Fraction(0)))
+    for row in program.rows:
+        if row.sense == "=" and not is_emptiness(program, row):
+            system.append({index[x, y]: value for x, y, value in row.terms if (x, y) in index})
+            residual.append(row.rhs - sum((value * table[x][y] for x, y, value in row.terms), Fraction(0)))
+    if not any(residual):
+        return table
+    dense = np.zeros((len(system), len(cells)))
+    for number, coefficients in enumerate(system):
+        for cell, value in coefficients.items():
+            dense[number, cell] = float(value)
+    # Pivoting prefers large entries, which can best absorb the correction; then independent rows.
+    size = np.array([float(table[x][y]) for x, y in cells])
+    _, upper, pivots = scipy.linalg.qr(dense * size, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(upper))
+    rank = int(np.count_nonzero(diagonal > 1e-11 * max(diagonal[0], 1e-300)))
+    chosen = [int(column) for column in pivots[:rank]]
+    _, _, row_pivots = scipy.linalg.qr(dense[:, chosen].T, mode="economic", pivoting=True)
+    rows = [int(number) for number in row_pivots[:rank]]
+    matrix = fmpq_mat(
+        [[_fmpq(system[number].get(cell, Fraction(0))) for cell in chosen] for number in rows]
+    )
+    right = fmpq_mat([[_fmpq(residual[number])] for number in rows])
+    try:
+        change = matrix.solve(right)
+    except ZeroDivisionError:
+        return None
+    solved = [list(row) for row in table]
+    for position, cell in enumerate(chosen):
+        x, y = cells[cell]
+        step = change[position, 0]
+        solved[x][y] += Fraction(int(step.p), int(step.q))
+        if solved[x][y] < 0:
+            return None
+    return solved
+
+
+def _fmpq(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)

@@ -1,0 +1,39 @@
+"""Routes: ways to solve a program, one file each behind one interface."""
+
+from __future__ import annotations
+
+from rropt.errors import InputError, NoRoute
+from rropt.programs import Program
+from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.conic import ConicRoute
+from rropt.routes.linear import LinearRoute
+from rropt.routes.vertices import VerticesRoute
+
+__all__ = ["ROUTES", "Answer", "Dual", "Effort", "Route", "SolverClaim", "choose"]
+
+ROUTES: tuple[Route, ...] = (LinearRoute(), VerticesRoute(), ConicRoute())
+"""The built-in routes, in the order in which `auto` asks them."""
+
+
+def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Route, str]:
+    """(the route to take, why). `route` is "auto", a name, or a Route of the user's own.
+
+    Raises NoRoute with the reasons where the route, or every route, refuses; InputError for an unknown name.
+    """
+    if isinstance(route, Route):
+        refusal = route.refuse(program, solver)
+        if refusal is not None:
+            raise NoRoute(refusal.why, f"route {route.name}", refusal.instead)
+        return route, "asked for"
+    by_name = {known.name: known for known in ROUTES}
+    if route != "auto":
+        if route not in by_name:
+            raise InputError(f"{route!r} is no route", "route", f"use auto or one of: {', '.join(by_name)}")
+        return choose(program, by_name[route], solver)
+    reasons = []
+    for candidate in ROUTES:
+        refusal = candidate.refuse(program, solver)
+        if refusal is None:
+            return candidate, candidate.because
+        reasons.append(f"{candidate.name}: {refusal}")
+    raise NoRoute("no route takes this problem (" + " | ".join(reasons) + ")", "route auto")

@@ -1,0 +1,144 @@
+"""A strictly feasible mechanism to move toward before rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from rropt.errors import Refusal
+from rropt.programs import (
+    CompleteCone,
+    FloatArray,
+    FreeCone,
+    Linear,
+    PolyhedralCone,
+    Program,
+    Row,
+    base_cone,
+    cone_rows,
+)
+from rropt.routes.lp import LpModel
+from rropt.routes.polyhedral import EntryModel, entry_model
+
+LEAST_SLACK = 1e-9
+"""Below this the best slack is taken for none."""
+POSITIVE = 1e-7
+"""A multiplier above this says that its inequality has no slack at any feasible point."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A k x m matrix with slack in every inequality of `program`, which is the one that was asked for with its
+    implied equalities (inequalities that no feasible point satisfies strictly) written as equalities."""
+
+    matrix: FloatArray
+    program: Program
+
+
+def find_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
+    """A strictly feasible point for m = the columns of `near`.
+
+    In closed form (all rows equal) where no coupling or cone rows stand in the way, else by the linear
+    programme that maximises the least slack. Inequalities that never have slack are turned into equalities as
+    far as they are rational; refuses, naming the constraint, where a ratio bound is the one without slack.
+    """
+    rows = [row for row in program.rows if not is_emptiness(program, row)]
+    if not rows and not isinstance(program.cone, PolyhedralCone):
+        if isinstance(program.cone, FreeCone):
+            # Nothing but signs and sums is at stake, and the float matrix is already inside.
+            return Anchor(near, program)
+        allowed = np.ones(near.shape)
+        for x, y in program.empty_cells:
+            allowed[x, y] = 0.0
+        return Anchor(allowed / allowed.sum(axis=1, keepdims=True), program)
+    outputs = program.outputs or tuple(str(y) for y in range(near.shape[1]))
+    seen = replace(program, outputs=outputs, utility=Linear(()), sense="maximize")
+    # Each round turns at least one inequality into an equality.
+    for _ in range(1 + len(seen.rows) + len(cone_rows(seen.cone))):
+        found = _most_slack(seen)
+        if not isinstance(found, Program):
+            return found
+        seen = found
+    return Refusal("the constraints leave no slack to round in", "loosen one of them a little")
+
+
+def is_emptiness(program: Program, row: Row) -> bool:
+    """Whether a row only says that cells are empty, which the rounding respects by itself."""
+    return row.rhs == 0 and all((x, y) in program.empty_cells for x, y, _ in row.terms)
+
+
+def _most_slack(program: Program) -> Anchor | Program | Refusal:
+    """max s with every inequality kept by at least s times its own size; equalities stay equalities. Returns the
+    program with newly implied equalities where the optimum is zero."""
+    model = entry_model(program)
+    k, m = model.size, model.width
+    slack = np.asarray(abs(model.matrix).sum(axis=1)).ravel()
+    slack[np.isfinite(model.row_lower)] = 0.0
+    for number, row in enumerate(program.rows):
+        if is_emptiness(program, row):
+            slack[k + number] = 0.0
+    if isinstance(base_cone(program.cone), CompleteCone):
+        # Ratio rows come in two halves, low <= Q and Q <= gamma low: slack in the second is slack in the ratio.
+        slack[-2 * k * m : -k * m] = 0.0
+        for x, y in program.empty_cells:
+            slack[slack.size - k * m + x * m + y] = 0.0
+    signs = [x * m + y for x in range(k) for y in range(m) if (x, y) not in program.empty_cells]
+    variables = model.matrix.shape[1]
+    positive = sparse.csr_matrix(
+        (-np.ones(len(signs)), (np.arange(len(signs)), signs)), shape=(len(signs), variables)
+    )
+    whole = sparse.vstack(
+        [
+            sparse.hstack([model.matrix, sparse.csr_matrix(slack[:, None])]),
+            sparse.hstack([positive, sparse.csr_matrix(np.ones((len(signs), 1)))]),
+        ],
+        format="csc",
+    )
+    cost = np.zeros(variables + 1)
+    cost[-1] = 1.0
+    lp = LpModel(
+        cost,
+        whole,
+        np.concatenate([model.row_lower, np.full(len(signs), -np.inf)]),
+        np.concatenate([model.row_upper, np.zeros(len(signs))]),
+        np.zeros(variables + 1),
+        np.concatenate([model.upper, [1.0]]),
+    )
+    found = lp.solve()
+    if found.status == "optimal" and found.x is not None and found.objective >= LEAST_SLACK:
+        return Anchor(model.entries(found.x[:-1]), program)
+    if found.row_dual is None or found.status != "optimal":
+        return Refusal("no point between the constraints was found", "loosen one of them a little")
+    return _tightened(program, model, found.row_dual, [(cell // m, cell % m) for cell in signs])
+
+
+def _tightened(
+    program: Program, model: EntryModel, row_dual: FloatArray, cells: list[tuple[int, int]]
+) -> Program | Refusal:
+    """The program with every inequality that has a positive multiplier, hence never slack, as an equality."""
+    k, m = model.size, model.width
+    own = cone_rows(program.cone)
+    positive = np.abs(row_dual) > POSITIVE
+    rows = [
+        replace(row, sense="=") if row.sense == "<=" and positive[k + number] else row
+        for number, row in enumerate(program.rows)
+    ]
+    first = k + len(rows)
+    tight = [i for i in range(len(own)) if any(positive[first + y * len(own) + i] for y in range(m))]
+    rows += [
+        Row(f"cone row {i} column {y}", "=", Fraction(0), tuple((x, y, own[i][x]) for x in range(k) if own[i][x]))
+        for i in tight
+        for y in range(m)
+        if positive[first + y * len(own) + i]
+    ]
+    rows += [
+        Row(f"empty cell {x} {y}", "=", Fraction(0), ((x, y, Fraction(1)),))
+        for (x, y), zero in zip(cells, positive[-len(cells) :], strict=True)
+        if zero
+    ]
+    if tuple(rows) == program.rows:
+        return Refusal("the ratio bound leaves no slack to round in", "loosen it, or a floor, a little")
+    return replace(program, rows=tuple(rows))

@@ -1,0 +1,141 @@
+"""What a route is given, what it answers, and how it refuses."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.programs import FloatArray, Program
+
+
+def ignore_progress(value: float | None, bound: float | None) -> None:
+    """A monitor for solves that nobody watches."""
+
+
+def never() -> bool:
+    """A solve that nobody interrupts."""
+    return False
+
+
+GRACE = 2.0
+"""Seconds that proving may always take, after a time limit or Ctrl-C too."""
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Inside, the first Ctrl-C only sets a flag, which the yielded function reads; the second one raises
+    KeyboardInterrupt as usual. Outside the main thread nothing changes, for no signal arrives there."""
+    pressed = False
+
+    def press(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield never
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to try: an absolute `gap` in the utility's own unit, an optional time limit in seconds counted
+    from `begun`, a named solver, worker processes, and a `monitor(value, bound)` told of progress."""
+
+    gap: float = 1e-6
+    time_limit: float | None = None
+    solver: str | None = None
+    workers: int = 2
+    monitor: Callable[[float | None, float | None], None] = ignore_progress
+    interrupted: Callable[[], bool] = never
+    begun: float = field(default_factory=time.monotonic)
+
+    def remaining(self) -> float | None:
+        """Seconds left, never negative; None without a limit."""
+        if self.time_limit is None:
+            return None
+        return max(0.0, self.begun + self.time_limit - time.monotonic())
+
+    def stopped(self) -> str:
+        """Why work should stop now: "interrupted", "time limit", or "" when it should not."""
+        if self.interrupted():
+            return "interrupted"
+        return "time limit" if self.remaining() == 0.0 else ""
+
+    def closing(self) -> Callable[[], bool]:
+        """A stop signal for what must still be done to prove what was found: it leaves at least GRACE seconds
+        from now, even after an interrupt."""
+        least = time.monotonic() + GRACE
+        return lambda: time.monotonic() > least and bool(self.stopped())
+
+
+@dataclass(frozen=True)
+class Dual:
+    """Multipliers in floating point, for a maximisation (a minimisation is solved with negated costs).
+
+    `prices` (k,) of the row sums; `rows`, one a coupling row; `multipliers` (columns under test x cone rows)
+    for a polyhedral cone. Nothing about them is believed before it is repaired and proved in rationals.
+    """
+
+    prices: FloatArray
+    rows: FloatArray = field(default_factory=lambda: np.zeros(0))
+    multipliers: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class SolverClaim:
+    """What a solver said of itself: shown beside the proved numbers, never used as one."""
+
+    solver: str
+    status: str
+    objective: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a route found, in floating point.
+
+    `matrix` is k x m (None where nothing was found), `outputs` the labels of its columns where they are
+    fixed; `dual` proves an upper bound after repair; `farkas` claims that no mechanism exists; `stopped` is ""
+    when the route finished, else "time limit" or "interrupted".
+    """
+
+    claim: SolverClaim
+    matrix: FloatArray | None = None
+    outputs: tuple[str, ...] | None = None
+    dual: Dual | None = None
+    farkas: Dual | None = None
+    stopped: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Route(ABC):
+    """A way to solve programs. `name` is its word in problem files and on the command line; `because` says in
+    one clause when it is the right one."""
+
+    name: str
+    because: str
+
+    @abstractmethod
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        """Why it cannot take this program (with this solver), and what to use instead; None where it can."""
+
+    @abstractmethod
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        """Solve a program that it does not refuse."""

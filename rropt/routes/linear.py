@@ -1,0 +1,56 @@
+"""The `linear` route: HiGHS for linear utilities over polyhedral cones and coupling rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.programs import ColumnSum, Linear, Program
+from rropt.routes.base import Answer, Effort, Route, SolverClaim
+from rropt.routes.elastic import farkas_candidate
+from rropt.routes.lp import LpModel
+from rropt.routes.polyhedral import entry_model
+
+
+def linear_refusal(program: Program, route: str) -> Refusal | None:
+    """Why a route that takes linear utilities (and Bayes gains, which reduce to them) refuses a program."""
+    reduced = program.linearised()
+    if isinstance(reduced.utility, Linear):
+        return None
+    if isinstance(reduced.utility, ColumnSum) and program.rows:
+        return Refusal(
+            f"{route} takes linear objectives only, and this one is convex with coupling rows",
+            "leave out the constraints on the whole matrix, or maximise trace or expected_gain",
+        )
+    return Refusal(f"{route} takes linear objectives only", "use route vertices")
+
+
+class LinearRoute(Route):
+    """One linear programme over the entries of Q, solved by HiGHS (`solver`: "highs")."""
+
+    name = "linear"
+    because = "the objective is linear: one linear programme over the entries of Q"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"linear knows the solver highs only, not {solver!r}", "use route conic")
+        return linear_refusal(program, self.name)
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        reduced = program.linearised()
+        model = entry_model(reduced)
+        lp = LpModel(
+            model.cost,
+            model.matrix,
+            model.row_lower,
+            model.row_upper,
+            np.zeros_like(model.upper),
+            model.upper,
+        )
+        found = lp.solve(effort.remaining(), effort.interrupted)
+        claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
+        if found.status in ("time limit", "interrupted"):
+            return Answer(claim, outputs=reduced.outputs, stopped=found.status)
+        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            return Answer(claim, outputs=reduced.outputs, farkas=farkas_candidate(reduced, effort))
+        return Answer(claim, model.entries(found.x), reduced.outputs, model.dual(found.row_dual))

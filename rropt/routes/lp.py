@@ -1,0 +1,131 @@
+"""Linear programmes in HiGHS: the one place that calls it. What it answers is evidence, never truth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rropt.programs import FloatArray
+
+FEASIBILITY = 1e-10
+"""The tightest tolerance that HiGHS takes, primal and dual: the proofs repair what is left."""
+
+
+@dataclass(frozen=True)
+class LpAnswer:
+    """What HiGHS said of a maximisation.
+
+    `status` is "optimal", "infeasible", "unbounded", "time limit", "interrupted" or HiGHS's own words;
+    `x` (n,) and `row_dual` (rows,) are its last iterate (None where there is none); `row_dual` is the
+    derivative of the maximum with respect to the right-hand side, so it is >= 0 on binding <= rows.
+    """
+
+    status: str
+    objective: float
+    x: FloatArray | None
+    row_dual: FloatArray | None
+    seconds: float
+
+
+class LpModel:
+    """max cost . x subject to row_lower <= A x <= row_upper and lower <= x <= upper, kept warm in HiGHS.
+
+    `method` is "choose", "simplex" or "ipm". Arrays are float64; infinite bounds are +-numpy.inf.
+    """
+
+    def __init__(
+        self,
+        cost: FloatArray,
+        matrix: sparse.spmatrix,
+        row_lower: FloatArray,
+        row_upper: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        method: str = "choose",
+    ) -> None:
+        import highspy
+
+        self._highs: Any = highspy.Highs()
+        self._highs.silent()
+        # Threads, seed and tolerances are fixed so that the same problem gives the same answer.
+        for option, setting in (
+            ("primal_feasibility_tolerance", FEASIBILITY),
+            ("dual_feasibility_tolerance", FEASIBILITY),
+            ("random_seed", 0),
+            ("threads", 1),
+            ("solver", method),
+        ):
+            self._highs.setOptionValue(option, setting)
+        # Lets a running solve be cancelled from the main thread on Ctrl-C.
+        self._highs.HandleUserInterrupt = True
+        columns = sparse.csc_matrix(matrix)
+        model = highspy.HighsLp()
+        model.num_row_, model.num_col_ = columns.shape
+        # HiGHS minimises by default, and its duals are cleanest there: costs and duals change sign here.
+        model.col_cost_ = -np.asarray(cost, dtype=np.float64)
+        model.col_lower_ = np.asarray(lower, dtype=np.float64)
+        model.col_upper_ = np.asarray(upper, dtype=np.float64)
+        model.row_lower_ = np.asarray(row_lower, dtype=np.float64)
+        model.row_upper_ = np.asarray(row_upper, dtype=np.float64)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = columns.indptr
+        model.a_matrix_.index_ = columns.indices
+        model.a_matrix_.value_ = columns.data
+        self._highs.passModel(model)
+
+    def add_columns(self, cost: FloatArray, matrix: sparse.spmatrix) -> None:
+        """Append non-negative variables: n costs and their rows x n coefficients."""
+        columns = sparse.csc_matrix(matrix)
+        count = columns.shape[1]
+        self._highs.addCols(
+            count,
+            -np.asarray(cost, dtype=np.float64),
+            np.zeros(count),
+            np.full(count, np.inf),
+            columns.nnz,
+            columns.indptr[:-1],
+            columns.indices,
+            columns.data,
+        )
+
+    def solve(
+        self, time_limit: float | None = None, interrupted: Callable[[], bool] = lambda: False
+    ) -> LpAnswer:
+        """Solve from where the model stands, for at most `time_limit` seconds; `interrupted()` is asked ten
+        times a second and cancels the solve (status "interrupted")."""
+        import highspy
+
+        begun = time.monotonic()
+        # HiGHS counts its limit from the model's first run.
+        limit = highspy.kHighsInf if time_limit is None else self._highs.getRunTime() + max(time_limit, 0.0)
+        self._highs.setOptionValue("time_limit", limit)
+        self._highs.startSolve()
+        while not self._highs.wait(0.1)[0]:
+            if interrupted():
+                self._highs.cancelSolve()
+        known = {
+            highspy.HighsModelStatus.kOptimal: "optimal",
+            highspy.HighsModelStatus.kInfeasible: "infeasible",
+            highspy.HighsModelStatus.kUnbounded: "unbounded",
+            highspy.HighsModelStatus.kTimeLimit: "time limit",
+            highspy.HighsModelStatus.kInterrupt: "interrupted",
+        }
+        code = self._highs.getModelStatus()
+        status = known.get(code, self._highs.modelStatusToString(code))
+        solution = self._highs.getSolution()
+        x = np.array(solution.col_value) if solution.value_valid else None
+        dual = -np.array(solution.row_dual) if solution.dual_valid else None
+        if (x is not None and not np.isfinite(x).all()) or (dual is not None and not np.isfinite(dual).all()):
+            x = dual = None
+        return LpAnswer(
+            status,
+            -float(self._highs.getObjectiveValue()),
+            x,
+            dual,
+            time.monotonic() - begun,
+        )

@@ -1,0 +1,71 @@
+"""Extreme rays: in closed form for LDP, from cddlib for other polyhedral cones.
+
+cddlib in floating point can lose vertices silently: what it returns are candidates for a mechanism, never a
+proof that there are no others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.programs import CompleteCone, FloatArray, PolyhedralCone, base_cone
+
+ENUMERATED = 20
+"""Largest k whose 2^k staircase rays are priced by enumeration (8 MB an array at 20)."""
+LARGEST_CDD = 12
+"""Largest k that is handed to cddlib."""
+
+
+def subset_sums(values: FloatArray) -> FloatArray:
+    """Sums of all 2^k subsets; bit x of the index says whether input x is in."""
+    sums = np.zeros(1 << len(values))
+    for x, value in enumerate(values):
+        sums[1 << x : 2 << x] = sums[: 1 << x] + value
+    return sums
+
+
+def staircase(indices: np.ndarray, size: int, gamma: float) -> FloatArray:
+    """The k x n rays whose members are the bits of `indices`: gamma for members, 1 for the others."""
+    bits = (np.asarray(indices)[None, :] >> np.arange(size)[:, None]) & 1
+    return np.where(bits == 1, gamma, 1.0)
+
+
+def cyclic_intervals(order: np.ndarray, size: int) -> np.ndarray:
+    """Subset indices of all cyclic intervals of the inputs in `order`: each length covers all inputs equally
+    often, so that equal priors start at a balanced design."""
+    powers = 1 << order.astype(np.int64)
+    doubled = np.concatenate([[0], np.cumsum(np.concatenate([powers, powers]))])
+    starts = np.arange(size)
+    return np.concatenate([doubled[starts + length] - doubled[starts] for length in range(1, size)])
+
+
+def cdd_rays(cone: PolyhedralCone) -> FloatArray | Refusal:
+    """Candidate extreme rays (k x n, each with entries summing to one) of a polyhedral cone, by cddlib."""
+    try:
+        import cdd
+    except ImportError:
+        return Refusal("cddlib is not installed", "install pycddlib-standalone, or use route linear")
+    size = len(cone.rows[0])
+    # cddlib's rows are (b, A) for b + A v >= 0; the cone has b = 0.
+    rows = [[0.0, *row] for row in np.eye(size)]
+    rows += [[0.0, *(-row)] for row in cone.matrix]
+    base = base_cone(cone)
+    if isinstance(base, CompleteCone):
+        gamma = float(base.level.ratio)
+        for x in range(size):
+            for z in range(size):
+                if x != z:
+                    row = np.zeros(size)
+                    row[z], row[x] = gamma, -1.0
+                    rows.append([0.0, *row])
+    try:
+        polyhedron = cdd.polyhedron_from_matrix(cdd.matrix_from_array(rows, rep_type=cdd.RepType.INEQUALITY))
+        found = np.array(cdd.copy_generators(polyhedron).array, dtype=np.float64)
+    except RuntimeError as error:
+        return Refusal(f"cddlib failed on this cone ({error})", "use route linear")
+    if found.size == 0:
+        return np.zeros((size, 0))
+    rays = np.clip(found[found[:, 0] == 0.0][:, 1:], 0.0, None)
+    mass = rays.sum(axis=1)
+    return np.asarray((rays[mass > 0] / mass[mass > 0, None]).T)

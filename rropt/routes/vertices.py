@@ -1,0 +1,172 @@
+"""The `vertices` route: extreme rays of the cone, then the linear programme over columns.
+
+For LDP the 2^k - 2 staircase rays are known in closed form and are priced by enumeration; for any other
+polyhedral cone they come from cddlib.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from rropt.errors import Refusal
+from rropt.programs import (
+    ColumnSum,
+    CompleteCone,
+    FloatArray,
+    Information,
+    Linear,
+    PolyhedralCone,
+    Program,
+)
+from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.elastic import farkas_candidate
+from rropt.routes.lp import LpModel
+from rropt.routes.master import Priced, generate, tie_groups
+from rropt.routes.rays import ENUMERATED, LARGEST_CDD, cdd_rays, cyclic_intervals, staircase, subset_sums
+
+LARGEST_PRODUCT = 300_000
+"""Largest number of (output, ray) variables of a linear utility."""
+ADDED = 6
+"""Columns added a round, for each input."""
+
+
+class VerticesRoute(Route):
+    """Columns are mixtures of extreme rays: convex utilities are maximised there."""
+
+    name = "vertices"
+    because = "the objective is convex in every column, so extreme rays of the cone suffice"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"vertices knows the solver highs only, not {solver!r}", "leave the solver out")
+        k = program.size
+        if isinstance(program.utility, ColumnSum) and program.rows:
+            return Refusal(
+                "vertices takes convex objectives without constraints on the whole matrix only",
+                "leave those out, or maximise trace or expected_gain by route linear",
+            )
+        if program.sense == "minimize" and isinstance(program.utility, ColumnSum):
+            return Refusal("a convex objective cannot be minimised by vertices", "maximise it")
+        if isinstance(program.cone, CompleteCone):
+            if isinstance(program.utility, Linear) and (1 << k) * len(program.outputs or ()) > LARGEST_PRODUCT:
+                return Refusal(
+                    f"vertices cannot take {k} inputs with {len(program.outputs or ())} outputs "
+                    f"(2**{k} patterns each)",
+                    "use route linear",
+                )
+            if k > ENUMERATED:
+                return Refusal(
+                    f"vertices cannot take {k} inputs (2**{k} patterns; {ENUMERATED} at most)",
+                    "use route columns, or merge inputs",
+                )
+            return None
+        if isinstance(program.cone, PolyhedralCone):
+            if k > LARGEST_CDD:
+                return Refusal(
+                    f"vertices hands at most {LARGEST_CDD} inputs to cddlib, not {k}", "merge inputs"
+                )
+            return None
+        return Refusal("vertices needs a cone that bounds ratios", "add LDP, or use route linear")
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        if isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum):
+            return self._staircases(program, program.utility, program.cone, effort)
+        if isinstance(program.cone, CompleteCone):
+            rays: FloatArray | Refusal = staircase(
+                np.arange(1 << program.size), program.size, float(program.cone.level.ratio)
+            )
+        else:
+            assert isinstance(program.cone, PolyhedralCone)
+            rays = cdd_rays(program.cone)
+        if isinstance(rays, Refusal):
+            return Answer(SolverClaim("cddlib", str(rays), None, 0.0), notes=(str(rays),))
+        if isinstance(program.utility, ColumnSum):
+            return self._listed(program, program.utility, rays, effort)
+        return self._linear(program, rays, effort)
+
+    @staticmethod
+    def _staircases(program: Program, utility: ColumnSum, cone: CompleteCone, effort: Effort) -> Answer:
+        """Column generation over the staircase rays, priced by enumeration of all of them."""
+        k, gamma = program.size, float(cone.level.ratio)
+        p = np.array([float(value) for value in program.prior])
+        by_prior = np.argsort(-p, kind="stable")
+        apart = np.concatenate([by_prior[::2], by_prior[1::2]])
+        first = np.unique(
+            np.concatenate([[0], cyclic_intervals(by_prior, k), cyclic_intervals(apart, k)])
+        )
+        every = np.arange(1 << k)
+        mass = 1.0 + subset_sums((gamma - 1) * p)
+        worth = np.concatenate(
+            [utility.mu(staircase(part, k, gamma)) for part in np.array_split(every, max(1, (1 << k) >> 14))]
+        )
+        per_mass = worth / mass
+
+        def price(a: FloatArray) -> Priced:
+            reduced = per_mass - (float(a.sum()) + subset_sums((gamma - 1) * a)) / mass
+            count = min(ADDED * k, len(reduced) - 1)
+            top = np.argpartition(-reduced, count)[: count + 1]
+            top = top[reduced[top] > 0]
+            return Priced(float(reduced.max()), staircase(top, k, gamma))
+
+        # Only information treats inputs of equal prior alike; a gain matrix need not.
+        ties = tie_groups(program.weights) if isinstance(utility, Information) else []
+        return generate(utility, staircase(first, k, gamma), p, price, effort, ties)
+
+    @staticmethod
+    def _listed(program: Program, utility: ColumnSum, rays: FloatArray, effort: Effort) -> Answer:
+        """One linear programme over all rays of a cone that cddlib enumerated."""
+        if rays.shape[1] == 0:
+            return Answer(SolverClaim("highs", "no rays", None, 0.0), farkas=farkas_candidate(program, effort))
+        lp = LpModel(
+            utility.mu(rays),
+            sparse.csc_matrix(rays),
+            np.ones(program.size),
+            np.ones(program.size),
+            np.zeros(rays.shape[1]),
+            np.full(rays.shape[1], np.inf),
+        )
+        found = lp.solve(effort.remaining(), effort.interrupted)
+        claim = SolverClaim("highs", found.status, found.objective, found.seconds)
+        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            if found.status in ("time limit", "interrupted"):
+                return Answer(claim, stopped=found.status)
+            return Answer(claim, farkas=farkas_candidate(program, effort))
+        used = found.x > 1e-12
+        return Answer(claim, rays[:, used] * found.x[used], None, Dual(found.row_dual))
+
+    @staticmethod
+    def _linear(program: Program, rays: FloatArray, effort: Effort) -> Answer:
+        """One linear programme over pairs of an output and a ray; coupling rows stay rows."""
+        assert isinstance(program.utility, Linear) and program.outputs is not None
+        k, m, n = program.size, len(program.outputs), rays.shape[1]
+        rays = rays / np.maximum(rays.max(axis=0), 1e-300)
+        # Variable (y, r) puts ray r into output y: entry (x, y) of Q is rays[x, r].
+        place = sparse.vstack(
+            [sparse.kron(sparse.eye(m), sparse.csr_matrix(rays[[x]]), format="csr") for x in range(k)],
+            format="csr",
+        )
+        sums = sparse.hstack([sparse.csr_matrix(rays)] * m, format="csr")
+        blocks, lower, upper = [sums], [np.ones(k)], [np.ones(k)]
+        if program.rows:
+            blocks.append(program.row_matrix(m) @ place)
+            rhs = np.array([float(row.rhs) for row in program.rows])
+            upper.append(rhs)
+            lower.append(np.where([row.sense == "=" for row in program.rows], rhs, -np.inf))
+        cost = place.T @ (program.sign * program.utility.matrix(k, m)).ravel()
+        lp = LpModel(
+            cost,
+            sparse.vstack(blocks, format="csc"),
+            np.concatenate(lower),
+            np.concatenate(upper),
+            np.zeros(m * n),
+            np.full(m * n, np.inf),
+        )
+        found = lp.solve(effort.remaining(), effort.interrupted)
+        claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
+        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            if found.status in ("time limit", "interrupted"):
+                return Answer(claim, outputs=program.outputs, stopped=found.status)
+            return Answer(claim, outputs=program.outputs, farkas=farkas_candidate(program, effort))
+        matrix = np.asarray(place @ found.x).reshape(k, m)
+        return Answer(claim, matrix, program.outputs, Dual(found.row_dual[:k], found.row_dual[k:]))

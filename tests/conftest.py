@@ -1,0 +1,32 @@
+"""What all tests share: the root of the checkout, the marker `exact`, and Hypothesis without a stopwatch."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no failure of a property: what has to be fast has a test of its own that takes the time.
+settings.register_profile("rropt", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("rropt")
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder that holds pyproject.toml."""
+    return Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Without cdd.gmp the tests marked exact are skipped and say so; `make test-exact` makes sure of it."""
+    try:
+        found = importlib.util.find_spec("cdd.gmp") is not None
+    except ModuleNotFoundError:
+        found = False
+    if not found:
+        skip = pytest.mark.skip(reason="needs cdd.gmp: make test-exact")
+        for item in items:
+            if item.get_closest_marker("exact"):
+                item.add_marker(skip)

@@ -1,0 +1,338 @@
+"""The rules of the house hold for the package, and every rule is seen to fail on a tree that breaks it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import house_rules as rules
+import pytest
+from packaging.requirements import Requirement
+
+HEAVY = ("cvxpy", "pandas", "matplotlib", "highspy", "cdd", "scipy")
+
+
+@pytest.fixture(scope="module")
+def tree(checkout: Path) -> rules.Tree:
+    return rules.Tree.read({"rropt": checkout / "rropt", "rropt.models": checkout / "models"})
+
+
+@pytest.fixture(scope="module")
+def project(checkout: Path) -> dict:
+    return tomllib.loads((checkout / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+# ---- the rules, on the package -----------------------------------------------------------------------
+
+
+RULES = (
+    rules.unplaced,
+    rules.upward,
+    rules.circles,
+    rules.stray_solvers,
+    rules.undocumented,
+    rules.overlong,
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_house_keeps_the_rule(tree: rules.Tree, rule: Callable[[rules.Tree], list[str]]) -> None:
+    assert len(tree.modules) > 10, "the package's sources were not found"
+    assert rule(tree) == []
+
+
+def test_the_reader_of_imports_sees_the_package(tree: rules.Tree) -> None:
+    """Known imports of each kind are found, so an empty list of faults means something."""
+    seen = {(one.source, one.target, one.kind) for one in tree.imports()}
+    assert ("rropt.problem", "rropt.checker", "module") in seen
+    assert ("rropt.routes.lp", "highspy", "function") in seen
+    assert ("rropt.mechanisms.channel", "rropt.priors", "typing") in seen
+
+
+# ---- the rules, on trees that break them -------------------------------------------------------------
+
+
+def small(tmp_path: Path, **files: str) -> rules.Tree:
+    """A package named rropt; the key `routes__lp` is the file routes/lp.py."""
+    for name, text in files.items():
+        parts = [name] if name == "__init__" else name.split("__")
+        path = tmp_path.joinpath("rropt", *parts).with_suffix(".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'"""Doc."""\n{text}\n', encoding="utf-8")
+    return rules.Tree.read({"rropt": tmp_path / "rropt"})
+
+
+LAZY = "def f():\n    'Doc.'\n    "
+
+UP, RING, STRAY, BARE = rules.upward, rules.circles, rules.stray_solvers, rules.undocumented
+BROKEN = {
+    "a lower room imports a higher one": (
+        UP,
+        {"exact": "from rropt.problem import P", "problem": ""},
+    ),
+    "the same inside a function": (UP, {"exact": LAZY + "import rropt.problem", "problem": ""}),
+    "the same for types only": (
+        UP,
+        {"exact": "if TYPE_CHECKING:\n    from rropt import problem", "problem": ""},
+    ),
+    "the same with a relative import": (
+        UP,
+        {"routes__lp": "from ..problem import P", "problem": ""},
+    ),
+    "the same from the package itself": (UP, {"exact": "from rropt import problem", "problem": ""}),
+    "the public names are imported below": (
+        UP,
+        {"problem": "from rropt import LDP", "__init__": ""},
+    ),
+    "the checker imports something of rropt": (
+        UP,
+        {"checker": "import rropt.errors", "errors": ""},
+    ),
+    "a route calls the checker": (UP, {"routes__lp": "from rropt import checker", "checker": ""}),
+    "comparison uses another route": (
+        UP,
+        {"comparison__birkhoff": "from rropt.routes import conic", "routes__conic": ""},
+    ),
+    "a room without a place": (rules.unplaced, {"cellar": ""}),
+    "two modules import each other": (
+        RING,
+        {"routes__a": "from rropt.routes import b", "routes__b": "import rropt.routes.a"},
+    ),
+    "a circle that a function hides": (
+        RING,
+        {"routes__a": "from rropt.routes import b", "routes__b": LAZY + "import rropt.routes.a"},
+    ),
+    "two rooms of one level import each other": (
+        RING,
+        {
+            "priors": "from rropt.inference import a",
+            "inference__a": "",
+            "inference__b": "from rropt import priors",
+        },
+    ),
+    "a solver outside the routes": (STRAY, {"proofs__a": LAZY + "import highspy"}),
+    "a solver at the top of a route": (STRAY, {"routes__a": "import cvxpy as cp"}),
+    "a solver in the body of a class": (
+        STRAY,
+        {"routes__a": "class A:\n    from cdd import gmp"},
+    ),
+    "a function without a docstring": (BARE, {"exact": "def f():\n    return 1"}),
+    "a class without a docstring": (BARE, {"exact": "class C:\n    x = 1"}),
+    "a file of 401 lines": (rules.overlong, {"exact": "\n" * 400}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_rule_fails_where_it_is_broken(tmp_path: Path, name: str) -> None:
+    rule, files = BROKEN[name]
+    assert len(rule(small(tmp_path, **files))) == 1
+
+
+KEPT = {
+    "exact": "from rropt.errors import InputError",
+    "errors": "",
+    "priors": "from rropt.exact import x\nfrom rropt import files",
+    "files": "",
+    "mechanisms__channel": "if TYPE_CHECKING:\n    from rropt.mechanisms import mechanism",
+    "mechanisms__mechanism": "from .channel import RandomizedChannel",
+    "routes__lp": LAZY + "import highspy",
+    "comparison__birkhoff": "from rropt.routes import lp",
+    "comparison__audit": "import rropt.problem",
+    "problem": "from rropt.checker import check",
+    "checker": "import json\n" + "\n" * 500,
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_rule_holds_where_it_is_kept(tmp_path: Path, rule: Callable[[rules.Tree], list[str]]) -> None:
+    assert rule(small(tmp_path, **KEPT)) == []
+
+
+def test_a_module_without_a_docstring_is_found(tmp_path: Path) -> None:
+    (tmp_path / "exact.py").write_text("x = 1\n", encoding="utf-8")
+    assert len(rules.undocumented(rules.Tree.read({"rropt": tmp_path}))) == 1
+
+
+# ---- what an import loads ----------------------------------------------------------------------------
+
+LOADED = """
+import json, sys
+before = set(sys.modules)
+{code}
+print(json.dumps(sorted(set(sys.modules) - before)), file=sys.stderr)
+"""
+
+
+def loaded(code: str, cwd: Path) -> set[str]:
+    """The modules that `code` loads in a fresh interpreter, beyond those of its start."""
+    run = python("-c", LOADED.format(code=code), cwd=cwd)
+    assert run.returncode == 0, run.stderr
+    return set(json.loads(run.stderr.splitlines()[-1]))
+
+
+def test_importing_rropt_loads_nothing_heavy(checkout: Path) -> None:
+    roots = {name.partition(".")[0] for name in loaded("import rropt", checkout)}
+    assert "rropt" in roots
+    assert roots.isdisjoint(HEAVY)
+
+
+def test_a_heavy_import_would_be_seen(checkout: Path) -> None:
+    assert "scipy" in {name.partition(".")[0] for name in loaded("import scipy", checkout)}
+
+
+def test_importing_rropt_is_quick(checkout: Path) -> None:
+    """Less than 0.5 s, the best of five: a busy machine slows some runs, a heavy import all of them."""
+    code = "import time; t = time.perf_counter(); import rropt; print(time.perf_counter() - t)"
+    assert min(float(python("-c", code, cwd=checkout).stdout) for _ in range(5)) < 0.5
+
+
+def test_the_checker_loads_the_standard_library_only(checkout: Path) -> None:
+    code = (
+        "import runpy; sys.argv = ['checker', 'no such file']\n"
+        "try: runpy.run_module('rropt.checker', run_name='__main__', alter_sys=True)\n"
+        "except SystemExit as end: status = end.code\n"
+        "assert status == 2, status"
+    )
+    seen = loaded(code, checkout)
+    assert "fractions" in seen, "the checker was not run"
+    strangers = {name for name in seen if name.partition(".")[0] not in sys.stdlib_module_names}
+    assert strangers <= {"rropt", "rropt.checker"}
+
+
+def test_the_checker_runs_as_a_bare_file(checkout: Path, tmp_path: Path) -> None:
+    """Copied away, isolated (-I) and without site-packages (-S), it still answers: unreadable is 2."""
+    copy = tmp_path / "anything.py"
+    copy.write_bytes((checkout / "rropt" / "checker.py").read_bytes())
+    run = python("-I", "-S", str(copy), "no-such-file.json", cwd=tmp_path)
+    assert run.returncode == 2
+    assert "UNREADABLE" in run.stdout + run.stderr
+    assert "Traceback" not in run.stderr
+
+
+# ---- public names ------------------------------------------------------------------------------------
+
+
+def test_every_public_name_resolves_and_is_documented() -> None:
+    rropt = importlib.import_module("rropt")
+    assert len(set(rropt.__all__)) == len(rropt.__all__) > 10
+    assert set(rropt.__all__) <= set(dir(rropt))
+    bare = []
+    for name in rropt.__all__:
+        thing = getattr(rropt, name)
+        if inspect.isclass(thing) or callable(thing):
+            text = thing.__doc__ or ""
+            # A dataclass without a docstring gets its signature for one.
+            if not text.strip() or text.startswith(f"{name}("):
+                bare.append(name)
+    assert bare == []
+    with pytest.raises(AttributeError, match="no_such_name"):
+        rropt.no_such_name  # noqa: B018
+
+
+# ---- the environment ---------------------------------------------------------------------------------
+
+
+def closure(names: list[str]) -> set[str]:
+    """Normal names of the requirements and of everything that they need here, extras followed."""
+    found: set[str] = set()
+    queue = [Requirement(name) for name in names]
+    done: set[tuple[str, str]] = set()
+    while queue:
+        need = queue.pop()
+        found.add(rules.normal(need.name))
+        try:
+            below = metadata.requires(need.name) or []
+        except metadata.PackageNotFoundError:
+            continue  # named, so it must be pinned; what it needs is seen where it is installed
+        for extra in ("", *need.extras):
+            if (need.name, extra) not in done:
+                done.add((need.name, extra))
+                wanted = (Requirement(line) for line in below)
+                queue += [one for one in wanted if not one.marker or one.marker.evaluate({"extra": extra})]
+    return found
+
+
+def declared(project: dict) -> list[str]:
+    """Every requirement that pyproject.toml names, but for the package itself."""
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    return [line for line in [*project["dependencies"], *extras] if Requirement(line).name != project["name"]]
+
+
+def test_constraints_pin_the_whole_closure(checkout: Path, project: dict) -> None:
+    pinned, faults = rules.pins((checkout / "constraints.txt").read_text(encoding="utf-8"))
+    assert faults == []
+    needed = closure(declared(project))
+    assert {"numpy", "qdldl", "pygments"} <= needed, "the closure was not followed"
+    assert needed - pinned.keys() == set()
+
+
+def test_the_lowest_versions_are_the_declared_bounds(checkout: Path, project: dict) -> None:
+    """constraints-lowest.txt, with which `make test-lowest` runs, says what pyproject.toml promises."""
+    pinned, faults = rules.pins((checkout / "constraints-lowest.txt").read_text(encoding="utf-8"))
+    assert faults == []
+    for line in [*project["dependencies"], *project["optional-dependencies"]["test"]]:
+        need = Requirement(line)
+        (bound,) = need.specifier
+        assert bound.operator == ">="
+        lowest = pinned[rules.normal(need.name)]
+        assert need.specifier.contains(lowest, prereleases=True)
+        assert lowest.startswith(bound.version), f"{need.name} is tested with {lowest} only"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "numpy",
+        "numpy>=1",
+        "# numpy==1.26.0",
+        "https://x.org/n.whl",
+        "numpy @ file:n.whl",
+        "",
+        "-e .",
+    ],
+)
+def test_a_constraint_that_is_no_pin_is_found(line: str) -> None:
+    assert len(rules.pins(f"scipy==1.17.1\n{line}\n")[1]) == 1
+
+
+def test_the_version_has_one_source(project: dict) -> None:
+    assert importlib.import_module("rropt").__version__ == project["version"]
+
+
+def test_no_file_names_a_path_of_one_machine(checkout: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=checkout,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode == 0:
+        files = [checkout / name.decode() for name in listed.stdout.split(b"\0") if name]
+    else:  # an unpacked source distribution
+        kept = ("rropt", "models", "tests", "docs")
+        files = [path for name in kept for path in (checkout / name).rglob("*.*") if path.suffix != ".pyc"]
+    files = [path for path in files if path.is_file()]
+    assert checkout / "rropt" / "errors.py" in files
+    assert rules.machine_paths(files) == []
+
+
+@pytest.mark.parametrize("root", ["work", "home", "tmp", "Users"])
+def test_a_machine_path_is_found(tmp_path: Path, root: str) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text(f"see /{root}/somebody/thing\n", encoding="utf-8")
+    assert len(rules.machine_paths([file])) == 1
+    file.write_text(f"https://example.org/{root}/page and docs/{root}/x\n", encoding="utf-8")
+    assert rules.machine_paths([file]) == []
