@@ -67,16 +67,14 @@ def assemble(
         limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
     distance = gap_of(program.sense, attained, limit)
     reached = (
-        distance is not None
-        and limit is not None
-        and distance <= rational(gap, "gap") * max(Fraction(1), abs(limit))
+        distance is not None and limit is not None and distance <= rational(gap, "gap") * max(Fraction(1), abs(limit))
     )
     certified = reached and verdict is not None and verdict.proved
     if mechanism is not None and mechanism.rank < len(mechanism.inputs):
         remedy = (
             "loosen the constraints"
             if objective.kind == Trace.kind
-            else "to recover them from a release, maximise trace instead (k-RR, its optimum under LDP alone, has full rank)"
+            else "to recover them, maximise trace instead (k-RR, its optimum under LDP alone, has full rank)"
         )
         warnings.append(
             f"this mechanism identifies no frequencies: {mechanism.rank} independent outputs for "

@@ -1113,3 +1113,558 @@ def _read_tree(value: object, where: Where, k: int, rats: _Rationals) -> list[To
         else:
             _unreadable((where, i), f"expected an integer, [s] or a rational, found {_describe(item)}")
     return tree
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: the column test, linear-dual, bayes, farkas
+# --------------------------------------------------------------------------------------------------------
+
+Terms: TypeAlias = dict[int, list[Pair]]  # input x to the rationals of which r_x + a_x is the sum; sparse
+
+
+def _columns_under_test(problem: _Problem, proof: _Proof) -> Iterator[Terms]:
+    """The residuals r of each column under test, without the -a_x that is in all of them.
+
+    column-dual: "the actions with r_x = p_x gain[g][x] - a_x". linear-dual: "the m outputs with
+    r_x = cost[x, y] - a_x - sum_i l_i terms_i[x, y]", the costs of a `minimize` negated. farkas: the same
+    without cost; "one column, with empty terms, where outputs is null".
+    """
+    if proof.kind == "column-dual":
+        for gain in problem.gain:
+            products = enumerate(zip(problem.weights, gain, strict=True))
+            yield {x: [(w * g.numerator, problem.total * g.denominator)] for x, (w, g) in products if w and g}
+        return
+    columns: list[Terms] = [{} for _ in range(problem.m)]
+    if proof.kind == "linear-dual":
+        sign = -1 if problem.sense == "minimize" else 1
+        for x, y, c in problem.cost:
+            columns[y].setdefault(x, []).append((sign * c.numerator, c.denominator))
+    for row, weight in zip(problem.rows, proof.rows, strict=True):
+        if weight:
+            for x, y, c in row.terms:
+                product = -weight.numerator * c.numerator, weight.denominator * c.denominator
+                columns[y].setdefault(x, []).append(product)
+    yield from columns
+
+
+def _check_columns(problem: _Problem, proof: _Proof) -> None:
+    """"Every column under test is tested in every case": show r.v <= 0 for all v of the cone at gh.
+
+    polyhedral: "the test of base on r - sum_i u_i row_i". graph: r_x <= sum f_xz - sum gh_zx f_zx means that
+    r less these sums passes the test of `free`. So both come down to further terms of r.
+    """
+    cone = problem.cone
+    cone_rows = _sparse(cone.rows or [])
+    totals = _Totals(proof.prices)
+    for number, terms in enumerate(_columns_under_test(problem, proof)):
+        if cone.rows is not None:
+            _subtract_cone_rows(terms, cone_rows, proof.multipliers[number])
+        if cone.base == "graph":
+            _subtract_flows(terms, cone, proof.flows[number])
+        if cone.base == "complete":
+            _check_complete_column(totals, terms, cone.gamma[1], number)
+        else:
+            _check_free_column(totals, terms, number)
+
+
+def _subtract_cone_rows(terms: Terms, rows: list[SparseRow], multipliers: list[Fraction]) -> None:
+    """r - sum_i u_i row_i, with u >= 0: sound because row_i . v <= 0 on the cone."""
+    for row, u in zip(rows, multipliers, strict=True):
+        if u:
+            for _, x, c in row:
+                product = -u.numerator * c.numerator, u.denominator * c.denominator
+                terms.setdefault(x, []).append(product)
+
+
+def _subtract_flows(terms: Terms, cone: _Cone, flow: list[Entry]) -> None:
+    """r_x - sum f_xz + sum gh_zx f_zx, with f >= 0: sound because v_x - gh_xz v_z <= 0 on the cone."""
+    for x, z, f in flow:
+        gh = cone.edges[x, z][1]
+        terms.setdefault(x, []).append((-f.numerator, f.denominator))
+        terms.setdefault(z, []).append((gh.numerator * f.numerator, gh.denominator * f.denominator))
+
+
+class _Totals:
+    """Residuals r from their terms; what all columns share, r = -a, is summed up once.
+
+    rising: the inputs with -a_x > 0. above, below: the sums of max(-a_x, 0) and of max(a_x, 0).
+    """
+
+    def __init__(self, prices: list[Fraction]) -> None:
+        self.prices = prices
+        self.rising = {x for x, a in enumerate(prices) if a < 0}
+        self.above = _pair(_sum(-a for a in prices if a < 0))
+        self.below = _pair(_sum(a for a in prices if a > 0))
+
+    def residual(self, x: int, terms: list[Pair]) -> Pair:
+        """r_x."""
+        a = self.prices[x]
+        return _total([*terms, (-a.numerator, a.denominator)])
+
+    def positive_and_negative(self, terms: Terms) -> tuple[Pair, Pair]:
+        """sum max(r, 0) and sum max(-r, 0) over all inputs: the shared sums, corrected where r is not -a."""
+        above, below = [self.above], [self.below]
+        for x, own in terms.items():
+            a = self.prices[x]
+            (below if a > 0 else above).append((-abs(a.numerator), a.denominator))
+            n, d = self.residual(x, own)
+            (above if n > 0 else below).append((abs(n), d))
+        return _total(above), _total(below)
+
+
+def _check_complete_column(totals: _Totals, terms: Terms, gh: Fraction, number: int) -> None:
+    """complete: "gh * sum max(r, 0) <= sum max(-r, 0)"."""
+    (n, d), negative = totals.positive_and_negative(terms)
+    if _less(negative, (gh.numerator * n, gh.denominator * d)):
+        raise Refuted(f"proof.prices: column {number} under test: r.v > 0 for a v of the cone")
+
+
+def _check_free_column(totals: _Totals, terms: Terms, number: int) -> None:
+    """free: "every r_x <= 0"; so too what is left of a graph cone's r after its flows."""
+    for x in totals.rising:
+        if x not in terms:
+            raise Refuted(f"proof.prices: column {number} under test: the residual of input {x} is > 0")
+    for x, own in terms.items():
+        if totals.residual(x, own)[0] > 0:
+            raise Refuted(f"proof.prices: column {number} under test: the residual of input {x} is > 0")
+
+
+def _check_row_signs(problem: _Problem, proof: _Proof) -> None:
+    """linear-dual, farkas: "one RAT l_i per problem row, >= 0 for <=, else REFUTED"."""
+    for i, (row, weight) in enumerate(zip(problem.rows, proof.rows, strict=True)):
+        if row.sense == "<=" and weight < 0:
+            raise Refuted(f"proof.rows[{i}]: negative for a row of sense <=")
+
+
+def _yield(problem: _Problem, proof: _Proof) -> Pair:
+    """"Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows)."""
+    terms = [_pair(a) for a in proof.prices]
+    for row, weight in zip(problem.rows, proof.rows, strict=False):
+        terms.append((weight.numerator * row.rhs.numerator, weight.denominator * row.rhs.denominator))
+    return _total(terms)
+
+
+def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
+    """farkas: "needed besides: sum(a) + sum_i l_i rhs_i < 0"."""
+    if _yield(problem, proof)[0] >= 0:
+        raise Refuted("proof: the prices and the rows do not add up to a negative number")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: the tree of column-dual for mutual information
+# --------------------------------------------------------------------------------------------------------
+
+
+def _check_coverage(tree: list[Token]) -> None:
+    """"exactly one full binary tree: it runs out exactly when the stack does [...] what coverage means"."""
+    pending = 1
+    for i, token in enumerate(tree):
+        if pending == 0:
+            raise Refuted(f"proof.tree[{i}]: the tree was complete before this element")
+        pending += -1 if isinstance(token, tuple) else 1
+    if pending:
+        raise Refuted(f"proof.tree: ends with {pending} subtrees missing")
+
+
+def _check_branch(state: bytearray, j: int, i: int) -> None:
+    """"a branch on an input that is not free [...] is REFUTED"."""
+    if state[j]:
+        raise Refuted(f"proof.tree[{i}]: input {j} is not free on this path")
+
+
+def _check_tangent(t: Pair, i: int) -> None:
+    """"a leaf with t < 1, is REFUTED"."""
+    if t[0] < t[1]:
+        raise Refuted(f"proof.tree[{i}]: a leaf with t < 1")
+
+
+def _check_leaf(leaves: _Leaves, t: Pair, lo: int, hi: int, i: int) -> None:
+    """"A leaf [...] holds when t + sum_{In} c_x - (1 + sum_{In} q_x)(1 + l) - sum_x a_x + S <= 0"."""
+    if not leaves.holds(t, lo, hi):
+        raise Refuted(f"proof.tree[{i}]: the inequality of this leaf fails")
+
+
+def _check_tree(problem: _Problem, proof: _Proof) -> None:
+    """F(v) <= 0 at every corner v in {1, gh}^k.
+
+    The stack holds one frame for each branch on the path to the present element, with what undoes it:
+    the input j while its first subtree is read and ~j during its second; for a [s], (s, lo, hi) and then
+    (-1, lo, hi), with the limits before the branch. A leaf ends the subtrees of which it is the last.
+    """
+    leaves = _Leaves(problem, proof)
+    lo, hi = 0, problem.k  # limits of the path on the number of inputs at gh
+    stack: list[int | tuple[int, int, int]] = []
+    for i, token in enumerate(proof.tree):
+        if isinstance(token, int):
+            _check_branch(leaves.state, token, i)
+            leaves.fix(token)
+            stack.append(token)
+            continue
+        if isinstance(token, list):
+            s = token[0]
+            stack.append((s, lo, hi))
+            hi = min(hi, s)
+            continue
+        _check_tangent(token, i)
+        _check_leaf(leaves, token, lo, hi, i)
+        while stack:
+            frame = stack.pop()
+            if isinstance(frame, tuple):
+                s, lo, hi = frame
+                if s >= 0:
+                    stack.append((-1, lo, hi))
+                    lo = max(lo, s + 1)
+                    break
+            elif frame >= 0:
+                leaves.lower(frame)
+                stack.append(~frame)
+                break
+            else:
+                leaves.release(~frame)
+
+
+class _Leaves:
+    """The test of a leaf, and the inputs fixed on the path to it, in O(log k) steps (count limits: O(k log k)).
+
+    All numbers are fixed point, "integers over 2^P with P >= 160 where c, t and -sum a are rounded up, and
+    q, the products with (1 + l) and l are rounded down". Each makes the left-hand side larger: t, c and
+    -sum a enter with a plus sign; q and 1 + l with a minus sign in products of numbers >= 0 (l >= 0 since
+    t >= 1); and S, a largest sum, rises with each of its summands c_x - q_x (1 + l). The products
+    themselves are compared without rounding, in units of 2^-2P.
+
+    S without count limits: with y = (1 + l) 2^P, the summand of x is positive exactly when c_x 2^P > q_x y,
+    that is (y is an integer) when key_x = ceil(c_x 2^P / q_x) > y; where q_x = 0, when c_x > 0. The inputs
+    are sorted once by falling key; those with a positive summand are then the first r of them. Their
+    sums of c and q are prefix sums less the sums over the fixed inputs among them, which Fenwick trees hold.
+    """
+
+    FREE, AT_ONE, AT_GH = 0, 1, 2
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        """"e = the upper enclosure of log gh [...]: c_x = gh e p_x - (gh - 1) a_x and q_x = (gh - 1) p_x"."""
+        k, gh = problem.k, problem.cone.gamma[1]
+        e = Fraction(_log(gh.numerator, gh.denominator)[1], ONE)
+        p = [Fraction(weight, problem.total) for weight in problem.weights]
+        self.k = k
+        self.c = [_fixed_hi(gh * e * p_x - (gh - 1) * a) for p_x, a in zip(p, proof.prices, strict=True)]
+        self.q = [_fixed_lo((gh - 1) * p_x) for p_x in p]
+        self.minus_a = _fixed_hi(-_sum(proof.prices))
+        self.state = bytearray(k)
+        self.inside = 0  # |In|, and the sums of c and of q over In
+        self.inside_c = self.inside_q = 0
+        keys = [self._key(x) for x in range(k)]
+        order = sorted(range(k), key=lambda x: -keys[x])
+        self.negated_keys = [-keys[x] for x in order]  # rising, for bisect
+        self.place = [0] * k  # 1..k: the place of x in the order
+        self.prefix_c, self.prefix_q = [0], [0]
+        for place, x in enumerate(order, 1):
+            self.place[x] = place
+            self.prefix_c.append(self.prefix_c[-1] + self.c[x])
+            self.prefix_q.append(self.prefix_q[-1] + self.q[x])
+        self.fixed_c, self.fixed_q = [0] * (k + 1), [0] * (k + 1)  # Fenwick trees over places
+
+    def _key(self, x: int) -> int:
+        """y < key_x exactly when c_x 2^P > q_x y, for every y that can occur (1 <= t < 2^(2^14))."""
+        if self.q[x] == 0:
+            return 1 << (P + 20) if self.c[x] > 0 else 0
+        return _ceil_div(self.c[x] << P, self.q[x])
+
+    def _add(self, x: int, c: int, q: int) -> None:
+        """Add to the sums over the fixed inputs, at the place of x."""
+        place, fixed_c, fixed_q = self.place[x], self.fixed_c, self.fixed_q
+        while place <= self.k:
+            fixed_c[place] += c
+            fixed_q[place] += q
+            place += place & -place
+
+    def fix(self, x: int) -> None:
+        """v_x = gh, x free until now."""
+        self.state[x] = self.AT_GH
+        self._add(x, self.c[x], self.q[x])
+        self.inside += 1
+        self.inside_c += self.c[x]
+        self.inside_q += self.q[x]
+
+    def lower(self, x: int) -> None:
+        """v_x = 1, at gh until now."""
+        self.state[x] = self.AT_ONE
+        self.inside -= 1
+        self.inside_c -= self.c[x]
+        self.inside_q -= self.q[x]
+
+    def release(self, x: int) -> None:
+        """x is free, at 1 until now."""
+        self.state[x] = self.FREE
+        self._add(x, -self.c[x], -self.q[x])
+
+    def holds(self, t: Pair, lo: int, hi: int) -> bool:
+        """The inequality of a leaf, at least lo and at most hi inputs being at gh.
+
+        With S as without limits it asks for more; the limits are looked at where that fails.
+        """
+        y = ONE + max(_log(*t)[0], 0)
+        r = bisect_left(self.negated_keys, -y)
+        c, q = self.prefix_c[r], self.prefix_q[r]
+        while r:
+            c -= self.fixed_c[r]
+            q -= self.fixed_q[r]
+            r &= r - 1
+        base = _ceil_div(t[0] << P, t[1]) + self.inside_c + self.minus_a
+        w = ONE + self.inside_q
+        if (base + c) << P <= (w + q) * y:
+            return True
+        if lo == 0 and hi == self.k:
+            return False
+        s = self._limited(y, lo, hi)
+        return s is None or (base << P) - w * y + s <= 0
+
+    def _limited(self, y: int, lo: int, hi: int) -> int | None:
+        """S under count limits in units of 2^-2P; None for "an empty range closes the leaf".
+
+        "the largest over n in [lo - |In|, hi - |In|] within [0, |Free|] of the sum of the n largest": the
+        fewest that are allowed, and of the next ones those that are positive.
+        """
+        summands = sorted(
+            ((c << P) - q * y for c, q, state in zip(self.c, self.q, self.state, strict=True) if not state),
+            reverse=True,
+        )
+        fewest, most = max(lo - self.inside, 0), min(hi - self.inside, len(summands))
+        if fewest > most:
+            return None
+        return sum(summands[:fewest]) + sum(max(summand, 0) for summand in summands[fewest:most])
+
+
+# --------------------------------------------------------------------------------------------------------
+# 3. Top level
+# --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Certificate:
+    """A whole file, read. mechanism, value and bound are None exactly when the proof is farkas."""
+
+    problem: _Problem
+    mechanism: _Mechanism | None
+    value: tuple[Fraction, Fraction] | None
+    bound: Fraction | None
+    proof: _Proof
+    assumptions: list[str]
+
+
+def _read_certificate(value: object) -> _Certificate:
+    """Section 3. "All types, ranges, lengths, vocabulary and limits of this text are checked first"."""
+    keys = _read_object(value, "", "format version problem mechanism value bound proof assumptions")
+    _read_word(keys["format"], "format", "rropt-certificate")
+    if type(keys["version"]) is not int or keys["version"] != 1:
+        _unreadable("version", f"expected the integer 1, found {_describe(keys['version'])}")
+    rats = _Rationals()
+    problem = _read_problem(keys["problem"], "problem", rats)
+    proof = _read_proof(keys["proof"], "proof", problem, rats)
+    names = _read_list(keys["assumptions"], "assumptions")
+    known = " ".join(KNOWN_ASSUMPTIONS)
+    assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
+    if proof.kind == "farkas":
+        for name in ("mechanism", "value", "bound"):
+            if keys[name] is not None:
+                _unreadable(name, "must be null where the proof is farkas")
+        return _Certificate(problem, None, None, None, proof, assumptions)
+    mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem)
+    ends = _read_object(keys["value"], "value", "lower upper")
+    interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
+    bound = rats.rat(keys["bound"], "bound")
+    return _Certificate(problem, mechanism, interval, bound, proof, assumptions)
+
+
+def _check_value_order(value: tuple[Fraction, Fraction]) -> None:
+    """value: "lower <= upper, else REFUTED"."""
+    if value[0] > value[1]:
+        raise Refuted("value: lower is above upper")
+
+
+def _check_value(value: tuple[Fraction, Fraction], utility: tuple[Pair, Pair]) -> None:
+    """"REFUTED unless the checker's own enclosure of the utility of mechanism [...] lies inside"."""
+    if _less(utility[0], _pair(value[0])):
+        raise Refuted("value.lower: not proved, above the lower end of the utility of the mechanism")
+    if _less(_pair(value[1]), utility[1]):
+        raise Refuted("value.upper: not proved, below the upper end of the utility of the mechanism")
+
+
+def _check_bound_of_proof(problem: _Problem, proof: _Proof, bound: Fraction) -> None:
+    """bound: "at least the number that proof yields"; `minimize`: "at most minus the yield"."""
+    signed = -bound if problem.sense == "minimize" else bound
+    if _less(_pair(signed), _yield(problem, proof)):
+        raise Refuted("bound: claims more than the proof yields")
+
+
+def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pair, Pair]) -> None:
+    """"not below the lower end of the checker's enclosure"; `minimize`: "not above the upper end"."""
+    if problem.sense == "maximize" and _less(_pair(bound), utility[0]):
+        raise Refuted("bound: below the utility of the mechanism")
+    if problem.sense == "minimize" and _less(utility[1], _pair(bound)):
+        raise Refuted("bound: above the utility of the mechanism")
+
+
+def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
+    """The "list that section 6 gives for the proof used"."""
+    if proof.kind == "column-dual" and problem.utility == "mutual_information":
+        return ("mi-column-convex",)
+    return ()
+
+
+def _check_assumptions(problem: _Problem, proof: _Proof, assumptions: list[str]) -> None:
+    """"equal, as a set and without repetition, to the list [...], else REFUTED"."""
+    needed = _needed_assumptions(problem, proof)
+    if sorted(assumptions) != sorted(needed):
+        raise Refuted(f"assumptions: must be exactly [{', '.join(needed)}]")
+
+
+def _check_proof(problem: _Problem, proof: _Proof) -> None:
+    """Section 6, all but the number that the proof yields."""
+    _check_row_signs(problem, proof)
+    if proof.kind == "column-dual" and problem.utility == "mutual_information":
+        _check_coverage(proof.tree)
+        _check_tree(problem, proof)
+    else:
+        _check_columns(problem, proof)
+
+
+def _check_certificate(certificate: _Certificate) -> None:
+    """Every claim of a certificate; the quick ones first."""
+    problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
+    _check_assumptions(problem, proof, certificate.assumptions)
+    if mechanism is None:
+        _check_infeasible(problem, proof)
+        _check_proof(problem, proof)
+        return
+    assert certificate.value is not None  # both are null only with the mechanism
+    assert certificate.bound is not None
+    _check_value_order(certificate.value)
+    _check_bound_of_proof(problem, proof, certificate.bound)
+    _check_outputs(problem, mechanism)
+    _check_row_sums(mechanism)
+    _check_mechanism_in_cone(problem.cone, mechanism)
+    _check_problem_rows(problem, mechanism)
+    utility = _utility(problem, mechanism)
+    _check_value(certificate.value, utility)
+    _check_bound_of_value(problem, certificate.bound, utility)
+    _check_proof(problem, proof)
+
+
+# --------------------------------------------------------------------------------------------------------
+# 7. What the checker prints, and the ways to call it
+# --------------------------------------------------------------------------------------------------------
+
+
+def _decimal(x: Fraction, up: bool) -> str:
+    """x in "12 significant decimals, rounded outwards": up or down."""
+    if x == 0:
+        return "0"
+    if x < 0:
+        return "-" + _decimal(-x, not up)
+    n, d = x.numerator, x.denominator
+    exponent = (n.bit_length() - d.bit_length()) * 30103 // 100000 - 14  # at most 3 below the right one
+    while True:
+        above, below = (n, d * 10**exponent) if exponent >= 0 else (n * 10**-exponent, d)
+        digits = _ceil_div(above, below) if up else above // below
+        if digits < 10**12:
+            break
+        exponent += 1
+    text = str(digits).rstrip("0")
+    point = len(str(digits)) + exponent  # x is about 0.digits * 10^point
+    if -5 < point <= 0:
+        return "0." + "0" * -point + text
+    if 0 < point <= 15:
+        text = text.ljust(point, "0")
+        return text[:point] + ("." + text[point:] if text[point:] else "")
+    return text[0] + ("." + text[1:] if text[1:] else "") + f"e{point - 1:+03d}"
+
+
+def _shown(x: Fraction) -> str:
+    """x itself where it is short, else about."""
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 60:
+        return str(x)
+    return "about " + _decimal(x, up=False)
+
+
+def _interval(lo: Fraction, hi: Fraction) -> str:
+    """[lo, hi] rounded outwards."""
+    return f"[{_decimal(lo, up=False)}, {_decimal(hi, up=True)}]"
+
+
+def _report_lines(verdict: Verdict) -> list[str]:
+    """Section 7; "A failure is one line"."""
+    if not verdict.proved:
+        return [f"{verdict.status}: {verdict.reason}"]
+    lines = [verdict.problem]
+    if verdict.lower is None or verdict.upper is None or verdict.gap is None:
+        lines.append("PROVED infeasible")
+    else:
+        interval = _interval(verdict.lower, verdict.upper)
+        lines.append(f"PROVED optimum in {interval}  gap {_decimal(verdict.gap, up=True)}")
+    if verdict.value_lower is not None and verdict.value_upper is not None:
+        lines.append(f"value of the mechanism in {_interval(verdict.value_lower, verdict.value_upper)}")
+    lines.extend(f"assumption: {name}" for name in verdict.assumptions)
+    return lines
+
+
+def _proved(certificate: _Certificate) -> Verdict:
+    """"[value.lower, bound]", for minimize "[bound, value.upper]"."""
+    problem, value, bound = certificate.problem, certificate.value, certificate.bound
+    line, assumptions = problem.describe(), tuple(certificate.assumptions)
+    if value is None or bound is None:
+        return Verdict("PROVED", problem=line, kind="infeasible", assumptions=assumptions)
+    lower, upper = (value[0], bound) if problem.sense == "maximize" else (bound, value[1])
+    return Verdict(
+        "PROVED",
+        problem=line,
+        kind="optimum",
+        lower=lower,
+        upper=upper,
+        value_lower=value[0],
+        value_upper=value[1],
+        gap=upper - lower,
+        assumptions=assumptions,
+    )
+
+
+def check_bytes(data: bytes) -> Verdict:
+    """The verdict on the bytes of one certificate; raises nothing, whatever they are."""
+    try:
+        certificate = _read_certificate(_json(data))
+    except Unreadable as error:
+        return Verdict("UNREADABLE", str(error))
+    try:
+        _check_certificate(certificate)
+    except Refuted as error:
+        return Verdict("REFUTED", str(error), certificate.problem.describe())
+    return _proved(certificate)
+
+
+def check_file(path: str | PathLike[str]) -> Verdict:
+    """The verdict on one file; a file that cannot be opened or read is UNREADABLE."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        return Verdict("UNREADABLE", f"the file cannot be read: {error}")
+    return check_bytes(data)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check the files named; print the lines of section 7; return the worst exit status."""
+    names = list(sys.argv[1:] if argv is None else argv)
+    if not names or names[0] in ("-h", "--help"):
+        print("usage: checker.py FILE...   (exit status: 0 PROVED, 1 REFUTED, 2 UNREADABLE)")
+        return 0 if names else 2
+    worst = 0
+    for name in names:
+        verdict = check_file(name)
+        worst = max(worst, verdict.exit_status)
+        for line in verdict.report().splitlines():
+            text = f"{name}: {line}" if len(names) > 1 else line
+            print(text.encode("ascii", "backslashreplace").decode("ascii"))
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())

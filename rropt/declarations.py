@@ -72,9 +72,7 @@ def _only(table: Mapping[str, object], known: Iterable[str], where: str) -> None
             raise InputError(f"unknown key {key!r}", where, hint)
 
 
-def _table(
-    document: Mapping[str, Any], key: str, source: str, default: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def _table(document: Mapping[str, Any], key: str, source: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
     value = document.get(key, default)
     if value is None:
         raise InputError(f"the table [{key}] is missing", source, "see rropt models show adult-education")
@@ -157,13 +155,13 @@ def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
 def problem_to_toml(problem: Problem) -> str:
     """The problem as the text of a problem file; `parse_problem` gives an equal problem back."""
     lines = ["schema = 1", f"name = {_text(problem.name)}"]
-    fixed = problem.objective.outputs(problem.inputs or ())
+    fixed = problem.objective.outputs(problem.inputs)
     if problem.outputs is not None and problem.outputs != fixed:
         lines.append(f"outputs = {_value(list(problem.outputs))}")
     lines += ["", "[input]"]
     prior = problem.objective.prior
     if prior is None:
-        lines.append(f"categories = {_value(list(problem.inputs or ()))}")
+        lines.append(f"categories = {_value(list(problem.inputs))}")
     elif prior.declared == "uniform":
         lines.append(f"uniform = {_value(list(prior.labels))}")
     else:

@@ -51,12 +51,12 @@ class Goal:
             )
 
 
-def Maximize(objective: Objective) -> Goal:  # noqa: N802 - reads as the class that users of cvxpy know
+def Maximize(objective: Objective) -> Goal:
     """The goal of making `objective` as large as possible."""
     return Goal("maximize", objective)
 
 
-def Minimize(objective: Objective) -> Goal:  # noqa: N802
+def Minimize(objective: Objective) -> Goal:
     """The goal of making `objective` as small as possible."""
     return Goal("minimize", objective)
 
@@ -84,7 +84,7 @@ class SolveOptions:
             raise InputError(f"it is {self.workers!r}, no positive integer", "workers", "try 2")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Problem:
     """What is wanted and what must hold.
 
@@ -94,11 +94,11 @@ class Problem:
     """
 
     goal: Goal
-    constraints: tuple[Constraint, ...] = ()
-    inputs: tuple[str, ...] | None = None
-    outputs: tuple[str, ...] | None = None
-    name: str = field(default="problem", compare=False)
-    options: SolveOptions = SolveOptions()
+    constraints: tuple[Constraint, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...] | None
+    name: str = field(compare=False)
+    options: SolveOptions
 
     def __init__(
         self,
@@ -122,16 +122,19 @@ class Problem:
         prior = goal.objective.prior
         if isinstance(inputs, Prior):
             inputs = inputs.labels
-        labels = None if inputs is None else clean_labels(inputs, "inputs", 2)
-        if prior is not None and labels is not None and labels != prior.labels:
-            raise InputError("the inputs are not the prior's categories", "Problem", "leave inputs out")
-        if prior is None and labels is None:
-            raise InputError(
-                f"{goal.objective.kind} has no prior to take inputs from", "Problem", "give inputs=[labels]"
-            )
+        if inputs is None:
+            if prior is None:
+                raise InputError(
+                    f"{goal.objective.kind} has no prior to take inputs from", "Problem", "give inputs=[labels]"
+                )
+            labels = prior.labels
+        else:
+            labels = clean_labels(inputs, "inputs", 2)
+            if prior is not None and labels != prior.labels:
+                raise InputError("the inputs are not the prior's categories", "Problem", "leave inputs out")
         object.__setattr__(self, "goal", goal)
         object.__setattr__(self, "constraints", given)
-        object.__setattr__(self, "inputs", labels if prior is None else prior.labels)
+        object.__setattr__(self, "inputs", labels)
         object.__setattr__(self, "outputs", None if outputs is None else clean_labels(outputs, "outputs"))
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "options", options or SolveOptions())
@@ -144,17 +147,10 @@ class Problem:
 
     def compile(self) -> Program:
         """The problem in the closed vocabulary that routes and certificates speak."""
-        assert self.inputs is not None
         inputs = self.inputs
         outputs = self._fixed_outputs(inputs)
         rows: list[Row] = []
         for constraint in self.constraints:
-            if outputs is None and constraint.kind == "linear":
-                raise InputError(
-                    f"a {constraint.describe()} needs fixed outputs",
-                    "Problem",
-                    "give outputs=[labels], or an objective with fixed outputs such as Trace",
-                )
             rows += constraint.rows(inputs, outputs or ())
         prior = self.objective.prior
         utility = self.objective.form(inputs)
@@ -286,7 +282,7 @@ class Problem:
         kept = list(self.constraints)
         for constraint in self.constraints:
             fewer = [other for other in kept if other is not constraint]
-            outputs = self.outputs or self._fixed_outputs(self.inputs or ())
+            outputs = self.outputs or self._fixed_outputs(self.inputs)
             program = Problem(self.goal, fewer, self.inputs, outputs).compile().linearised()
             farkas = farkas_candidate(program, effort)
             if farkas is not None and prove_infeasible(program, farkas) is not None:

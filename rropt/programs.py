@@ -73,9 +73,7 @@ class PolyhedralCone(Cone):
     rows: tuple[tuple[Fraction, ...], ...]
 
     def excess(self, column: Sequence[Fraction]) -> Fraction:
-        own = (
-            sum((a * v for a, v in zip(row, column, strict=True) if a), Fraction(0)) for row in self.rows
-        )
+        own = (sum((a * v for a, v in zip(row, column, strict=True) if a), Fraction(0)) for row in self.rows)
         return max(self.base.excess(column), *own)
 
     def payload(self) -> dict[str, object]:
@@ -281,10 +279,7 @@ class Program:
         if not isinstance(self.utility, BayesGain) or self.rows:
             return self
         cost = tuple(
-            (x, g, value)
-            for x in range(self.size)
-            for g, row in enumerate(self.utility.scores())
-            if (value := row[x])
+            (x, g, value) for x in range(self.size) for g, row in enumerate(self.utility.scores()) if (value := row[x])
         )
         return replace(self, outputs=self.utility.actions, utility=Linear(cost))
 
@@ -307,9 +302,7 @@ class Program:
                 indices.append(x * outputs + y)
                 data.append(float(value))
             starts.append(len(data))
-        return sparse.csr_matrix(
-            (data, indices, starts), shape=(len(self.rows), self.size * outputs), dtype=np.float64
-        )
+        return sparse.csr_matrix((data, indices, starts), shape=(len(self.rows), self.size * outputs), dtype=np.float64)
 
     def payload(self) -> dict[str, object]:
         """The `problem` object of the certificate format (section 4)."""

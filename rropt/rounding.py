@@ -15,7 +15,8 @@ import scipy.linalg
 from flint import fmpq, fmpq_mat
 
 from rropt.errors import Refusal
-from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
+from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.programs import CompleteCone, FloatArray, Program, base_cone
 from rropt.routes.anchor import find_anchor, is_emptiness
 
@@ -68,27 +69,35 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
     return Refusal("no exact mechanism was found near the float one")
 
 
-def _rounded(
-    program: Program, candidate: FloatArray, labels: tuple[str, ...]
-) -> Mechanism | None:
-    rows = [[Fraction(float(entry)) for entry in row] for row in candidate]
-    exact = [[entry / sum(row) for entry in row] for row in rows]
-    table = [grid_row(row, GRID) for row in exact]
+def _rounded(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> Mechanism | None:
+    table = [_grid_row(row) for row in candidate.tolist()]
     if any(row.sense == "=" and not is_emptiness(program, row) for row in program.rows):
-        solved = _solve_equalities(program, table)
-        if solved is None:
-            return None
-        table = solved
-    return Mechanism.from_rationals(table, program.inputs, labels)
+        solved = _solve_equalities(program, [[Fraction(entry, GRID) for entry in row] for row in table])
+        return None if solved is None else Mechanism.from_rationals(solved, program.inputs, labels)
+    return Mechanism(program.inputs, labels, tuple(map(DenseColumn, zip(*table, strict=True))))
+
+
+def _grid_row(row: list[float]) -> list[int]:
+    """A row of floats that sum to about one, as integers that sum to 2^53: rounded down, then one more for the
+    largest remainders (a zero stays zero); the few units that float sums may be off go the same way."""
+    scaled = [entry * GRID for entry in row]  # exact: a power of two
+    whole = [int(entry) for entry in scaled]
+    order = sorted((y for y in range(len(row)) if row[y] > 0), key=lambda y: whole[y] - scaled[y])
+    missing = GRID - sum(whole)
+    if missing < 0:
+        whole[max(order, key=whole.__getitem__)] += missing
+        return whole
+    each, rest = divmod(missing, len(order))
+    for position, y in enumerate(order):
+        whole[y] += each + (position < rest)
+    return whole
 
 
 def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[list[Fraction]] | None:
     """The nearest-looking table whose row sums and equality rows hold exactly: the residual is solved for a
     set of large entries whose coefficients are independent. None where an entry would turn negative."""
     width = len(table[0])
-    cells = [
-        (x, y) for x in range(program.size) for y in range(width) if (x, y) not in program.empty_cells
-    ]
+    cells = [(x, y) for x in range(program.size) for y in range(width) if (x, y) not in program.empty_cells]
     index = {cell: number for number, cell in enumerate(cells)}
     system: list[dict[int, Fraction]] = []
     residual: list[Fraction] = []
@@ -113,9 +122,7 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
     chosen = [int(column) for column in pivots[:rank]]
     _, _, row_pivots = scipy.linalg.qr(dense[:, chosen].T, mode="economic", pivoting=True)
     rows = [int(number) for number in row_pivots[:rank]]
-    matrix = fmpq_mat(
-        [[_fmpq(system[number].get(cell, Fraction(0))) for cell in chosen] for number in rows]
-    )
+    matrix = fmpq_mat([[_fmpq(system[number].get(cell, Fraction(0))) for cell in chosen] for number in rows])
     right = fmpq_mat([[_fmpq(residual[number])] for number in rows])
     try:
         change = matrix.solve(right)

@@ -17,7 +17,7 @@ import networkx as nx
 # The name of a room is the longest prefix here: `comparison.audit` is not in `comparison`.
 LEVELS: tuple[tuple[str, ...], ...] = (
     ("cli", "__main__"),
-    ("studies",),
+    ("studies", "terminal"),
     ("models",),
     ("__init__",),
     ("comparison.audit", "release"),

@@ -55,6 +55,12 @@ class LinearConstraint(Constraint):
         object.__setattr__(self, "name", str(name))
 
     def _check_shape(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> None:
+        if not outputs:
+            raise InputError(
+                "it needs outputs, and they are free here",
+                self.describe(),
+                "give Problem(outputs=[labels]), or an objective with fixed outputs such as Trace",
+            )
         shape = len(self.coefficients), len(self.coefficients[0])
         if shape != (len(inputs), len(outputs)):
             raise InputError(
@@ -87,10 +93,7 @@ class LinearConstraint(Constraint):
         self._check_shape(inputs, outputs)
         sign = -1 if self.sense == ">=" else 1
         terms = tuple(
-            (x, y, sign * entry)
-            for x, row in enumerate(self.coefficients)
-            for y, entry in enumerate(row)
-            if entry
+            (x, y, sign * entry) for x, row in enumerate(self.coefficients) for y, entry in enumerate(row) if entry
         )
         return (Row(self.name or "linear", "=" if self.sense == "=" else "<=", sign * self.rhs, terms),)
 

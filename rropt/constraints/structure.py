@@ -66,8 +66,7 @@ class Forbidden(Constraint):
     def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
         # One row for all cells: a sum of non-negative numbers is zero only where each of them is.
         places = sorted(
-            (_position(x, inputs, "Forbidden input"), _position(y, outputs, "Forbidden output"))
-            for x, y in self.cells
+            (_position(x, inputs, "Forbidden input"), _position(y, outputs, "Forbidden output")) for x, y in self.cells
         )
         return (Row("forbidden", "=", Fraction(0), tuple((x, y, Fraction(1)) for x, y in places)),)
 
@@ -115,21 +114,15 @@ class Floor(Constraint):
         if self.diagonal and isinstance(self.diagonal[0], tuple):
             return [(entry[0], entry[1]) for entry in self.diagonal if isinstance(entry, tuple)]
         if len(self.diagonal) != len(inputs):
-            raise InputError(
-                f"{len(self.diagonal)} numbers for {len(inputs)} inputs", "Floor", "give one an input"
-            )
+            raise InputError(f"{len(self.diagonal)} numbers for {len(inputs)} inputs", "Floor", "give one an input")
         return [
-            (label, entry)
-            for label, entry in zip(inputs, self.diagonal, strict=True)
-            if isinstance(entry, Fraction)
+            (label, entry) for label, entry in zip(inputs, self.diagonal, strict=True) if isinstance(entry, Fraction)
         ]
 
     def violation(self, mechanism: Mechanism) -> Fraction:
         return max(
             floor
-            - mechanism.entry(
-                _position(label, mechanism.inputs, "Floor"), _position(label, mechanism.outputs, "Floor")
-            )
+            - mechanism.entry(_position(label, mechanism.inputs, "Floor"), _position(label, mechanism.outputs, "Floor"))
             for label, floor in self._floors(mechanism.inputs)
         )
 

@@ -114,17 +114,14 @@ class Mechanism(RandomizedChannel):
         columns = tuple(
             DenseColumn(
                 tuple(
-                    row[y].numerator * (scale // row[y].denominator)
-                    for row, scale in zip(rows, per_row, strict=True)
+                    row[y].numerator * (scale // row[y].denominator) for row, scale in zip(rows, per_row, strict=True)
                 )
             )
             for y in range(len(rows[0]))
         )
         names = range(len(rows)) if inputs is None else inputs
         targets = range(len(columns)) if outputs is None else outputs
-        return cls(
-            clean_labels(names, "inputs", 2), clean_labels(targets, "outputs"), columns, tuple(denominators)
-        )
+        return cls(clean_labels(names, "inputs", 2), clean_labels(targets, "outputs"), columns, tuple(denominators))
 
     # -- the numbers ---------------------------------------------------------------------------------
 
@@ -263,8 +260,7 @@ class Mechanism(RandomizedChannel):
             read_text(path, "mechanism file"), str(path)
         )
         built = [
-            DenseColumn(column) if isinstance(column[0], int) else TwoValuedColumn(*column[0])
-            for column in columns
+            DenseColumn(column) if isinstance(column[0], int) else TwoValuedColumn(*column[0]) for column in columns
         ]
         try:
             return cls(inputs, outputs, tuple(built), denominators)

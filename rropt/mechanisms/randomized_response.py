@@ -26,9 +26,7 @@ class RandomizedResponse(RandomizedChannel):
     level: Level
     mechanism: Mechanism = field(compare=False)
 
-    def __init__(
-        self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None
-    ) -> None:
+    def __init__(self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None) -> None:
         names = range(categories) if isinstance(categories, int) else categories
         labels = clean_labels(names, "categories", 2)
         level = Level(

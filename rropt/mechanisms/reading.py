@@ -52,9 +52,7 @@ def rational_rows(matrix: object, denominator: int | None) -> tuple[list[list[Fr
             if entry < 0:
                 raise InputError(f"row {x} column {y} is negative ({float(entry):.6g})", where)
     _check_orientation(numbers, where)
-    exact = denominator is not None or not any(
-        isinstance(entry, (float, np.floating)) for row in rows for entry in row
-    )
+    exact = denominator is not None or not any(isinstance(entry, (float, np.floating)) for row in rows for entry in row)
     return [[entry / sum(row) for entry in row] for row in numbers], exact
 
 
@@ -97,9 +95,7 @@ def _listing(value: object, where: str) -> list[object]:
     return value
 
 
-def _column(
-    value: object, size: int, where: str
-) -> tuple[int, ...] | tuple[tuple[int, int, int]]:
+def _column(value: object, size: int, where: str) -> tuple[int, ...] | tuple[tuple[int, int, int]]:
     if isinstance(value, dict) and set(value) == {"dense"}:
         entries = _listing(value["dense"], where)
         if len(entries) != size:
@@ -120,9 +116,7 @@ def _column(
 
 def mechanism_payload_from_json(
     text: str, where: str
-) -> tuple[
-    tuple[str, ...], tuple[str, ...], list[tuple[int, ...] | tuple[tuple[int, int, int]]], tuple[int, ...]
-]:
+) -> tuple[tuple[str, ...], tuple[str, ...], list[tuple[int, ...] | tuple[tuple[int, int, int]]], tuple[int, ...]]:
     """(inputs, outputs, columns, denominators) of a mechanism file; a two-valued column comes as a tuple
     that holds one (low, high, members). Raises InputError."""
     try:

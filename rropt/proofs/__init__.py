@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rropt.certificates import Proof
 from rropt.errors import Refusal
 from rropt.programs import BayesGain, CompleteCone, Information, Linear, Program
-from rropt.certificates import Proof
 from rropt.proofs.column_dual import prove_information
 from rropt.proofs.linear_dual import prove_bayes, prove_infeasible, prove_linear
 from rropt.routes.base import Dual, Effort

@@ -14,9 +14,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from rropt.certificates import Proof
 from rropt.exact import dyadic_up, log_enclosure, rational_text
 from rropt.programs import CompleteCone, FloatArray, Information, Program
-from rropt.certificates import Proof
 from rropt.routes.pricing import LdpPricer, Node, universal_price
 
 PRICE_BITS = 72

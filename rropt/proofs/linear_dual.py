@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
+from rropt.certificates import Proof
 from rropt.exact import dyadic_up, rational_text
 from rropt.programs import BayesGain, CompleteCone, FloatArray, Linear, Program, base_cone, cone_rows
-from rropt.certificates import Proof
 from rropt.routes.base import Dual
 from rropt.routes.lp import LpModel
 
@@ -62,9 +62,10 @@ def prove_bayes(program: Program, dual: Dual) -> Proof:
 
 def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
     """The `farkas` proof, or None where the float multipliers do not survive their repair."""
-    scale = abs(float(dual.prices.sum()) + float(sum(
-        value * float(row.rhs) for value, row in zip(dual.rows, program.rows, strict=True)
-    )))
+    scale = abs(
+        float(dual.prices.sum())
+        + float(sum(value * float(row.rhs) for value, row in zip(dual.rows, program.rows, strict=True)))
+    )
     if not scale > 0:
         return None
     columns = len(program.outputs) if program.outputs is not None else 1
@@ -173,5 +174,3 @@ def _best_multipliers(program: Program, residual: Sequence[Fraction]) -> FloatAr
     found = lp.solve()
     # Zero multipliers are always admissible: a failed solve costs bound, never truth.
     return np.zeros(own) if found.x is None else found.x[:own]
-
-

@@ -87,9 +87,7 @@ def _most_slack(program: Program) -> Anchor | Program | Refusal:
             slack[slack.size - k * m + x * m + y] = 0.0
     signs = [x * m + y for x in range(k) for y in range(m) if (x, y) not in program.empty_cells]
     variables = model.matrix.shape[1]
-    positive = sparse.csr_matrix(
-        (-np.ones(len(signs)), (np.arange(len(signs)), signs)), shape=(len(signs), variables)
-    )
+    positive = sparse.csr_matrix((-np.ones(len(signs)), (np.arange(len(signs)), signs)), shape=(len(signs), variables))
     whole = sparse.vstack(
         [
             sparse.hstack([model.matrix, sparse.csr_matrix(slack[:, None])]),

@@ -90,7 +90,7 @@ class ConicRoute(Route):
         """Tight tolerances, and the time limit in each solver's own words."""
         left = effort.remaining()
         if name == "clarabel":
-            tight = {key: 1e-12 for key in ("tol_gap_abs", "tol_gap_rel", "tol_feas")}
+            tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
             return tight if left is None else {**tight, "time_limit": left}
         if name == "scs":
             tight = {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 100_000}

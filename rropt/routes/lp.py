@@ -93,9 +93,7 @@ class LpModel:
             columns.data,
         )
 
-    def solve(
-        self, time_limit: float | None = None, interrupted: Callable[[], bool] = lambda: False
-    ) -> LpAnswer:
+    def solve(self, time_limit: float | None = None, interrupted: Callable[[], bool] = lambda: False) -> LpAnswer:
         """Solve from where the model stands, for at most `time_limit` seconds; `interrupted()` is asked ten
         times a second and cancels the solve (status "interrupted")."""
         import highspy

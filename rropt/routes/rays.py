@@ -6,6 +6,8 @@ proof that there are no others.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from rropt.errors import Refusal
@@ -40,32 +42,54 @@ def cyclic_intervals(order: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([doubled[starts + length] - doubled[starts] for length in range(1, size)])
 
 
+def exact_backend_available() -> bool:
+    """Whether cdd.gmp (extra `exact`) is installed: enumeration is then in rationals and loses nothing."""
+    try:
+        import cdd.gmp  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def cone_inequalities(cone: PolyhedralCone) -> list[list[Fraction]]:
+    """Rows r with r . v >= 0 for exactly the v of the cone; an irrational ratio is taken at its float."""
+    base = base_cone(cone)
+    size = len(cone.rows[0])
+    rows = [[Fraction(int(x == z)) for z in range(size)] for x in range(size)]
+    rows += [[-entry for entry in row] for row in cone.rows]
+    if isinstance(base, CompleteCone):
+        gamma = base.level.gamma or Fraction(float(base.level.ratio))
+        for x in range(size):
+            for z in range(size):
+                if x != z:
+                    rows.append([gamma if y == z else Fraction(-int(y == x)) for y in range(size)])
+    return rows
+
+
 def cdd_rays(cone: PolyhedralCone) -> FloatArray | Refusal:
-    """Candidate extreme rays (k x n, each with entries summing to one) of a polyhedral cone, by cddlib."""
+    """Candidate extreme rays (k x n, each with entries summing to one) of a polyhedral cone, by cddlib: in
+    rationals where cdd.gmp is installed, else in floating point."""
     try:
         import cdd
     except ImportError:
         return Refusal("cddlib is not installed", "install pycddlib-standalone, or use route linear")
-    size = len(cone.rows[0])
     # cddlib's rows are (b, A) for b + A v >= 0; the cone has b = 0.
-    rows = [[0.0, *row] for row in np.eye(size)]
-    rows += [[0.0, *(-row)] for row in cone.matrix]
-    base = base_cone(cone)
-    if isinstance(base, CompleteCone):
-        gamma = float(base.level.ratio)
-        for x in range(size):
-            for z in range(size):
-                if x != z:
-                    row = np.zeros(size)
-                    row[z], row[x] = gamma, -1.0
-                    rows.append([0.0, *row])
+    rows = [[Fraction(0), *row] for row in cone_inequalities(cone)]
     try:
-        polyhedron = cdd.polyhedron_from_matrix(cdd.matrix_from_array(rows, rep_type=cdd.RepType.INEQUALITY))
-        found = np.array(cdd.copy_generators(polyhedron).array, dtype=np.float64)
+        if exact_backend_available():
+            import cdd.gmp
+
+            matrix = cdd.gmp.matrix_from_array(rows, rep_type=cdd.RepType.INEQUALITY)
+            found = cdd.gmp.copy_generators(cdd.gmp.polyhedron_from_matrix(matrix)).array
+        else:
+            floats = [[float(entry) for entry in row] for row in rows]
+            matrix = cdd.matrix_from_array(floats, rep_type=cdd.RepType.INEQUALITY)
+            found = cdd.copy_generators(cdd.polyhedron_from_matrix(matrix)).array
     except RuntimeError as error:
         return Refusal(f"cddlib failed on this cone ({error})", "use route linear")
-    if found.size == 0:
-        return np.zeros((size, 0))
-    rays = np.clip(found[found[:, 0] == 0.0][:, 1:], 0.0, None)
+    table = np.array([[float(entry) for entry in row] for row in found if row[0] == 0], dtype=np.float64)
+    if table.size == 0:
+        return np.zeros((len(cone.rows[0]), 0))
+    rays = np.clip(table[:, 1:], 0.0, None)
     mass = rays.sum(axis=1)
     return np.asarray((rays[mass > 0] / mass[mass > 0, None]).T)

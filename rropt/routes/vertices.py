@@ -51,8 +51,7 @@ class VerticesRoute(Route):
         if isinstance(program.cone, CompleteCone):
             if isinstance(program.utility, Linear) and (1 << k) * len(program.outputs or ()) > LARGEST_PRODUCT:
                 return Refusal(
-                    f"vertices cannot take {k} inputs with {len(program.outputs or ())} outputs "
-                    f"(2**{k} patterns each)",
+                    f"vertices cannot take {k} inputs with {len(program.outputs or ())} outputs (2**{k} patterns each)",
                     "use route linear",
                 )
             if k > ENUMERATED:
@@ -63,9 +62,7 @@ class VerticesRoute(Route):
             return None
         if isinstance(program.cone, PolyhedralCone):
             if k > LARGEST_CDD:
-                return Refusal(
-                    f"vertices hands at most {LARGEST_CDD} inputs to cddlib, not {k}", "merge inputs"
-                )
+                return Refusal(f"vertices hands at most {LARGEST_CDD} inputs to cddlib, not {k}", "merge inputs")
             return None
         return Refusal("vertices needs a cone that bounds ratios", "add LDP, or use route linear")
 
@@ -92,9 +89,7 @@ class VerticesRoute(Route):
         p = np.array([float(value) for value in program.prior])
         by_prior = np.argsort(-p, kind="stable")
         apart = np.concatenate([by_prior[::2], by_prior[1::2]])
-        first = np.unique(
-            np.concatenate([[0], cyclic_intervals(by_prior, k), cyclic_intervals(apart, k)])
-        )
+        first = np.unique(np.concatenate([[0], cyclic_intervals(by_prior, k), cyclic_intervals(apart, k)]))
         every = np.arange(1 << k)
         mass = 1.0 + subset_sums((gamma - 1) * p)
         worth = np.concatenate(

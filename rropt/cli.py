@@ -1,0 +1,246 @@
+"""The command line: the same words as the problem files and the Python API.
+
+Exit status: 0 certified or proved, 1 refuted, 2 bad input or unreadable, 3 bounded, 4 infeasible, 5 no route.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from rropt.errors import InputError, NoRoute, RroptError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
+)
+models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve.")
+app.add_typer(models_app, name="models")
+
+BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT = 3, 4, 5, 2
+STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
+
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for the results (default: the problem's name).")]
+RouteName = Annotated[str | None, typer.Option("--route", help="auto, linear, conic or vertices.")]
+SolverName = Annotated[str | None, typer.Option("--solver", help="A solver of the route, as clarabel or scs.")]
+Gap = Annotated[float | None, typer.Option("--gap", help="Wanted gap, times max(1, |bound|).")]
+TimeLimit = Annotated[float | None, typer.Option("--time-limit", help="Seconds; then the true bound so far.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def find_problem(name: str) -> Path:
+    """The problem file that a command's argument means: a file, or a shipped model by name."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    if path.suffix or len(path.parts) > 1:
+        raise InputError("there is no such problem file", name, "check the path, or see: rropt models list")
+    from rropt.models import model_path
+
+    return model_path(name)
+
+
+@app.command()
+def solve(
+    problem: Annotated[str, typer.Argument(help="A problem file (TOML), or the name of a shipped model.")],
+    out: Out = None,
+    route: RouteName = None,
+    solver: SolverName = None,
+    gap: Gap = None,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the best mechanism, prove it, and write mechanism, certificate and solution."""
+    from rropt import terminal
+    from rropt.declarations import load_problem
+
+    declared = load_problem(find_problem(problem))
+    console = Console()
+    if not as_json:
+        console.print(terminal.problem_table(declared))
+        console.print()
+    goal = declared.options.gap if gap is None else gap
+    try:
+        with terminal.progress(goal) as report:
+            solution = declared.solve(route, gap, time_limit, solver, monitor=report)
+    except NoRoute as error:
+        if as_json:
+            typer.echo(json.dumps({"status": "no_route", "reason": str(error)}, ensure_ascii=False))
+        raise
+    folder = Path(declared.name) if out is None else out
+    written = write_results(solution, folder)
+    if as_json:
+        typer.echo(json.dumps(summary(solution, written.get("certificate")), ensure_ascii=False))
+    else:
+        terminal.show_solution(solution, console)
+        for path in written.values():
+            console.print(f"wrote {path}", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(STATUS_EXIT[solution.status])
+
+
+def write_results(solution: Any, folder: Path) -> dict[str, Path]:
+    """Write what a solve found into `folder`, each file whole; a file that this result does not have is
+    removed, so that nothing of an earlier run is mistaken for it."""
+    from rropt.declarations import problem_to_toml
+    from rropt.files import write_whole
+
+    written: dict[str, Path] = {}
+    for name, thing in (("mechanism", solution.mechanism), ("certificate", solution.certificate)):
+        path = folder / f"{name}.json"
+        if thing is None:
+            path.unlink(missing_ok=True)
+        else:
+            written[name] = thing.save(path)
+    document = {
+        "format": "rropt-solution",
+        "version": 1,
+        "problem": problem_to_toml(solution.problem),
+        **summary(solution, written.get("certificate")),
+        "wanted_gap": solution.wanted_gap,
+        "warnings": list(solution.warnings),
+        "conflict": list(solution.conflict),
+        "solver": solution.claim.solver,
+        "solver_status": solution.claim.status,
+    }
+    written["solution"] = write_whole(
+        folder / "solution.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    )
+    return written
+
+
+def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
+    """The object of `rropt solve --json`; numerators are rows of strings over `denominator`."""
+    mechanism = solution.mechanism
+    table: dict[str, Any] | None = None
+    if mechanism is not None:
+        one = len(mechanism.denominators) == 1
+        table = {
+            "inputs": list(mechanism.inputs),
+            "outputs": list(mechanism.outputs),
+            "denominator": str(mechanism.denominators[0]) if one else [str(n) for n in mechanism.denominators],
+            "numerators": [[str(entry) for entry in row] for row in zip(*mechanism.numerators, strict=True)],
+        }
+    epsilon = solution.epsilon
+    return {
+        "status": solution.status,
+        "value": solution.value,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "units": solution.units,
+        "route": solution.route,
+        "seconds": round(solution.seconds, 3),
+        # JSON has no infinity: a mechanism that tells everything has no level.
+        "epsilon": None if epsilon is None or epsilon == float("inf") else epsilon,
+        "mechanism": table,
+        "certificate": None if certificate is None else str(certificate),
+        "verdict": None if solution.verdict is None else solution.verdict.status,
+    }
+
+
+@app.command()
+def check(
+    certificates: Annotated[list[str], typer.Argument(help="Certificate files.")],
+) -> None:
+    """Check certificates with the independent checker: 0 proved, 1 refuted, 2 unreadable; the worst counts."""
+    from rropt import checker
+
+    raise typer.Exit(checker.main(certificates))
+
+
+@models_app.command("list")
+def list_command() -> None:
+    """Name the shipped models."""
+    from rropt.declarations import load_problem
+    from rropt.models import list_models, model_path
+
+    for name in list_models():
+        problem = load_problem(model_path(name))
+        what = f"{problem.goal.sense} {problem.objective.kind}".replace("_", " ")
+        subject = ", ".join(constraint.describe() for constraint in problem.constraints)
+        typer.echo(f"{name}: {what}, {len(problem.inputs)} inputs, {subject or 'no constraint'}")
+
+
+@models_app.command()
+def show(name: Annotated[str, typer.Argument(help="A shipped model.")]) -> None:
+    """Print a model's problem file."""
+    from rropt.models import model_path
+
+    typer.echo(model_path(name).read_text(encoding="utf-8"), nl=False)
+
+
+@models_app.command()
+def copy(
+    name: Annotated[str, typer.Argument(help="A shipped model.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Copy a model's problem file, and the counts that it reads, into this folder to edit them."""
+    import tomllib
+
+    from rropt.files import read_text, write_whole
+    from rropt.models import model_path
+
+    source = model_path(name)
+    text = read_text(source, "problem file")
+    files = {Path(f"{name}.toml"): text}
+    counts = tomllib.loads(text)["input"].get("counts_file")
+    if counts is not None:
+        files[Path(counts)] = read_text(source.parent / counts, "file of counts")
+    for target in files:
+        if target.exists() and not force:
+            raise InputError("it is there already", str(target), "move it away, or use --force")
+    for target, content in files.items():
+        typer.echo(f"wrote {write_whole(target, content)}")
+
+
+@models_app.command("solve")
+def solve_model(
+    name: Annotated[str, typer.Argument(help="A shipped model.")],
+    out: Out = None,
+    route: RouteName = None,
+    solver: SolverName = None,
+    gap: Gap = None,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve a shipped model: the same as `rropt solve NAME`."""
+    from rropt.models import model_path
+
+    solve(str(model_path(name)), out, route, solver, gap, time_limit, as_json)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status. Every error of the user's is one line on the error stream."""
+    # Typer's usage errors descend from this class, wherever the installed version keeps it.
+    usage_error = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    try:
+        status = app(args=arguments, prog_name="rropt", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except NoRoute as error:
+        print(f"rropt: {error}", file=sys.stderr)
+        return NO_ROUTE
+    except RroptError as error:
+        print(f"rropt: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except usage_error as error:  # type: ignore[misc]
+        message = " ".join(str(error.format_message()).split())
+        if message:
+            print(f"rropt: {message}; see rropt --help", file=sys.stderr)
+        return BAD_INPUT
+    except (KeyboardInterrupt, typer.Abort):
+        print("rropt: aborted; nothing was written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away (as in: rropt ... | head).
+        sys.stderr.close()
+        return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""What the command line shows: the problem as understood, the result, the matrix as a heat map, progress."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from rropt.criteria import Level
+from rropt.exact import float_down, float_up
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem import Problem, Solution
+from rropt.programs import CompleteCone, base_cone
+
+SHADES = " ░▒▓█"
+COLOURS = ("#f7fbff", "#d6e6f4", "#abd0e6", "#6aaed6", "#3787c0", "#105ba4", "#08306b")
+"""Blues of even lightness steps, which read the same to the colour-blind."""
+LARGEST_MAP = 40
+"""Inputs and outputs beyond this are left out of the heat map, and counted."""
+
+
+def number(value: float | None) -> str:
+    """A value or a bound with 12 significant digits, "-" where there is none."""
+    return "-" if value is None else f"{value:.12g}"
+
+
+def privacy_words(level: Level) -> str:
+    """epsilon and the parity it allows, both rounded to be safe to read."""
+    epsilon, gamma = level.log_ratio, level.ratio
+    return f"epsilon {float_up(epsilon.upper):.12g}, parity at most {float_down(gamma.lower):.12g}"
+
+
+def problem_table(problem: Problem) -> Table:
+    """The problem as understood, for the user to compare with what was meant."""
+    program = problem.compile()
+    table = Table(title=f"Problem: {problem.name}", title_justify="left", show_header=False, box=None)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(problem.goal.sense, problem.objective.kind.replace("_", " "))
+    prior = problem.objective.prior
+    if prior is not None:
+        order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])
+        most = ", ".join(f"{prior.labels[x]} {float(prior.probabilities[x]):.4f}" for x in order[:3])
+        people = f" from {sum(prior.weights):,} counted" if prior.declared == "counts" else ""
+        more = ", ..." if len(prior) > 3 else ""
+        table.add_row("prior", f"{len(prior)} inputs{people}: {most}{more}")
+    else:
+        table.add_row("inputs", f"{program.size}, no prior")
+    for constraint in problem.constraints:
+        table.add_row("subject to", constraint.describe())
+    cone = base_cone(program.cone)
+    if isinstance(cone, CompleteCone):
+        table.add_row("privacy", privacy_words(cone.level))
+    outputs = "free" if program.outputs is None else str(len(program.outputs))
+    table.add_row("outputs", outputs)
+    return table
+
+
+def solution_table(solution: Solution) -> Table:
+    """The result: every number in it is proved, or says that it is not."""
+    colour = {"certified": "green", "bounded": "yellow", "infeasible": "red"}[solution.status]
+    table = Table(title="Result", title_justify="left", show_header=False, box=None)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("status", Text(solution.status, style=f"bold {colour}"))
+    unit = f" {solution.units}" if solution.units else ""
+    if solution.status == "infeasible":
+        table.add_row("conflict", " and ".join(solution.conflict))
+    else:
+        best = "at most" if solution.problem.goal.sense == "maximize" else "at least"
+        table.add_row("value", number(solution.value) + unit)
+        checked = "" if solution.verdict is not None and solution.verdict.proved else " (not machine-checked)"
+        table.add_row("bound", f"{best} {number(solution.bound)}{unit}{checked}")
+        gap = "-" if solution.gap is None else f"{solution.gap:.2g}{unit} (wanted {solution.wanted_gap:.2g})"
+        table.add_row("gap", gap)
+        epsilon = solution.epsilon
+        shown = "-" if epsilon is None else "infinite" if math.isinf(epsilon) else f"{epsilon:.12g}"
+        table.add_row("proved epsilon", shown)
+    table.add_row("route", solution.route)
+    table.add_row("seconds", f"{solution.seconds:.2f}")
+    return table
+
+
+def heat_map(mechanism: Mechanism, console: Console) -> Text:
+    """The matrix, one line an input and two characters an output; darker is likelier. Without colour (a pipe,
+    NO_COLOR) shades of grey stand in."""
+    matrix = mechanism.matrix
+    rows, columns = min(matrix.shape[0], LARGEST_MAP), min(matrix.shape[1], LARGEST_MAP)
+    largest = float(matrix.max())
+    width = max(len(label) for label in mechanism.inputs[:rows])
+    coloured = console.is_terminal and not console.no_color
+    text = Text(f"Q[input, output], {matrix.shape[0]} x {matrix.shape[1]}; darkest = {largest:.4f}\n", style="bold")
+    for x in range(rows):
+        text.append(f"{mechanism.inputs[x]:>{width}} ", style="default")
+        for y in range(columns):
+            # The square root keeps unlikely outputs apart from impossible ones.
+            strength = math.sqrt(max(float(matrix[x, y]), 0.0) / largest)
+            if coloured:
+                colour = COLOURS[min(int(strength * len(COLOURS)), len(COLOURS) - 1)]
+                text.append("  ", style=f"on {colour}")
+            else:
+                shade = 0 if matrix[x, y] == 0 else 1 + min(int(strength * 4), 3)
+                text.append(SHADES[shade] * 2, style="default")
+        text.append("\n")
+    if rows < matrix.shape[0] or columns < matrix.shape[1]:
+        text.append(f"... {matrix.shape[0] - rows} more inputs, {matrix.shape[1] - columns} more outputs\n")
+    text.rstrip()
+    return text
+
+
+def show_solution(solution: Solution, console: Console) -> None:
+    """Print result, heat map, the checker's verdict and the notes."""
+    console.print(solution_table(solution))
+    console.print()
+    if solution.mechanism is not None:
+        console.print(heat_map(solution.mechanism, console))
+        console.print()
+    if solution.verdict is not None:
+        console.print(solution.verdict.report(), highlight=False, markup=False)
+    for warning in solution.warnings:
+        console.print(f"note: {warning}", style="yellow", highlight=False, markup=False)
+
+
+@contextmanager
+def progress(goal: float) -> Iterator[Callable[[float | None, float | None], None]]:
+    """A progress bar on the error stream with value, bound and gap; nothing where that is no terminal.
+
+    The bar measures the logarithm of the gap, from the first one seen down to `goal`.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda value, bound: None
+        return
+    columns = (TextColumn("solving"), BarColumn(), TextColumn("{task.fields[shown]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("solve", total=1.0, shown="")
+        first = 0.0
+
+        def report(value: float | None, bound: float | None) -> None:
+            nonlocal first
+            shown = f"value {number(value)}  bound {number(bound)}"
+            done = 0.0
+            if value is not None and bound is not None and math.isfinite(value) and math.isfinite(bound):
+                gap = max(abs(bound - value), 1e-16)
+                first = first or gap
+                target = min(max(goal, 1e-16), first)
+                done = math.log(first / gap) / math.log(first / target) if first > target else 1.0
+                shown += f"  gap {gap:.2g}"
+            bar.update(task, completed=min(max(done, 0.0), 1.0), shown=shown)
+
+        yield report

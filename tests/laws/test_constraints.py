@@ -1,0 +1,202 @@
+"""Every constraint says the same twice: `violation` (definition) and `cone` with `rows` (form).
+
+A new constraint needs one entry in EXAMPLES, nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+from drawing import Rows, exact, mixed, near_flat_rows, random_rows, two_valued_rows
+
+from rropt.constraints import LDP, ConeConstraint, Constraint, Floor, Forbidden, LinearConstraint, from_keys
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.programs import Row
+
+F = Fraction
+ABC = ("a", "b", "c")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A constraint on k inputs and m outputs, with one exact matrix that satisfies it.
+
+    `thick`: some matrices satisfy it strictly, so that a border can be approached from inside.
+    """
+
+    constraint: Constraint
+    inside: Rows
+    inputs: tuple[str, ...] = ABC
+    outputs: tuple[str, ...] = ABC
+    thick: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.constraint.describe()}, {len(self.inputs)} x {len(self.outputs)}"
+
+
+FLAT = [[F(1, 3)] * 3] * 3
+EXAMPLES = [
+    Example(LDP(epsilon=1), FLAT),
+    Example(LDP(epsilon="0.01"), FLAT),
+    Example(LDP(epsilon=20), FLAT),
+    Example(LDP(gamma=3), FLAT),
+    Example(LDP(gamma="7/2"), [[F(1, 2), F(1, 4), F(1, 8), F(1, 8)]] * 2, ("x", "y"), ("p", "q", "r", "s")),
+    Example(Forbidden([("a", "b"), ("c", "a")]), [[F(1, 2), 0, F(1, 2)], [F(1)] + [F(0)] * 2, [F(0), F(1), F(0)]],
+            thick=False),
+    Example(Floor("0.2"), FLAT),
+    Example(Floor([0, "1/2", 1]), [[F(1), F(0), F(0)], [F(0), F(1), F(0)], [F(0), F(0), F(1)]], thick=False),
+    Example(Floor({"c": 0.25, "a": "1/7"}), FLAT),
+    Example(Floor({"b": 0.25}), [[F(1, 4)] * 4] * 4, ("c", "b", "a", "d"), ("a", "d", "b", "c")),
+    Example(LinearConstraint([[1, 0, 0], [0, "2/3", 0], [0, -1, 1]], "<=", "3/4"), FLAT),
+    Example(LinearConstraint([[1, 0, 0], [0, "2/3", 0], [0, -1, 1]], ">=", "1/10"), FLAT),
+    Example(LinearConstraint([[1, -1, 0], [0, 0, 0], [0, 0, 0]], "=", 0), FLAT, thick=False),
+    Example(LinearConstraint([[1, 2]] * 3, "==", "9/2", "rows"), [[F(1, 2)] * 2] * 3, ABC, ("y", "n"), thick=False),
+    Example(LinearConstraint([[0, 0], [0, 0]], "<=", 0), [[F(1, 2)] * 2] * 2, ("y", "n"), ("y", "n"), thick=False),
+    Example(ConeConstraint([[1, -2, 0], [0, 1, "-3/2"]]), FLAT),
+    Example(ConeConstraint([[1, -1, 0], [-1, 1, 0]]), FLAT, thick=False),
+    Example(ConeConstraint([[1, -4]]), [[F(1, 2)] * 2] * 2, ("x", "y"), ("p", "q")),
+]
+
+
+def form_excess(example: Example, mechanism: Mechanism) -> Fraction:
+    """The largest violation of the form: the cone column by column, and the rows."""
+    constraint = example.constraint
+    found = [Fraction(-1)]
+    cone = constraint.cone(example.inputs)
+    if cone is not None:
+        found += [cone.excess(mechanism.column(y)) for y in range(len(mechanism.outputs))]
+    found += [row.excess(mechanism) for row in constraint.rows(example.inputs, example.outputs)]
+    return max(found)
+
+
+def agrees(example: Example, rows: Sequence[Sequence[Fraction]]) -> bool:
+    """Whether definition and form say the same of a matrix; returns what they say."""
+    mechanism = exact(rows, example.inputs, example.outputs)
+    violation = example.constraint.violation(mechanism)
+    assert isinstance(violation, Fraction)
+    excess = form_excess(example, mechanism)
+    assert (violation <= 0) == (excess <= 0), f"definition says {violation}, form says {excess}"
+    if violation > 0:
+        assert excess > 0
+    return violation <= 0
+
+
+def drawn(example: Example, rng: random.Random) -> Rows:
+    """A matrix of any kind: wild, flat, with zeros, or near the known good one."""
+    k, m = len(example.inputs), len(example.outputs)
+    kind = rng.randrange(4)
+    if kind == 0:
+        return random_rows(rng, k, m)
+    if kind == 1:
+        return random_rows(rng, k, m, zeros=0.4)
+    if kind == 2:
+        return near_flat_rows(rng, k, m)
+    return mixed(example.inside, random_rows(rng, k, m), Fraction(rng.randint(0, 20), 100))
+
+
+def border(example: Example, outside: Rows) -> Fraction | None:
+    """The share of `outside` at which the segment from the known good matrix leaves the constraint, exact where
+    the violation is linear there (None where it is not)."""
+
+    def violation(share: Fraction) -> Fraction:
+        rows = mixed(example.inside, outside, share)
+        return example.constraint.violation(exact(rows, example.inputs, example.outputs))
+
+    low, high = Fraction(0), Fraction(1)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if violation(middle) <= 0 else (low, middle)
+    below, above = violation(low), violation(high)
+    root = low if below == 0 else low + (high - low) * below / (below - above)
+    return root if violation(root) == 0 else None
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_definition_and_form_agree(example: Example) -> None:
+    rng = random.Random(f"constraints {example.name}")
+    assert agrees(example, example.inside)
+    said = [agrees(example, drawn(example, rng)) for _ in range(60)]
+    # Otherwise the law would be empty; a weak constraint may hold of nearly everything.
+    assert any(said) or not example.thick
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.thick], ids=lambda example: example.name)
+def test_the_border_belongs_to_the_constraint(example: Example) -> None:
+    """On the border both hold, a step of 2^-80 outside neither does, a step inside both do again."""
+    rng = random.Random(f"borders {example.name}")
+    step, met = Fraction(1, 1 << 80), 0
+    for _ in range(60):
+        outside = random_rows(rng, len(example.inputs), len(example.outputs), zeros=0.6)
+        if agrees(example, outside):
+            continue
+        share = border(example, outside)
+        assert share is not None, "the violation is not linear near the border"
+        assert agrees(example, mixed(example.inside, outside, share))
+        assert not agrees(example, mixed(example.inside, outside, share + step))
+        if share > 0:
+            assert agrees(example, mixed(example.inside, outside, share * (1 - step)))
+        met += 1
+        if met == 12:
+            break
+    assert met >= 5
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_rows_are_as_the_certificate_format_wants_them(example: Example) -> None:
+    """Terms strictly increasing, indices in range, no duplicate, rationals."""
+    for row in example.constraint.rows(example.inputs, example.outputs):
+        assert isinstance(row, Row)
+        cells = [(x, y) for x, y, _ in row.terms]
+        assert cells == sorted(set(cells))
+        assert all(0 <= x < len(example.inputs) and 0 <= y < len(example.outputs) for x, y in cells)
+        assert all(isinstance(value, Fraction) for _, _, value in row.terms)
+        assert row.sense in ("<=", "=")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_keys_declare_the_same_constraint(example: Example) -> None:
+    constraint = example.constraint
+    assert from_keys(constraint.kind, constraint.keys(), "test") == constraint
+
+
+def test_ldp_is_judged_at_the_lower_end_of_its_ratio() -> None:
+    """At the enclosure's lower end it holds exactly; a hair above it does not."""
+    for epsilon in ("0.01", "1", "8", "20"):
+        constraint = LDP(epsilon)
+        low = constraint.level.ratio.lower
+        for k in (2, 5):
+            labels = [str(x) for x in range(k)]
+            assert constraint.violation(exact(two_valued_rows(k, low), labels, labels)) == 0
+            above = exact(two_valued_rows(k, low + Fraction(1, 1 << 300)), labels, labels)
+            assert constraint.violation(above) > 0
+
+
+def test_a_leak_of_1e_12_is_refused() -> None:
+    """A mechanism that is right but for 1e-12 in one cell is no LDP mechanism."""
+    for constraint, gamma in ((LDP(gamma=3), Fraction(3)), (LDP(1), LDP(1).level.ratio.lower)):
+        rows = two_valued_rows(4, gamma)
+        labels = tuple("abcd")
+        assert constraint.violation(exact(rows, labels, labels)) == 0
+        leak = Fraction(1, 10**12)
+        leaking = [list(row) for row in rows]
+        leaking[2][2] += leak
+        leaking[2][0] -= leak
+        found = constraint.violation(exact(leaking, labels, labels))
+        assert leak <= found <= 5 * leak
+
+
+class Blunt(Floor):
+    """A floor whose form forgets the first input: the law must notice."""
+
+    def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
+        return super().rows(inputs, outputs)[1:]
+
+
+def test_the_law_notices_a_form_that_forgets_something() -> None:
+    with pytest.raises(AssertionError, match="definition says"):
+        test_definition_and_form_agree(Example(Blunt("0.2"), FLAT))

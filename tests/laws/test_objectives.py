@@ -1,0 +1,224 @@
+"""Every objective says the same twice: `value` (definition) and `form` (the utility that routes consume).
+
+A new objective needs one entry in EXAMPLES, nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from drawing import Rows, exact, information_ball, mixed, near_flat_rows, random_rows, two_valued_rows
+from flint import arb, ctx
+
+from rropt.exact import Interval, rational, rational_text
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.objectives import (
+    BayesSuccess,
+    ExpectedGain,
+    ExpectedLoss,
+    MutualInformation,
+    Objective,
+    Trace,
+    from_keys,
+)
+from rropt.priors import Prior
+from rropt.programs import BayesGain, ColumnSum, Information, Linear, Utility
+
+ABCD = ("a", "b", "c", "d")
+PRIOR = Prior.from_counts({"a": 40, "b": 30, "c": 20, "d": 10})
+HOLED = Prior.from_probabilities({"a": "1/2", "b": 0, "c": "0.499999999999", "d": 1e-12})
+RECTANGLE = [[1, 0], [0, "1/3"], [0.25, -2], [0, 0]]
+
+
+@dataclass(frozen=True)
+class Example:
+    """An objective on four inputs; `outputs` is how many outputs to draw where it leaves them free."""
+
+    objective: Objective
+    inputs: tuple[str, ...] = ABCD
+    free_outputs: int = 5
+
+    @property
+    def name(self) -> str:
+        prior = self.objective.prior
+        return f"{self.objective.kind} {'' if prior is None else prior.weights} {self.objective.units}"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        fixed = self.objective.outputs(self.inputs)
+        return fixed if fixed is not None else tuple(f"y{y}" for y in range(self.free_outputs))
+
+
+EXAMPLES = [
+    Example(MutualInformation(PRIOR)),
+    Example(MutualInformation(PRIOR, "bits"), free_outputs=1),
+    Example(MutualInformation(HOLED)),
+    Example(MutualInformation(HOLED, "bits"), free_outputs=9),
+    Example(Trace()),
+    Example(Trace(), inputs=("x", "y")),
+    Example(Trace(PRIOR)),
+    Example(Trace(HOLED)),
+    Example(ExpectedLoss(PRIOR, [[int(x != g) for g in range(4)] for x in range(4)])),
+    Example(ExpectedLoss(HOLED, RECTANGLE, ["yes", "no"])),
+    Example(ExpectedGain(PRIOR, RECTANGLE)),
+    Example(BayesSuccess(PRIOR)),
+    Example(BayesSuccess(HOLED)),
+    Example(BayesSuccess(PRIOR, RECTANGLE, ["yes", "no"]), free_outputs=3),
+    Example(BayesSuccess(HOLED, np.arange(12).reshape(4, 3))),
+]
+
+
+def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> Interval:
+    """The utility of the closed vocabulary at an exact mechanism, from its data alone."""
+    if isinstance(utility, Linear):
+        return Interval.point(sum((c * mechanism.entry(x, y) for x, y, c in utility.cost), Fraction(0)))
+    if isinstance(utility, BayesGain):
+        scores = utility.scores()
+        return Interval.point(
+            sum(
+                (
+                    max(sum((s * q for s, q in zip(row, mechanism.column(y), strict=True)), Fraction(0)) for row in scores)
+                    for y in range(len(mechanism.outputs))
+                ),
+                Fraction(0),
+            )
+        )
+    if isinstance(utility, Information):
+        assert prior is not None
+        assert utility.weights == prior.weights
+        ball = information_ball(mechanism, Prior(mechanism.inputs, utility.weights))
+        return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (ball.lower(), ball.upper())))
+    raise AssertionError(f"teach this law the utility {type(utility).__name__}")
+
+
+def drawn(example: Example, rng: random.Random) -> Rows:
+    k, m = len(example.inputs), len(example.outputs)
+    return rng.choice([random_rows, near_flat_rows, lambda g, k, m: random_rows(g, k, m, zeros=0.4)])(rng, k, m)
+
+
+def float_columns(rng: random.Random, k: int, n: int) -> np.ndarray:
+    return np.array([[rng.choice([0.0, rng.random(), rng.random() * 1e-3]) for _ in range(n)] for _ in range(k)])
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_definition_and_form_agree(example: Example) -> None:
+    rng = random.Random(f"objectives {example.name}")
+    utility = example.objective.form(example.inputs)
+    for _ in range(40):
+        mechanism = exact(drawn(example, rng), example.inputs, example.outputs)
+        value = example.objective.value(mechanism)
+        form = form_value(utility, mechanism, example.objective.prior)
+        if isinstance(utility, Information):
+            with ctx.workprec(300):
+                factor = 1 / arb(2).log() if example.objective.units == "bits" else arb(1)
+                scaled = [float(factor * arb(str(float(end)))) for end in (form.lower, form.upper)]
+            # Both are enclosures of the same number: they overlap, and both are narrow.
+            assert float(value.lower) - 1e-15 <= scaled[1]
+            assert scaled[0] <= float(value.upper) + 1e-15
+            assert value.upper - value.lower < Fraction(1, 1 << 200)
+        else:
+            assert value == form
+            assert value.lower == value.upper
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_value_is_affine_or_convex_along_a_segment(example: Example) -> None:
+    """What routes rely on: linear utilities are affine, sums over columns convex; on mixtures of mechanisms."""
+    rng = random.Random(f"segments {example.name}")
+    utility = example.objective.form(example.inputs)
+    for _ in range(15):
+        first, second = drawn(example, rng), drawn(example, rng)
+        share = Fraction(rng.randint(1, 99), 100)
+        ends = [example.objective.value(exact(rows, example.inputs, example.outputs)) for rows in (first, second)]
+        middle = example.objective.value(exact(mixed(first, second, share), example.inputs, example.outputs))
+        chord = (1 - share) * ends[0].upper + share * ends[1].upper
+        assert middle.lower <= chord
+        if isinstance(utility, Linear):
+            assert middle.lower == chord
+        else:
+            assert isinstance(utility, ColumnSum)
+
+
+@pytest.mark.parametrize(
+    "example", [e for e in EXAMPLES if isinstance(e.objective.form(e.inputs), ColumnSum)], ids=lambda e: e.name
+)
+def test_column_sums_are_convex_homogeneous_and_what_value_says(example: Example) -> None:
+    rng = random.Random(f"columns {example.name}")
+    utility = example.objective.form(example.inputs)
+    assert isinstance(utility, ColumnSum)
+    k = len(example.inputs)
+    one, other = float_columns(rng, k, 50), float_columns(rng, k, 50)
+    np.testing.assert_allclose(utility.mu(3.5 * one), 3.5 * utility.mu(one), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(utility.mu(np.zeros((k, 2))), 0.0)
+    assert (utility.mu(one + other) <= utility.mu(one) + utility.mu(other) + 1e-12).all()
+    per_unit = float(np.log(2)) if example.objective.units == "bits" else 1.0
+    for _ in range(20):
+        mechanism = exact(drawn(example, rng), example.inputs, example.outputs)
+        summed = float(utility.mu(mechanism.matrix).sum())
+        assert abs(summed - per_unit * float(example.objective.value(mechanism))) < 1e-12
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_keys_declare_the_same_objective(example: Example) -> None:
+    objective = example.objective
+    assert from_keys(objective.kind, objective.keys(), objective.prior, "test") == objective
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_payload_is_as_the_certificate_format_wants_it(example: Example) -> None:
+    """Rationals in lowest terms, cells strictly increasing."""
+    payload = example.objective.form(example.inputs).payload()
+    assert payload is not None
+    if payload["kind"] == "linear":
+        cost = payload["cost"]
+        assert isinstance(cost, list)
+        cells = [(x, y) for x, y, _ in cost]
+        assert cells == sorted(set(cells))
+        assert all(rational_text(Fraction(text)) == text for _, _, text in cost)
+    if payload["kind"] == "bayes":
+        gain = payload["gain"]
+        assert isinstance(gain, list)
+        assert {len(row) for row in gain} == {len(example.inputs)}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_outputs_that_tell_nothing_or_everything(example: Example) -> None:
+    """One answer for all carries the least, the truth the most, of everything that is to be maximised."""
+    if isinstance(example.objective, ExpectedLoss | ExpectedGain):
+        return
+    k = len(example.inputs)
+    outputs = example.objective.outputs(example.inputs) or example.inputs
+    constant = [[Fraction(int(y == 0)) for y in range(k)]] * k
+    truth = [[Fraction(int(x == y)) for y in range(k)] for x in range(k)]
+    low = example.objective.value(exact(constant, example.inputs, outputs))
+    high = example.objective.value(exact(truth, example.inputs, outputs))
+    rng = random.Random(f"ends {example.name}")
+    assert low.lower <= high.upper
+    if isinstance(example.objective, MutualInformation):
+        assert low == Interval.point(Fraction(0))
+        for _ in range(20):
+            some = example.objective.value(exact(random_rows(rng, k, k), example.inputs, outputs))
+            assert 0 <= some.upper
+            assert some.lower <= high.upper
+    if isinstance(example.objective, Trace) and example.objective.prior is None:
+        assert (low.lower, high.lower) == (1, k)
+        gamma = Fraction(3)
+        assert example.objective.value(
+            exact(two_valued_rows(k, gamma), example.inputs, outputs)
+        ) == Interval.point(gamma * k / (gamma + k - 1))
+
+
+class Forgetful(Trace):
+    """A trace whose form leaves out the last input: the law must notice."""
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return Linear(tuple((x, x, Fraction(1)) for x in range(len(inputs) - 1)))
+
+
+def test_the_law_notices_a_form_that_forgets_something() -> None:
+    with pytest.raises(AssertionError):
+        test_definition_and_form_agree(Example(Forgetful()))
