@@ -130,19 +130,20 @@ def _proved(
     warnings: list[str],
 ) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
     """(bound, certificate, verdict); the certificate needs a mechanism as its witness."""
-    proof = prove(program, answer.dual, effort)
+    value = None
+    if mechanism is not None and objective.units:
+        assert objective.prior is not None
+        value = mechanism.mutual_information(objective.prior).widened(VALUE_BITS)
+    elif mechanism is not None:
+        value = objective.value(mechanism)
+    proof = prove(program, answer.dual, effort, None if value is None else float(value.lower))
     if isinstance(proof, Refusal):
         known = relaxed_bound(program)
         reason = "" if known is None else f"; the bound shown is {known[1]}"
         warnings.append(f"not machine-checked: {proof}{reason}")
         return (None if known is None else known[0]), None, None
-    if mechanism is None:
+    if mechanism is None or value is None:
         return proof.bound, None, None
-    if objective.units:
-        assert objective.prior is not None
-        value = mechanism.mutual_information(objective.prior).widened(VALUE_BITS)
-    else:
-        value = objective.value(mechanism)
     certificate = Certificate.of_optimum(program, mechanism, value, proof)
     verdict = check_bytes(certificate.to_json().encode())
     if not verdict.proved:

@@ -302,7 +302,7 @@ def _integer(digits: str) -> int:
     negative = digits.startswith("-")
     half = len(digits) // 2
     head, tail = digits[negative:-half], digits[-half:]
-    size = _integer(head) * 10**half + _integer(tail)
+    size: int = _integer(head) * 10**half + _integer(tail)
     return -size if negative else size
 
 
@@ -476,10 +476,10 @@ def _log(numerator: int, denominator: int) -> Pair:
 
     and atanh(z) = z (1 + z^2/3 + ... + z^14/15) + a rest below |z|^17 <= 2^-187 / 16 (that is 2^9 u).
     Error in units u = 2^-G: m: 1; z: 1, times 2.001; the rest: 2 * 2^9; the bracket is off by less than 4
-    (each step of Horner's rule adds 1 for the inverse, 1 for the shift and 1.1 for z^2, and scales what came before
-    by z^2 <= 2^-22), times 2 |z|; the last shift: 1; log c: 2; e log 2: 2 |e|. Together below 2 |e| + 1100.
-    |e| < 2^18 for anything that a file can hold, so the enclosure is narrower
-    than 2^20 u + 2 * 2^-P < 2^-158.
+    (each step of Horner's rule adds 1 for the inverse, 1 for the shift and 1.1 for z^2, and scales what came
+    before by z^2 <= 2^-22), times 2 |z|; the last shift: 1; log c: 2; e log 2: 2 |e|. Together below
+    2 |e| + 1100. As |e| < 2^18 for anything that a file can hold, the enclosure is narrower than
+    2^21 u + 2 * 2^-P < 2^-158.
     """
     if numerator == denominator:
         return 0, 0
@@ -553,9 +553,9 @@ Entry: TypeAlias = tuple[int, int, Fraction]  # [x, y, RAT] or [x, z, RAT]
 class _Cone:
     """A cone of section 4; a polyhedral one is its base with `rows`.
 
-    base: "complete", "graph" or "free". gamma: (gl, gh), where base is complete. edges: (x, z) to the (gl, gh)
-    of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for the others.
-    label: for the line of section 7.
+    base: "complete", "graph" or "free". gamma: (gl, gh), where base is complete. edges: (x, z) to the
+    (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for the
+    others. label: for the line of section 7.
     """
 
     base: str
@@ -806,7 +806,7 @@ class _Mechanism:
         return self.columns[y].entry(x), self.denominator(x)
 
     def directions(self) -> Iterator[list[Pair]]:
-        """Each column up to a positive factor, which a cone does not feel: a common denominator is left out."""
+        """Each column up to a positive factor, which no cone feels: a common denominator is left out."""
         common = len(self.denominators) == 1
         divisors = [1] * self.k if common else self.denominators
         for column in self.columns:
@@ -951,10 +951,10 @@ def _utility(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
 
 def _bayes(problem: _Problem, mechanism: _Mechanism) -> Pair:
     """"the sum over columns of max over actions g of sum_x p_x gain[g][x] q_x"."""
-    actions = [
-        [(x, w * g.numerator, g.denominator) for x, (w, g) in enumerate(zip(problem.weights, gain, strict=True)) if w]
-        for gain in problem.gain
-    ]
+    actions = []
+    for gain in problem.gain:
+        products = enumerate(zip(problem.weights, gain, strict=True))
+        actions.append([(x, w * g.numerator, g.denominator) for x, (w, g) in products if w and g])
     columns: list[Pair] = []
     for v in mechanism.directions():
         best: Pair | None = None
@@ -1324,7 +1324,7 @@ def _check_tree(problem: _Problem, proof: _Proof) -> None:
 
 
 class _Leaves:
-    """The test of a leaf, and the inputs fixed on the path to it, in O(log k) steps (count limits: O(k log k)).
+    """The test of a leaf, and the inputs fixed on the path to it: O(log k), with count limits O(k log k).
 
     All numbers are fixed point, "integers over 2^P with P >= 160 where c, t and -sum a are rounded up, and
     q, the products with (1 + l) and l are rounded down". Each makes the left-hand side larger: t, c and

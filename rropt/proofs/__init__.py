@@ -14,14 +14,17 @@ from rropt.routes.base import Dual, Effort
 __all__ = ["Proof", "prove", "prove_infeasible"]
 
 
-def prove(program: Program, dual: Dual | None, effort: Effort) -> Proof | Refusal:
+def prove(program: Program, dual: Dual | None, effort: Effort, attained: float | None) -> Proof | Refusal:
     """The bound that `dual` proves after repair (prices of zero where there is none), or why no proof kind
-    covers the program."""
+    covers the program. `attained` is the mechanism's value in the utility's unit: a proof that is within
+    the wanted gap of it may be short, and looks no further."""
     if isinstance(program.utility, Information):
         if not isinstance(program.cone, CompleteCone) or program.rows:
             return Refusal("the certificate format proves mutual information under LDP alone")
         prices = None if dual is None else dual.prices
-        return prove_information(program, prices, effort.gap / 4, stop=effort.closing())
+        # The rest of the gap is for what the mechanism and the prices lose in rounding.
+        target = None if attained is None else attained + 0.9 * effort.gap
+        return prove_information(program, prices, target, stop=effort.closing())
     if isinstance(program.utility, (Linear, BayesGain)):
         if dual is None:
             dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)))

@@ -21,8 +21,9 @@ from rropt.routes.pricing import LdpPricer, Node, universal_price
 
 PRICE_BITS = 72
 """Prices are multiples of 2^-72: far finer than any float dual, and short to write."""
-LEAF_BITS = 30
-"""A leaf's t is a multiple of 2^-30; a rounding of t costs its square only."""
+LEAF_BITS = 48
+"""A leaf's t is a multiple of 2^-48: where two sets tie at a leaf, its bound has a kink in t, and a rounding of t
+costs its own size."""
 WORK_BITS = 224
 """Fixed-point precision of the leaf test."""
 ASSUMPTIONS = ("mi-column-convex",)
@@ -33,18 +34,19 @@ TreeItem = int | list[int] | Fraction
 def prove_information(
     program: Program,
     prices: FloatArray | None,
-    goal: float,
+    target: float | None,
     node_limit: int = 200_000,
     stop: Callable[[], bool] = lambda: False,
 ) -> Proof:
     """The best `column-dual` proof from float `prices` (k,) in nats; the universal bound competes and is always
-    available. The search ends when the shift of the prices is within `goal` of what a corner forces, at
+    available. The search ends when the bound is at most `target` (None: when no corner allows a better one), at
     `node_limit` nodes or when `stop()` says so: the bound is true at any time."""
     assert isinstance(program.utility, Information) and isinstance(program.cone, CompleteCone)
     best = _universal(program)
-    if prices is not None:
-        tried = _from_prices(program, prices, goal, node_limit, stop)
-        if tried is not None and (best.bound is None or tried.bound is None or tried.bound < best.bound):
+    assert best.bound is not None
+    if prices is not None and (target is None or best.bound > target):
+        tried = _from_prices(program, prices, target, node_limit, stop)
+        if tried is not None and tried.bound is not None and tried.bound < best.bound:
             best = tried
     return best
 
@@ -62,13 +64,13 @@ def _universal(program: Program) -> Proof:
 
 
 def _from_prices(
-    program: Program, a: FloatArray, goal: float, node_limit: int, stop: Callable[[], bool]
+    program: Program, a: FloatArray, target: float | None, node_limit: int, stop: Callable[[], bool]
 ) -> Proof | None:
     assert isinstance(program.cone, CompleteCone)
     p = np.array([float(value) for value in program.prior])
     pricer = LdpPricer(p, float(program.cone.level.ratio), np.asarray(a, dtype=np.float64))
-    # Corners of the master are priced at zero: a tree that reaches a small excess over them is good enough.
-    found = pricer.search(accept=goal, node_limit=node_limit, stop=stop)
+    accept = -math.inf if target is None else target - math.fsum(a)
+    found = pricer.search(accept=accept, node_limit=node_limit, stop=stop)
     if not math.isfinite(found.bound):
         return None
     scale = max(1.0, float(np.abs(pricer.c).sum()), float(np.abs(a).sum()))

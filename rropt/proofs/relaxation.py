@@ -28,7 +28,7 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     best = enclosure(entropy).upper, "the entropy of the prior"
     base = base_cone(program.cone)
     if isinstance(base, CompleteCone):
-        proof = prove_information(replace(program, cone=base, rows=(), outputs=None), None, 1e-9)
+        proof = prove_information(replace(program, cone=base, rows=(), outputs=None), None, None)
         if proof.bound is not None and proof.bound < best[0]:
             best = proof.bound, "the universal bound of LDP without the further constraints"
     return best
