@@ -59,9 +59,14 @@ def assemble(
             return infeasible
         warnings.append("the solver found no mechanism, but that none exists could not be proved")
     mechanism = _mechanism(program, answer, warnings)
+    if mechanism is not None and program.outputs is None and outputs is not None:
+        if len(outputs) >= len(mechanism.outputs):
+            mechanism = mechanism.relabelled(outputs)
+        else:
+            warnings.append(
+                f"{len(mechanism.outputs)} outputs are needed and {len(outputs)} labels were given: they are not used"
+            )
     limit, certificate, verdict = _proved(program, objective, mechanism, answer, effort, warnings)
-    if mechanism is not None and program.outputs is None and outputs and len(outputs) >= len(mechanism.outputs):
-        mechanism = mechanism.relabelled(outputs)
     attained = None if mechanism is None else objective.value(mechanism)
     if limit is not None:
         limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
@@ -69,12 +74,14 @@ def assemble(
     reached = (
         distance is not None and limit is not None and distance <= rational(gap, "gap") * max(Fraction(1), abs(limit))
     )
-    certified = reached and verdict is not None and verdict.proved
+    if distance is not None and distance < 0:
+        warnings.append("value and bound contradict each other: this is a fault of rropt, please report it")
+    certified = reached and distance is not None and distance >= 0 and verdict is not None and verdict.proved
     if mechanism is not None and mechanism.rank < len(mechanism.inputs):
         remedy = (
             "loosen the constraints"
-            if objective.kind == Trace.kind
-            else "to recover them, maximise trace instead (k-RR, its optimum under LDP alone, has full rank)"
+            if objective.kind == Trace.kind and objective.prior is None
+            else "to recover them, maximise the unweighted trace (k-RR, its optimum under LDP, has full rank)"
         )
         warnings.append(
             f"this mechanism identifies no frequencies: {mechanism.rank} independent outputs for "

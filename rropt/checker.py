@@ -148,7 +148,7 @@ def _unreadable(where: Where, what: str) -> NoReturn:
 
 
 def _limit(count: int, most: int, where: Where, name: str) -> None:
-    """"Beyond them a file is UNREADABLE, and the limit is named"."""
+    """ "Beyond them a file is UNREADABLE, and the limit is named"."""
     if count > most:
         _unreadable(where, f"{name}: {count} is beyond the limit of {most}")
 
@@ -157,8 +157,8 @@ def _limit(count: int, most: int, where: Where, name: str) -> None:
 _STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|([\[{])|([\]}])', re.DOTALL)
 
 
-def _check_depth(data: bytes) -> None:
-    """"JSON depth <= 8": before json.loads, whose recursion is then bounded too."""
+def _scan_depth(data: bytes) -> None:
+    """ "JSON depth <= 8": before json.loads, whose recursion is then bounded too."""
     depth = 0
     for token in _STRUCTURE.finditer(data):
         if token[1]:
@@ -179,7 +179,7 @@ def _json_int(text: str) -> int | _Bad:
 
 
 def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
-    """"At every level: no duplicate [...] key"."""
+    """ "At every level: no duplicate [...] key"."""
     result = dict(pairs)
     if len(result) == len(pairs):
         return result
@@ -192,11 +192,11 @@ def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
 
 
 def _json(data: bytes) -> object:
-    """"One JSON object, UTF-8 without byte-order mark, at most 256 MiB. No JSON floats"."""
+    """ "One JSON object, UTF-8 without byte-order mark, at most 256 MiB. No JSON floats"."""
     _limit(len(data), MAX_BYTES, "", "bytes")
     if data.startswith(b"\xef\xbb\xbf"):
         _unreadable("", "begins with a byte-order mark")
-    _check_depth(data)
+    _scan_depth(data)
     try:
         return json.loads(
             data.decode("utf-8"),
@@ -308,10 +308,11 @@ def _integer(digits: str) -> int:
 
 def _read_big(value: object, where: Where, positive: bool = False) -> int:
     """BIG >= 0 ("a RAT without /"), or BIG > 0."""
-    if not isinstance(value, str) or len(value) > MAX_RAT_CHARACTERS:
+    if not isinstance(value, str):
         _unreadable(where, f"expected an integer as a string, found {_describe(value)}")
+    _limit(len(value), MAX_RAT_CHARACTERS, where, "characters")
     if not _RAT.fullmatch(value) or "/" in value:
-        _unreadable(where, f"{_quote(value)} is not an integer in lowest terms")
+        _unreadable(where, f"{_quote(value)} is not an integer of the form N")
     if value[0] == "-" or (positive and value == "0"):
         _unreadable(where, f"{_quote(value)} is out of range, it must be {'> 0' if positive else '>= 0'}")
     return _integer(value)
@@ -329,8 +330,7 @@ class _Rationals:
         """RAT: "numerator and denominator coprime, denominator at least 2 where there is one"."""
         if not isinstance(value, str):
             _unreadable(where, f"expected a rational as a string, found {_describe(value)}")
-        if len(value) > MAX_RAT_CHARACTERS:
-            _unreadable(where, f"a rational of {len(value)} characters; the limit is {MAX_RAT_CHARACTERS}")
+        _limit(len(value), MAX_RAT_CHARACTERS, where, "characters")
         if not _RAT.fullmatch(value):
             _unreadable(where, f"{_quote(value)} is not a rational of the form -?N(/N)?")
         above, slash, below = value.partition("/")
@@ -360,7 +360,7 @@ class _Rationals:
         return result
 
     def _extend(self, denominator: int, where: Where) -> None:
-        """"The least common denominator of all RAT of a file is at most 2^(2^17)".
+        """ "The least common denominator of all RAT of a file is at most 2^(2^17)".
 
         Once per distinct denominator, and it stops at the first that leads beyond the limit, so that the
         cost is at most (digits in the file) * (digits of the limit).
@@ -543,6 +543,122 @@ def _less(x: Pair, y: Pair) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------
+# 3. Top level
+# --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Certificate:
+    """A whole file, read. mechanism, value and bound are None exactly when the proof is farkas."""
+
+    problem: _Problem
+    mechanism: _Mechanism | None
+    value: tuple[Fraction, Fraction] | None
+    bound: Fraction | None
+    proof: _Proof
+    assumptions: list[str]
+
+
+def _read_certificate(value: object) -> _Certificate:
+    """Section 3. "All types, ranges, lengths, vocabulary and limits of this text are checked first"."""
+    keys = _read_object(value, "", "format version problem mechanism value bound proof assumptions")
+    _read_word(keys["format"], "format", "rropt-certificate")
+    if type(keys["version"]) is not int or keys["version"] != 1:
+        _unreadable("version", f"expected the integer 1, found {_describe(keys['version'])}")
+    rats = _Rationals()
+    problem = _read_problem(keys["problem"], "problem", rats)
+    proof = _read_proof(keys["proof"], "proof", problem, rats)
+    names = _read_list(keys["assumptions"], "assumptions")
+    known = " ".join(KNOWN_ASSUMPTIONS)
+    assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
+    if proof.kind == "farkas":
+        for name in ("mechanism", "value", "bound"):
+            if keys[name] is not None:
+                _unreadable(name, "must be null where the proof is farkas")
+        return _Certificate(problem, None, None, None, proof, assumptions)
+    mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem)
+    ends = _read_object(keys["value"], "value", "lower upper")
+    interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
+    bound = rats.rat(keys["bound"], "bound")
+    return _Certificate(problem, mechanism, interval, bound, proof, assumptions)
+
+
+def _check_value_order(value: tuple[Fraction, Fraction]) -> None:
+    """value: "lower <= upper, else REFUTED"."""
+    if value[0] > value[1]:
+        raise Refuted("value: lower is above upper")
+
+
+def _check_value(value: tuple[Fraction, Fraction], utility: tuple[Pair, Pair]) -> None:
+    """ "REFUTED unless the checker's own enclosure of the utility of mechanism [...] lies inside"."""
+    if _less(utility[0], _pair(value[0])):
+        raise Refuted("value.lower: not proved, above the lower end of the utility of the mechanism")
+    if _less(_pair(value[1]), utility[1]):
+        raise Refuted("value.upper: not proved, below the upper end of the utility of the mechanism")
+
+
+def _check_bound_of_proof(problem: _Problem, proof: _Proof, bound: Fraction) -> None:
+    """bound: "at least the number that proof yields"; `minimize`: "at most minus the yield"."""
+    signed = -bound if problem.sense == "minimize" else bound
+    if _less(_pair(signed), _yield(problem, proof)):
+        raise Refuted("bound: claims more than the proof yields")
+
+
+def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pair, Pair]) -> None:
+    """ "not below the lower end of the checker's enclosure"; `minimize`: "not above the upper end"."""
+    if problem.sense == "maximize" and _less(_pair(bound), utility[0]):
+        raise Refuted("bound: below the utility of the mechanism")
+    if problem.sense == "minimize" and _less(utility[1], _pair(bound)):
+        raise Refuted("bound: above the utility of the mechanism")
+
+
+def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
+    """The "list that section 6 gives for the proof used"."""
+    if proof.kind == "column-dual" and problem.utility == "mutual_information":
+        return ("mi-column-convex",)
+    return ()
+
+
+def _check_assumptions(problem: _Problem, proof: _Proof, assumptions: list[str]) -> None:
+    """ "equal, as a set and without repetition, to the list [...], else REFUTED"."""
+    needed = _needed_assumptions(problem, proof)
+    if sorted(assumptions) != sorted(needed):
+        raise Refuted(f"assumptions: must be exactly [{', '.join(needed)}]")
+
+
+def _check_proof(problem: _Problem, proof: _Proof) -> None:
+    """Section 6, all but the number that the proof yields."""
+    _check_row_signs(problem, proof)
+    if proof.kind == "column-dual" and problem.utility == "mutual_information":
+        _check_coverage(proof.tree)
+        _check_tree(problem, proof)
+    else:
+        _check_columns(problem, proof)
+
+
+def _check_certificate(certificate: _Certificate) -> None:
+    """Every claim of a certificate; the quick ones first."""
+    problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
+    _check_assumptions(problem, proof, certificate.assumptions)
+    if mechanism is None:
+        _check_infeasible(problem, proof)
+        _check_proof(problem, proof)
+        return
+    assert certificate.value is not None  # both are null only with the mechanism
+    assert certificate.bound is not None
+    _check_value_order(certificate.value)
+    _check_bound_of_proof(problem, proof, certificate.bound)
+    _check_outputs(problem, mechanism)
+    _check_row_sums(mechanism)
+    _check_mechanism_in_cone(problem.cone, mechanism)
+    _check_problem_rows(problem, mechanism)
+    utility = _utility(problem, mechanism)
+    _check_value(certificate.value, utility)
+    _check_bound_of_value(problem, certificate.bound, utility)
+    _check_proof(problem, proof)
+
+
+# --------------------------------------------------------------------------------------------------------
 # 4. problem
 # --------------------------------------------------------------------------------------------------------
 
@@ -598,9 +714,7 @@ class _Problem:
     def describe(self) -> str:
         """Section 7: "sense, utility, k, cone with its epsilon or gamma, number of rows"."""
         columns = "any number of columns" if self.outputs is None else f"m = {self.m}"
-        return (
-            f"{self.sense} {self.utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
-        )
+        return f"{self.sense} {self.utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
 
 
 def _read_problem(value: object, where: Where, rats: _Rationals) -> _Problem:
@@ -639,7 +753,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals) -> _Problem:
 
 
 def _read_weights(value: object, where: Where, k: int) -> list[int]:
-    """"k BIG >= 0, sum > 0"."""
+    """ "k BIG >= 0, sum > 0"."""
     values = _read_list(value, where, exactly=k)
     weights = [_read_big(weight, (where, x)) for x, weight in enumerate(values)]
     if not any(weights):
@@ -681,7 +795,7 @@ def _read_vector(
 
 
 def _read_rows(value: object, where: Where, k: int, m: int, rats: _Rationals) -> list[_Row]:
-    """"objects {name, sense, rhs, terms}, names distinct"; at most 10^7 terms in all."""
+    """ "objects {name, sense, rhs, terms}, names distinct"; at most 10^7 terms in all."""
     rows: list[_Row] = []
     count = 0
     for i, item in enumerate(_read_list(value, where)):
@@ -852,13 +966,13 @@ def _read_column(value: object, where: Where, k: int) -> _Column:
 
 
 def _check_outputs(problem: _Problem, mechanism: _Mechanism) -> None:
-    """"equal to problem.outputs where that is a list (else REFUTED)"."""
+    """ "equal to problem.outputs where that is a list (else REFUTED)"."""
     if problem.outputs is not None and mechanism.outputs != problem.outputs:
         raise Refuted("mechanism.outputs: not the outputs of the problem, in their order")
 
 
 def _check_row_sums(mechanism: _Mechanism) -> None:
-    """"each row sums to its denominator"."""
+    """ "each row sums to its denominator"."""
     sums = [0] * mechanism.k
     for column in mechanism.columns:
         sums = [s + entry for s, entry in zip(sums, column.entries(mechanism.k), strict=True)]
@@ -868,7 +982,7 @@ def _check_row_sums(mechanism: _Mechanism) -> None:
 
 
 def _check_mechanism_in_cone(cone: _Cone, mechanism: _Mechanism) -> None:
-    """"each column, as rationals, is in the cone at gl" (v >= 0 is the type of the numerators)."""
+    """ "each column, as rationals, is in the cone at gl" (v >= 0 is the type of the numerators)."""
     rows = _sparse(cone.rows or [])
     for y, v in enumerate(mechanism.directions()):
         if cone.base == "complete":
@@ -880,7 +994,7 @@ def _check_mechanism_in_cone(cone: _Cone, mechanism: _Mechanism) -> None:
 
 
 def _check_complete(v: list[Pair], gl: Fraction, y: int) -> None:
-    """"complete: max <= gl * min; an all-zero column is allowed"."""
+    """ "complete: max <= gl * min; an all-zero column is allowed"."""
     most = least = v[0]
     for entry in v:
         if _less(most, entry):
@@ -892,7 +1006,7 @@ def _check_complete(v: list[Pair], gl: Fraction, y: int) -> None:
 
 
 def _check_edges(v: list[Pair], cone: _Cone, y: int) -> None:
-    """"graph: each edge at the lower enclosure of its ratio"."""
+    """ "graph: each edge at the lower enclosure of its ratio"."""
     for (x, z), (gl, _) in cone.edges.items():
         if _less((gl.numerator * v[z][0], gl.denominator * v[z][1]), v[x]):
             raise Refuted(f"mechanism.columns[{y}]: the edge [{x}, {z}] of the cone is violated")
@@ -907,14 +1021,14 @@ def _sparse(rows: list[list[Fraction]]) -> list[SparseRow]:
 
 
 def _check_cone_rows(v: list[Pair], rows: list[SparseRow], y: int) -> None:
-    """"polyhedral: base and rows": row . v <= 0 for every row."""
+    """ "polyhedral: base and rows": row . v <= 0 for every row."""
     for i, row in enumerate(rows):
         if _total((c.numerator * v[x][0], c.denominator * v[x][1]) for _, x, c in row)[0] > 0:
             raise Refuted(f"mechanism.columns[{y}]: problem.cone.rows[{i}] is violated")
 
 
 def _check_problem_rows(problem: _Problem, mechanism: _Mechanism) -> None:
-    """"each entry of problem.rows holds exactly"."""
+    """ "each entry of problem.rows holds exactly"."""
     for i, row in enumerate(problem.rows):
         value, rhs = _linear(row.terms, mechanism), _pair(row.rhs)
         if _less(rhs, value) or (row.sense == "=" and _less(value, rhs)):
@@ -934,7 +1048,7 @@ def _products(terms: list[Entry], mechanism: _Mechanism) -> Iterator[Pair]:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 4. The utility of the mechanism: "the checker's own enclosure [...] (width <= 2^-90)"
+# 5. mechanism: "the checker's own enclosure of the utility" (sections 3 and 4; "width <= 2^-90")
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -950,7 +1064,7 @@ def _utility(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
 
 
 def _bayes(problem: _Problem, mechanism: _Mechanism) -> Pair:
-    """"the sum over columns of max over actions g of sum_x p_x gain[g][x] q_x"."""
+    """ "the sum over columns of max over actions g of sum_x p_x gain[g][x] q_x"."""
     actions = []
     for gain in problem.gain:
         products = enumerate(zip(problem.weights, gain, strict=True))
@@ -1045,7 +1159,7 @@ class _Proof:
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """"A proof kind that does not name the utility and the cone of the problem is UNREADABLE with them."
+    """ "A proof kind that does not name the utility and the cone of the problem is UNREADABLE with them."
 
     The keys of each kind are those of its paragraph in section 6.
     """
@@ -1081,10 +1195,8 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     return _Proof(kind, prices, rows, flows, multipliers, [])
 
 
-def _read_flows(
-    value: object, where: Where, cone: _Cone, k: int, tests: int, rats: _Rationals
-) -> list[list[Entry]]:
-    """"exactly [] unless the cone (or the base of a polyhedral cone) is graph"; else a list per test."""
+def _read_flows(value: object, where: Where, cone: _Cone, k: int, tests: int, rats: _Rationals) -> list[list[Entry]]:
+    """ "exactly [] unless the cone (or the base of a polyhedral cone) is graph"; else a list per test."""
     values = _read_list(value, where, exactly=tests if cone.base == "graph" else 0)
     flows: list[list[Entry]] = []
     for i, item in enumerate(values):
@@ -1099,7 +1211,7 @@ def _read_flows(
 
 
 def _read_tree(value: object, where: Where, k: int, rats: _Rationals) -> list[Token]:
-    """"one flat list in preorder, not empty": INT j, [s] or RAT t."""
+    """ "one flat list in preorder, not empty": INT j, [s] or RAT t."""
     values = _read_list(value, where, least=1)
     _limit(len(values), MAX_PRODUCT, where, "tree nodes")
     tree: list[Token] = []
@@ -1148,7 +1260,7 @@ def _columns_under_test(problem: _Problem, proof: _Proof) -> Iterator[Terms]:
 
 
 def _check_columns(problem: _Problem, proof: _Proof) -> None:
-    """"Every column under test is tested in every case": show r.v <= 0 for all v of the cone at gh.
+    """ "Every column under test is tested in every case": show r.v <= 0 for all v of the cone at gh.
 
     polyhedral: "the test of base on r - sum_i u_i row_i". graph: r_x <= sum f_xz - sum gh_zx f_zx means that
     r less these sums passes the test of `free`. So both come down to further terms of r.
@@ -1237,7 +1349,7 @@ def _check_row_signs(problem: _Problem, proof: _Proof) -> None:
 
 
 def _yield(problem: _Problem, proof: _Proof) -> Pair:
-    """"Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows)."""
+    """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows)."""
     terms = [_pair(a) for a in proof.prices]
     for row, weight in zip(problem.rows, proof.rows, strict=False):
         terms.append((weight.numerator * row.rhs.numerator, weight.denominator * row.rhs.denominator))
@@ -1256,7 +1368,7 @@ def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
 
 
 def _check_coverage(tree: list[Token]) -> None:
-    """"exactly one full binary tree: it runs out exactly when the stack does [...] what coverage means"."""
+    """ "exactly one full binary tree: it runs out exactly when the stack does [...] what coverage means"."""
     pending = 1
     for i, token in enumerate(tree):
         if pending == 0:
@@ -1267,19 +1379,19 @@ def _check_coverage(tree: list[Token]) -> None:
 
 
 def _check_branch(state: bytearray, j: int, i: int) -> None:
-    """"a branch on an input that is not free [...] is REFUTED"."""
+    """ "a branch on an input that is not free [...] is REFUTED"."""
     if state[j]:
         raise Refuted(f"proof.tree[{i}]: input {j} is not free on this path")
 
 
 def _check_tangent(t: Pair, i: int) -> None:
-    """"a leaf with t < 1, is REFUTED"."""
+    """ "a leaf with t < 1, is REFUTED"."""
     if t[0] < t[1]:
         raise Refuted(f"proof.tree[{i}]: a leaf with t < 1")
 
 
 def _check_leaf(leaves: _Leaves, t: Pair, lo: int, hi: int, i: int) -> None:
-    """"A leaf [...] holds when t + sum_{In} c_x - (1 + sum_{In} q_x)(1 + l) - sum_x a_x + S <= 0"."""
+    """ "A leaf [...] holds when t + sum_{In} c_x - (1 + sum_{In} q_x)(1 + l) - sum_x a_x + S <= 0"."""
     if not leaves.holds(t, lo, hi):
         raise Refuted(f"proof.tree[{i}]: the inequality of this leaf fails")
 
@@ -1341,7 +1453,7 @@ class _Leaves:
     FREE, AT_ONE, AT_GH = 0, 1, 2
 
     def __init__(self, problem: _Problem, proof: _Proof) -> None:
-        """"e = the upper enclosure of log gh [...]: c_x = gh e p_x - (gh - 1) a_x and q_x = (gh - 1) p_x"."""
+        """ "e = the upper enclosure of log gh [...]: c_x = gh e p_x - (gh - 1) a_x and q_x = (gh - 1) p_x"."""
         k, gh = problem.k, problem.cone.gamma[1]
         e = Fraction(_log(gh.numerator, gh.denominator)[1], ONE)
         p = [Fraction(weight, problem.total) for weight in problem.weights]
@@ -1435,122 +1547,6 @@ class _Leaves:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 3. Top level
-# --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Certificate:
-    """A whole file, read. mechanism, value and bound are None exactly when the proof is farkas."""
-
-    problem: _Problem
-    mechanism: _Mechanism | None
-    value: tuple[Fraction, Fraction] | None
-    bound: Fraction | None
-    proof: _Proof
-    assumptions: list[str]
-
-
-def _read_certificate(value: object) -> _Certificate:
-    """Section 3. "All types, ranges, lengths, vocabulary and limits of this text are checked first"."""
-    keys = _read_object(value, "", "format version problem mechanism value bound proof assumptions")
-    _read_word(keys["format"], "format", "rropt-certificate")
-    if type(keys["version"]) is not int or keys["version"] != 1:
-        _unreadable("version", f"expected the integer 1, found {_describe(keys['version'])}")
-    rats = _Rationals()
-    problem = _read_problem(keys["problem"], "problem", rats)
-    proof = _read_proof(keys["proof"], "proof", problem, rats)
-    names = _read_list(keys["assumptions"], "assumptions")
-    known = " ".join(KNOWN_ASSUMPTIONS)
-    assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
-    if proof.kind == "farkas":
-        for name in ("mechanism", "value", "bound"):
-            if keys[name] is not None:
-                _unreadable(name, "must be null where the proof is farkas")
-        return _Certificate(problem, None, None, None, proof, assumptions)
-    mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem)
-    ends = _read_object(keys["value"], "value", "lower upper")
-    interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
-    bound = rats.rat(keys["bound"], "bound")
-    return _Certificate(problem, mechanism, interval, bound, proof, assumptions)
-
-
-def _check_value_order(value: tuple[Fraction, Fraction]) -> None:
-    """value: "lower <= upper, else REFUTED"."""
-    if value[0] > value[1]:
-        raise Refuted("value: lower is above upper")
-
-
-def _check_value(value: tuple[Fraction, Fraction], utility: tuple[Pair, Pair]) -> None:
-    """"REFUTED unless the checker's own enclosure of the utility of mechanism [...] lies inside"."""
-    if _less(utility[0], _pair(value[0])):
-        raise Refuted("value.lower: not proved, above the lower end of the utility of the mechanism")
-    if _less(_pair(value[1]), utility[1]):
-        raise Refuted("value.upper: not proved, below the upper end of the utility of the mechanism")
-
-
-def _check_bound_of_proof(problem: _Problem, proof: _Proof, bound: Fraction) -> None:
-    """bound: "at least the number that proof yields"; `minimize`: "at most minus the yield"."""
-    signed = -bound if problem.sense == "minimize" else bound
-    if _less(_pair(signed), _yield(problem, proof)):
-        raise Refuted("bound: claims more than the proof yields")
-
-
-def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pair, Pair]) -> None:
-    """"not below the lower end of the checker's enclosure"; `minimize`: "not above the upper end"."""
-    if problem.sense == "maximize" and _less(_pair(bound), utility[0]):
-        raise Refuted("bound: below the utility of the mechanism")
-    if problem.sense == "minimize" and _less(utility[1], _pair(bound)):
-        raise Refuted("bound: above the utility of the mechanism")
-
-
-def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
-    """The "list that section 6 gives for the proof used"."""
-    if proof.kind == "column-dual" and problem.utility == "mutual_information":
-        return ("mi-column-convex",)
-    return ()
-
-
-def _check_assumptions(problem: _Problem, proof: _Proof, assumptions: list[str]) -> None:
-    """"equal, as a set and without repetition, to the list [...], else REFUTED"."""
-    needed = _needed_assumptions(problem, proof)
-    if sorted(assumptions) != sorted(needed):
-        raise Refuted(f"assumptions: must be exactly [{', '.join(needed)}]")
-
-
-def _check_proof(problem: _Problem, proof: _Proof) -> None:
-    """Section 6, all but the number that the proof yields."""
-    _check_row_signs(problem, proof)
-    if proof.kind == "column-dual" and problem.utility == "mutual_information":
-        _check_coverage(proof.tree)
-        _check_tree(problem, proof)
-    else:
-        _check_columns(problem, proof)
-
-
-def _check_certificate(certificate: _Certificate) -> None:
-    """Every claim of a certificate; the quick ones first."""
-    problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
-    _check_assumptions(problem, proof, certificate.assumptions)
-    if mechanism is None:
-        _check_infeasible(problem, proof)
-        _check_proof(problem, proof)
-        return
-    assert certificate.value is not None  # both are null only with the mechanism
-    assert certificate.bound is not None
-    _check_value_order(certificate.value)
-    _check_bound_of_proof(problem, proof, certificate.bound)
-    _check_outputs(problem, mechanism)
-    _check_row_sums(mechanism)
-    _check_mechanism_in_cone(problem.cone, mechanism)
-    _check_problem_rows(problem, mechanism)
-    utility = _utility(problem, mechanism)
-    _check_value(certificate.value, utility)
-    _check_bound_of_value(problem, certificate.bound, utility)
-    _check_proof(problem, proof)
-
-
-# --------------------------------------------------------------------------------------------------------
 # 7. What the checker prints, and the ways to call it
 # --------------------------------------------------------------------------------------------------------
 
@@ -1608,7 +1604,7 @@ def _report_lines(verdict: Verdict) -> list[str]:
 
 
 def _proved(certificate: _Certificate) -> Verdict:
-    """"[value.lower, bound]", for minimize "[bound, value.upper]"."""
+    """ "[value.lower, bound]", for minimize "[bound, value.upper]"."""
     problem, value, bound = certificate.problem, certificate.value, certificate.bound
     line, assumptions = problem.describe(), tuple(certificate.assumptions)
     if value is None or bound is None:

@@ -9,6 +9,8 @@ from functools import cached_property
 from rropt.errors import InputError
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
 
+SMALLEST_EPSILON = Fraction(1, 10**30)
+"""Levels below this are refused: the working precision could not tell them from no information at all."""
 LARGEST_EPSILON = 20
 """Levels above this are refused: the certificate format stops here, and privacy has long been gone."""
 
@@ -30,6 +32,8 @@ class Level:
             value = rational(self.epsilon, "epsilon")
             if value <= 0:
                 raise InputError(f"it is {self.epsilon}, not above 0", "epsilon", "try 1.0")
+            if value < SMALLEST_EPSILON:
+                raise InputError("it is below 1e-30", "epsilon", "give more")
             if value > LARGEST_EPSILON:
                 raise InputError(f"it is {self.epsilon}, above {LARGEST_EPSILON}", "epsilon", "give less")
             object.__setattr__(self, "epsilon", value)
@@ -37,6 +41,8 @@ class Level:
             value = rational(self.gamma, "gamma")
             if value <= 1:
                 raise InputError(f"it is {self.gamma}, not above 1", "gamma", "gamma = exp(epsilon); try 3")
+            if value - 1 < SMALLEST_EPSILON:
+                raise InputError("it is less than 1e-30 above 1", "gamma", "give more")
             if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:
                 raise InputError(f"it is {self.gamma}, above exp({LARGEST_EPSILON})", "gamma", "give less")
             object.__setattr__(self, "gamma", value)
@@ -58,8 +64,8 @@ class Level:
         return log_enclosure(self.gamma)
 
     def __lt__(self, other: Level) -> bool:
-        # exp of a non-zero rational is never rational, so enclosures of levels declared in different ways
-        # can only meet within the working precision: then they are taken as equal.
+        # exp of a non-zero rational is irrational, hence never a declared gamma: enclosures of levels declared in
+        # different ways meet only within the working precision, and are then taken as equal.
         return self.ratio.upper < other.ratio.lower
 
     def __str__(self) -> str:

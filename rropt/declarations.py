@@ -15,7 +15,7 @@ from typing import Any
 
 from rropt import constraints, objectives
 from rropt.errors import InputError
-from rropt.exact import declared_text
+from rropt.exact import declared_text, rational
 from rropt.files import read_text
 from rropt.priors import Prior, clean_labels
 from rropt.problem import Maximize, Minimize, Problem, SolveOptions
@@ -42,7 +42,7 @@ def parse_problem(text: str, source: str = "problem") -> Problem:
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         raise InputError(f"schema is {document.get('schema')!r}", source, "write: schema = 1")
     name = document.get("name", Path(source).stem)
-    if not isinstance(name, str) or not name or any(part in name for part in ("/", "\\", "\0")):
+    if not isinstance(name, str):
         raise InputError(f"name is {name!r}", source, "give a word that can name a folder")
     try:
         prior, labels = _read_input(_table(document, "input", source), source)
@@ -146,9 +146,7 @@ def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
         elif key == "workers":
             settings[key] = value
         else:
-            if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
-                raise InputError(f"{key} is {value!r}, no number", where)
-            settings[key] = float(value)
+            settings[key] = rational(value, f"{where} {key}")
     return SolveOptions(**settings)
 
 

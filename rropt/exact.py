@@ -10,7 +10,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq, fmpz
@@ -31,7 +31,7 @@ def rational(number: object, where: str = "number") -> Fraction:
     """
     if isinstance(number, Fraction):
         return number
-    if isinstance(number, bool) or type(number).__name__ == "bool_":
+    if isinstance(number, bool) or type(number).__name__ in ("bool", "bool_"):
         raise InputError(f"a truth value ({number}) stands where a number is needed", where)
     if isinstance(number, numbers.Integral):
         return Fraction(int(number))
@@ -44,9 +44,7 @@ def rational(number: object, where: str = "number") -> Fraction:
     if isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))
     if isinstance(number, Decimal):
-        if not number.is_finite():
-            raise InputError(f"{number} is not a finite number", where)
-        return Fraction(number)
+        return _bounded_decimal(number, where)
     if isinstance(number, str):
         return _rational_text(number, where)
     raise InputError(f"{number!r} is not a number", where)
@@ -59,14 +57,29 @@ def _rational_text(text: str, where: str) -> Fraction:
     try:
         if "/" in text:
             return Fraction(text)
-        value = Decimal(text)
+        return _bounded_decimal(Decimal(text), where)
+    except InputError:
+        raise
     except (ValueError, ZeroDivisionError, InvalidOperation):
         raise InputError(f"{text!r} is not a number", where, 'write 0.25 or "1/4"') from None
+
+
+def _bounded_decimal(value: Decimal, where: str) -> Fraction:
+    """A finite decimal of at most 4,000 digits, refused before it is expanded where it is longer."""
     if not value.is_finite():
-        raise InputError(f"{text} is not a finite number", where)
-    if value and abs(value.adjusted()) > 4000:
-        raise InputError(f"the exponent of {text} is out of range", where, "at most 4,000 digits are read")
+        raise InputError(f"{value} is not a finite number", where)
+    exponent = value.as_tuple().exponent
+    if value and (abs(value.adjusted()) > 4000 or not isinstance(exponent, int) or abs(exponent) > 4000):
+        raise InputError("the number is out of range", where, "at most 4,000 digits are read")
     return Fraction(value)
+
+
+def coefficient(number: object, where: str) -> Fraction:
+    """A rational that solvers can take as a float: zero, or of a size between 1e-100 and 1e100."""
+    value = rational(number, where)
+    if value and not Fraction(1, 10**100) <= abs(value) <= 10**100:
+        raise InputError("the number is too large or too small for a solver", where, "rescale it")
+    return value
 
 
 def rational_text(value: Fraction) -> str:
@@ -90,15 +103,29 @@ def declared_text(value: Fraction) -> str:
     return f"{sign}{whole[:-digits]}.{whole[-digits:]}" if digits else f"{sign}{whole}"
 
 
-def float_down(value: Fraction) -> float:
-    """The largest float that is not above `value`."""
+def float_down(value: Fraction | float) -> float:
+    """The largest float that is not above `value` (an infinity is itself)."""
+    if isinstance(value, float):
+        return value
     nearest = value.numerator / value.denominator
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 
-def float_up(value: Fraction) -> float:
-    """The smallest float that is not below `value`."""
-    return -float_down(-value)
+def float_up(value: Fraction | float) -> float:
+    """The smallest float that is not below `value` (an infinity is itself)."""
+    return 0.0 - float_down(-value)
+
+
+def shown(value: Fraction | float, digits: int, up: bool) -> str:
+    """`value` with that many significant digits, rounded up or down, for tables that must stay true."""
+    if isinstance(value, float) and math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    exact = Fraction(value)
+    with localcontext() as context:
+        context.prec = digits
+        context.rounding = ROUND_CEILING if up else ROUND_FLOOR
+        quotient = (Decimal(exact.numerator) / Decimal(exact.denominator)).normalize()
+        return f"{quotient:f}" if -7 < quotient.adjusted() < 15 else f"{quotient:e}"
 
 
 def dyadic_down(value: Fraction, bits: int) -> Fraction:
@@ -113,7 +140,7 @@ def dyadic_up(value: Fraction, bits: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Interval:
-    """A closed interval of rationals that is known to contain a real number."""
+    """A closed interval of rationals (or `math.inf` twice) that is known to contain a real number."""
 
     lower: Fraction
     upper: Fraction

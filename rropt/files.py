@@ -15,6 +15,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> Path:
     Missing parent folders are made. Raises InputError where the place cannot be written.
     """
     target = Path(path)
+    if "\0" in str(target):
+        raise InputError("cannot write (no file has such a name)", repr(str(target)), "choose another place")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -49,3 +51,6 @@ def read_text(path: str | os.PathLike[str], what: str) -> str:
         raise InputError(
             f"this {what} is not UTF-8 (byte {error.start})", str(path), "save it with encoding UTF-8"
         ) from None
+    except ValueError:
+        # What Python says of a name with a zero byte.
+        raise InputError(f"cannot read this {what} (no file has such a name)", repr(str(path)), "check it") from None

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from rropt.errors import InputError
-from rropt.exact import Interval, rational
+from rropt.exact import Interval, coefficient
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.priors import Prior, clean_labels
 from rropt.programs import BayesGain, Information, Linear, Utility
@@ -131,7 +131,7 @@ def _action_matrix(
     ):
         raise InputError("it is no matrix", where, "give one list an input, one number an action")
     table = tuple(
-        tuple(rational(entry, f"{where}[{x}][{g}]") for g, entry in enumerate(row)) for x, row in enumerate(rows)
+        tuple(coefficient(entry, f"{where}[{x}][{g}]") for g, entry in enumerate(row)) for x, row in enumerate(rows)
     )
     if len(table) != len(prior) or len({len(row) for row in table}) != 1 or not table[0]:
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -20,13 +20,20 @@ from rropt.files import read_text
 TOLERANCE = Fraction(1, 10**9)
 """Probabilities whose sum is this close to one are divided by their exact sum; anything else is an error."""
 
+LARGEST_DOMAIN = 100_000
+"""The certificate format ends here, and so does what is made from a mere number."""
+LONGEST_WEIGHT = 10**4000
+"""Proportions from here on are longer than the certificate format writes."""
+
 Declared = Literal["counts", "probabilities", "uniform"]
 
 
 def clean_labels(labels: Sequence[object], what: str, at_least: int = 1) -> tuple[str, ...]:
     """Labels as distinct, non-empty strings in their order. `what` names them in the error (InputError)."""
     if isinstance(labels, str):
-        raise InputError("one string stands where a list of labels is needed", what)
+        raise InputError(f"one string ({labels!r}) stands where a list of labels is needed", what, "give a list")
+    if not isinstance(labels, Iterable):
+        raise InputError(f"{labels!r} stands where a list of labels is needed", what, "give a list")
     cleaned = []
     seen: set[str] = set()
     for position, label in enumerate(labels):
@@ -39,9 +46,22 @@ def clean_labels(labels: Sequence[object], what: str, at_least: int = 1) -> tupl
             raise InputError(f"label {text!r} is not valid Unicode", what, "use plain text")
         seen.add(text)
         cleaned.append(text)
+    if not cleaned:
+        raise InputError("it is empty", what, "name at least one")
     if len(cleaned) < at_least:
         raise InputError(f"{len(cleaned)} given, at least {at_least} needed", what, "add categories")
     return tuple(cleaned)
+
+
+def category_labels(categories: int | Sequence[object], what: str) -> tuple[str, ...]:
+    """The labels of `categories`: given, or "0", "1", ... for a number of 2 to 100,000. Raises InputError."""
+    if isinstance(categories, bool):
+        raise InputError("a truth value stands where labels, or their number, are needed", what)
+    if isinstance(categories, (int, np.integer)):
+        if categories > LARGEST_DOMAIN:
+            raise InputError(f"{categories:,} are too many", what, f"give at most {LARGEST_DOMAIN:,}")
+        categories = range(int(categories))
+    return clean_labels(categories, what, 2)
 
 
 def _paired(
@@ -94,6 +114,8 @@ class Prior:
         _non_negative(self.labels, self.weights, "weight")
         if any(rational(weight).denominator != 1 for weight in self.weights):
             raise InputError("weights are not integers", "prior", "use Prior.from_counts or from_probabilities")
+        if max(self.weights) >= LONGEST_WEIGHT:
+            raise InputError("proportions of over 4,000 digits are out of range", "prior", "round the numbers")
         object.__setattr__(self, "weights", tuple(int(weight) for weight in self.weights))
 
     @classmethod
@@ -131,21 +153,18 @@ class Prior:
     @classmethod
     def uniform(cls, categories: int | Sequence[object]) -> Prior:
         """Equal probabilities over `categories`: their labels, or how many (then "0", "1", ...)."""
-        if isinstance(categories, bool):
-            raise InputError("a truth value stands where categories are needed", "uniform prior")
-        if isinstance(categories, (int, np.integer)):
-            if not 2 <= categories <= 100_000:
-                raise InputError(f"{categories} categories", "uniform prior", "give 2 to 100,000")
-            categories = range(int(categories))
-        names = clean_labels(categories, "uniform prior", 2)
+        names = category_labels(categories, "categories of the uniform prior")
         return cls(names, (1,) * len(names), "uniform")
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str]) -> Prior:
         """Counts from a CSV file with the header `category,count` (UTF-8). Raises InputError with the line."""
         text = read_text(path, "file of counts")
-        rows = list(csv.reader(io.StringIO(text)))
         where = str(path)
+        try:
+            rows = list(csv.reader(io.StringIO(text)))
+        except csv.Error as error:
+            raise InputError(f"this is no CSV ({error})", where, "write lines of the form category,count") from None
         if not rows or [cell.strip() for cell in rows[0]] != ["category", "count"]:
             got = ",".join(rows[0]) if rows else "nothing"
             raise InputError(f"the first line is {got!r}", where, "it must be: category,count")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from rropt.certificates import Certificate
 from rropt.checker import Verdict
 from rropt.constraints.base import Constraint
 from rropt.errors import InputError
-from rropt.exact import Interval, float_down, float_up, rational
+from rropt.exact import Interval, coefficient, float_down, float_up
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import Objective
 from rropt.priors import Prior, clean_labels
@@ -70,16 +70,21 @@ class SolveOptions:
     """
 
     route: str = "auto"
-    gap: float = 1e-6
-    time_limit: float | None = None
+    gap: Fraction | float = Fraction(1, 10**6)
+    time_limit: Fraction | float | None = None
     solver: str | None = None
     workers: int = 2
 
     def __post_init__(self) -> None:
-        if rational(self.gap, "gap") < 0:
-            raise InputError(f"it is {self.gap}, negative", "gap", "try 1e-6")
-        if self.time_limit is not None and rational(self.time_limit, "time_limit") <= 0:
-            raise InputError(f"it is {self.time_limit}, not above 0", "time_limit", "give seconds")
+        object.__setattr__(self, "gap", coefficient(self.gap, "gap"))
+        if self.gap < 0:
+            raise InputError(f"it is {float(self.gap)}, negative", "gap", "try 1e-6")
+        if self.time_limit is not None:
+            object.__setattr__(self, "time_limit", coefficient(self.time_limit, "time_limit"))
+            if self.time_limit <= 0:
+                raise InputError(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
+        if not isinstance(self.route, str) or not isinstance(self.solver, str | None):
+            raise InputError("route and solver are words", "solve options", "as route='auto'")
         if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
             raise InputError(f"it is {self.workers!r}, no positive integer", "workers", "try 2")
 
@@ -113,6 +118,8 @@ class Problem:
             raise InputError(
                 f"{type(goal).__name__} is no goal", "Problem", "wrap the objective in Maximize or Minimize"
             )
+        if not isinstance(constraints, Iterable):
+            raise InputError(f"{constraints!r} is no list of constraints", "Problem", "as [LDP(1.0)]")
         given = tuple(constraints)
         for constraint in given:
             if not isinstance(constraint, Constraint):
@@ -136,9 +143,14 @@ class Problem:
         object.__setattr__(self, "constraints", given)
         object.__setattr__(self, "inputs", labels)
         object.__setattr__(self, "outputs", None if outputs is None else clean_labels(outputs, "outputs"))
+        if str(name) in ("", ".", "..") or any(part in str(name) for part in ("/", "\\", "\0")):
+            raise InputError(f"{str(name)!r} cannot name a folder", "name of the problem", "give a plain word")
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "options", options or SolveOptions())
         self.compile()
+        # Labels that something fixes anyway say nothing more.
+        if self.outputs is not None and self._fixed_outputs(given_outputs=False) == self.outputs:
+            object.__setattr__(self, "outputs", None)
 
     @property
     def objective(self) -> Objective:
@@ -148,7 +160,7 @@ class Problem:
     def compile(self) -> Program:
         """The problem in the closed vocabulary that routes and certificates speak."""
         inputs = self.inputs
-        outputs = self._fixed_outputs(inputs)
+        outputs = self._fixed_outputs()
         rows: list[Row] = []
         for constraint in self.constraints:
             rows += constraint.rows(inputs, outputs or ())
@@ -165,8 +177,9 @@ class Problem:
             _with_distinct_names(rows),
         )
 
-    def _fixed_outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Outputs fixed by the objective, a structure, or the caller; they must agree."""
+    def _fixed_outputs(self, given_outputs: bool = True) -> tuple[str, ...] | None:
+        """Outputs fixed by the objective, a structure, or (unless told otherwise) the caller; they must agree."""
+        inputs = self.inputs
         found = self.objective.outputs(inputs)
         source = self.objective.kind
         for constraint in self.constraints:
@@ -178,7 +191,7 @@ class Problem:
                     f"{constraint.describe()} and {source} fix different outputs", "Problem", "label them alike"
                 )
             found, source = fixed, constraint.kind
-        if self.outputs is not None:
+        if self.outputs is not None and given_outputs:
             if found is not None and found != self.outputs:
                 raise InputError(f"{source} fixes other outputs than those given", "outputs", "leave them out")
             found = self.outputs
@@ -258,7 +271,7 @@ class Problem:
                 begun=begun,
             )
             answer = taken.solve(program, effort)
-            found = assemble(program, self.objective, self.outputs, options.gap, effort, answer)
+            found = assemble(program, self.objective, self._fixed_outputs(), options.gap, effort, answer)
             conflict = self._conflict(effort) if found.status == "infeasible" else ()
         return Solution(
             problem=self,
@@ -279,15 +292,15 @@ class Problem:
 
     def _conflict(self, effort: Effort) -> tuple[str, ...]:
         """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
-        kept = list(self.constraints)
-        for constraint in self.constraints:
-            fewer = [other for other in kept if other is not constraint]
-            outputs = self.outputs or self._fixed_outputs(self.inputs)
-            program = Problem(self.goal, fewer, self.inputs, outputs).compile().linearised()
+        kept = list(range(len(self.constraints)))
+        for left_out in range(len(self.constraints)):
+            fewer = [number for number in kept if number != left_out]
+            given = [self.constraints[number] for number in fewer]
+            program = Problem(self.goal, given, self.inputs, self._fixed_outputs()).compile().linearised()
             farkas = farkas_candidate(program, effort)
             if farkas is not None and prove_infeasible(program, farkas) is not None:
                 kept = fewer
-        return tuple(constraint.describe() for constraint in kept)
+        return tuple(self.constraints[number].describe() for number in kept)
 
 
 def _with_distinct_names(rows: Sequence[Row]) -> tuple[Row, ...]:

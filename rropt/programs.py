@@ -274,9 +274,9 @@ class Program:
         return frozenset(cells)
 
     def linearised(self) -> Program:
-        """The same optimum as a linear programme over one output an action, where the utility is a Bayes
-        gain (outputs that share a best action can be merged without loss); otherwise the program itself."""
-        if not isinstance(self.utility, BayesGain) or self.rows:
+        """The same optimum as a linear programme over one output an action, where a Bayes gain is maximised
+        (outputs that share a best action can be merged without loss); otherwise the program itself."""
+        if not isinstance(self.utility, BayesGain) or self.rows or self.sense == "minimize":
             return self
         cost = tuple(
             (x, g, value) for x in range(self.size) for g, row in enumerate(self.utility.scores()) if (value := row[x])

@@ -52,10 +52,11 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
         q[x, y] = 0.0
     q = q / np.maximum(q.sum(axis=1, keepdims=True), 1e-300)
     base = base_cone(program.cone)
-    gamma = float(base.level.ratio) if isinstance(base, CompleteCone) else np.inf
+    # log gamma, for levels that a float cannot tell from one.
+    epsilon = float(base.level.log_ratio) if isinstance(base, CompleteCone) else np.inf
     # A rounding error of 2^-53 an entry is covered once the anchor's own slack, about (gamma - 1) / m of it
-    # times the weight, exceeds (1 + gamma) 2^-53.
-    spread = (gamma + 1) / (gamma - 1) if np.isfinite(gamma) else 1.0
+    # times the weight, exceeds (1 + gamma) 2^-53; (gamma + 1) / (gamma - 1) = coth(epsilon / 2).
+    spread = 1.0 / np.tanh(epsilon / 2) if np.isfinite(epsilon) else 1.0
     weight = 2.0**-52 * q.shape[1] * spread
     while weight < 1.0:
         candidate = (1 - weight) * q + weight * anchor.matrix

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rropt.criteria import Level
-from rropt.exact import float_down, float_up
+from rropt.exact import shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
 from rropt.programs import CompleteCone, base_cone
@@ -25,14 +25,19 @@ LARGEST_MAP = 40
 
 
 def number(value: float | None) -> str:
-    """A value or a bound with 12 significant digits, "-" where there is none."""
+    """A number on its way with 12 significant digits, "-" where there is none."""
     return "-" if value is None else f"{value:.12g}"
+
+
+def directed(value: float | None, up: bool) -> str:
+    """A number with 12 significant digits that is true as shown: rounded up or down."""
+    return "-" if value is None else shown(value, 12, up)
 
 
 def privacy_words(level: Level) -> str:
     """epsilon and the parity it allows, both rounded to be safe to read."""
     epsilon, gamma = level.log_ratio, level.ratio
-    return f"epsilon {float_up(epsilon.upper):.12g}, parity at most {float_down(gamma.lower):.12g}"
+    return f"epsilon {shown(epsilon.upper, 12, up=True)}, parity at most {shown(gamma.lower, 12, up=False)}"
 
 
 def problem_table(problem: Problem) -> Table:
@@ -73,14 +78,13 @@ def solution_table(solution: Solution) -> Table:
         table.add_row("conflict", " and ".join(solution.conflict))
     else:
         best = "at most" if solution.problem.goal.sense == "maximize" else "at least"
-        table.add_row("value", number(solution.value) + unit)
+        up = solution.problem.goal.sense == "maximize"
+        table.add_row("value", directed(solution.value, not up) + unit)
         checked = "" if solution.verdict is not None and solution.verdict.proved else " (not machine-checked)"
-        table.add_row("bound", f"{best} {number(solution.bound)}{unit}{checked}")
-        gap = "-" if solution.gap is None else f"{solution.gap:.2g}{unit} (wanted {solution.wanted_gap:.2g})"
-        table.add_row("gap", gap)
-        epsilon = solution.epsilon
-        shown = "-" if epsilon is None else "infinite" if math.isinf(epsilon) else f"{epsilon:.12g}"
-        table.add_row("proved epsilon", shown)
+        table.add_row("bound", f"{best} {directed(solution.bound, up)}{unit}{checked}")
+        gap = "-" if solution.gap is None else f"{shown(solution.gap, 2, up=True)}{unit}"
+        table.add_row("gap", f"{gap} (wanted {solution.wanted_gap:.2g})")
+        table.add_row("proved epsilon", directed(solution.epsilon, True))
     table.add_row("route", solution.route)
     table.add_row("seconds", f"{solution.seconds:.2f}")
     return table
@@ -143,14 +147,14 @@ def progress(goal: float) -> Iterator[Callable[[float | None, float | None], Non
 
         def report(value: float | None, bound: float | None) -> None:
             nonlocal first
-            shown = f"value {number(value)}  bound {number(bound)}"
+            line = f"value {number(value)}  bound {number(bound)}"
             done = 0.0
             if value is not None and bound is not None and math.isfinite(value) and math.isfinite(bound):
                 gap = max(abs(bound - value), 1e-16)
                 first = first or gap
                 target = min(max(goal, 1e-16), first)
                 done = math.log(first / gap) / math.log(first / target) if first > target else 1.0
-                shown += f"  gap {gap:.2g}"
-            bar.update(task, completed=min(max(done, 0.0), 1.0), shown=shown)
+                line += f"  gap {gap:.2g}"
+            bar.update(task, completed=min(max(done, 0.0), 1.0), shown=line)
 
         yield report

@@ -8,6 +8,7 @@ that fixes every input.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 from collections.abc import Iterator, Sequence
@@ -175,7 +176,7 @@ def pair(kind: str, cone_name: str, sense: str = "maximize") -> Document:
             "outputs": None if free else ["0", "1"],
             "weights": ["1", "1"],
             "utility": utility,
-            "cone": cone.payload,
+            "cone": copy.deepcopy(cone.payload),
             "rows": rows,
         },
         "mechanism": None if kind == "farkas" else mechanism,

@@ -63,9 +63,10 @@ def information_ball(mechanism: Mechanism, prior: Prior, bits: int = 400) -> arb
                 if p and q:
                     ratio = q / w
                     joint = p * q
-                    total += arb(fmpq(joint.numerator, joint.denominator)) * arb(
-                        fmpq(ratio.numerator, ratio.denominator)
-                    ).log()
+                    total += (
+                        arb(fmpq(joint.numerator, joint.denominator))
+                        * arb(fmpq(ratio.numerator, ratio.denominator)).log()
+                    )
         return total
 
 
@@ -73,9 +74,7 @@ def information_ball(mechanism: Mechanism, prior: Prior, bits: int = 400) -> arb
 def priors(draw: st.DrawFn, least: int = 2, most: int = 12) -> Prior:
     """Priors with ordinary, equal, zero and 1e-12 probabilities."""
     k = draw(st.integers(least, most))
-    weight = st.one_of(
-        st.integers(1, 1000), st.just(0), st.just(1), st.integers(1, 10**6), st.just(Fraction(1, 10**9))
-    )
+    weight = st.one_of(st.integers(1, 1000), st.just(0), st.just(1), st.integers(1, 10**6), st.just(Fraction(1, 10**9)))
     weights = draw(st.lists(weight, min_size=k, max_size=k))
     if not any(weights):
         weights[draw(st.integers(0, k - 1))] = 1

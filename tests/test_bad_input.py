@@ -35,11 +35,25 @@ def problem(*constraints: object, goal: object = INFORMATION, **keys: object) ->
 
 BAD: list[tuple[str, Callable[[], object], str]] = [
     # privacy levels
-    *((f"epsilon {value!r}", lambda value=value: rr.LDP(value), what) for value, what in [
-        (0, "not above 0"), (-1.0, "not above 0"), (math.nan, "finite"), (math.inf, "finite"), (21, "above 20"),
-        (True, "truth value"), (np.True_, "truth|number"), ("", "not a number"), (None, "either"), ([1], "not a number"),
-        (1j, "not a number"), (np.float64("nan"), "finite"), (np.array([1.0]), "not a number"), (b"1", "not a number"),
-    ]),
+    *(
+        (f"epsilon {value!r}", lambda value=value: rr.LDP(value), what)
+        for value, what in [
+            (0, "not above 0"),
+            (-1.0, "not above 0"),
+            (math.nan, "finite"),
+            (math.inf, "finite"),
+            (21, "above 20"),
+            (True, "truth value"),
+            (np.True_, "truth|number"),
+            ("", "not a number"),
+            (None, "either"),
+            ([1], "not a number"),
+            (1j, "not a number"),
+            (np.float64("nan"), "finite"),
+            (np.array([1.0]), "not a number"),
+            (b"1", "not a number"),
+        ]
+    ),
     ("gamma 1", lambda: rr.LDP(gamma=1), "not above 1"),
     ("gamma nan", lambda: rr.LDP(gamma=math.nan), "finite"),
     ("gamma 1e9", lambda: rr.LDP(gamma=1e9), "exp"),
@@ -71,12 +85,22 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("linear vector", lambda: rr.LinearConstraint([1, 2], "<=", 1), "matrix"),
     ("linear vector, numpy", lambda: rr.LinearConstraint(np.ones(2), "<=", 1), "matrix"),
     ("linear cube", lambda: rr.LinearConstraint(np.ones((2, 2, 2)), "<=", 1), "number"),
-    ("linear shape", lambda: problem(rr.LinearConstraint([[1, 2]], "<=", 1), goal=TRACE, inputs=ABC), "1 x 2.*3 inputs"),
+    (
+        "linear shape",
+        lambda: problem(rr.LinearConstraint([[1, 2]], "<=", 1), goal=TRACE, inputs=ABC),
+        "1 x 2.*3 inputs",
+    ),
     ("linear, free outputs", lambda: problem(rr.LinearConstraint([[1]] * 3, "<=", 1)), "fixed outputs"),
-    ("linear huge", lambda: problem(rr.LinearConstraint([["1e400"] * 3] * 3, "<=", 1), goal=TRACE, inputs=ABC).solve(),
-     "1e400|range|large"),
-    ("linear surrogate", lambda: problem(
-        rr.LinearConstraint([[1] * 3] * 3, "<=", 9, name="\ud800"), goal=TRACE, inputs=ABC).solve(), "Unicode|name"),
+    (
+        "linear huge",
+        lambda: problem(rr.LinearConstraint([["1e400"] * 3] * 3, "<=", 1), goal=TRACE, inputs=ABC).solve(),
+        "1e400|range|large",
+    ),
+    (
+        "linear surrogate",
+        lambda: problem(rr.LinearConstraint([[1] * 3] * 3, "<=", 9, name="\ud800"), goal=TRACE, inputs=ABC).solve(),
+        "Unicode|name",
+    ),
     ("cone shape", lambda: problem(rr.ConeConstraint([[1, 2]])), "3 inputs"),
     ("cone empty", lambda: rr.ConeConstraint([]), "matrix"),
     ("cone true", lambda: rr.ConeConstraint([[True, 1]]), "truth value"),
@@ -90,7 +114,11 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("loss text", lambda: rr.ExpectedLoss(PRIOR, "abc"), "no matrix"),
     ("loss vector", lambda: rr.ExpectedLoss(PRIOR, np.ones(3)), "no matrix"),
     ("loss actions", lambda: rr.ExpectedLoss(PRIOR, [[1, 2]] * 3, ["x"]), "1 action labels for 2"),
-    ("loss huge", lambda: problem(goal=rr.Minimize(rr.ExpectedLoss(PRIOR, [["1e400"]] * 3))).solve(), "1e400|range|large"),
+    (
+        "loss huge",
+        lambda: problem(goal=rr.Minimize(rr.ExpectedLoss(PRIOR, [["1e400"]] * 3))).solve(),
+        "1e400|range|large",
+    ),
     ("gain empty", lambda: rr.BayesSuccess(PRIOR, [[], [], []]), "shape"),
     # problems
     ("goal", lambda: problem(goal=rr.Trace()), "Maximize"),
@@ -107,13 +135,27 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("outputs a number", lambda: problem(outputs=3), "outputs"),
     ("outputs empty", lambda: problem(outputs=[]), "outputs"),
     ("other outputs", lambda: problem(goal=TRACE, inputs=ABC, outputs=["x"]), "fixes other outputs"),
-    ("two fixed outputs", lambda: problem(
-        rr.Floor(0.1), goal=rr.Minimize(rr.ExpectedLoss(PRIOR, [[1, 2]] * 3))), "different outputs"),
+    (
+        "two fixed outputs",
+        lambda: problem(rr.Floor(0.1), goal=rr.Minimize(rr.ExpectedLoss(PRIOR, [[1, 2]] * 3))),
+        "different outputs",
+    ),
     # how to solve
-    *((f"option {key}={value!r}", lambda key=key, value=value: rr.SolveOptions(**{key: value}), key)
-      for key, value in [("gap", -1), ("gap", math.nan), ("gap", None), ("gap", True), ("time_limit", 0),
-                         ("time_limit", math.inf), ("time_limit", "soon"), ("workers", 0), ("workers", 2.0),
-                         ("workers", True)]),
+    *(
+        (f"option {key}={value!r}", lambda key=key, value=value: rr.SolveOptions(**{key: value}), key)
+        for key, value in [
+            ("gap", -1),
+            ("gap", math.nan),
+            ("gap", None),
+            ("gap", True),
+            ("time_limit", 0),
+            ("time_limit", math.inf),
+            ("time_limit", "soon"),
+            ("workers", 0),
+            ("workers", 2.0),
+            ("workers", True),
+        ]
+    ),
     ("route", lambda: problem(rr.LDP(1)).solve("simplex"), "simplex.*linear"),
     ("route of no word", lambda: problem(rr.LDP(1)).solve(3), "route"),  # type: ignore[arg-type]
     ("route list", lambda: problem(rr.LDP(1)).solve(["linear"]), "route"),  # type: ignore[arg-type]
@@ -138,12 +180,19 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("information by conic", lambda: problem(rr.LDP(1)).solve("conic"), "use route vertices"),
     ("information without privacy", lambda: problem().solve(), "LDP"),
     ("information with rows", lambda: problem(rr.LDP(1), rr.Floor(0.3)).solve(), "trace"),
-    ("information, 30 inputs", lambda: problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(rr.Prior.uniform(30)))).solve(),
-     "20 at most"),
+    (
+        "information, 30 inputs",
+        lambda: problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(rr.Prior.uniform(30)))).solve(),
+        "20 at most",
+    ),
     ("solver of linear", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("linear", solver="gurobi"), "highs"),
     ("solver of conic", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("conic", solver="ecos"), "clarabel"),
     ("solver of nobody", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve(solver="ecos"), "ecos"),
-    ("least information", lambda: problem(rr.LDP(1), goal=rr.Minimize(rr.MutualInformation(PRIOR))).solve(), "maximise"),
+    (
+        "least information",
+        lambda: problem(rr.LDP(1), goal=rr.Minimize(rr.MutualInformation(PRIOR))).solve(),
+        "maximise",
+    ),
 ]
 
 
@@ -181,7 +230,7 @@ def test_a_message_is_one_line_whatever_was_given() -> None:
     assert isinstance(rr.InputError("what"), ValueError)
 
 
-# -- files are written whole or not at all -----------------------------------------------------------------------------
+# -- files are written whole or not at all ------------------------------------------------
 
 
 def test_files_are_written_whole(tmp_path: Path) -> None:

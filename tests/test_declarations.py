@@ -17,7 +17,7 @@ F = Fraction
 HEAD = 'schema = 1\n[input]\ncategories = ["a", "b"]\ncounts = [1, 2]\n[objective]\nmaximize = "mutual_information"\n'
 LDP = '[[constraint]]\nkind = "ldp"\nepsilon = 1\n'
 
-# -- there and back --------------------------------------------------------------------------------------------------
+# -- there and back ------------------------------------------------
 
 LABEL = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 NUMBER = st.one_of(
@@ -93,11 +93,17 @@ def problems(draw: st.DrawFn) -> rr.Problem:
         constraints.append(rr.LinearConstraint(table, draw(st.sampled_from(["<=", ">=", "="])), draw(NUMBER), name))
     if (fixed or outputs) in (None, labels) and kind != "information":
         if draw(st.booleans()):
-            constraints.append(rr.Floor(draw(st.one_of(
-                SHARE,
-                st.lists(SHARE, min_size=k, max_size=k),
-                st.dictionaries(st.sampled_from(labels), SHARE, min_size=1),
-            ))))
+            constraints.append(
+                rr.Floor(
+                    draw(
+                        st.one_of(
+                            SHARE,
+                            st.lists(SHARE, min_size=k, max_size=k),
+                            st.dictionaries(st.sampled_from(labels), SHARE, min_size=1),
+                        )
+                    )
+                )
+            )
         if draw(st.booleans()):
             cell = st.tuples(st.sampled_from(labels), st.sampled_from(labels))
             constraints.append(rr.Forbidden(draw(st.lists(cell, min_size=1, max_size=3))))
@@ -111,8 +117,12 @@ def problems(draw: st.DrawFn) -> rr.Problem:
         workers=draw(st.integers(1, 4)),
     )
     return rr.Problem(
-        goal(objective), constraints, None if objective.prior else labels, outputs,
-        draw(st.sampled_from(["problem", "adult-education", "Zoë's", "a.b", "0"])), options,
+        goal(objective),
+        constraints,
+        None if objective.prior else labels,
+        outputs,
+        draw(st.sampled_from(["problem", "adult-education", "Zoë's", "a.b", "0"])),
+        options,
     )
 
 
@@ -157,7 +167,7 @@ def test_a_gap_of_any_kind_of_number_survives(gap: object) -> None:
     assert again.options.gap == pytest.approx(float(F(gap)))  # type: ignore[arg-type]
 
 
-# -- what a file means -----------------------------------------------------------------------------------------------
+# -- what a file means ------------------------------------------------
 
 
 def test_decimals_are_exact() -> None:
@@ -294,7 +304,10 @@ BAD: list[tuple[str, str]] = [
     (HEAD + '[[constraint]]\nkind = "forbidden"\ncells = []\n', "no cells"),
     (HEAD + '[[constraint]]\nkind = "forbidden"\ncells = [["a", "zz"]]\n', "'zz' is none of the labels"),
     (HEAD + '[[constraint]]\nkind = "cone"\nmatrix = [[1, 2, 3]]\n', "2 inputs"),
-    (HEAD + '[[constraint]]\nkind = "linear"\ncoefficients = [[1, 2], [3, 4]]\nsense = "<="\nrhs = 1\n', "fixed outputs"),
+    (
+        HEAD + '[[constraint]]\nkind = "linear"\ncoefficients = [[1, 2], [3, 4]]\nsense = "<="\nrhs = 1\n',
+        "fixed outputs",
+    ),
     (HEAD + 'outputs = "ab"\n', "outputs"),
     (HEAD + "[solve]\nrout = 1\n", "did you mean 'route'"),
     (HEAD + "[solve]\nroute = 1\n", "route is 1"),
@@ -311,9 +324,17 @@ BAD: list[tuple[str, str]] = [
 BAD += [
     (HEAD + f'[[constraint]]\nkind = "ldp"\nepsilon = {number}\n', what)
     for number, what in [
-        ("0", "not above 0"), ("-1", "not above 0"), ("nan", "finite"), ("inf", "finite"), ("20.0001", "above 20"),
-        ("true", "truth"), ('"one"', "not a number"), ("[1]", "not a number"), ("1e999999", "range"),
-        ("1e-999999", "range"), ("2020-01-01", "not a number"),
+        ("0", "not above 0"),
+        ("-1", "not above 0"),
+        ("nan", "finite"),
+        ("inf", "finite"),
+        ("20.0001", "above 20"),
+        ("true", "truth"),
+        ('"one"', "not a number"),
+        ("[1]", "not a number"),
+        ("1e999999", "range"),
+        ("1e-999999", "range"),
+        ("2020-01-01", "not a number"),
     ]
 ]
 

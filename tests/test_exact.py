@@ -216,7 +216,10 @@ def test_a_level_encloses_its_ratio_and_its_epsilon() -> None:
     assert three.ratio == Interval.point(F(3))
     assert abs(float(three.log_ratio) - math.log(3)) < 1e-15
     assert (str(level), str(Level(epsilon=F(1, 10))), str(three), str(Level(gamma=F(7, 3)))) == (
-        "epsilon 1", "epsilon 0.1", "gamma 3", "gamma 7/3"
+        "epsilon 1",
+        "epsilon 0.1",
+        "gamma 3",
+        "gamma 7/3",
     )
 
 
@@ -247,3 +250,9 @@ def test_levels_out_of_range(epsilon: Fraction | None, gamma: Fraction | None, w
 def test_the_largest_levels_are_taken() -> None:
     assert Level(epsilon=F(LARGEST_EPSILON)).ratio.lower > 485165195
     assert Level(gamma=F(485165195)).log_ratio.upper < 20
+
+
+def test_zero_is_shown_as_zero() -> None:
+    """Not as -0: the epsilon of a mechanism that says nothing is printed."""
+    for directed in (float_down, float_up):
+        assert math.copysign(1.0, directed(F(0))) == 1.0

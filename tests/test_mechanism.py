@@ -112,7 +112,9 @@ def test_one_denominator_a_row(denominators: tuple[int, int]) -> None:
     assert mechanism.column(1) == tuple(F(1, n) for n in denominators)
     assert mechanism.row_denominators == denominators
     low, high = sorted(denominators)
-    assert mechanism.parity() == max(F(high, low), F(low - 1, low) / F(high - 1, high), F(high - 1, high) / F(low - 1, low))
+    assert mechanism.parity() == max(
+        F(high, low), F(low - 1, low) / F(high - 1, high), F(high - 1, high) / F(low - 1, low)
+    )
 
 
 def test_from_rationals_finds_one_denominator_a_row_where_a_common_one_would_be_huge() -> None:
@@ -143,11 +145,14 @@ def test_column_stochastic_in_and_out() -> None:
         mechanism.to_column_stochastic()[0, 0] = 1.0
 
 
-# -- the wrong ones ----------------------------------------------------------------------------------------
+# -- the wrong ones ------------------------------------------------
 
 BAD: list[tuple[str, Callable[[], object], str]] = [
-    ("column-stochastic", lambda: Mechanism.from_matrix([[0.5, 0.1], [0.5, 0.9]]),
-     r"row 0 sums to 0.6.*axis 0.*column-stochastic; use Mechanism.from_column_stochastic"),
+    (
+        "column-stochastic",
+        lambda: Mechanism.from_matrix([[0.5, 0.1], [0.5, 0.9]]),
+        r"row 0 sums to 0.6.*axis 0.*column-stochastic; use Mechanism.from_column_stochastic",
+    ),
     ("neither", lambda: Mechanism.from_matrix([[0.5, 0.1], [0.5, 0.8]]), "row 0 sums to 0.6.*axis 0.*axis 1"),
     ("beyond the tolerance", lambda: Mechanism.from_matrix([[0.5, 0.500000002], [0.5, 0.5]]), "row 0 sums to"),
     ("integers", lambda: Mechanism.from_matrix([[3, 1], [1, 3]]), "row 0 sums to 4"),
@@ -177,8 +182,11 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("columns of a vector", lambda: Mechanism.from_column_stochastic([0.5, 0.5]), "two axes"),
     ("columns, ragged", lambda: Mechanism.from_column_stochastic([[1], [0, 1]]), "two axes"),
     ("a row short", lambda: Mechanism(AB, ("y",), (DenseColumn((3, 4)),), (4,)), "'a' sums to 0.75"),
-    ("negative integer", lambda: Mechanism(AB, ("y", "n"), (DenseColumn((5, 4)), DenseColumn((-1, 0))), (4,)),
-     "'n' has a negative"),
+    (
+        "negative integer",
+        lambda: Mechanism(AB, ("y", "n"), (DenseColumn((5, 4)), DenseColumn((-1, 0))), (4,)),
+        "'n' has a negative",
+    ),
     ("a column short", lambda: Mechanism(AB, ("y",), (DenseColumn((4,)),), (4,)), "'y'.*missing"),
     ("members too many", lambda: Mechanism(AB, ("y",), (TwoValuedColumn(4, 4, 0b100),), (4,)), "'y'"),
     ("denominators too many", lambda: Mechanism(AB, ("y",), (DenseColumn((4, 4)),), (4, 4, 4)), "denominators"),
@@ -201,7 +209,7 @@ def test_a_row_stochastic_matrix_given_as_column_stochastic_gets_the_right_remed
     assert "use Mechanism.from_column_stochastic" not in str(info.value)
 
 
-# -- the numbers -------------------------------------------------------------------------------------------
+# -- the numbers ------------------------------------------------
 
 
 def test_the_matrix_at_2_53_equals_the_integers() -> None:
@@ -329,11 +337,13 @@ def test_rank_is_exact() -> None:
     assert Mechanism.from_matrix([[F(1, 3), F(2, 3)], [F(1, 7), F(6, 7)], [F(1, 2), F(1, 2)]]).rank == 2
 
 
-# -- k-RR, and everybody judged by the same code --------------------------------------------------------------
+# -- k-RR, and everybody judged by the same code ------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 64])
-@pytest.mark.parametrize("level", [{"epsilon": e} for e in ("1e-10", 0.01, 1, 8, 20)] + [{"gamma": "3"}, {"gamma": "7/3"}])
+@pytest.mark.parametrize(
+    "level", [{"epsilon": e} for e in ("1e-10", 0.01, 1, 8, 20)] + [{"gamma": "3"}, {"gamma": "7/3"}]
+)
 def test_k_rr_never_exceeds_its_level_and_is_close_to_it(k: int, level: dict[str, object]) -> None:
     mechanism = RandomizedResponse(k, **level).to_mechanism()
     constraint = LDP(**level)
@@ -373,14 +383,14 @@ def test_k_rr_is_a_channel() -> None:
         (3, {}, "either"),
         (3, {"epsilon": 1, "gamma": 3}, "either"),
         (3, {"epsilon": 0}, "above 0"),
-        (10**9, {"epsilon": 1}, "categories"),
+        (10**9, {"epsilon": 1}, "too many"),
     ],
 )
 def test_bad_k_rr(categories: object, level: dict[str, object], what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # A domain that cannot be written out must be refused before it is: here the first label would already stop it.
     if categories == 10**9:
         monkeypatch.setattr(
-            "rropt.mechanisms.randomized_response.clean_labels",
+            "rropt.priors.clean_labels",
             lambda *_: pytest.fail("a billion labels are being made"),
         )
     with pytest.raises(InputError, match=what):
@@ -467,7 +477,9 @@ def test_changed_files_are_refused_in_one_line(tmp_path: Path, change: dict[str,
     assert "\n" not in str(info.value)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, '{"format": "rropt-mechanism", "format": 1}', "\ufeff{}"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "[" * 100_000, '{"format": "rropt-mechanism", "format": 1}', "\ufeff{}"]
+)
 def test_what_is_no_mechanism_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "m.json"
     path.write_text(text, encoding="utf-8")

@@ -110,7 +110,7 @@ def test_float_counts_mean_their_shortest_decimals(counts: list[float]) -> None:
     assert prior.probabilities == tuple(count / sum(meant) for count in meant)
 
 
-# -- bad ones, one line each -------------------------------------------------------------------------------
+# -- bad ones, one line each ------------------------------------------------
 
 BAD: list[tuple[str, Callable[[], object], str]] = [
     ("negative", lambda: Prior.from_counts({"a": 1, "b": -2}), "'b'.*negative"),
@@ -135,11 +135,12 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("surrogate", lambda: Prior.from_counts({"\ud800": 1, "b": 2}), "Unicode"),
     ("labels a string", lambda: Prior.from_counts([1, 2], "ab"), "string"),
     ("labels a number", lambda: Prior.from_counts([1, 2], 3), "label"),  # type: ignore[arg-type]
-    ("uniform of 1", lambda: Prior.uniform(1), "1 categor"),
+    ("uniform of 1", lambda: Prior.uniform(1), "1 given"),
     ("uniform of too many", lambda: Prior.uniform(10**6), "categories"),
     ("uniform of a truth value", lambda: Prior.uniform(True), "truth value"),
     ("uniform of 2.5", lambda: Prior.uniform(2.5), "uniform prior"),  # type: ignore[arg-type]
     ("uniform of nothing", lambda: Prior.uniform(None), "uniform prior"),  # type: ignore[arg-type]
+    ("proportions too long to write", lambda: Prior.from_counts({"a": "1e3999", "b": "1e-3999"}), "digits|range|long"),
     ("fractional weights", lambda: Prior(("a", "b"), (1, F(1, 2))), "integers"),  # type: ignore[arg-type]
     ("weights too few", lambda: Prior(("a", "b"), (1,)), "1 weights"),
 ]
@@ -165,9 +166,9 @@ def csv_file(folder: Path, text: str | bytes) -> Path:
 @pytest.mark.parametrize(
     "text",
     [
-        "category,count\na,1\n\"b, c\",2.5\n",
-        "\ufeffcategory,count\r\na,1\r\n\"b, c\",5/2\r\n",
-        " category , count \n\na , 1\n\"b, c\" , 2.5",
+        'category,count\na,1\n"b, c",2.5\n',
+        '\ufeffcategory,count\r\na,1\r\n"b, c",5/2\r\n',
+        ' category , count \n\na , 1\n"b, c" , 2.5',
     ],
 )
 def test_counts_from_a_file(tmp_path: Path, text: str) -> None:

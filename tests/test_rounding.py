@@ -76,7 +76,9 @@ def test_random_equalities_hold_exactly(seed: int) -> None:
     k = rng.randint(2, 5)
     labels = list("abcde"[:k])
     known = mixed([[F(1, k)] * k] * k, near_flat_rows(rng, k, k), F(1, 5))
-    constraints: list[rr.Constraint] = [rr.LDP((exact(known, labels, labels).epsilon().upper * 2 + F(1, 5)).limit_denominator(99))]
+    constraints: list[rr.Constraint] = [
+        rr.LDP((exact(known, labels, labels).epsilon().upper * 2 + F(1, 5)).limit_denominator(99))
+    ]
     for number in range(rng.randint(1, 3)):
         table = [[rng.randint(-4, 4) for _ in range(k)] for _ in range(k)]
         at = sum((c * q for row, own in zip(table, known, strict=True) for c, q in zip(row, own, strict=True)), F(0))
@@ -84,7 +86,7 @@ def test_random_equalities_hold_exactly(seed: int) -> None:
     held(trace(*constraints, k=k).solve())
 
 
-# -- implied equalities ----------------------------------------------------------------------------------------------
+# -- implied equalities ------------------------------------------------
 
 
 def test_opposite_inequalities_are_an_equality() -> None:
@@ -184,7 +186,7 @@ def test_no_forbidden_cell_is_no_warning() -> None:
     assert trace().warnings() == ("no privacy constraint is declared",)
 
 
-# -- no slack, no mechanism ------------------------------------------------------------------------------------------------
+# -- no slack, no mechanism ------------------------------------------------
 
 
 def test_a_floor_at_an_irrational_border_is_bounded_without_a_mechanism() -> None:
@@ -209,7 +211,7 @@ def test_floors_with_little_slack(share: str) -> None:
     held(solution)
 
 
-# -- infeasible ----------------------------------------------------------------------------------------------------------------
+# -- infeasible ----------------------------------------------------
 
 INFEASIBLE: list[tuple[str, Callable[[], list[rr.Constraint]], int]] = [
     ("floor and level", lambda: [rr.LDP(1), rr.Floor("0.9")], 2),
@@ -275,7 +277,7 @@ def test_infeasible_by_a_hair_is_never_given_a_mechanism() -> None:
         assert solution.status in ("infeasible", "bounded")
 
 
-# -- the rounding itself -------------------------------------------------------------------------------------------------------------
+# -- the rounding itself ------------------------------------------------
 
 
 def program(rows: tuple[Row, ...] = (), outputs: tuple[str, ...] | None = ABC) -> Program:

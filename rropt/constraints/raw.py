@@ -11,8 +11,9 @@ import numpy as np
 
 from rropt.constraints.base import Constraint
 from rropt.errors import InputError
-from rropt.exact import rational
+from rropt.exact import coefficient
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.priors import clean_labels
 from rropt.programs import Cone, FreeCone, PolyhedralCone, Row
 
 
@@ -24,7 +25,7 @@ def _table(matrix: object, where: str) -> tuple[tuple[Fraction, ...], ...]:
         if not isinstance(row, (Sequence, np.ndarray)) or isinstance(row, str) or not len(row):
             raise InputError("it is no matrix", where, "give a list of rows of numbers")
     table = tuple(
-        tuple(rational(entry, f"{where}[{x}][{y}]") for y, entry in enumerate(row)) for x, row in enumerate(rows)
+        tuple(coefficient(entry, f"{where}[{x}][{y}]") for y, entry in enumerate(row)) for x, row in enumerate(rows)
     )
     if len({len(row) for row in table}) != 1:
         raise InputError("its rows have different lengths", where, "mend it")
@@ -51,8 +52,8 @@ class LinearConstraint(Constraint):
             raise InputError(f"{sense!r} is no sense of a constraint", "LinearConstraint", "use <=, >= or =")
         object.__setattr__(self, "coefficients", _table(coefficients, "LinearConstraint coefficients"))
         object.__setattr__(self, "sense", "=" if sense == "==" else sense)
-        object.__setattr__(self, "rhs", rational(rhs, "LinearConstraint rhs"))
-        object.__setattr__(self, "name", str(name))
+        object.__setattr__(self, "rhs", coefficient(rhs, "LinearConstraint rhs"))
+        object.__setattr__(self, "name", clean_labels([name], "LinearConstraint name")[0] if name else "")
 
     def _check_shape(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> None:
         if not outputs:

@@ -13,6 +13,7 @@ from rropt.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.priors import clean_labels
 from rropt.programs import Cone, Row
 
 
@@ -37,10 +38,12 @@ class Forbidden(Constraint):
 
     def __init__(self, cells: Iterable[Sequence[object]]) -> None:
         cleaned = []
+        if not isinstance(cells, Iterable) or isinstance(cells, str):
+            raise InputError(f"{cells!r} is no list of cells", "Forbidden", "give pairs (input, output)")
         for cell in cells:
-            if isinstance(cell, str) or len(cell) != 2:
+            if isinstance(cell, str) or not isinstance(cell, Sequence) or len(cell) != 2:
                 raise InputError(f"{cell!r} is no pair (input, output)", "Forbidden", "give pairs of labels")
-            cleaned.append((str(cell[0]), str(cell[1])))
+            cleaned.append((clean_labels(cell[:1], "Forbidden")[0], clean_labels(cell[1:], "Forbidden")[0]))
         if not cleaned:
             raise InputError("no cells are given", "Forbidden", "give pairs (input, output), or leave it out")
         object.__setattr__(self, "cells", tuple(dict.fromkeys(cleaned)))
@@ -97,11 +100,9 @@ class Floor(Constraint):
 
         cleaned: Fraction | tuple[Fraction, ...] | tuple[tuple[str, Fraction], ...]
         if isinstance(diagonal, Mapping):
-            cleaned = tuple(
-                (str(label), probability(number, f"floor of {label!r}")) for label, number in diagonal.items()
-            )
-            if not cleaned:
-                raise InputError("the table is empty", "Floor", "give label = number, or leave it out")
+            names = clean_labels(list(diagonal), "Floor")
+            numbers = [probability(number, f"floor of {label!r}") for label, number in diagonal.items()]
+            cleaned = tuple(zip(names, numbers, strict=True))
         elif isinstance(diagonal, (Sequence, np.ndarray)) and not isinstance(diagonal, str):
             cleaned = tuple(probability(number, f"floor[{x}]") for x, number in enumerate(diagonal))
         else:
@@ -133,16 +134,12 @@ class Floor(Constraint):
         return None
 
     def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
-        return tuple(
-            Row(
-                f"floor {label}",
-                "<=",
-                -floor,
-                ((_position(label, inputs, "Floor"), _position(label, outputs, "Floor"), Fraction(-1)),),
-            )
-            for label, floor in self._floors(inputs)
-            if floor > 0
-        )
+        rows = []
+        for label, floor in self._floors(inputs):
+            x, y = _position(label, inputs, "Floor"), _position(label, outputs, "Floor")
+            if floor > 0:
+                rows.append(Row(f"floor {label}", "<=", -floor, ((x, y, Fraction(-1)),)))
+        return tuple(rows)
 
     def keys(self) -> dict[str, object]:
         if isinstance(self.diagonal, Fraction):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from rropt.exact import float_up
+from rropt.exact import shown
 
 if TYPE_CHECKING:
     from rropt.mechanisms.mechanism import Mechanism
@@ -19,7 +19,7 @@ def headline(mechanism: Mechanism) -> str:
     inputs, outputs = mechanism.shape
     base = mechanism.denominators[0]
     over = "2^53" if mechanism.denominators == (1 << 53,) else f"{base:,}" if base < 10**9 else "exact integers"
-    return f"{inputs} inputs x {outputs} outputs over {over}, epsilon <= {float_up(mechanism.epsilon().upper):.6g}"
+    return f"{inputs} inputs x {outputs} outputs over {over}, epsilon <= {shown(mechanism.epsilon().upper, 6, up=True)}"
 
 
 def as_text(mechanism: Mechanism) -> str:

@@ -77,10 +77,7 @@ class Mechanism(RandomizedChannel):
         are "0", "1", .... Row sums within 1e-9 of one are divided out. A matrix that is column-stochastic,
         negative, ragged or not finite raises InputError that names the axis.
         """
-        rows, exact = rational_rows(matrix, denominator)
-        if exact:
-            return cls.from_rationals(rows, inputs, outputs)
-        return cls.from_rationals([grid_row(row, GRID) for row in rows], inputs, outputs)
+        return cls._from_rows(*rational_rows(matrix, denominator), inputs, outputs)
 
     @classmethod
     def from_column_stochastic(
@@ -93,8 +90,18 @@ class Mechanism(RandomizedChannel):
         """As `from_matrix`, for a matrix whose columns are the inputs (m x k)."""
         flipped = np.array(matrix, dtype=object)
         if flipped.ndim != 2:
-            raise InputError("it is no matrix of two axes", "mechanism")
-        return cls.from_matrix(flipped.T.tolist(), inputs, outputs, denominator)
+            raise InputError("it is no matrix of two axes", "mechanism", "give outputs x inputs")
+        return cls._from_rows(*rational_rows(flipped.T, denominator, flipped=True), inputs, outputs)
+
+    @classmethod
+    def _from_rows(
+        cls,
+        rows: list[list[Fraction]],
+        exact: bool,
+        inputs: Sequence[object] | None,
+        outputs: Sequence[object] | None,
+    ) -> Mechanism:
+        return cls.from_rationals(rows if exact else [grid_row(row, GRID) for row in rows], inputs, outputs)
 
     @classmethod
     def from_rationals(

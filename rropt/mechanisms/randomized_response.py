@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from rropt.criteria import Level
-from rropt.exact import Interval, dyadic_up, rational
+from rropt.exact import BITS, Interval, dyadic_down, dyadic_up, rational
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID, Mechanism
-from rropt.priors import Prior, clean_labels
+from rropt.priors import Prior, category_labels
 
 
 @dataclass(frozen=True, init=False)
@@ -27,8 +27,7 @@ class RandomizedResponse(RandomizedChannel):
     mechanism: Mechanism = field(compare=False)
 
     def __init__(self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None) -> None:
-        names = range(categories) if isinstance(categories, int) else categories
-        labels = clean_labels(names, "categories", 2)
+        labels = category_labels(categories, "categories")
         level = Level(
             None if epsilon is None else rational(epsilon, "epsilon"),
             None if gamma is None else rational(gamma, "gamma"),
@@ -36,10 +35,15 @@ class RandomizedResponse(RandomizedChannel):
         k = len(labels)
         low = int(dyadic_up(1 / (level.ratio.lower + k - 1), 53) * GRID)
         high = GRID - (k - 1) * low
+        if not low < high:
+            # A level too small for the grid: the ratio itself, rounded down, is the matrix over its own scale.
+            ratio = dyadic_down(level.ratio.lower, BITS - 8)
+            low, high = ratio.denominator, ratio.numerator
         columns = tuple(DenseColumn(tuple(high if x == y else low for x in range(k))) for y in range(k))
+        denominator = high + (k - 1) * low
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "level", level)
-        object.__setattr__(self, "mechanism", Mechanism(labels, labels, columns))
+        object.__setattr__(self, "mechanism", Mechanism(labels, labels, columns, (denominator,)))
 
     @property
     def inputs(self) -> tuple[str, ...]:

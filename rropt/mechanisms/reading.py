@@ -16,8 +16,9 @@ TOLERANCE = Fraction(1, 10**9)
 """Row sums this close to one are divided out."""
 
 
-def rational_rows(matrix: object, denominator: int | None) -> tuple[list[list[Fraction]], bool]:
-    """(rows as rationals that sum to one, whether they must be kept exactly).
+def rational_rows(matrix: object, denominator: int | None, flipped: bool = False) -> tuple[list[list[Fraction]], bool]:
+    """(rows as rationals that sum to one, whether they must be kept exactly); `flipped` says that the caller
+    gave the transpose, for the words of an error.
 
     `matrix` is anything of two axes; exact are integers over `denominator`, Fraction and "p/q" strings.
     Raises InputError that names the row, or the axis where the matrix lies on its side.
@@ -26,7 +27,8 @@ def rational_rows(matrix: object, denominator: int | None) -> tuple[list[list[Fr
     if isinstance(matrix, np.ndarray):
         if matrix.ndim != 2:
             raise InputError(f"it has {matrix.ndim} axes", where, "give rows of inputs, columns of outputs")
-        matrix = matrix.tolist()
+        # Not tolist(): a float32 means its own shortest decimal.
+        matrix = [list(row) for row in matrix]
     if not isinstance(matrix, Sequence) or isinstance(matrix, (str, bytes)) or not matrix:
         raise InputError("it is no list of rows", where, "give one row of probabilities an input")
     rows: list[list[object]] = []
@@ -51,25 +53,26 @@ def rational_rows(matrix: object, denominator: int | None) -> tuple[list[list[Fr
         for y, entry in enumerate(row):
             if entry < 0:
                 raise InputError(f"row {x} column {y} is negative ({float(entry):.6g})", where)
-    _check_orientation(numbers, where)
+    _check_orientation(numbers, where, flipped)
     exact = denominator is not None or not any(isinstance(entry, (float, np.floating)) for row in rows for entry in row)
     return [[entry / sum(row) for entry in row] for row in numbers], exact
 
 
-def _check_orientation(numbers: list[list[Fraction]], where: str) -> None:
+def _check_orientation(numbers: list[list[Fraction]], where: str, flipped: bool) -> None:
     sums = [sum(row, Fraction(0)) for row in numbers]
     worst = max(range(len(sums)), key=lambda x: abs(sums[x] - 1))
     if abs(sums[worst] - 1) <= TOLERANCE:
         return
     columns = [sum(column, Fraction(0)) for column in zip(*numbers, strict=True)]
-    told = f"row {worst} sums to {float(sums[worst]):.12g}, not to one"
+    given, other, rows, columns_ = ("row", "columns", 0, 1) if not flipped else ("column", "rows", 1, 0)
+    told = f"{given} {worst} sums to {float(sums[worst]):.12g}, not to one"
     if all(abs(total - 1) <= TOLERANCE for total in columns):
         raise InputError(
-            f"{told}, but its columns (axis 0) do: it is column-stochastic",
+            f"{told}, but its {other} do (summed over axis {rows}): it is {other[:-1]}-stochastic",
             where,
-            "use Mechanism.from_column_stochastic, or transpose it",
+            f"use Mechanism.from_{'matrix' if flipped else 'column_stochastic'}, or transpose it",
         )
-    raise InputError(told, where, "rows are inputs (axis 0) and must sum to one over the outputs (axis 1)")
+    raise InputError(told, where, f"inputs are axis {rows}; each must sum to one over the outputs, axis {columns_}")
 
 
 NATURAL = re.compile(r"0|[1-9][0-9]{0,3999}", re.ASCII)

@@ -6,7 +6,7 @@ import numpy as np
 
 from rropt.certificates import Proof
 from rropt.errors import Refusal
-from rropt.programs import BayesGain, CompleteCone, Information, Linear, Program
+from rropt.programs import BayesGain, ColumnSum, CompleteCone, Information, Linear, Program
 from rropt.proofs.column_dual import prove_information
 from rropt.proofs.linear_dual import prove_bayes, prove_infeasible, prove_linear
 from rropt.routes.base import Dual, Effort
@@ -18,6 +18,8 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
     """The bound that `dual` proves after repair (prices of zero where there is none), or why no proof kind
     covers the program. `attained` is the mechanism's value in the utility's unit: a proof that is within
     the wanted gap of it may be short, and looks no further."""
+    if isinstance(program.utility, ColumnSum) and program.sense == "minimize":
+        return Refusal("no proof kind covers the minimum of a convex objective")
     if isinstance(program.utility, Information):
         if not isinstance(program.cone, CompleteCone) or program.rows:
             return Refusal("the certificate format proves mutual information under LDP alone")

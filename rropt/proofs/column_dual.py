@@ -54,7 +54,7 @@ def prove_information(
 def _universal(program: Program) -> Proof:
     """Prices U * prior and a tree of one leaf: valid for every prior."""
     assert isinstance(program.cone, CompleteCone)
-    height, w = universal_price(float(program.cone.level.ratio))
+    height, w = universal_price(float(program.cone.level.log_ratio))
     for margin in (2.0**-50, 2.0**-46, 2.0**-40, 2.0**-30, 2.0**-20):
         prices = _shifted(program, np.zeros(program.size), height + margin)
         tree: list[TreeItem] = [_leaf(w)]

@@ -26,6 +26,8 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
             raise NoRoute(refusal.why, f"route {route.name}", refusal.instead)
         return route, "asked for"
     by_name = {known.name: known for known in ROUTES}
+    if not isinstance(route, str):
+        raise InputError(f"{route!r} is no route", "route", f"use auto or one of: {', '.join(by_name)}")
     if route != "auto":
         if route not in by_name:
             raise InputError(f"{route!r} is no route", "route", f"use auto or one of: {', '.join(by_name)}")

@@ -56,13 +56,13 @@ def find_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
         return Anchor(allowed / allowed.sum(axis=1, keepdims=True), program)
     outputs = program.outputs or tuple(str(y) for y in range(near.shape[1]))
     seen = replace(program, outputs=outputs, utility=Linear(()), sense="maximize")
-    # Each round turns at least one inequality into an equality.
-    for _ in range(1 + len(seen.rows) + len(cone_rows(seen.cone))):
-        found = _most_slack(seen)
-        if not isinstance(found, Program):
+    met: frozenset[tuple[int, int]] = frozenset()
+    while True:
+        # Each round turns at least one inequality into an equality, so the rounds end.
+        found = _most_slack(seen, met)
+        if not isinstance(found, tuple):
             return found
-        seen = found
-    return Refusal("the constraints leave no slack to round in", "loosen one of them a little")
+        seen, met = found
 
 
 def is_emptiness(program: Program, row: Row) -> bool:
@@ -70,9 +70,12 @@ def is_emptiness(program: Program, row: Row) -> bool:
     return row.rhs == 0 and all((x, y) in program.empty_cells for x, y, _ in row.terms)
 
 
-def _most_slack(program: Program) -> Anchor | Program | Refusal:
-    """max s with every inequality kept by at least s times its own size; equalities stay equalities. Returns the
-    program with newly implied equalities where the optimum is zero."""
+def _most_slack(
+    program: Program, met: frozenset[tuple[int, int]]
+) -> Anchor | tuple[Program, frozenset[tuple[int, int]]] | Refusal:
+    """max s with every inequality kept by at least s times its own size; equalities stay equalities, and so do
+    the cone rows `met`, pairs (column, cone row), which the program repeats as coupling rows. Where the optimum is
+    zero, returns the program and the pairs with the equalities that this implies."""
     model = entry_model(program)
     k, m = model.size, model.width
     slack = np.asarray(abs(model.matrix).sum(axis=1)).ravel()
@@ -80,6 +83,9 @@ def _most_slack(program: Program) -> Anchor | Program | Refusal:
     for number, row in enumerate(program.rows):
         if is_emptiness(program, row):
             slack[k + number] = 0.0
+    own = len(cone_rows(program.cone))
+    for y, i in met:
+        slack[k + len(program.rows) + y * own + i] = 0.0
     if isinstance(base_cone(program.cone), CompleteCone):
         # Ratio rows come in two halves, low <= Q and Q <= gamma low: slack in the second is slack in the ratio.
         slack[-2 * k * m : -k * m] = 0.0
@@ -110,12 +116,16 @@ def _most_slack(program: Program) -> Anchor | Program | Refusal:
         return Anchor(model.entries(found.x[:-1]), program)
     if found.row_dual is None or found.status != "optimal":
         return Refusal("no point between the constraints was found", "loosen one of them a little")
-    return _tightened(program, model, found.row_dual, [(cell // m, cell % m) for cell in signs])
+    return _tightened(program, met, model, found.row_dual, [(cell // m, cell % m) for cell in signs])
 
 
 def _tightened(
-    program: Program, model: EntryModel, row_dual: FloatArray, cells: list[tuple[int, int]]
-) -> Program | Refusal:
+    program: Program,
+    met: frozenset[tuple[int, int]],
+    model: EntryModel,
+    row_dual: FloatArray,
+    cells: list[tuple[int, int]],
+) -> tuple[Program, frozenset[tuple[int, int]]] | Refusal:
     """The program with every inequality that has a positive multiplier, hence never slack, as an equality."""
     k, m = model.size, model.width
     own = cone_rows(program.cone)
@@ -125,12 +135,17 @@ def _tightened(
         for number, row in enumerate(program.rows)
     ]
     first = k + len(rows)
-    tight = [i for i in range(len(own)) if any(positive[first + y * len(own) + i] for y in range(m))]
+    tight = [
+        (y, i) for y in range(m) for i in range(len(own)) if positive[first + y * len(own) + i] and (y, i) not in met
+    ]
     rows += [
-        Row(f"cone row {i} column {y}", "=", Fraction(0), tuple((x, y, own[i][x]) for x in range(k) if own[i][x]))
-        for i in tight
-        for y in range(m)
-        if positive[first + y * len(own) + i]
+        Row(
+            f"cone row {i} column {y}",
+            "=",
+            Fraction(0),
+            tuple((x, y, own[i][x]) for x in range(k) if own[i][x]),
+        )
+        for y, i in tight
     ]
     rows += [
         Row(f"empty cell {x} {y}", "=", Fraction(0), ((x, y, Fraction(1)),))
@@ -138,5 +153,7 @@ def _tightened(
         if zero
     ]
     if tuple(rows) == program.rows:
-        return Refusal("the ratio bound leaves no slack to round in", "loosen it, or a floor, a little")
-    return replace(program, rows=tuple(rows))
+        fixed = [row.name for row in program.rows if row.sense == "=" and not is_emptiness(program, row)]
+        among = f" together with {', '.join(map(repr, fixed[:4]))}" if fixed else ""
+        return Refusal(f"the ratio bound{among} leaves no slack to round in", "loosen one of them a little")
+    return replace(program, rows=tuple(rows)), met | set(tight)

@@ -6,6 +6,7 @@ Until an entropy constraint brings truly concave ones it serves as the cross-che
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,10 @@ class ConicRoute(Route):
         name = effort.solver or DEFAULT
         begun = time.monotonic()
         try:
-            problem.solve(solver=SOLVERS[name], **self._settings(name, effort))
+            with warnings.catch_warnings():
+                # An inaccurate solution says so in its status, which is passed on as the solver's claim.
+                warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+                problem.solve(solver=SOLVERS[name], **self._settings(name, effort))
             status = str(problem.status)
         except cp.SolverError as error:
             # The solver gave up: a status like any other, and no numbers.

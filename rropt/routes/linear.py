@@ -17,6 +17,8 @@ def linear_refusal(program: Program, route: str) -> Refusal | None:
     reduced = program.linearised()
     if isinstance(reduced.utility, Linear):
         return None
+    if isinstance(reduced.utility, ColumnSum) and program.sense == "minimize":
+        return Refusal("a convex objective can be maximised only", "maximise it, or minimise expected_loss")
     if isinstance(reduced.utility, ColumnSum) and program.rows:
         return Refusal(
             f"{route} takes linear objectives only, and this one is convex with coupling rows",

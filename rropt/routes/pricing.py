@@ -227,11 +227,12 @@ class LdpPricer:
                 found.corners[np.packbits(members).tobytes()] = price
 
 
-def universal_price(gamma: float) -> tuple[float, float]:
-    """(U, w*) of the universal bound: U = max over s in [0, 1] of gamma epsilon s / w - log w, w = 1 + (gamma - 1) s.
+def universal_price(epsilon: float) -> tuple[float, float]:
+    """(U, w*) of the universal bound at gamma = exp(epsilon): the prices U * prior are dual feasible for every prior.
 
-    The prices U * prior are dual feasible for every prior. With s = (w - 1) / (gamma - 1) the maximum over w of
-    A (1 - 1/w) - log w, A = gamma epsilon / (gamma - 1), is at w = A.
+    U = max over s in [0, 1] of gamma epsilon s / w - log w with w = 1 + (gamma - 1) s; put s = (w - 1) / (gamma - 1):
+    the maximum over w of A (1 - 1/w) - log w, A = gamma epsilon / (gamma - 1), is at w = A.
     """
-    a = gamma * math.log(gamma) / (gamma - 1)
+    # gamma / (gamma - 1) = 1 / (1 - exp(-epsilon)), without cancellation for small levels.
+    a = epsilon / -math.expm1(-epsilon)
     return a - 1.0 - math.log(a), a

@@ -46,8 +46,11 @@ EXAMPLES = [
     Example(LDP(epsilon=20), FLAT),
     Example(LDP(gamma=3), FLAT),
     Example(LDP(gamma="7/2"), [[F(1, 2), F(1, 4), F(1, 8), F(1, 8)]] * 2, ("x", "y"), ("p", "q", "r", "s")),
-    Example(Forbidden([("a", "b"), ("c", "a")]), [[F(1, 2), 0, F(1, 2)], [F(1)] + [F(0)] * 2, [F(0), F(1), F(0)]],
-            thick=False),
+    Example(
+        Forbidden([("a", "b"), ("c", "a")]),
+        [[F(1, 2), 0, F(1, 2)], [F(1)] + [F(0)] * 2, [F(0), F(1), F(0)]],
+        thick=False,
+    ),
     Example(Floor("0.2"), FLAT),
     Example(Floor([0, "1/2", 1]), [[F(1), F(0), F(0)], [F(0), F(1), F(0)], [F(0), F(0), F(1)]], thick=False),
     Example(Floor({"c": 0.25, "a": "1/7"}), FLAT),

@@ -81,7 +81,10 @@ def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> I
         return Interval.point(
             sum(
                 (
-                    max(sum((s * q for s, q in zip(row, mechanism.column(y), strict=True)), Fraction(0)) for row in scores)
+                    max(
+                        sum((s * q for s, q in zip(row, mechanism.column(y), strict=True)), Fraction(0))
+                        for row in scores
+                    )
                     for y in range(len(mechanism.outputs))
                 ),
                 Fraction(0),
@@ -207,9 +210,9 @@ def test_outputs_that_tell_nothing_or_everything(example: Example) -> None:
     if isinstance(example.objective, Trace) and example.objective.prior is None:
         assert (low.lower, high.lower) == (1, k)
         gamma = Fraction(3)
-        assert example.objective.value(
-            exact(two_valued_rows(k, gamma), example.inputs, outputs)
-        ) == Interval.point(gamma * k / (gamma + k - 1))
+        assert example.objective.value(exact(two_valued_rows(k, gamma), example.inputs, outputs)) == Interval.point(
+            gamma * k / (gamma + k - 1)
+        )
 
 
 class Forgetful(Trace):
