@@ -47,7 +47,7 @@ def clean_labels(labels: Sequence[object], what: str, at_least: int = 1) -> tupl
         seen.add(text)
         cleaned.append(text)
     if not cleaned:
-        raise InputError("it is empty", what, "name at least one")
+        raise InputError(f"it is empty, at least {at_least} needed", what, "name them")
     if len(cleaned) < at_least:
         raise InputError(f"{len(cleaned)} given, at least {at_least} needed", what, "add categories")
     return tuple(cleaned)
