@@ -32,7 +32,8 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
     """
     q = np.clip(np.nan_to_num(matrix), 0.0, None)
     if outputs is None:
-        q = q[:, q.sum(axis=0) > NEGLIGIBLE]
+        mass = q.sum(axis=0)
+        q = q[:, [y for y in np.argsort(-mass, kind="stable") if mass[y] > NEGLIGIBLE]]
     for x, y in program.empty_cells:
         q[x, y] = 0.0
     sums = q.sum(axis=1, keepdims=True)
@@ -44,7 +45,7 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
         if not (sums > 0).all():
             return Refusal("every output of some input is forbidden")
     q = q / sums
-    labels = tuple(outputs) if outputs is not None else tuple(f"output {y}" for y in range(q.shape[1]))
+    labels = tuple(outputs) if outputs is not None else tuple(f"output {y + 1}" for y in range(q.shape[1]))
     anchor = find_anchor(program, q)
     if isinstance(anchor, Refusal):
         return anchor

@@ -98,9 +98,10 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
     largest = float(matrix.max())
     width = max(len(label) for label in mechanism.inputs[:rows])
     coloured = console.is_terminal and not console.no_color
-    text = Text(f"Q[input, output], {matrix.shape[0]} x {matrix.shape[1]}; darkest = {largest:.4f}\n", style="bold")
+    text = Text(f"Q[input, output], {matrix.shape[0]} x {matrix.shape[1]}; darkest = {largest:.4f}", style="bold")
     for x in range(rows):
-        text.append(f"{mechanism.inputs[x]:>{width}} ", style="default")
+        # Line ends go before each line: a line that ends in blank cells must not be stripped.
+        text.append(f"\n{mechanism.inputs[x]:<{width}} ", style="default")
         for y in range(columns):
             # The square root keeps unlikely outputs apart from impossible ones.
             strength = math.sqrt(max(float(matrix[x, y]), 0.0) / largest)
@@ -110,10 +111,8 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
             else:
                 shade = 0 if matrix[x, y] == 0 else 1 + min(int(strength * 4), 3)
                 text.append(SHADES[shade] * 2, style="default")
-        text.append("\n")
     if rows < matrix.shape[0] or columns < matrix.shape[1]:
-        text.append(f"... {matrix.shape[0] - rows} more inputs, {matrix.shape[1] - columns} more outputs\n")
-    text.rstrip()
+        text.append(f"\n... {matrix.shape[0] - rows} more inputs, {matrix.shape[1] - columns} more outputs")
     return text
 
 
