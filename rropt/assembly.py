@@ -51,8 +51,6 @@ def assemble(
     """Round, prove, certify and check a route's answer. `outputs` are labels that the caller wants where the
     program leaves them free; `gap` is the wanted one, relative to max(1, |bound|), in the objective's unit."""
     warnings = list(answer.notes)
-    if answer.stopped:
-        warnings.append(f"stopped early: {answer.stopped}")
     if answer.farkas is not None:
         infeasible = _infeasible(program, answer, warnings)
         if infeasible is not None:

@@ -20,6 +20,7 @@ How to read it: a function `_read_*` turns JSON into typed values and raises `Un
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from bisect import bisect_left
@@ -28,7 +29,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd
-from os import PathLike
 from typing import NoReturn, TypeAlias
 
 __all__ = ["Verdict", "check_bytes", "check_file", "main"]
@@ -46,6 +46,7 @@ MAX_INPUTS = 10**5
 MAX_COLUMNS = 10**5
 MAX_DENSE_ENTRIES = 10**8
 MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
+MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * tree nodes where the tree has an element [s]
 MAX_EXPONENT = 20
 
 KNOWN_ASSUMPTIONS = ("mi-column-convex",)
@@ -340,7 +341,7 @@ class _Rationals:
         if denominator < 2 or gcd(numerator, denominator) != 1:
             _unreadable(where, f"{_quote(value)} is not in lowest terms")
         if denominator not in self.denominators:
-            self._extend(denominator, where)
+            self.extend(denominator, where)
         return numerator, denominator
 
     def rat(self, value: object, where: Where) -> Fraction:
@@ -359,7 +360,7 @@ class _Rationals:
             _unreadable(where, f"{_describe(value)} is out of range, it must be >= {least}")
         return result
 
-    def _extend(self, denominator: int, where: Where) -> None:
+    def extend(self, denominator: int, where: Where) -> None:
         """ "The least common denominator of all RAT of a file is at most 2^(2^17)".
 
         Once per distinct denominator, and it stops at the first that leads beyond the limit, so that the
@@ -936,8 +937,15 @@ def _read_mechanism(value: object, where: Where, problem: _Problem) -> _Mechanis
     if len(values) not in (1, k):
         _unreadable(at, f"expected 1 or {k} elements, found {len(values)}")
     denominators = [_read_big(item, (at, x), positive=True) for x, item in enumerate(values)]
+    common = _Rationals()
+    for x, denominator in enumerate(denominators):
+        if denominator not in common.denominators:
+            common.extend(denominator, (at, x))
     outputs = _read_names(keys["outputs"], (where, "outputs"), 1, MAX_COLUMNS, "m columns")
-    _limit(len(problem.cone.edges) * len(outputs), MAX_PRODUCT, (where, "outputs"), "edges * m")
+    m = len(outputs)
+    _limit(len(problem.cone.edges) * m, MAX_PRODUCT, (where, "outputs"), "edges * m")
+    _limit(len(problem.gain) * k * m, MAX_WORK, (where, "outputs"), "actions * k * m")
+    _limit(len(problem.cone.rows or []) * k * m, MAX_WORK, (where, "outputs"), "cone rows * k * m")
     at = (where, "columns")
     items = _read_list(keys["columns"], at, exactly=len(outputs))
     columns = [_read_column(item, (at, y), k) for y, item in enumerate(items)]
@@ -1220,6 +1228,7 @@ def _read_tree(value: object, where: Where, k: int, rats: _Rationals) -> list[To
             tree.append(rats.pair(item, (where, i)))
         elif isinstance(item, list):
             tree.append([_read_index(_read_list(item, (where, i), exactly=1)[0], ((where, i), 0), k)])
+            _limit(k * len(values), MAX_WORK, where, "k * tree nodes where the tree has an element [s]")
         elif isinstance(item, int):
             tree.append(_read_index(item, (where, i), k))
         else:
@@ -1514,6 +1523,8 @@ class _Leaves:
 
         With S as without limits it asks for more; the limits are looked at where that fails.
         """
+        if t[0] <= 0:
+            return False  # log t is not defined
         y = ONE + max(_log(*t)[0], 0)
         r = bisect_left(self.negated_keys, -y)
         c, q = self.prefix_c[r], self.prefix_q[r]
@@ -1636,7 +1647,7 @@ def check_bytes(data: bytes) -> Verdict:
     return _proved(certificate)
 
 
-def check_file(path: str | PathLike[str]) -> Verdict:
+def check_file(path: str | os.PathLike[str]) -> Verdict:
     """The verdict on one file; a file that cannot be opened or read is UNREADABLE."""
     try:
         with open(path, "rb") as file:
@@ -1658,7 +1669,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         worst = max(worst, verdict.exit_status)
         for line in verdict.report().splitlines():
             text = f"{name}: {line}" if len(names) > 1 else line
-            print(text.encode("ascii", "backslashreplace").decode("ascii"))
+            try:
+                print(text.encode("ascii", "backslashreplace").decode("ascii"), flush=True)
+            except OSError:
+                # Nobody reads on, or the disk is full: the verdict was not delivered, which is no verdict.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return 2
     return worst
 
 

@@ -5,34 +5,54 @@ Exit status: 0 certified or proved, 1 refuted, 2 bad input or unreadable, 3 boun
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from rropt.errors import InputError, NoRoute, RroptError
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
 )
 models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve.")
 app.add_typer(models_app, name="models")
 
-BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT = 3, 4, 5, 2
+BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
+RESULTS = ("mechanism.json", "mechanism.csv", "certificate.json", "solution.json")
+SOLVE_EPILOG = (
+    "Exit status: 0 certified, 3 bounded (also after Ctrl-C or the time limit), 4 infeasible, 5 no route, 2 bad input."
+)
 
+ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the results (default: the problem's name).")]
-RouteName = Annotated[str | None, typer.Option("--route", help="auto, linear, conic or vertices.")]
+RouteName = Annotated[str | None, typer.Option("--route", help="auto, linear, vertices, columns or conic.")]
 SolverName = Annotated[str | None, typer.Option("--solver", help="A solver of the route, as clarabel or scs.")]
 Gap = Annotated[float | None, typer.Option("--gap", help="Wanted gap, times max(1, |bound|).")]
 TimeLimit = Annotated[float | None, typer.Option("--time-limit", help="Seconds; then the true bound so far.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+@app.callback(invoke_without_command=True)
+def common(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Options that go before a command."""
+    if version:
+        from rropt import __version__
+
+        typer.echo(f"rropt {__version__}")
+        raise typer.Exit(0)
 
 
 def find_problem(name: str) -> Path:
@@ -47,9 +67,9 @@ def find_problem(name: str) -> Path:
     return model_path(name)
 
 
-@app.command()
+@app.command(epilog=SOLVE_EPILOG)
 def solve(
-    problem: Annotated[str, typer.Argument(help="A problem file (TOML), or the name of a shipped model.")],
+    problem: ProblemName,
     out: Out = None,
     route: RouteName = None,
     solver: SolverName = None,
@@ -60,28 +80,36 @@ def solve(
     """Find the best mechanism, prove it, and write mechanism, certificate and solution."""
     from rropt import terminal
     from rropt.declarations import load_problem
+    from rropt.files import check_writable
 
-    declared = load_problem(find_problem(problem))
-    console = Console()
+    source = find_problem(problem)
+    declared = load_problem(source).with_options(route=route, solver=solver, gap=gap, time_limit=time_limit)
+    folder = Path(declared.name) if out is None else out
+    check_writable(folder, RESULTS)
+    console = terminal.console()
     if not as_json:
         console.print(terminal.problem_table(declared))
         console.print()
-    goal = declared.options.gap if gap is None else gap
     try:
-        with terminal.progress(goal) as report:
-            solution = declared.solve(route, gap, time_limit, solver, monitor=report)
-    except NoRoute as error:
+        with terminal.progress(float(declared.options.gap)) as report:
+            solution = declared.solve(monitor=report)
+    except NoRoute:
         if as_json:
-            typer.echo(json.dumps({"status": "no_route", "reason": str(error)}, ensure_ascii=False))
+            typer.echo(json.dumps(dict.fromkeys(SUMMARY_KEYS) | {"status": "no_route"}))
         raise
-    folder = Path(declared.name) if out is None else out
+    except KeyboardInterrupt:
+        print("rropt: aborted; nothing was written", file=sys.stderr)
+        raise typer.Exit(ABORTED) from None
     written = write_results(solution, folder)
     if as_json:
-        typer.echo(json.dumps(summary(solution, written.get("certificate")), ensure_ascii=False))
+        typer.echo(json.dumps(summary(solution, written.get("certificate.json")), ensure_ascii=False))
     else:
         terminal.show_solution(solution, console)
         for path in written.values():
             console.print(f"wrote {path}", highlight=False, markup=False, soft_wrap=True)
+    if solution.status == "infeasible":
+        clash = " and ".join(solution.conflict)
+        print(f"rropt: {source}: infeasible: {clash} conflict; loosen one of them", file=sys.stderr)
     raise typer.Exit(STATUS_EXIT[solution.status])
 
 
@@ -92,27 +120,48 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
     from rropt.files import write_whole
 
     written: dict[str, Path] = {}
-    for name, thing in (("mechanism", solution.mechanism), ("certificate", solution.certificate)):
-        path = folder / f"{name}.json"
-        if thing is None:
-            path.unlink(missing_ok=True)
+    mechanism, certificate = solution.mechanism, solution.certificate
+    writers = {
+        "mechanism.json": mechanism and mechanism.save,
+        "mechanism.csv": mechanism and mechanism.to_csv,
+        "certificate.json": certificate and certificate.save,
+    }
+    for name, write in writers.items():
+        if write is None:
+            (folder / name).unlink(missing_ok=True)
         else:
-            written[name] = thing.save(path)
+            written[name] = write(folder / name)
     document = {
         "format": "rropt-solution",
         "version": 1,
         "problem": problem_to_toml(solution.problem),
-        **summary(solution, written.get("certificate")),
+        **summary(solution, written.get("certificate.json")),
         "wanted_gap": solution.wanted_gap,
         "warnings": list(solution.warnings),
         "conflict": list(solution.conflict),
         "solver": solution.claim.solver,
         "solver_status": solution.claim.status,
     }
-    written["solution"] = write_whole(
+    written["solution.json"] = write_whole(
         folder / "solution.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     )
     return written
+
+
+SUMMARY_KEYS = (
+    "status",
+    "value",
+    "bound",
+    "gap",
+    "units",
+    "route",
+    "seconds",
+    "epsilon",
+    "mechanism",
+    "certificate",
+    "verdict",
+)
+"""The keys of the object of `rropt solve --json`."""
 
 
 def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
@@ -168,7 +217,7 @@ def list_command() -> None:
 
 
 @models_app.command()
-def show(name: Annotated[str, typer.Argument(help="A shipped model.")]) -> None:
+def show(name: ModelName) -> None:
     """Print a model's problem file."""
     from rropt.models import model_path
 
@@ -177,7 +226,7 @@ def show(name: Annotated[str, typer.Argument(help="A shipped model.")]) -> None:
 
 @models_app.command()
 def copy(
-    name: Annotated[str, typer.Argument(help="A shipped model.")],
+    name: ModelName,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
     """Copy a model's problem file, and the counts that it reads, into this folder to edit them."""
@@ -199,9 +248,9 @@ def copy(
         typer.echo(f"wrote {write_whole(target, content)}")
 
 
-@models_app.command("solve")
+@models_app.command("solve", epilog=SOLVE_EPILOG)
 def solve_model(
-    name: Annotated[str, typer.Argument(help="A shipped model.")],
+    name: ModelName,
     out: Out = None,
     route: RouteName = None,
     solver: SolverName = None,
@@ -219,8 +268,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status. Every error of the user's is one line on the error stream."""
     # Typer's usage errors descend from this class, wherever the installed version keeps it.
     usage_error = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A label that the terminal's encoding lacks is shown escaped, and is no crash.
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = app(args=arguments, prog_name="rropt", standalone_mode=False)
+        sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except NoRoute as error:
         print(f"rropt: {error}", file=sys.stderr)
@@ -234,11 +288,11 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"rropt: {message}; see rropt --help", file=sys.stderr)
         return BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
-        print("rropt: aborted; nothing was written", file=sys.stderr)
-        return 130
+        print("rropt: aborted", file=sys.stderr)
+        return ABORTED
     except BrokenPipeError:
-        # The reader of our output went away (as in: rropt ... | head).
-        sys.stderr.close()
+        # The reader of our output went away (as in: rropt ... | head); what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD_INPUT
 
 

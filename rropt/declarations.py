@@ -40,7 +40,8 @@ def parse_problem(text: str, source: str = "problem") -> Problem:
         raise InputError(f"a number cannot be read ({error})", source, "shorten it") from None
     _only(document, TOP_KEYS, source)
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
-        raise InputError(f"schema is {document.get('schema')!r}", source, "write: schema = 1")
+        got = repr(document["schema"]) if "schema" in document else "missing"
+        raise InputError(f"schema is {got}", source, "write: schema = 1")
     name = document.get("name", Path(source).stem)
     if not isinstance(name, str):
         raise InputError(f"name is {name!r}", source, "give a word that can name a folder")
@@ -141,7 +142,7 @@ def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
     for key, value in table.items():
         if key in ("route", "solver"):
             if not isinstance(value, str):
-                raise InputError(f"{key} is {value!r}, no word", where)
+                raise InputError(f"{key} is {value!r}, no word", where, 'as route = "auto"')
             settings[key] = value
         elif key == "workers":
             settings[key] = value

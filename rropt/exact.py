@@ -32,14 +32,14 @@ def rational(number: object, where: str = "number") -> Fraction:
     if isinstance(number, Fraction):
         return number
     if isinstance(number, bool) or type(number).__name__ in ("bool", "bool_"):
-        raise InputError(f"a truth value ({number}) stands where a number is needed", where)
+        raise InputError(f"a truth value ({number}) stands where a number is needed", where, "give a number")
     if isinstance(number, numbers.Integral):
         return Fraction(int(number))
     if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
         # str of a NumPy scalar is its own shortest decimal (float32(0.1) is 0.1), repr names the type.
         value = float(number)
         if not math.isfinite(value):
-            raise InputError(f"{number} is not a finite number", where)
+            raise InputError(f"{number} is not a finite number", where, "give a finite one")
         return Fraction(str(number))
     if isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))
@@ -47,7 +47,7 @@ def rational(number: object, where: str = "number") -> Fraction:
         return _bounded_decimal(number, where)
     if isinstance(number, str):
         return _rational_text(number, where)
-    raise InputError(f"{number!r} is not a number", where)
+    raise InputError(f"{number!r} is not a number", where, 'write 0.25 or "1/4"')
 
 
 def _rational_text(text: str, where: str) -> Fraction:
@@ -67,7 +67,7 @@ def _rational_text(text: str, where: str) -> Fraction:
 def _bounded_decimal(value: Decimal, where: str) -> Fraction:
     """A finite decimal of at most 4,000 digits, refused before it is expanded where it is longer."""
     if not value.is_finite():
-        raise InputError(f"{value} is not a finite number", where)
+        raise InputError(f"{value} is not a finite number", where, "give a finite one")
     exponent = value.as_tuple().exponent
     if value and (abs(value.adjusted()) > 4000 or not isinstance(exponent, int) or abs(exponent) > 4000):
         raise InputError("the number is out of range", where, "at most 4,000 digits are read")

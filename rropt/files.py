@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from rropt.errors import InputError
@@ -39,6 +40,24 @@ def write_whole(path: str | os.PathLike[str], text: str) -> Path:
         Path(temporary).unlink(missing_ok=True)
         raise
     return target
+
+
+def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
+    """Raise InputError where files of these names could not be written into `folder`, which need not exist yet:
+    asked before long work, whose result would be lost. Nothing is left behind."""
+    place = Path(folder)
+    for name in names:
+        if (place / name).is_dir():
+            raise InputError("cannot write (a folder has this name)", str(place / name), "move it away")
+    ancestor = place
+    while not ancestor.exists() and ancestor != ancestor.parent:
+        ancestor = ancestor.parent
+    try:
+        handle, probe = tempfile.mkstemp(prefix=".rropt.", dir=ancestor)
+        os.close(handle)
+        os.unlink(probe)
+    except OSError as error:
+        raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place with --out") from None
 
 
 def read_text(path: str | os.PathLike[str], what: str) -> str:

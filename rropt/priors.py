@@ -167,16 +167,18 @@ class Prior:
             raise InputError(f"this is no CSV ({error})", where, "write lines of the form category,count") from None
         if not rows or [cell.strip() for cell in rows[0]] != ["category", "count"]:
             got = ",".join(rows[0]) if rows else "nothing"
-            raise InputError(f"the first line is {got!r}", where, "it must be: category,count")
+            hint = "use commas, and " if ";" in got or "\t" in got else ""
+            raise InputError(f"the first line is {got!r}", where, f"{hint}it must be: category,count")
         counts: dict[object, object] = {}
         for number, row in enumerate(rows[1:], start=2):
             if not row:
                 continue
             if len(row) != 2 or not row[0].strip():
-                raise InputError(f"line {number} has not the form category,count: {','.join(row)!r}", where)
+                shown = ",".join(row)
+                raise InputError(f"line {number} is {shown!r}", where, "write category,count")
             label = row[0].strip()
             if label in counts:
-                raise InputError(f"category {label!r} appears twice (line {number})", where)
+                raise InputError(f"category {label!r} appears twice (line {number})", where, "add the two up")
             counts[label] = rational(row[1].strip(), f"{where} line {number}")
         try:
             return cls.from_counts(counts)

@@ -28,7 +28,7 @@ from rropt.programs import (
     cone_rows,
 )
 from rropt.proofs import prove_infeasible
-from rropt.routes import Effort, Route, SolverClaim, choose
+from rropt.routes import ROUTES, Effort, Route, SolverClaim, choose
 from rropt.routes.base import ignore_progress, interruptible
 from rropt.routes.elastic import farkas_candidate
 
@@ -83,8 +83,11 @@ class SolveOptions:
             object.__setattr__(self, "time_limit", coefficient(self.time_limit, "time_limit"))
             if self.time_limit <= 0:
                 raise InputError(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
-        if not isinstance(self.route, str) or not isinstance(self.solver, str | None):
-            raise InputError("route and solver are words", "solve options", "as route='auto'")
+        if not isinstance(self.solver, str | None):
+            raise InputError(f"{self.solver!r} is no word", "solver", "name a solver, as clarabel")
+        names = [known.name for known in ROUTES]
+        if self.route != "auto" and self.route not in names:
+            raise InputError(f"{self.route!r} is no route", "route", f"use auto or one of: {', '.join(names)}")
         if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
             raise InputError(f"it is {self.workers!r}, no positive integer", "workers", "try 2")
 
@@ -228,6 +231,20 @@ class Problem:
             found.append("no privacy constraint is declared")
         return tuple(found)
 
+    def with_options(
+        self,
+        route: str | None = None,
+        gap: object = None,
+        time_limit: object = None,
+        solver: str | None = None,
+        workers: int | None = None,
+    ) -> Problem:
+        """The same problem with other options where they are given (see `SolveOptions`). Raises InputError."""
+        given = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver, "workers": workers}
+        changed = {key: value for key, value in given.items() if value is not None}
+        options: SolveOptions = replace(self.options, **changed)  # type: ignore[arg-type]
+        return Problem(self.goal, self.constraints, self.inputs, self.outputs, self.name, options)
+
     def solve(
         self,
         route: str | Route | None = None,
@@ -244,14 +261,9 @@ class Problem:
         status, with a proof.
         """
         begun = time.monotonic()
-        chosen_route: str | Route = self.options.route if route is None else route
-        options = replace(
-            self.options,
-            gap=self.options.gap if gap is None else gap,
-            time_limit=self.options.time_limit if time_limit is None else time_limit,
-            solver=self.options.solver if solver is None else solver,
-            workers=self.options.workers if workers is None else workers,
-        )
+        named = route if isinstance(route, str) or route is None else None
+        options = self.with_options(named, gap, time_limit, solver, workers).options
+        chosen_route: str | Route = options.route if route is None or isinstance(route, str) else route
         program = self.compile()
         taken, why = choose(program, chosen_route, options.solver)
         units = self.objective.units
@@ -272,6 +284,8 @@ class Problem:
             )
             answer = taken.solve(program, effort)
             found = assemble(program, self.objective, self._fixed_outputs(), options.gap, effort, answer)
+            reason = answer.stopped or effort.stopped()
+            early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
             conflict = self._conflict(effort) if found.status == "infeasible" else ()
         return Solution(
             problem=self,
@@ -286,7 +300,7 @@ class Problem:
             certificate=found.certificate,
             verdict=found.verdict,
             claim=answer.claim,
-            warnings=self.warnings() + found.warnings,
+            warnings=self.warnings() + early + found.warnings,
             conflict=conflict,
         )
 

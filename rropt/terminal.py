@@ -18,10 +18,25 @@ from rropt.problem import Problem, Solution
 from rropt.programs import CompleteCone, base_cone
 
 SHADES = " ░▒▓█"
+ASCII_SHADES = " .:*#"
+NARROWEST = 20
+"""A narrower terminal is taken for one that does not know its width."""
 COLOURS = ("#f7fbff", "#d6e6f4", "#abd0e6", "#6aaed6", "#3787c0", "#105ba4", "#08306b")
 """Blues of even lightness steps, which read the same to the colour-blind."""
 LARGEST_MAP = 40
 """Inputs and outputs beyond this are left out of the heat map, and counted."""
+
+
+def console() -> Console:
+    """The console of the standard output; one that claims to be narrower than a word is taken to be 80 wide."""
+    made = Console()
+    return made if made.width >= NARROWEST else Console(width=80)
+
+
+def plain(label: str, width: int | None = None) -> str:
+    """A label that may be printed: control characters escaped, cut to `width`."""
+    text = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in label)
+    return text if width is None or len(text) <= width else text[: width - 1] + "~"
 
 
 def number(value: float | None) -> str:
@@ -40,42 +55,50 @@ def privacy_words(level: Level) -> str:
     return f"epsilon {shown(epsilon.upper, 12, up=True)}, parity at most {shown(gamma.lower, 12, up=False)}"
 
 
+def _two_columns(title: str) -> Table:
+    table = Table(title=Text(title), title_justify="left", show_header=False, box=None)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    return table
+
+
 def problem_table(problem: Problem) -> Table:
     """The problem as understood, for the user to compare with what was meant."""
     program = problem.compile()
-    table = Table(title=f"Problem: {problem.name}", title_justify="left", show_header=False, box=None)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row(problem.goal.sense, problem.objective.kind.replace("_", " "))
+    table = _two_columns(f"Problem: {plain(problem.name)}")
+
+    def row(name: str, value: str) -> None:
+        # As Text, for a label may look like markup.
+        table.add_row(name, Text(plain(value)))
+
+    row(problem.goal.sense, problem.objective.kind.replace("_", " "))
     prior = problem.objective.prior
     if prior is not None:
         order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])
         most = ", ".join(f"{prior.labels[x]} {float(prior.probabilities[x]):.4f}" for x in order[:3])
         people = f" from {sum(prior.weights):,} counted" if prior.declared == "counts" else ""
         more = ", ..." if len(prior) > 3 else ""
-        table.add_row("prior", f"{len(prior)} inputs{people}: {most}{more}")
+        row("prior", f"{len(prior)} inputs{people}: {most}{more}")
     else:
-        table.add_row("inputs", f"{program.size}, no prior")
+        row("inputs", f"{program.size}, no prior")
     for constraint in problem.constraints:
-        table.add_row("subject to", constraint.describe())
+        row("subject to", constraint.describe())
     cone = base_cone(program.cone)
     if isinstance(cone, CompleteCone):
-        table.add_row("privacy", privacy_words(cone.level))
+        row("privacy", privacy_words(cone.level))
     outputs = "free" if program.outputs is None else str(len(program.outputs))
-    table.add_row("outputs", outputs)
+    row("outputs", outputs)
     return table
 
 
 def solution_table(solution: Solution) -> Table:
     """The result: every number in it is proved, or says that it is not."""
     colour = {"certified": "green", "bounded": "yellow", "infeasible": "red"}[solution.status]
-    table = Table(title="Result", title_justify="left", show_header=False, box=None)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
+    table = _two_columns("Result")
     table.add_row("status", Text(solution.status, style=f"bold {colour}"))
     unit = f" {solution.units}" if solution.units else ""
     if solution.status == "infeasible":
-        table.add_row("conflict", " and ".join(solution.conflict))
+        table.add_row("conflict", Text(plain(" and ".join(solution.conflict))))
     else:
         best = "at most" if solution.problem.goal.sense == "maximize" else "at least"
         up = solution.problem.goal.sense == "maximize"
@@ -94,14 +117,17 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
     """The matrix, one line an input and two characters an output; darker is likelier. Without colour (a pipe,
     NO_COLOR) shades of grey stand in."""
     matrix = mechanism.matrix
-    rows, columns = min(matrix.shape[0], LARGEST_MAP), min(matrix.shape[1], LARGEST_MAP)
     largest = float(matrix.max())
-    width = max(len(label) for label in mechanism.inputs[:rows])
-    coloured = console.is_terminal and not console.no_color
+    rows = min(matrix.shape[0], LARGEST_MAP)
+    width = min(max(len(plain(label)) for label in mechanism.inputs[:rows]), max(8, console.width // 3))
+    columns = max(1, min(matrix.shape[1], LARGEST_MAP, (console.width - width - 1) // 2))
+    # Seven strengths need more than the sixteen colours of old terminals.
+    coloured = console.is_terminal and console.color_system in ("256", "truecolor") and not console.no_color
+    shades = SHADES if console.encoding.lower().startswith("utf") else ASCII_SHADES
     text = Text(f"Q[input, output], {matrix.shape[0]} x {matrix.shape[1]}; darkest = {largest:.4f}", style="bold")
     for x in range(rows):
         # Line ends go before each line: a line that ends in blank cells must not be stripped.
-        text.append(f"\n{mechanism.inputs[x]:<{width}} ", style="default")
+        text.append(f"\n{plain(mechanism.inputs[x], width):<{width}} ", style="default")
         for y in range(columns):
             # The square root keeps unlikely outputs apart from impossible ones.
             strength = math.sqrt(max(float(matrix[x, y]), 0.0) / largest)
@@ -110,7 +136,7 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
                 text.append("  ", style=f"on {colour}")
             else:
                 shade = 0 if matrix[x, y] == 0 else 1 + min(int(strength * 4), 3)
-                text.append(SHADES[shade] * 2, style="default")
+                text.append(shades[shade] * 2, style="default")
     if rows < matrix.shape[0] or columns < matrix.shape[1]:
         text.append(f"\n... {matrix.shape[0] - rows} more inputs, {matrix.shape[1] - columns} more outputs")
     return text
@@ -119,14 +145,16 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
 def show_solution(solution: Solution, console: Console) -> None:
     """Print result, heat map, the checker's verdict and the notes."""
     console.print(solution_table(solution))
+    for warning in solution.warnings:
+        console.print(f"note: {plain(warning)}", style="yellow", highlight=False, markup=False)
     console.print()
     if solution.mechanism is not None:
         console.print(heat_map(solution.mechanism, console))
         console.print()
     if solution.verdict is not None:
-        console.print(solution.verdict.report(), highlight=False, markup=False)
-    for warning in solution.warnings:
-        console.print(f"note: {warning}", style="yellow", highlight=False, markup=False)
+        # The problem stands above in the user's words; the checker's own line of it is for those who call it.
+        lines = [line for line in solution.verdict.report().splitlines() if line != solution.verdict.problem]
+        console.print("checker: " + "\n         ".join(lines), highlight=False, markup=False)
 
 
 @contextmanager
@@ -141,7 +169,7 @@ def progress(goal: float) -> Iterator[Callable[[float | None, float | None], Non
         return
     columns = (TextColumn("solving"), BarColumn(), TextColumn("{task.fields[shown]}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("solve", total=1.0, shown="")
+        task = bar.add_task("solve", total=None, shown="")
         first = 0.0
 
         def report(value: float | None, bound: float | None) -> None:
@@ -154,6 +182,6 @@ def progress(goal: float) -> Iterator[Callable[[float | None, float | None], Non
                 target = min(max(goal, 1e-16), first)
                 done = math.log(first / gap) / math.log(first / target) if first > target else 1.0
                 line += f"  gap {gap:.2g}"
-            bar.update(task, completed=min(max(done, 0.0), 1.0), shown=line)
+            bar.update(task, total=1.0, completed=min(max(done, 0.0), 1.0), shown=line)
 
         yield report

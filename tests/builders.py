@@ -302,9 +302,7 @@ def information_document(parts: Information, tree: list[Any], two_valued: bool =
     before, ctx.prec = ctx.prec, 400
     try:
         own, other = arb(fmpq(high, total)), arb(fmpq(low, total))
-        value = sum(
-            (mu(parts.prior, [own if x == y else other for x in range(k)]) for y in range(k)), arb(0)
-        )
+        value = sum((mu(parts.prior, [own if x == y else other for x in range(k)]) for y in range(k)), arb(0))
         lower, upper = ends(value)
     finally:
         ctx.prec = before

@@ -1,7 +1,8 @@
 """Mutated certificates: the checker refuses each, or a second oracle finds that its claim is true all the same.
 
-The base certificates come from real solves of the package; the mutants are made by `mutants`, the claim is judged
-by `oracle`, which shares nothing with the checker.
+The base certificates come from real solves of the package, and from `builders` where the package writes none (graph
+cones, whole trees); the mutants are made by `mutants`, the claim is judged by `oracle`, which shares nothing with
+the checker.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
+import builders
 import mutants
 import oracle
 import pytest
 
 import rropt as rr
+from rropt import checker
 from rropt.checker import check_bytes
 
 K3, K4 = ["a", "b", "c"], ["a", "b", "c", "d"]
@@ -70,9 +73,7 @@ PROBLEMS: dict[str, Callable[[], rr.Problem]] = {
         rr.Maximize(rr.BayesSuccess(_prior(P4), [[1, 0], [0, 2], ["1/3", 1], [2, 0]])),
         [rr.LDP(gamma=2), rr.ConeConstraint([[2, -3, 0, 0]])],
     ),
-    "no floor": lambda: rr.Problem(
-        rr.Maximize(rr.Trace()), [rr.LDP(gamma=3), rr.Floor("0.9")], inputs=K3
-    ),
+    "no floor": lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3), rr.Floor("0.9")], inputs=K3),
     "no sums": lambda: rr.Problem(
         rr.Minimize(rr.Trace()),
         [
@@ -86,8 +87,27 @@ PROBLEMS: dict[str, Callable[[], rr.Problem]] = {
 }
 
 
+def _whole_tree(weights: list[int], level: dict[str, str], counts: bool) -> dict[str, Any]:
+    parts = builders.information(weights, level)
+    tree = parts.mixed_tree() if counts else parts.item_tree(range(parts.k))
+    return builders.information_document(parts, tree, two_valued=True)
+
+
+BY_HAND: dict[str, Callable[[], dict[str, Any]]] = {
+    "graph by ratio": lambda: builders.pair("linear", "graph gamma"),
+    "graph by exponent": lambda: builders.pair("linear", "graph epsilon", "minimize"),
+    "guess over a graph with rows": lambda: builders.pair("bayes", "polyhedral graph"),
+    "nothing in a graph": lambda: builders.pair("farkas", "graph epsilon"),
+    "tree of inputs": lambda: _whole_tree([5, 0, 2, 1], {"gamma": "7/2"}, counts=False),
+    "tree of counts": lambda: _whole_tree([1, 1, 1, 1], {"epsilon": "1/3"}, counts=True),
+}
+NAMES = [*PROBLEMS, *BY_HAND]
+
+
 @cache
 def _base(name: str) -> dict[str, Any]:
+    if name in BY_HAND:
+        return BY_HAND[name]()
     certificate = PROBLEMS[name]().solve().certificate
     assert certificate is not None
     document = json.loads(certificate.to_json())
@@ -117,7 +137,7 @@ def _judge(candidates: Iterable[mutants.Mutant]) -> tuple[Counter[str], list[str
     return counted, faults, undecided
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_base_is_proved_and_true(name: str) -> None:
     document = _base(name)
     assert check_bytes(mutants.text(document)).status == "PROVED"
@@ -127,24 +147,24 @@ def test_the_base_is_proved_and_true(name: str) -> None:
         assert verdict.proved, f"{mutant.name}: {verdict.reason}"
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_single_changes(name: str) -> None:
     """A part of all single changes, every kind among them; all of them in the long suite."""
     every = mutants.systematic(_base(name))
-    counted, faults, undecided = _judge(islice(every, hash_free_offset(name), None, 13))
+    counted, faults, undecided = _judge(islice(every, _offset(name), None, 13))
     assert not faults, "\n".join(faults[:10])
     assert not undecided, "\n".join(undecided)
     assert counted.total() >= 60
 
 
-def hash_free_offset(name: str) -> int:
+def _offset(name: str) -> int:
     """Another part for every problem, the same in every run."""
     return sum(map(ord, name)) % 13
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_random_changes(name: str) -> None:
-    others = [_base(other) for other in PROBLEMS]
+    others = [_base(other) for other in NAMES]
     counted, faults, undecided = _judge(mutants.at_random(_base(name), others, 150, sum(map(ord, name))))
     assert not faults, "\n".join(faults[:10])
     assert len(undecided) <= 1, "\n".join(undecided)
@@ -152,12 +172,39 @@ def test_random_changes(name: str) -> None:
     assert counted["UNREADABLE"] >= 5, counted
 
 
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [
+        ("_check_outputs", "largest loss"),
+        ("_check_row_sums", "information 3"),
+        ("_check_complete", "information 4 with a zero"),
+        ("_check_edges", "guess over a graph with rows"),
+        ("_check_cone_rows", "cone"),
+        ("_check_problem_rows", "forbidden"),
+        ("_check_value", "information 3"),
+        ("_check_bound_of_proof", "floor"),
+        ("_check_complete_column", "floor"),
+        ("_check_free_column", "cone"),
+        ("_check_leaf", "information 2"),
+    ],
+)
+def test_the_mutants_find_a_checker_without_one_of_its_checks(
+    check: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the tests above are not blind: against such a checker they fail."""
+    monkeypatch.setattr(checker, check, lambda *_: None)
+    every = islice(mutants.systematic(_base(name)), _offset(name), None, 13)
+    others = [_base(other) for other in NAMES]
+    _, faults, _ = _judge([*every, *mutants.at_random(_base(name), others, 600, sum(map(ord, name)))])
+    assert faults
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_all_single_changes_and_many_random_ones(name: str) -> None:
-    """More than 20,000 in all."""
-    others = [_base(other) for other in PROBLEMS]
-    several = [mutants.systematic(_base(name)), mutants.at_random(_base(name), others, 1500, 7)]
+    """About 100,000 in all."""
+    others = [_base(other) for other in NAMES]
+    several = [mutants.systematic(_base(name)), mutants.at_random(_base(name), others, 3000, 7)]
     for number, candidates in enumerate(several):
         counted, faults, undecided = _judge(candidates)
         print(name, dict(counted), *undecided, sep="\n  ")

@@ -140,9 +140,7 @@ TWO = {"lower": "2", "upper": "2"}
 
 def _identity(cone: str) -> Document:
     """A mechanism outside its cone, with its value and a bound that fits it."""
-    return _set(
-        pair("linear", cone), mechanism__denominators=["1"], mechanism__columns=IDENTITY, value=TWO, bound="2"
-    )
+    return _set(pair("linear", cone), mechanism__denominators=["1"], mechanism__columns=IDENTITY, value=TWO, bound="2")
 
 
 def _cheap(cone: str, kind: str = "linear") -> Document:

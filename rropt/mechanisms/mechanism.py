@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
@@ -259,6 +261,14 @@ class Mechanism(RandomizedChannel):
             **self.payload(),
         }
         return write_whole(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write the float64 matrix as CSV, one row an input, for other programs; `save` keeps the exact integers."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["input", *self.outputs])
+        writer.writerows([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
+        return write_whole(path, stream.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from rropt.errors import InputError, NoRoute
 from rropt.programs import Program
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.columns import ColumnsRoute
 from rropt.routes.conic import ConicRoute
 from rropt.routes.linear import LinearRoute
 from rropt.routes.vertices import VerticesRoute
 
 __all__ = ["ROUTES", "Answer", "Dual", "Effort", "Route", "SolverClaim", "choose"]
 
-ROUTES: tuple[Route, ...] = (LinearRoute(), VerticesRoute(), ConicRoute())
+ROUTES: tuple[Route, ...] = (LinearRoute(), VerticesRoute(), ColumnsRoute(), ConicRoute())
 """The built-in routes, in the order in which `auto` asks them."""
 
 
@@ -32,10 +33,19 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
         if route not in by_name:
             raise InputError(f"{route!r} is no route", "route", f"use auto or one of: {', '.join(by_name)}")
         return choose(program, by_name[route], solver)
-    reasons = []
+    reasons: list[str] = []
+    remedies: list[str] = []
     for candidate in ROUTES:
         refusal = candidate.refuse(program, solver)
         if refusal is None:
             return candidate, candidate.because
-        reasons.append(f"{candidate.name}: {refusal}")
-    raise NoRoute("no route takes this problem (" + " | ".join(reasons) + ")", "route auto")
+        reasons.append(refusal.why)
+        if refusal.instead != "use route auto":
+            remedies.append(refusal.instead)
+    # Every route refuses: the reasons, each once, and the first remedy (conic, the last, knows several solvers).
+    why = ", and ".join(dict.fromkeys(reasons))
+    raise NoRoute(
+        f"no route takes this problem: {why}",
+        "route auto",
+        next(filter(None, remedies[::-1] if solver else remedies), ""),
+    )

@@ -24,7 +24,7 @@ def linear_refusal(program: Program, route: str) -> Refusal | None:
             f"{route} takes linear objectives only, and this one is convex with coupling rows",
             "leave out the constraints on the whole matrix, or maximise trace or expected_gain",
         )
-    return Refusal(f"{route} takes linear objectives only", "use route vertices")
+    return Refusal(f"{route} takes linear objectives only", "use route auto")
 
 
 class LinearRoute(Route):
@@ -52,7 +52,10 @@ class LinearRoute(Route):
         found = lp.solve(effort.remaining(), effort.interrupted)
         claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
         if found.status in ("time limit", "interrupted"):
-            return Answer(claim, outputs=reduced.outputs, stopped=found.status)
+            # The last iterate is no optimum, but rounding and repair make something true of it.
+            matrix = None if found.x is None else model.entries(found.x)
+            dual = None if found.row_dual is None else model.dual(found.row_dual)
+            return Answer(claim, matrix, reduced.outputs, dual, stopped=found.status)
         if found.status != "optimal" or found.x is None or found.row_dual is None:
             return Answer(claim, outputs=reduced.outputs, farkas=farkas_candidate(reduced, effort))
         return Answer(claim, model.entries(found.x), reduced.outputs, model.dual(found.row_dual))

@@ -93,6 +93,11 @@ class LpModel:
             columns.data,
         )
 
+    def keep_columns(self, keep: np.ndarray) -> None:
+        """Delete the variables where the boolean array `keep` is false."""
+        out = np.flatnonzero(~keep).astype(np.int32)
+        self._highs.deleteCols(len(out), out)
+
     def solve(self, time_limit: float | None = None, interrupted: Callable[[], bool] = lambda: False) -> LpAnswer:
         """Solve from where the model stands, for at most `time_limit` seconds; `interrupted()` is asked ten
         times a second and cancels the solve (status "interrupted")."""
@@ -103,9 +108,17 @@ class LpModel:
         limit = highspy.kHighsInf if time_limit is None else self._highs.getRunTime() + max(time_limit, 0.0)
         self._highs.setOptionValue("time_limit", limit)
         self._highs.startSolve()
-        while not self._highs.wait(0.1)[0]:
-            if interrupted():
+        finished = False
+        try:
+            while not finished:
+                finished = self._highs.wait(0.1)[0]
+                if not finished and interrupted():
+                    self._highs.cancelSolve()
+        finally:
+            # A second Ctrl-C leaves through here: HiGHS's thread must end before its model goes.
+            while not finished:
                 self._highs.cancelSolve()
+                finished = self._highs.wait(0.1)[0]
         known = {
             highspy.HighsModelStatus.kOptimal: "optimal",
             highspy.HighsModelStatus.kInfeasible: "infeasible",

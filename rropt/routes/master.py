@@ -27,6 +27,9 @@ class Priced:
     columns: FloatArray
 
 
+KEPT = 12
+"""Columns the master keeps, for each input, before the idle half is dropped."""
+
 Pricer = Callable[[FloatArray], Priced]
 
 
@@ -58,62 +61,110 @@ def generate(
     pricer: Pricer,
     effort: Effort,
     ties: list[np.ndarray],
-    solver: str = "highs",
+    ceiling: float = np.inf,
 ) -> Answer:
     """Column generation from the k x n columns `start` (whose cone must contain the vector 1).
 
     Prices are averaged over `ties` (inputs that the problem does not tell apart): by convexity and symmetry
-    that never worsens the bound. Stops when value and bound are within a quarter of the wanted gap, when no
-    column improves, at the time limit, or on Ctrl-C.
+    that never worsens the bound. Stops when the value is within a quarter of the wanted gap of the bound or
+    of the `ceiling` (a bound known from elsewhere), when no column improves, at the time limit, or on Ctrl-C.
     """
-    columns = start / (anchor @ start)
-    seen = {_key(column) for column in columns.T}
-    lp = LpModel(
-        utility.mu(columns),
-        sparse.csc_matrix(columns),
-        np.ones(len(anchor)),
-        np.ones(len(anchor)),
-        np.zeros(columns.shape[1]),
-        np.full(columns.shape[1], np.inf),
-        "simplex",
-    )
-    value, bound = -np.inf, np.inf
-    theta: FloatArray | None = None
+    master = _Master(utility, start, anchor)
+    best = np.inf
     best_prices: FloatArray | None = None
-    status, seconds, stopped = "not started", 0.0, ""
-    while True:
-        found = lp.solve(effort.remaining(), effort.interrupted)
-        status, seconds = found.status, seconds + found.seconds
-        if found.status != "optimal" or found.x is None or found.row_dual is None:
-            stopped = found.status if found.status in ("time limit", "interrupted") else ""
+    stopped = ""
+    while master.solve(effort):
+        prices = _averaged(master.prices, ties)
+        if ceiling - master.value <= effort.gap / 2:
             break
-        theta, value = found.x, found.objective
-        prices = _averaged(found.row_dual, ties)
-        priced = pricer(prices)
-        if (reached := float(prices.sum()) + priced.excess) < bound:
-            bound, best_prices = reached, prices
-        effort.monitor(value, bound)
-        if bound - value <= effort.gap / 4:
-            break
-        fresh = [column for column in priced.columns.T if _key(column / (anchor @ column)) not in seen]
-        if not fresh:
-            break
+        fresh = None
+        # Prices half way to the best ones so far swing less; where they yield nothing new, the master's own do.
+        trials = [prices] if best_prices is None else [(prices + best_prices) / 2, prices]
+        for trial in trials:
+            priced = pricer(trial)
+            if (reached := float(trial.sum()) + priced.excess) < best:
+                best, best_prices = reached, trial
+            fresh = master.improving(priced.columns)
+            if fresh.shape[1]:
+                break
+        effort.monitor(master.value, min(best, ceiling))
         stopped = effort.stopped()
-        if stopped:
+        if min(best, ceiling) - master.value <= effort.gap / 4 or fresh is None or not fresh.shape[1] or stopped:
             break
-        added = np.array(fresh).T
-        added = added / (anchor @ added)
-        seen.update(_key(column) for column in added.T)
-        columns = np.hstack([columns, added])
-        lp.add_columns(utility.mu(added), sparse.csc_matrix(added))
-    claim = SolverClaim(solver, stopped or status, None if theta is None else value, seconds)
-    matrix = None
-    if theta is not None:
-        theta = np.concatenate([theta, np.zeros(columns.shape[1] - len(theta))])
-        weight = polished(columns, theta)
-        matrix = columns[:, weight > 0] * weight[weight > 0]
-    dual = None if best_prices is None else Dual(best_prices)
-    return Answer(claim, matrix, None, dual, stopped=stopped)
+        master.add(fresh)
+    stopped = stopped or (master.status if master.status in ("time limit", "interrupted") else "")
+    value = None if master.theta is None else master.value
+    claim = SolverClaim("highs", stopped or master.status, value, master.seconds)
+    return Answer(claim, master.matrix(), None, None if best_prices is None else Dual(best_prices), stopped=stopped)
+
+
+class _Master:
+    """The restricted master: its columns, scaled to anchor . v = 1, and HiGHS's last word on them."""
+
+    def __init__(self, utility: ColumnSum, start: FloatArray, anchor: FloatArray) -> None:
+        self.utility, self.anchor = utility, anchor
+        self.columns = start / (anchor @ start)
+        self._seen = {_key(column) for column in self.columns.T}
+        self.worth = utility.mu(self.columns)
+        k, n = self.columns.shape
+        self._lp = LpModel(
+            self.worth,
+            sparse.csc_matrix(self.columns),
+            np.ones(k),
+            np.ones(k),
+            np.zeros(n),
+            np.full(n, np.inf),
+            "simplex",
+        )
+        self.status, self.seconds, self.value = "not started", 0.0, -np.inf
+        self.theta: FloatArray | None = None
+        self.prices: FloatArray = np.zeros(k)
+
+    def solve(self, effort: Effort) -> bool:
+        """Whether HiGHS found an optimum in the time that is left."""
+        found = self._lp.solve(effort.remaining(), effort.interrupted)
+        self.status = found.status
+        self.seconds += found.seconds
+        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            return False
+        self.theta, self.value, self.prices = found.x, found.objective, found.row_dual
+        return True
+
+    def improving(self, columns: FloatArray) -> FloatArray:
+        """Those of some columns, scaled, that the master does not have and that its own prices call profitable."""
+        if not columns.shape[1]:
+            return columns
+        scaled = columns / (self.anchor @ columns)
+        gain = self.utility.mu(scaled) - self.prices @ scaled
+        new = [y for y in np.argsort(-gain) if gain[y] > 1e-12 and _key(scaled[:, y]) not in self._seen]
+        return scaled[:, new]
+
+    def add(self, columns: FloatArray) -> None:
+        """Append scaled columns; those that have long been of no use leave first."""
+        self._drop_idle()
+        worth = self.utility.mu(columns)
+        self._seen.update(_key(column) for column in columns.T)
+        self.columns = np.hstack([self.columns, columns])
+        self.worth = np.concatenate([self.worth, worth])
+        self._lp.add_columns(worth, sparse.csc_matrix(columns))
+
+    def _drop_idle(self) -> None:
+        k, n = self.columns.shape
+        if n <= KEPT * k or self.theta is None:
+            return
+        loss = self.prices @ self.columns - self.worth
+        keep = (self.theta > 0) | (loss <= np.partition(loss, KEPT * k // 2)[KEPT * k // 2])
+        self._lp.keep_columns(keep)
+        self._seen -= {_key(column) for column in self.columns[:, ~keep].T}
+        self.columns, self.worth, self.theta = self.columns[:, keep], self.worth[keep], self.theta[keep]
+
+    def matrix(self) -> FloatArray | None:
+        """The k x m matrix of the last optimum, or None."""
+        if self.theta is None:
+            return None
+        theta = np.concatenate([self.theta, np.zeros(self.columns.shape[1] - len(self.theta))])
+        weight = polished(self.columns, theta)
+        return np.asarray(self.columns[:, weight > 0] * weight[weight > 0])
 
 
 def _averaged(prices: FloatArray, ties: list[np.ndarray]) -> FloatArray:

@@ -57,7 +57,7 @@ class VerticesRoute(Route):
             if k > ENUMERATED:
                 return Refusal(
                     f"vertices cannot take {k} inputs (2**{k} patterns; {ENUMERATED} at most)",
-                    f"merge inputs into {ENUMERATED} groups or fewer",
+                    "use route columns, or merge inputs",
                 )
             return None
         if isinstance(program.cone, PolyhedralCone):

@@ -1,0 +1,101 @@
+"""The `columns` route: column generation, priced exactly by branch and bound.
+
+For mutual information under LDP at any number of inputs. The universal bound competes all along: where sets of
+the right mass cover all inputs evenly it is nearly attained, and one linear programme over such sets is enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.programs import CompleteCone, FloatArray, Information, Program
+from rropt.routes.base import Answer, Effort, Route
+from rropt.routes.master import Priced, generate, tie_groups
+from rropt.routes.pricing import LdpPricer, universal_price
+from rropt.routes.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
+
+GROUPS = 64
+"""Inputs beyond GROUPED are first merged into this many groups of nearly equal mass."""
+GROUPED = 96
+NODES = 600
+"""Nodes of one pricing search while columns are still being found."""
+ADDED = 3
+"""Columns added a round, for each input."""
+
+
+class ColumnsRoute(Route):
+    """Column generation for mutual information under LDP."""
+
+    name = "columns"
+    because = "the objective is convex in every column: rays are generated, priced exactly, and never listed"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"columns knows the solver highs only, not {solver!r}", "leave the solver out")
+        if not isinstance(program.utility, Information) or program.sense == "minimize":
+            return Refusal("columns maximises mutual information only", "use route auto")
+        if program.rows:
+            return Refusal(
+                "columns takes no constraints on the whole matrix",
+                "leave those out, or maximise trace or expected_gain by route linear",
+            )
+        if not isinstance(program.cone, CompleteCone):
+            return Refusal("columns prices the cone of LDP only", "add LDP, or use route auto")
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
+        if program.size > GROUPED:
+            # Treating inputs of a group alike loses little where the groups are small, and the universal bound
+            # says how little.
+            merged = _merged(program, effort)
+            if merged is not None:
+                return merged
+        return _generated(program, effort, search=True)
+
+
+def _merged(program: Program, effort: Effort) -> Answer | None:
+    """The answer for merged inputs, spread out again, where it is within the gap of the universal bound."""
+    p = np.array([float(value) for value in program.prior])
+    group = uneven_groups(p, GROUPS)
+    weights = tuple(sum(program.weights[x] for x in np.flatnonzero(group == g).tolist()) for g in range(GROUPS))
+    small = replace(program, inputs=tuple(map(str, range(GROUPS))), weights=weights, utility=Information(weights))
+    answer = _generated(small, effort, search=False)
+    assert isinstance(program.cone, CompleteCone)
+    ceiling, _ = universal_price(float(program.cone.level.log_ratio))
+    found = answer.claim.objective
+    if answer.matrix is None or found is None or ceiling - found > effort.gap / 2:
+        return None
+    return replace(answer, matrix=answer.matrix[group], dual=None)
+
+
+def _generated(program: Program, effort: Effort, search: bool) -> Answer:
+    """Column generation from balanced and cyclic sets; without `search`, those sets only."""
+    assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
+    k = program.size
+    epsilon, gamma = float(program.cone.level.log_ratio), float(program.cone.level.ratio)
+    p = np.array([float(value) for value in program.prior])
+    ceiling, w = universal_price(epsilon)
+    mass = (w - 1.0) / np.expm1(epsilon)
+    ties = tie_groups(program.weights)
+    alone = np.eye(k, dtype=bool)
+    sets = np.hstack([np.zeros((k, 1), dtype=bool), alone, ~alone, balanced_sets(p, mass, 3 * k), cyclic_sets(p, mass)])
+
+    def price(a: FloatArray) -> Priced:
+        if not search:
+            return Priced(np.inf, np.zeros((k, 0)))
+        pricer = LdpPricer(p, gamma, a)
+        found = pricer.search(effort.gap / 8, NODES, lambda: bool(effort.stopped()))
+        good = sorted(((price, key) for key, price in found.corners.items() if price > 0), reverse=True)
+        columns = [
+            np.unpackbits(np.frombuffer(key, dtype=np.uint8), count=k).astype(bool) for _, key in good[: ADDED * k]
+        ]
+        if ties:
+            columns = [turned for members in columns for turned in rotations(members, ties, k).T]
+        table = np.array(columns).T if columns else np.zeros((k, 0), dtype=bool)
+        return Priced(found.bound, np.where(table, gamma, 1.0))
+
+    return generate(program.utility, np.where(sets, gamma, 1.0), p, price, effort, ties, ceiling)

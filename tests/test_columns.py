@@ -1,0 +1,136 @@
+"""The route `columns`: against full enumeration at small sizes, certified far beyond it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.routes.pricing import LdpPricer, universal_price
+from rropt.routes.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
+
+
+def solve(weights: list[int], epsilon: object, route: str, gap: float = 1e-9, **options: object) -> rr.Solution:
+    prior = rr.Prior.from_counts(weights)
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]).solve(route, gap, **options)
+
+
+def dirichlet(size: int, seed: int) -> list[int]:
+    return [int(share * 10**9) + 1 for share in np.random.default_rng(seed).dirichlet(np.ones(size))]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_columns_and_vertices_prove_the_same_optimum(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 10))
+    weights = [int(weight) for weight in rng.integers(0, [2, 4, 10**6][seed % 3] + 1, size)]
+    weights[0] += 1
+    epsilon = ["0.05", "1", "3", "8"][seed % 4]
+    one, other = solve(weights, epsilon, "columns"), solve(weights, epsilon, "vertices")
+    assert one.status == other.status == "certified"
+    assert one.value <= other.bound
+    assert other.value <= one.bound
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
+@pytest.mark.parametrize("size", [24, 64, 300])
+def test_sizes_that_cannot_be_enumerated_are_certified(size: int, epsilon: str) -> None:
+    if size == 64 and epsilon == "4":
+        pytest.skip("tens of pricing rounds: see the long test")
+    solution = solve(dirichlet(size, size), epsilon, "columns", 1e-6)
+    assert solution.status == "certified"
+    assert solution.gap <= 1e-6
+    assert rr.LDP(epsilon).violation(solution.mechanism) <= 0
+
+
+@pytest.mark.long
+def test_a_level_where_the_universal_bound_is_not_tight() -> None:
+    solution = solve(dirichlet(64, 64), "4", "columns", 1e-6)
+    assert solution.status == "certified"
+    assert solution.bound < universal_price(4.0)[0] - 1e-5
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "2", "4"])
+def test_equal_priors_have_a_subset_design_as_their_optimum(epsilon: str) -> None:
+    """The best t-subset design: (t e^eps eps - (t e^eps + k - t) log((t e^eps + k - t) / k)) / (t e^eps + k - t)."""
+    size, gamma = 40, math.exp(float(epsilon))
+    designs = []
+    for t in range(1, size):
+        mass = t * gamma + size - t
+        designs.append((t * gamma * float(epsilon) - mass * math.log(mass / size)) / mass)
+    solution = solve([1] * size, epsilon, "columns", 1e-10)
+    assert solution.status == "certified"
+    assert solution.value == pytest.approx(max(designs), abs=1e-10)
+
+
+def test_a_time_limit_leaves_a_true_bound() -> None:
+    solution = solve(dirichlet(64, 64), "4", "columns", 1e-9, time_limit=0.3)
+    assert solution.status == "bounded"
+    assert solution.value <= 1.6696932 <= solution.bound
+    assert solution.verdict.proved
+    assert any("time limit" in warning for warning in solution.warnings)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pricing_finds_the_largest_reduced_price(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = 9
+    p = rng.dirichlet(np.ones(size)) if seed % 3 else np.full(size, 1 / size)
+    p[0] *= seed % 2
+    p /= p.sum()
+    epsilon = float(rng.choice([0.01, 1, 4, 12]))
+    gamma = math.exp(epsilon)
+    prices = universal_price(epsilon)[0] * p * (1 + 0.2 * rng.standard_normal(size)) + 1e-3 * rng.random(size)
+    pricer = LdpPricer(p, gamma, prices)
+    best = max(pricer.reduced_price(np.array([s >> x & 1 for x in range(size)], bool)) for s in range(1 << size))
+    found = pricer.search(-math.inf)
+    assert found.best == pytest.approx(best, abs=1e-12)
+    assert best - 1e-12 <= found.bound <= best + 1e-9
+    early = pricer.search(-math.inf, node_limit=3)
+    assert early.bound >= best - 1e-12, "a bound holds at any time"
+
+
+def test_the_universal_price_is_the_maximum_that_it_says() -> None:
+    for epsilon in (0.1, 0.5, 1.0, 2.0, 4.0):
+        gamma = math.exp(epsilon)
+        s = np.linspace(0, 1, 200_001)
+        w = 1 + (gamma - 1) * s
+        height, at = universal_price(epsilon)
+        assert height == pytest.approx(float((gamma * epsilon * s / w - np.log(w)).max()), abs=1e-9)
+        assert gamma * epsilon * (at - 1) / (gamma - 1) / at - math.log(at) == pytest.approx(height, abs=1e-12)
+    # Values given for these levels by an independent computation.
+    known = {0.5: 0.0311420923, 1.0: 0.1233015615, 2.0: 0.4744746471, 4.0: 1.6698496335}
+    for epsilon, value in known.items():
+        assert universal_price(epsilon)[0] == pytest.approx(value, abs=5e-11)
+
+
+def test_starting_sets_have_the_mass_that_is_asked_for() -> None:
+    p = np.random.default_rng(3).dirichlet(np.ones(50))
+    sets = balanced_sets(p, 0.3, 100)
+    assert sets.shape == (50, 100)
+    assert np.abs(p @ sets - 0.3).max() <= 2e-4
+    assert sets.sum(axis=1).min() >= 5, "every input is covered"
+    assert len({column.tobytes() for column in sets.T}) == 100
+    cyclic = cyclic_sets(np.full(12, 1 / 12), 0.5)
+    for size in (5, 6, 7):
+        assert (cyclic[:, cyclic.sum(axis=0) == size].sum(axis=1) == size).all()
+
+
+def test_groups_are_uneven_and_complete() -> None:
+    p = np.random.default_rng(4).dirichlet(np.ones(2000))
+    group = uneven_groups(p, 64)
+    mass = np.bincount(group, weights=p, minlength=64)
+    assert mass.sum() == pytest.approx(1)
+    assert 1.8 < mass.max() / mass.min() < 2.2
+
+
+def test_rotations_cover_ties_evenly() -> None:
+    ties = [np.array([0, 1, 2, 3]), np.array([4, 5, 6])]
+    members = np.array([1, 1, 0, 0, 1, 0, 0, 1], bool)
+    turned = rotations(members, ties, 100)
+    assert turned.shape == (8, 12)
+    assert turned[:4].sum(axis=1).tolist() == [6] * 4
+    assert turned[4:7].sum(axis=1).tolist() == [4] * 3
+    assert turned[7].all()
