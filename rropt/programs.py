@@ -286,7 +286,9 @@ class Program:
     def excess(self, mechanism: Mechanism) -> dict[str, Fraction]:
         """By how much an exact mechanism violates what must hold, by name; empty when everything holds."""
         found: dict[str, Fraction] = {}
-        worst = max(self.cone.excess(mechanism.column(y)) for y in range(len(mechanism.outputs)))
+        # A ratio cone looks at the extremes of a column only.
+        columns = mechanism.extremes if isinstance(self.cone, CompleteCone) else mechanism.column
+        worst = max(self.cone.excess(columns(y)) for y in range(len(mechanism.outputs)))
         if worst > 0:
             found["cone"] = worst
         for row in self.rows:

@@ -162,9 +162,7 @@ def circles(tree: Tree) -> list[str]:
     """Circles of modules, and of rooms, by whatever import that really runs (a function's too)."""
     found = [one for one in own(tree.imports()) if one.kind != "typing"]
     modules = nx.DiGraph((one.source, one.target) for one in found)
-    rooms = nx.DiGraph(
-        (room(one.source), room(one.target)) for one in found if room(one.source) != room(one.target)
-    )
+    rooms = nx.DiGraph((room(one.source), room(one.target)) for one in found if room(one.source) != room(one.target))
     faults = []
     for what, graph in (("modules", modules), ("rooms", rooms)):
         rings = [ring for ring in nx.strongly_connected_components(graph) if len(ring) > 1]
@@ -210,9 +208,7 @@ def overlong(tree: Tree) -> list[str]:
 
 # The pieces are joined so that this file does not find itself.
 _ROOTS = ("work", "home", "tmp", "root", "Users", "mnt", "opt", "var", "private")
-MACHINE_PATH = re.compile(
-    rf"(?<![\w./$}}>-])/(?:{'|'.join(_ROOTS)})/\w|[.]{{2}}/{'shared'}\b|\b[A-Z]:[\\/]Users\b"
-)
+MACHINE_PATH = re.compile(rf"(?<![\w./$}}>-])/(?:{'|'.join(_ROOTS)})/\w|[.]{{2}}/{'shared'}\b|\b[A-Z]:[\\/]Users\b")
 
 
 def machine_paths(files: Iterable[Path]) -> list[str]:

@@ -36,8 +36,8 @@ class LDP(Constraint):
         limit = self.level.ratio.lower
         worst = Fraction(-1)
         for y in range(len(mechanism.outputs)):
-            column = mechanism.column(y)
-            worst = max(worst, max(column) - limit * min(column))
+            least, most = mechanism.extremes(y)
+            worst = max(worst, most - limit * least)
         return worst
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:

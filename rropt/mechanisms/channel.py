@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from rropt.exact import Interval
-
-if TYPE_CHECKING:
-    from rropt.mechanisms.mechanism import Mechanism
-    from rropt.priors import Prior
+from rropt.priors import Prior
 
 
 class RandomizedChannel(ABC):
@@ -33,7 +29,3 @@ class RandomizedChannel(ABC):
     @abstractmethod
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
         """Mutual information of input and output at `prior`, rigorously enclosed."""
-
-    @abstractmethod
-    def to_mechanism(self) -> Mechanism:
-        """The explicit matrix with exact integers."""

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from rropt.exact import shown
+import numpy as np
 
-if TYPE_CHECKING:
-    from rropt.mechanisms.mechanism import Mechanism
+from rropt.exact import Interval, shown
 
 TEXT_ROWS, TEXT_COLUMNS = 12, 8
 HTML_ROWS, HTML_COLUMNS = 40, 40
 
 
-def headline(mechanism: Mechanism) -> str:
+class Shown(Protocol):
+    """What of a mechanism is drawn."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+
+    @property
+    def denominators(self) -> tuple[int, ...]: ...
+
+    @property
+    def matrix(self) -> np.ndarray: ...
+
+    def epsilon(self) -> Interval:
+        """The privacy level."""
+
+
+def headline(mechanism: Shown) -> str:
     """One line: the shape, the denominator, the privacy level rounded up."""
-    inputs, outputs = mechanism.shape
+    inputs, outputs = mechanism.matrix.shape
     base = mechanism.denominators[0]
     over = "2^53" if mechanism.denominators == (1 << 53,) else f"{base:,}" if base < 10**9 else "exact integers"
     return f"{inputs} inputs x {outputs} outputs over {over}, epsilon <= {shown(mechanism.epsilon().upper, 6, up=True)}"
 
 
-def as_text(mechanism: Mechanism) -> str:
+def as_text(mechanism: Shown) -> str:
     """A table of at most 12 x 8 entries under the headline."""
-    inputs, outputs = mechanism.shape
+    inputs, outputs = mechanism.matrix.shape
     width = min(14, max(map(len, mechanism.inputs[:TEXT_ROWS])))
     shown = mechanism.outputs[:TEXT_COLUMNS]
     cut = " ..." if outputs > TEXT_COLUMNS else ""
@@ -38,9 +56,9 @@ def as_text(mechanism: Mechanism) -> str:
     return "\n".join(lines)
 
 
-def as_html(mechanism: Mechanism) -> str:
+def as_html(mechanism: Shown) -> str:
     """An HTML table with cells shaded by probability, for notebooks; at most 40 x 40 entries."""
-    inputs, outputs = mechanism.shape
+    inputs, outputs = mechanism.matrix.shape
     largest = float(mechanism.matrix.max())
     head = "".join(f"<th>{html.escape(label)}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
     body = []

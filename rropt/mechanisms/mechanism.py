@@ -176,6 +176,14 @@ class Mechanism(RandomizedChannel):
         """The m x k float64 matrix whose columns are the inputs."""
         return self.matrix.T
 
+    def extremes(self, y: int) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest entry of column y, exact."""
+        if len(self.denominators) == 1:
+            column, scale = self.numerators[y], self.denominators[0]
+            return Fraction(min(column), scale), Fraction(max(column), scale)
+        entries = self.column(y)
+        return min(entries), max(entries)
+
     # -- what it gives away --------------------------------------------------------------------------
 
     @cached_property
@@ -186,8 +194,8 @@ class Mechanism(RandomizedChannel):
                 continue
             if not all(self.numerators[y]):
                 return math.inf
-            column = self.numerators[y] if len(self.denominators) == 1 else self.column(y)
-            worst = max(worst, Fraction(max(column)) / min(column))
+            least, most = self.extremes(y)
+            worst = max(worst, most / least)
         return worst
 
     def parity(self) -> Fraction | float:
@@ -214,12 +222,16 @@ class Mechanism(RandomizedChannel):
             scale = math.lcm(*self.denominators)
             for numerators in self.numerators:
                 mass = 0
+                # Inputs with the same entry are taken together: large mechanisms have few different ones.
+                shares: dict[tuple[int, int], int] = {}
                 for weight, numerator, denominator in zip(
                     prior.weights, numerators, self.row_denominators, strict=True
                 ):
                     if weight and numerator:
-                        result += arb(fmpq(weight, total)) * xlogx_ball(numerator, denominator)
-                        mass += weight * numerator * (scale // denominator)
+                        shares[numerator, denominator] = shares.get((numerator, denominator), 0) + weight
+                for (numerator, denominator), weight in shares.items():
+                    result += arb(fmpq(weight, total)) * xlogx_ball(numerator, denominator)
+                    mass += weight * numerator * (scale // denominator)
                 result -= xlogx_ball(mass, total * scale)
             return result / arb(2).log() if units == "bits" else result
 
@@ -230,11 +242,9 @@ class Mechanism(RandomizedChannel):
     @cached_property
     def rank(self) -> int:
         """Rank of Q, exact. Below the number of inputs, no estimator recovers all frequencies."""
-        # Scaling rows does not change the rank, so the integers serve as they are.
-        return int(fmpz_mat([list(column) for column in self.numerators]).rank())
-
-    def to_mechanism(self) -> Mechanism:
-        return self
+        # Scaling rows does not change the rank, so the integers serve as they are; merged inputs repeat a row.
+        rows = list(dict.fromkeys(zip(*self.numerators, strict=True)))
+        return int(fmpz_mat([list(row) for row in rows]).rank())
 
     def relabelled(self, outputs: Sequence[str]) -> Mechanism:
         """The same mechanism with other output labels, padded with empty columns where there are more."""

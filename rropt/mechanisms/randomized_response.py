@@ -59,4 +59,5 @@ class RandomizedResponse(RandomizedChannel):
         return self.mechanism.mutual_information(prior, units)
 
     def to_mechanism(self) -> Mechanism:
+        """The explicit matrix with exact integers."""
         return self.mechanism
