@@ -20,8 +20,8 @@ from rropt.routes.starts import balanced_sets, cyclic_sets, rotations, uneven_gr
 GROUPS = 64
 """Inputs beyond GROUPED are first merged into this many groups of nearly equal mass."""
 GROUPED = 96
-NODES = 600
-"""Nodes of one pricing search while columns are still being found."""
+NODES = (40, 160, 640, 2560, 10_240)
+"""Nodes of one pricing search, level by level: more only where fewer found neither a column nor a proof."""
 ADDED = 3
 """Columns added a round, for each input."""
 
@@ -84,11 +84,11 @@ def _generated(program: Program, effort: Effort, search: bool) -> Answer:
     alone = np.eye(k, dtype=bool)
     sets = np.hstack([np.zeros((k, 1), dtype=bool), alone, ~alone, balanced_sets(p, mass, 3 * k), cyclic_sets(p, mass)])
 
-    def price(a: FloatArray) -> Priced:
+    def price(a: FloatArray, level: int) -> Priced:
         if not search:
             return Priced(np.inf, np.zeros((k, 0)))
         pricer = LdpPricer(p, gamma, a)
-        found = pricer.search(effort.gap / 8, NODES, lambda: bool(effort.stopped()))
+        found = pricer.search(effort.gap / 8, NODES[level], lambda: bool(effort.stopped()))
         good = sorted(((price, key) for key, price in found.corners.items() if price > 0), reverse=True)
         columns = [
             np.unpackbits(np.frombuffer(key, dtype=np.uint8), count=k).astype(bool) for _, key in good[: ADDED * k]
@@ -98,4 +98,4 @@ def _generated(program: Program, effort: Effort, search: bool) -> Answer:
         table = np.array(columns).T if columns else np.zeros((k, 0), dtype=bool)
         return Priced(found.bound, np.where(table, gamma, 1.0))
 
-    return generate(program.utility, np.where(sets, gamma, 1.0), p, price, effort, ties, ceiling)
+    return generate(program.utility, np.where(sets, gamma, 1.0), p, price, effort, ties, ceiling, len(NODES))

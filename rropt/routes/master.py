@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -30,7 +31,8 @@ class Priced:
 KEPT = 12
 """Columns the master keeps, for each input, before the idle half is dropped."""
 
-Pricer = Callable[[FloatArray], Priced]
+Pricer = Callable[[FloatArray, int], Priced]
+"""From prices and a level of effort, 0 upwards, to columns and a bound on all."""
 
 
 def tie_groups(weights: tuple[int, ...]) -> list[np.ndarray]:
@@ -62,12 +64,14 @@ def generate(
     effort: Effort,
     ties: list[np.ndarray],
     ceiling: float = np.inf,
+    levels: int = 1,
 ) -> Answer:
     """Column generation from the k x n columns `start` (whose cone must contain the vector 1).
 
     Prices are averaged over `ties` (inputs that the problem does not tell apart): by convexity and symmetry
     that never worsens the bound. Stops when the value is within a quarter of the wanted gap of the bound or
-    of the `ceiling` (a bound known from elsewhere), when no column improves, at the time limit, or on Ctrl-C.
+    of the `ceiling` (a bound known from elsewhere), when no column improves at any of the pricer's `levels` of
+    effort, at the time limit, or on Ctrl-C.
     """
     master = _Master(utility, start, anchor)
     best = np.inf
@@ -77,19 +81,19 @@ def generate(
         prices = _averaged(master.prices, ties)
         if ceiling - master.value <= effort.gap / 2:
             break
-        fresh = None
         # Prices half way to the best ones so far swing less; where they yield nothing new, the master's own do.
         trials = [prices] if best_prices is None else [(prices + best_prices) / 2, prices]
-        for trial in trials:
-            priced = pricer(trial)
+        fresh = np.zeros((len(anchor), 0))
+        for level, trial in product(range(levels), trials):
+            priced = pricer(trial, level)
             if (reached := float(trial.sum()) + priced.excess) < best:
                 best, best_prices = reached, trial
             fresh = master.improving(priced.columns)
-            if fresh.shape[1]:
+            if fresh.shape[1] or min(best, ceiling) - master.value <= effort.gap / 4 or effort.stopped():
                 break
         effort.monitor(master.value, min(best, ceiling))
         stopped = effort.stopped()
-        if min(best, ceiling) - master.value <= effort.gap / 4 or fresh is None or not fresh.shape[1] or stopped:
+        if min(best, ceiling) - master.value <= effort.gap / 4 or not fresh.shape[1] or stopped:
             break
         master.add(fresh)
     stopped = stopped or (master.status if master.status in ("time limit", "interrupted") else "")

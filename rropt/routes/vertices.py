@@ -97,7 +97,7 @@ class VerticesRoute(Route):
         )
         per_mass = worth / mass
 
-        def price(a: FloatArray) -> Priced:
+        def price(a: FloatArray, level: int) -> Priced:
             reduced = per_mass - (float(a.sum()) + subset_sums((gamma - 1) * a)) / mass
             count = min(ADDED * k, len(reduced) - 1)
             top = np.argpartition(-reduced, count)[: count + 1]
