@@ -22,11 +22,12 @@ from rropt.programs import Program
 @dataclass(frozen=True)
 class Proof:
     """The `proof` object of a certificate, the bound that it yields (in the sense of the problem; None for
-    farkas) and the named assumptions that it rests on."""
+    farkas), the named assumptions that it rests on, and the version of the format that it needs."""
 
     payload: dict[str, object] = field(repr=False)
     bound: Fraction | None
     assumptions: tuple[str, ...] = ()
+    version: int = 1
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "format": "rropt-certificate",
-        "version": 1,
+        "version": proof.version,
         "problem": program.payload(),
         "mechanism": mechanism,
         "value": value,

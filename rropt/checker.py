@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format version 1.
+"""The trusted checker of rropt certificates, format versions 1 and 2.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -14,7 +14,8 @@ rounding in the direction that makes it harder to prove something; the comments 
 `_lo` or `_hi` is a lower or an upper bound of a real number.
 
 How to read it: a function `_read_*` turns JSON into typed values and raises `Unreadable`; a function
-`_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute.
+`_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute. What only
+version 2 has, branches on weight and leaves with a slope, is in section 6, "the tree".
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 __all__ = ["Verdict", "check_bytes", "check_file", "main"]
 
@@ -46,9 +47,10 @@ MAX_INPUTS = 10**5
 MAX_COLUMNS = 10**5
 MAX_DENSE_ENTRIES = 10**8
 MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
-MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * tree nodes where the tree has an element [s]
+MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * tree nodes with an element [s] or ["t", "L"]
 MAX_EXPONENT = 20
 
+VERSIONS = (1, 2)
 KNOWN_ASSUMPTIONS = ("mi-column-convex",)
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
@@ -564,11 +566,12 @@ def _read_certificate(value: object) -> _Certificate:
     """Section 3. "All types, ranges, lengths, vocabulary and limits of this text are checked first"."""
     keys = _read_object(value, "", "format version problem mechanism value bound proof assumptions")
     _read_word(keys["format"], "format", "rropt-certificate")
-    if type(keys["version"]) is not int or keys["version"] != 1:
-        _unreadable("version", f"expected the integer 1, found {_describe(keys['version'])}")
+    version = keys["version"]
+    if type(version) is not int or version not in VERSIONS:
+        _unreadable("version", f"expected the integer 1 or 2, found {_describe(version)}")
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats)
-    proof = _read_proof(keys["proof"], "proof", problem, rats)
+    proof = _read_proof(keys["proof"], "proof", problem, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = " ".join(KNOWN_ASSUMPTIONS)
     assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
@@ -1148,7 +1151,19 @@ def _w_log_w(w_lo: int, w_hi: int) -> Pair:
 # 6. proof
 # --------------------------------------------------------------------------------------------------------
 
-Token: TypeAlias = "int | list[int] | Pair"  # of the tree: j, [s], or t as numerator and denominator
+COUNT, WEIGHT = 0, 1  # what a branch other than on an input limits: the number or the weight of the inputs at gh
+
+
+class _Sloped(NamedTuple):
+    """A leaf ["t", "L"], "a leaf with a slope of its own", each as numerator and denominator."""
+
+    t: Pair
+    slope: Pair
+
+
+# Of the tree: j; [COUNT, s] or [WEIGHT, S]; and what is a leaf is a tuple: t as numerator and denominator, or _Sloped.
+Token: TypeAlias = "int | list[int] | Pair | _Sloped"
+Limits: TypeAlias = list[tuple[int, int]]  # of a path, both ends included: of the COUNT and of the WEIGHT
 
 
 @dataclass(frozen=True)
@@ -1166,7 +1181,7 @@ class _Proof:
     tree: list[Token]
 
 
-def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
     """ "A proof kind that does not name the utility and the cone of the problem is UNREADABLE with them."
 
     The keys of each kind are those of its paragraph in section 6.
@@ -1179,7 +1194,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         _unreadable((where, "kind"), "column-dual is for the utilities mutual_information and bayes")
     by_tree = kind == "column-dual" and utility == "mutual_information"
     if by_tree and (cone.base != "complete" or cone.rows is not None):
-        _unreadable((where, "kind"), "in version 1, mutual_information has a bound on a complete cone only")
+        _unreadable((where, "kind"), "in versions 1 and 2, mutual_information has a bound on a complete cone only")
     names = "kind prices" + (" tree" if by_tree else " flows")
     if kind != "column-dual":
         names += " rows"
@@ -1188,7 +1203,9 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     keys = _read_object(value, where, names)
     prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
     if by_tree:
-        return _Proof(kind, prices, [], [], [], _read_tree(keys["tree"], (where, "tree"), problem.k, rats))
+        total = None if version == 1 else problem.total
+        tree = _read_tree(keys["tree"], (where, "tree"), problem.k, rats, total)
+        return _Proof(kind, prices, [], [], [], tree)
     rows: list[Fraction] = []
     if kind != "column-dual":
         rows = _read_vector(keys["rows"], (where, "rows"), len(problem.rows), rats)
@@ -1218,8 +1235,11 @@ def _read_flows(value: object, where: Where, cone: _Cone, k: int, tests: int, ra
     return flows
 
 
-def _read_tree(value: object, where: Where, k: int, rats: _Rationals) -> list[Token]:
-    """ "one flat list in preorder, not empty": INT j, [s] or RAT t."""
+def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int | None = None) -> list[Token]:
+    """ "one flat list in preorder, not empty": INT j, [s] or RAT t; in version 2 also ["S"] and ["t", "L"].
+
+    total: the sum of the weights in version 2; None in version 1, where the new elements are UNREADABLE.
+    """
     values = _read_list(value, where, least=1)
     _limit(len(values), MAX_PRODUCT, where, "tree nodes")
     tree: list[Token] = []
@@ -1227,13 +1247,35 @@ def _read_tree(value: object, where: Where, k: int, rats: _Rationals) -> list[To
         if isinstance(item, str):
             tree.append(rats.pair(item, (where, i)))
         elif isinstance(item, list):
-            tree.append([_read_index(_read_list(item, (where, i), exactly=1)[0], ((where, i), 0), k)])
-            _limit(k * len(values), MAX_WORK, where, "k * tree nodes where the tree has an element [s]")
+            token = _read_list_of_tree(item, (where, i), k, rats, total)
+            if isinstance(token, _Sloped) or token[0] == COUNT:
+                name = 'k * tree nodes where the tree has an element [s] or ["t", "L"]'
+                _limit(k * len(values), MAX_WORK, where, name)
+            tree.append(token)
         elif isinstance(item, int):
             tree.append(_read_index(item, (where, i), k))
         else:
-            _unreadable((where, i), f"expected an integer, [s] or a rational, found {_describe(item)}")
+            known = "an integer, a list or a rational"
+            _unreadable((where, i), f"expected {known}, found {_describe(item)}")
     return tree
+
+
+def _read_list_of_tree(
+    item: list[object], where: Where, k: int, rats: _Rationals, total: int | None
+) -> list[int] | _Sloped:
+    """ "[s], INT 0 <= s < k"; in version 2 also ["S"], "one BIG with 0 <= S < sum of the weights", and
+    ["t", "L"], "two RAT, t >= 1 and L >= 0" (t < 1 is REFUTED, so that it is looked at later).
+    """
+    if total is not None and len(item) == 2:
+        t = rats.pair(item[0], (where, 0))
+        return _Sloped(t, _pair(rats.rat_at_least(item[1], (where, 1), 0)))
+    only = _read_list(item, where, exactly=1)[0]
+    if total is None or not isinstance(only, str):
+        return [COUNT, _read_index(only, (where, 0), k)]
+    weight = _read_big(only, (where, 0))
+    if weight >= total:
+        _unreadable((where, 0), f"{_describe(only)} is out of range, it must be below the sum of the weights")
+    return [WEIGHT, weight]
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -1399,22 +1441,30 @@ def _check_tangent(t: Pair, i: int) -> None:
         raise Refuted(f"proof.tree[{i}]: a leaf with t < 1")
 
 
-def _check_leaf(leaves: _Leaves, t: Pair, lo: int, hi: int, i: int) -> None:
+def _check_leaf(leaves: _Leaves, t: Pair, limits: Limits, i: int) -> None:
     """ "A leaf [...] holds when t + sum_{In} c_x - (1 + sum_{In} q_x)(1 + l) - sum_x a_x + S <= 0"."""
-    if not leaves.holds(t, lo, hi):
+    if not leaves.holds(t, limits):
         raise Refuted(f"proof.tree[{i}]: the inequality of this leaf fails")
+
+
+def _check_sloped_leaf(leaves: _Leaves, leaf: _Sloped, limits: Limits, i: int) -> None:
+    """ "the leaf holds when t - (1 + l) - sum_x a_x + sum_{In} (c_x - L q_x) + S_L + max(q_lo (L - 1 - l),
+    q_hi (L - 1 - l)) <= 0".
+    """
+    if not leaves.holds_sloped(leaf, limits):
+        raise Refuted(f"proof.tree[{i}]: the inequality of this leaf with a slope fails")
 
 
 def _check_tree(problem: _Problem, proof: _Proof) -> None:
     """F(v) <= 0 at every corner v in {1, gh}^k.
 
     The stack holds one frame for each branch on the path to the present element, with what undoes it:
-    the input j while its first subtree is read and ~j during its second; for a [s], (s, lo, hi) and then
-    (-1, lo, hi), with the limits before the branch. A leaf ends the subtrees of which it is the last.
+    the input j while its first subtree is read and ~j during its second; for a [s] or ["S"], what it limits,
+    s (or S) and then -1, and the limits before the branch. A leaf ends the subtrees of which it is the last.
     """
     leaves = _Leaves(problem, proof)
-    lo, hi = 0, problem.k  # limits of the path on the number of inputs at gh
-    stack: list[int | tuple[int, int, int]] = []
+    limits = [(0, problem.k), (0, problem.total)]  # no more than what holds at every corner
+    stack: list[int | tuple[int, int, tuple[int, int]]] = []
     for i, token in enumerate(proof.tree):
         if isinstance(token, int):
             _check_branch(leaves.state, token, i)
@@ -1422,19 +1472,26 @@ def _check_tree(problem: _Problem, proof: _Proof) -> None:
             stack.append(token)
             continue
         if isinstance(token, list):
-            s = token[0]
-            stack.append((s, lo, hi))
-            hi = min(hi, s)
+            quantity, split = token
+            before = limits[quantity]
+            stack.append((quantity, split, before))
+            limits[quantity] = before[0], min(before[1], split)
             continue
-        _check_tangent(token, i)
-        _check_leaf(leaves, token, lo, hi, i)
+        if isinstance(token, _Sloped):
+            _check_tangent(token.t, i)
+            _check_sloped_leaf(leaves, token, limits, i)
+        else:
+            _check_tangent(token, i)
+            _check_leaf(leaves, token, limits, i)
         while stack:
             frame = stack.pop()
             if isinstance(frame, tuple):
-                s, lo, hi = frame
-                if s >= 0:
-                    stack.append((-1, lo, hi))
-                    lo = max(lo, s + 1)
+                quantity, split, before = frame
+                limits[quantity] = before
+                if split >= 0:
+                    stack.append((quantity, -1, before))
+                    # Counts and weights are integers: above the split is at least the split and one.
+                    limits[quantity] = max(before[0], split + 1), before[1]
                     break
             elif frame >= 0:
                 leaves.lower(frame)
@@ -1445,7 +1502,9 @@ def _check_tree(problem: _Problem, proof: _Proof) -> None:
 
 
 class _Leaves:
-    """The test of a leaf, and the inputs fixed on the path to it: O(log k), with count limits O(k log k).
+    """The test of a leaf, and the inputs fixed on the path to it.
+
+    A leaf t takes O(log k), with count limits O(k log k) like a leaf ["t", "L"].
 
     All numbers are fixed point, "integers over 2^P with P >= 160 where c, t and -sum a are rounded up, and
     q, the products with (1 + l) and l are rounded down". Each makes the left-hand side larger: t, c and
@@ -1457,6 +1516,12 @@ class _Leaves:
     that is (y is an integer) when key_x = ceil(c_x 2^P / q_x) > y; where q_x = 0, when c_x > 0. The inputs
     are sorted once by falling key; those with a positive summand are then the first r of them. Their
     sums of c and q are prefix sums less the sums over the fixed inputs among them, which Fenwick trees hold.
+
+    A leaf ["t", "L"] is exact but for the same c, q, t, l and -sum a, and for q_lo, rounded down, and q_hi, up;
+    with L = n / d its terms are compared in units of 2^-2P / d. Each rounding makes the left-hand side larger:
+    q enters as -L q_x with L >= 0, in In and in each summand of S_L; "the same number l <= log t stands in all
+    places", for which the inequality holds as it stands, -w log w <= t - w (1 + l) for every l <= log t; and
+    [q_lo, q_hi] only widens, on which the largest Q (L - 1 - l) is that at one of the ends, whatever its sign.
     """
 
     FREE, AT_ONE, AT_GH = 0, 1, 2
@@ -1467,6 +1532,7 @@ class _Leaves:
         e = Fraction(_log(gh.numerator, gh.denominator)[1], ONE)
         p = [Fraction(weight, problem.total) for weight in problem.weights]
         self.k = k
+        self.unit = (gh - 1) / problem.total  # q of an input of weight 1
         self.c = [_fixed_hi(gh * e * p_x - (gh - 1) * a) for p_x, a in zip(p, proof.prices, strict=True)]
         self.q = [_fixed_lo((gh - 1) * p_x) for p_x in p]
         self.minus_a = _fixed_hi(-_sum(proof.prices))
@@ -1518,11 +1584,14 @@ class _Leaves:
         self.state[x] = self.FREE
         self._add(x, -self.c[x], -self.q[x])
 
-    def holds(self, t: Pair, lo: int, hi: int) -> bool:
-        """The inequality of a leaf, at least lo and at most hi inputs being at gh.
+    def holds(self, t: Pair, limits: Limits) -> bool:
+        """The inequality of a leaf t.
 
-        With S as without limits it asks for more; the limits are looked at where that fails.
+        With S as without limits it asks for more; the limits on the count are looked at where that fails.
+        "A leaf t uses the limits [on the weight] in no other way" than that an empty range closes it.
         """
+        if self._is_closed(limits):
+            return True
         if t[0] <= 0:
             return False  # log t is not defined
         y = ONE + max(_log(*t)[0], 0)
@@ -1536,19 +1605,42 @@ class _Leaves:
         w = ONE + self.inside_q
         if (base + c) << P <= (w + q) * y:
             return True
-        if lo == 0 and hi == self.k:
+        if limits[COUNT] == (0, self.k):
             return False
-        s = self._limited(y, lo, hi)
+        s = self._largest(ONE, y, limits[COUNT])
         return s is None or (base << P) - w * y + s <= 0
 
-    def _limited(self, y: int, lo: int, hi: int) -> int | None:
-        """S under count limits in units of 2^-2P; None for "an empty range closes the leaf".
+    def holds_sloped(self, leaf: _Sloped, limits: Limits) -> bool:
+        """The inequality of a leaf ["t", "L"]: base and fixed and s in units of 2^-P / d, all in 2^-2P / d."""
+        if self._is_closed(limits):
+            return True
+        t, (n, d) = leaf
+        if t[0] <= 0:
+            return False  # log t is not defined
+        y = ONE + max(_log(*t)[0], 0)
+        s = self._largest(d, n, limits[COUNT])
+        if s is None:
+            return True
+        base = (_ceil_div(t[0] << P, t[1]) - y + self.minus_a) * d
+        fixed = self.inside_c * d - self.inside_q * n
+        rise = (n << P) - y * d  # L - 1 - l, of either sign
+        q_lo, q_hi = _fixed_lo(limits[WEIGHT][0] * self.unit), _fixed_hi(limits[WEIGHT][1] * self.unit)
+        return ((base + fixed + s) << P) + max(q_lo * rise, q_hi * rise) <= 0
+
+    def _is_closed(self, limits: Limits) -> bool:
+        """ "the lower limit on the weight is above the upper one, the leaf is closed, whatever its form"."""
+        return limits[WEIGHT][0] > limits[WEIGHT][1]
+
+    def _largest(self, c_factor: int, q_factor: int, count: tuple[int, int]) -> int | None:
+        """S or S_L, of summands c_x * c_factor - q_x * q_factor; None for "an empty range closes the leaf".
 
         "the largest over n in [lo - |In|, hi - |In|] within [0, |Free|] of the sum of the n largest": the
-        fewest that are allowed, and of the next ones those that are positive.
+        fewest that are allowed, and of the next ones those that are positive. Where the path has no count
+        limits these are [0, |Free|], and all positive ones are summed up.
         """
+        lo, hi = count
         summands = sorted(
-            ((c << P) - q * y for c, q, state in zip(self.c, self.q, self.state, strict=True) if not state),
+            (c * c_factor - q * q_factor for c, q, state in zip(self.c, self.q, self.state, strict=True) if not state),
             reverse=True,
         )
         fewest, most = max(lo - self.inside, 0), min(hi - self.inside, len(summands))

@@ -265,6 +265,26 @@ class Information:
             tree.append(self.leaf(range(self.k - 1 + first)))
         return tree
 
+    def slope(self) -> Fraction:
+        """c_x / q_x, which is the same for every input, rounded up."""
+        e = log_ends(self.gh)[1]
+        exact = (self.gh * e - (self.gh - 1) * self.price) / (self.gh - 1)
+        return Fraction(int(exact * 2**80) + 1, 2**80)
+
+    def sloped_leaf(self, least: int, most: int) -> list[str]:
+        """Where the weights at gh sum to `least`, ..., `most`: the tangent in the middle of them."""
+        w = 1 + (self.gh - 1) * Fraction(least + most, 2 * sum(self.weights))
+        return [rat(Fraction(round(w * 2**60), 2**60)), rat(self.slope())]
+
+    def weight_tree(self, cuts: Sequence[int]) -> list[Any]:
+        """Of version 2: weight at most the first cut, at most the second, ..., each range with its leaf."""
+        tree: list[Any] = []
+        least = 0
+        for cut in cuts:
+            tree += [[str(cut)], self.sloped_leaf(least, cut)]
+            least = cut + 1
+        return [*tree, self.sloped_leaf(least, sum(self.weights))]
+
 
 def information(weights: Sequence[int], level: Document, margin: Fraction = Fraction(1, 2**60)) -> Information:
     """One price for the prior: the largest mu / w over the corners, and `margin` more."""
@@ -287,7 +307,7 @@ def information(weights: Sequence[int], level: Document, margin: Fraction = Frac
         ctx.prec = before
 
 
-def information_document(parts: Information, tree: list[Any], two_valued: bool = False) -> Document:
+def information_document(parts: Information, tree: list[Any], two_valued: bool = False, version: int = 1) -> Document:
     """k-ary randomised response (one denominator), its value and the bound of `parts`."""
     k, low = parts.k, 2**60
     high = int(parts.gl * low)
@@ -309,7 +329,7 @@ def information_document(parts: Information, tree: list[Any], two_valued: bool =
     scale = 2**96
     return {
         "format": "rropt-certificate",
-        "version": 1,
+        "version": version,
         "problem": {
             "sense": "maximize",
             "inputs": [f"in {x}" for x in range(k)],

@@ -192,6 +192,18 @@ def _too_good(tree: Callable[[builders.Information], list[Any]]) -> Document:
     return _constant(information_document(half, tree(parts)))
 
 
+def _too_good_by_weight(middle: list[str] | None = None) -> Document:
+    """The same in version 2: no input, one (the best), both."""
+
+    def tree(parts: builders.Information) -> list[Any]:
+        half = copy.copy(parts)
+        half.price /= 2
+        whole = half.weight_tree([0, 1])
+        return whole if middle is None else [*whole[:3], middle, whole[4]]
+
+    return _set(_too_good(tree), version=2)
+
+
 def _twice_on_one_path() -> Document:
     """0, then 0 again: no input counts twice, so the leaf of w = 1 + 2 q_0 is nobody's."""
     parts = information([1, 1], {"gamma": "3"})
@@ -262,6 +274,9 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     )),
     ("a leaf", ("_check_leaf",), lambda: _too_good(lambda parts: parts.item_tree([1, 0]))),
     ("a leaf of a count", ("_check_leaf",), lambda: _too_good(lambda parts: parts.count_tree())),
+    ("a leaf with a slope", ("_check_sloped_leaf",), _too_good_by_weight),
+    ("t below 1 with a slope", ("_check_tangent",), lambda: _too_good_by_weight(["1/9", "8/5"])),
+    ("a weight branch and nothing", ("_check_coverage",), lambda: _set(_too_good(lambda _: [["1"]]), version=2)),
 ]  # fmt: skip
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_columns", "_check_tree", "_check_proof", "_check_certificate"}

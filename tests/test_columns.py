@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.routes.pricing import LdpPricer, universal_price
+from rropt.routes.pricing import LdpPricer
 from rropt.routes.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
+from rropt.routes.universal import attained_price, universal_price
 
 
 def solve(weights: list[int], epsilon: object, route: str, gap: float = 1e-9, **options: object) -> rr.Solution:
@@ -83,7 +84,7 @@ def test_pricing_finds_the_largest_reduced_price(seed: int) -> None:
     epsilon = float(rng.choice([0.01, 1, 4, 12]))
     gamma = math.exp(epsilon)
     prices = universal_price(epsilon)[0] * p * (1 + 0.2 * rng.standard_normal(size)) + 1e-3 * rng.random(size)
-    pricer = LdpPricer(p, gamma, prices)
+    pricer = LdpPricer(tuple(int(share * 2**60) for share in p), gamma, prices)
     best = max(pricer.reduced_price(np.array([s >> x & 1 for x in range(size)], bool)) for s in range(1 << size))
     found = pricer.search(-math.inf)
     assert found.best == pytest.approx(best, abs=1e-12)
@@ -134,3 +135,78 @@ def test_rotations_cover_ties_evenly() -> None:
     assert turned[:4].sum(axis=1).tolist() == [6] * 4
     assert turned[4:7].sum(axis=1).tolist() == [4] * 3
     assert turned[7].all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_splits_on_weight_prove_what_splits_on_inputs_prove(seed: int) -> None:
+    """Few different weights, prices in proportion: the case that only limits on weight close quickly."""
+    rng = np.random.default_rng(seed)
+    size = 9
+    weights = tuple(int(weight) for weight in rng.integers(1, 4, size))
+    epsilon = float(rng.choice([0.5, 1.0, 3.0]))
+    gamma = math.exp(epsilon)
+    p = np.array(weights) / sum(weights)
+    noise = 1e-3 * rng.standard_normal(size) if seed % 2 else np.zeros(size)
+    pricer = LdpPricer(weights, gamma, universal_price(epsilon)[0] * p + noise)
+    best = max(pricer.reduced_price(np.array([s >> x & 1 for x in range(size)], bool)) for s in range(1 << size))
+    found = pricer.search(-math.inf)
+    assert best - 1e-12 <= found.bound <= best + 1e-9
+    stack = [found.root]
+    while stack:
+        node = stack.pop()
+        if node.parts is not None:
+            stack += node.parts
+        else:
+            assert node.bound <= found.bound + 1e-12, "the tree's leaves prove the bound"
+    if seed % 2 == 0:
+        # In proportion to the prior a price depends on the weight alone: one split separates the best two.
+        mass = max(attained_price(weights, epsilon)[0] - universal_price(epsilon)[0], best)
+        assert pricer.search(mass + 1e-9).nodes <= 3
+
+
+def test_the_attained_price_is_the_best_over_masses_that_occur() -> None:
+    for weights in [(1,) * 7, (1, 1, 2, 2), (3, 6, 6, 9), (1, 1), (5, 7, 11)]:
+        for epsilon in (0.3, 1.0, 4.0, 9.0):
+            total, gamma = sum(weights) // math.gcd(*weights), math.exp(epsilon)
+            s = np.arange(total + 1) / total
+            w = 1 + (gamma - 1) * s
+            height, masses = attained_price(weights, epsilon)
+            assert height == pytest.approx(float((gamma * epsilon * s / w - np.log(w)).max()), abs=1e-12)
+            assert all(abs(mass * total - round(mass * total)) < 1e-9 for mass in masses)
+            assert height <= universal_price(epsilon)[0] + 1e-15
+    generic = tuple(int(share * 10**12) for share in np.random.default_rng(0).dirichlet(np.ones(6)))
+    assert attained_price(generic, 1.0)[0] == universal_price(1.0)[0]
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
+@pytest.mark.parametrize("size", [64, 256])
+def test_priors_with_two_values_are_certified(size: int, epsilon: str) -> None:
+    weights = [1] * (size // 2) + [2] * (size // 2)
+    solution = solve(weights, epsilon, "columns", 1e-6)
+    assert solution.status == "certified"
+    assert solution.bound <= attained_price(tuple(weights), float(epsilon))[0] + 1e-6
+    assert len(solution.certificate.document["proof"]["tree"]) <= 9
+
+
+def test_a_file_says_the_lowest_version_that_it_needs() -> None:
+    assert solve([1] * 24, "1", "columns").certificate.document["version"] == 1
+    assert solve([1] * 32 + [2] * 32, "1", "columns").certificate.document["version"] == 2
+
+
+def test_every_way_of_splitting_gives_the_true_maximum() -> None:
+    """Small weights, zeros among them: limits on weight that no set meets must not be taken for corners."""
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(2, 8))
+        weights = tuple(int(weight) for weight in rng.integers(0, 6, size))
+        if not any(weights):
+            continue
+        epsilon = float(rng.choice([0.05, 1, 3, 8]))
+        p = np.array(weights) / sum(weights)
+        prices = universal_price(epsilon)[0] * p * (1 + 0.3 * rng.standard_normal(size))
+        prices += 1e-3 * rng.random(size) * (seed % 3 > 0)
+        pricer = LdpPricer(weights, math.exp(epsilon), prices)
+        best = max(pricer.reduced_price(np.array([s >> x & 1 for x in range(size)], bool)) for s in range(1 << size))
+        found = pricer.search(-math.inf, node_limit=5000)
+        assert found.best == pytest.approx(best, abs=1e-11), seed
+        assert best - 1e-12 <= found.bound <= best + 1e-9, seed

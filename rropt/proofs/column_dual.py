@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 
@@ -17,7 +18,8 @@ import numpy as np
 from rropt.certificates import Proof
 from rropt.exact import dyadic_up, log_enclosure, rational_text
 from rropt.programs import CompleteCone, FloatArray, Information, Program
-from rropt.routes.pricing import LdpPricer, Node, universal_price
+from rropt.routes.pricing import LdpPricer, Node, Split
+from rropt.routes.universal import attained_price, few_masses, universal_price
 
 PRICE_BITS = 72
 """Prices are multiples of 2^-72: far finer than any float dual, and short to write."""
@@ -28,7 +30,16 @@ WORK_BITS = 224
 """Fixed-point precision of the leaf test."""
 ASSUMPTIONS = ("mi-column-convex",)
 
-TreeItem = int | list[int] | Fraction
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf: its tangent point t, and a slope of its own where a limit on weight stops it (version 2)."""
+
+    t: Fraction
+    slope: Fraction | None = None
+
+
+TreeItem = Split | Leaf
 
 
 def prove_information(
@@ -43,11 +54,18 @@ def prove_information(
     `node_limit` nodes or when `stop()` says so: the bound is true at any time."""
     assert isinstance(program.utility, Information) and isinstance(program.cone, CompleteCone)
     best = _universal(program)
-    assert best.bound is not None
-    if prices is not None and (target is None or best.bound > target):
-        tried = _from_prices(program, prices, target, node_limit, stop)
-        if tried is not None and tried.bound is not None and tried.bound < best.bound:
-            best = tried
+    # Where sets have few different masses, the best price over these is a bound too, by a tree of few leaves.
+    candidates = [prices]
+    if few_masses(program.weights):
+        height, _ = attained_price(program.weights, float(program.cone.level.log_ratio))
+        candidates.insert(0, height * np.array([float(p) for p in program.prior]))
+    for tried in candidates:
+        assert best.bound is not None
+        if tried is None or (target is not None and best.bound <= target):
+            continue
+        proof = _from_prices(program, tried, target, node_limit, stop)
+        if proof is not None and proof.bound is not None and proof.bound < best.bound:
+            best = proof
     return best
 
 
@@ -67,8 +85,7 @@ def _from_prices(
     program: Program, a: FloatArray, target: float | None, node_limit: int, stop: Callable[[], bool]
 ) -> Proof | None:
     assert isinstance(program.cone, CompleteCone)
-    p = np.array([float(value) for value in program.prior])
-    pricer = LdpPricer(p, float(program.cone.level.ratio), np.asarray(a, dtype=np.float64))
+    pricer = LdpPricer(program.weights, float(program.cone.level.ratio), np.asarray(a, dtype=np.float64))
     accept = -math.inf if target is None else target - math.fsum(a)
     found = pricer.search(accept=accept, node_limit=node_limit, stop=stop)
     if not math.isfinite(found.bound):
@@ -81,7 +98,7 @@ def _from_prices(
         tree: list[TreeItem] = []
         _write(found.root, shift, tree)
         if _holds(program, prices, tree):
-            return _proof(prices, tree)
+            return _proof(prices, tree, pricer.unit)
         margin *= 8
     return None
 
@@ -92,29 +109,78 @@ def _shifted(program: Program, a: FloatArray, shift: float) -> list[Fraction]:
     return [dyadic_up(Fraction(float(own)) + exact * p, PRICE_BITS) for own, p in zip(a, program.prior, strict=True)]
 
 
-def _leaf(t: float) -> Fraction:
-    return max(Fraction(1), Fraction(round(t * 2**LEAF_BITS), 2**LEAF_BITS))
+def _leaf(t: float, slope: float | None = None) -> Leaf:
+    """A leaf with its numbers on the grid of 2^-48."""
+    scale = 2**LEAF_BITS
+    point = max(Fraction(1), Fraction(round(t * scale), scale))
+    return Leaf(point, None if slope is None else max(Fraction(0), Fraction(round(slope * scale), scale)))
 
 
 def _write(root: Node, shift: float, tree: list[TreeItem]) -> None:
-    """The tree in preorder; a leaf's t is exp(slope - 1 - shift), the tangent point of its bound."""
+    """The tree in preorder. Prices that are `shift` higher along the prior lower every slope by it; a leaf's t is
+    exp(slope - 1 - shift), the tangent point of its bound, or the end of its limits on weight."""
     stack = [root]
     while stack:
         node = stack.pop()
-        if node.parts is None or node.split is None:
-            tree.append(_leaf(math.exp(node.slope - 1.0 - shift)))
-        else:
+        if node.parts is not None and node.split is not None:
             tree.append(node.split)
             stack += [node.parts[1], node.parts[0]]
+        elif node.end is None:
+            tree.append(_leaf(math.exp(node.slope - 1.0 - shift)))
+        else:
+            tree.append(_leaf(node.end, node.slope - shift))
 
 
-def _proof(prices: list[Fraction], tree: list[TreeItem]) -> Proof:
+def _proof(prices: list[Fraction], tree: list[TreeItem], unit: int = 1) -> Proof:
+    """`unit` is the weight that one unit of a split on weight stands for."""
+    items: list[object] = []
+    for item in tree:
+        if isinstance(item, Leaf):
+            t = rational_text(item.t)
+            items.append(t if item.slope is None else [t, rational_text(item.slope)])
+        elif item.way == "input":
+            items.append(item.at)
+        elif item.way == "count":
+            items.append([item.at])
+        else:
+            # Weights are multiples of the unit, so at most `at` units is anything below the next multiple.
+            items.append([str(item.at * unit)])
+    by_weight = any(item.way == "weight" for item in tree if isinstance(item, Split))
     payload: dict[str, object] = {
         "kind": "column-dual",
         "prices": [rational_text(price) for price in prices],
-        "tree": [rational_text(item) if isinstance(item, Fraction) else item for item in tree],
+        "tree": items,
     }
-    return Proof(payload, sum(prices, Fraction(0)), ASSUMPTIONS)
+    return Proof(payload, sum(prices, Fraction(0)), ASSUMPTIONS, 2 if by_weight else 1)
+
+
+@dataclass
+class _Path:
+    """The inputs in and out of a pending subtree as bit sets, the limits on their number and on their weight in
+    units, and whether there are any."""
+
+    inside: int
+    outside: int
+    fewest: int
+    most: int
+    lightest: int
+    heaviest: int
+    counted: bool = False
+
+    def parts(self, split: Split) -> tuple[_Path, _Path]:
+        """The two halves, in the order of the format."""
+        if split.way == "input":
+            bit = 1 << split.at
+            return replace(self, inside=self.inside | bit), replace(self, outside=self.outside | bit)
+        if split.way == "count":
+            return (
+                replace(self, most=min(self.most, split.at), counted=True),
+                replace(self, fewest=max(self.fewest, split.at + 1), counted=True),
+            )
+        return (
+            replace(self, heaviest=min(self.heaviest, split.at)),
+            replace(self, lightest=max(self.lightest, split.at + 1)),
+        )
 
 
 def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bool:
@@ -135,37 +201,41 @@ def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bo
     q = [down((gh - 1) * p) for p in prior]
     minus_sum = up(-sum(prices, Fraction(0)))
     size = program.size
+    units = sum(program.weights) // math.gcd(*program.weights)
     logs: dict[Fraction, int] = {}
-    # A pending subtree is the state of its path: inputs in and out as bit sets, and the limits on their number.
-    stack: list[tuple[int, int, int, int, bool]] = [(0, 0, 0, size, False)]
+    stack = [_Path(0, 0, 0, size, 0, units)]
     for item in tree:
         if not stack:
             return False
-        inside, outside, lo, hi, limited = stack.pop()
-        if isinstance(item, int):
-            stack.append((inside, outside | 1 << item, lo, hi, limited))
-            stack.append((inside | 1 << item, outside, lo, hi, limited))
+        path = stack.pop()
+        if isinstance(item, Split):
+            first, second = path.parts(item)
+            stack += [second, first]
             continue
-        if isinstance(item, list):
-            stack.append((inside, outside, max(lo, item[0] + 1), hi, True))
-            stack.append((inside, outside, lo, min(hi, item[0]), True))
-            continue
-        if item not in logs:
-            logs[item] = one + down(log_enclosure(item).lower)
-        slope = logs[item]
-        chosen = [x for x in range(size) if inside >> x & 1]
-        free = [x for x in range(size) if not (inside | outside) >> x & 1]
-        weight = one + sum(q[x] for x in chosen)
+        if item.t not in logs:
+            logs[item.t] = one + down(log_enclosure(item.t).lower)
+        tangent = logs[item.t]
+        slope = tangent if item.slope is None else down(item.slope)
+        chosen = [x for x in range(size) if path.inside >> x & 1]
+        free = [x for x in range(size) if not (path.inside | path.outside) >> x & 1]
         gains = [c[x] - (q[x] * slope >> WORK_BITS) for x in free]
-        if limited:
-            first, last = max(lo - len(chosen), 0), min(hi - len(chosen), len(free))
-            if first > last:
+        if path.lightest > path.heaviest:
+            continue
+        if path.counted:
+            first_count = max(path.fewest - len(chosen), 0)
+            last_count = min(path.most - len(chosen), len(free))
+            if first_count > last_count:
                 continue
             partial = list(accumulate(sorted(gains, reverse=True), initial=0))
-            best = max(partial[first : last + 1])
+            best = max(partial[first_count : last_count + 1])
         else:
             best = sum(gain for gain in gains if gain > 0)
-        terms = (up(item), sum(c[x] for x in chosen), -(weight * slope >> WORK_BITS), minus_sum, best)
+        inner = sum(c[x] for x in chosen) - sum(q[x] * slope >> WORK_BITS for x in chosen)
+        # Q (L - 1 - l) over the limits on weight, zero for a leaf without a slope of its own.
+        rise = slope - tangent
+        end = path.heaviest if rise >= 0 else path.lightest
+        tilt = -(-(up((gh - 1) * Fraction(end, units)) * rise) >> WORK_BITS)
+        terms = (up(item.t), -tangent, minus_sum, inner, best, tilt)
         if sum(terms) > -(sum(map(abs, terms)) >> 80):
             return False
     return not stack

@@ -14,13 +14,14 @@ from rropt.errors import Refusal
 from rropt.programs import CompleteCone, FloatArray, Information, Program
 from rropt.routes.base import Answer, Effort, Route
 from rropt.routes.master import Priced, generate, tie_groups
-from rropt.routes.pricing import LdpPricer, universal_price
+from rropt.routes.pricing import LdpPricer
 from rropt.routes.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
+from rropt.routes.universal import attained_price
 
 GROUPS = 64
 """Inputs beyond GROUPED are first merged into this many groups of nearly equal mass."""
 GROUPED = 96
-NODES = (40, 160, 640, 2560, 10_240)
+NODES = (160, 640, 2560, 10_240)
 """Nodes of one pricing search, level by level: more only where fewer found neither a column nor a proof."""
 ADDED = 3
 """Columns added a round, for each input."""
@@ -65,7 +66,7 @@ def _merged(program: Program, effort: Effort) -> Answer | None:
     small = replace(program, inputs=tuple(map(str, range(GROUPS))), weights=weights, utility=Information(weights))
     answer = _generated(small, effort, search=False)
     assert isinstance(program.cone, CompleteCone)
-    ceiling, _ = universal_price(float(program.cone.level.log_ratio))
+    ceiling, _ = attained_price(program.weights, float(program.cone.level.log_ratio))
     found = answer.claim.objective
     if answer.matrix is None or found is None or ceiling - found > effort.gap / 2:
         return None
@@ -78,16 +79,19 @@ def _generated(program: Program, effort: Effort, search: bool) -> Answer:
     k = program.size
     epsilon, gamma = float(program.cone.level.log_ratio), float(program.cone.level.ratio)
     p = np.array([float(value) for value in program.prior])
-    ceiling, w = universal_price(epsilon)
-    mass = (w - 1.0) / np.expm1(epsilon)
+    ceiling, masses = attained_price(program.weights, epsilon)
     ties = tie_groups(program.weights)
     alone = np.eye(k, dtype=bool)
-    sets = np.hstack([np.zeros((k, 1), dtype=bool), alone, ~alone, balanced_sets(p, mass, 3 * k), cyclic_sets(p, mass)])
+    sets = np.hstack(
+        [np.zeros((k, 1), dtype=bool), alone, ~alone]
+        + [balanced_sets(p, mass, 3 * k) for mass in masses]
+        + [cyclic_sets(p, mass) for mass in masses]
+    )
 
     def price(a: FloatArray, level: int) -> Priced:
         if not search:
             return Priced(np.inf, np.zeros((k, 0)))
-        pricer = LdpPricer(p, gamma, a)
+        pricer = LdpPricer(program.weights, gamma, a)
         found = pricer.search(effort.gap / 8, NODES[level], lambda: bool(effort.stopped()))
         good = sorted(((price, key) for key, price in found.corners.items() if price > 0), reverse=True)
         columns = [
