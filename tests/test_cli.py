@@ -1,8 +1,7 @@
 """The command line as a user meets it: commands, exit statuses, files, bad input, terminals, Ctrl-C, README.
 
 Most tests call `main` in this process, which spares the start of an interpreter; what needs a terminal, a pipe
-or a signal of its own runs as a process. A defect that is known and not mended yet is an xfail, which the
-settings make strict: mending it makes its mark fail, and the mark goes.
+or a signal of its own runs as a process.
 """
 
 from __future__ import annotations
