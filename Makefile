@@ -16,7 +16,7 @@ export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 
 SOURCES = pyproject.toml setup.py constraints.txt
 
-.PHONY: demo test test-all test-exact test-lowest lint format types wheel clean
+.PHONY: demo test test-all test-exact test-lowest bench lint format types wheel clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rropt solve adult-education --out $(OUT)
@@ -27,6 +27,10 @@ test: $(VENV)/.installed-dev
 
 test-all: test lint types
 	$(BIN)/python -m pytest -q -m "long and not exact"
+
+# Writes docs/benchmarks.md, in five minutes; make bench BENCH=--full takes up to thirty, BENCH="large ties" prints.
+bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks $(BENCH)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -54,7 +58,7 @@ wheel: $(VENV)/.installed-dev
 clean:
 	rm -rf build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf $(VENV) $(VENV)-exact $(VENV)-lowest
-	find rropt models tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find rropt models tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment is made afresh whenever the interpreter's name is known and its folder is not there; a stamp
 # that is older than the files below installs again into the same folder, which pip does in a second.

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from rropt.assembly import Status, assemble, gap_of, in_units
 from rropt.certificates import Certificate
 from rropt.checker import Verdict
 from rropt.constraints.base import Constraint
 from rropt.errors import InputError
-from rropt.exact import Interval, coefficient, float_down, float_up
+from rropt.exact import Interval, cleared, coefficient, float_down, float_up
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import Objective
 from rropt.priors import Prior, clean_labels
@@ -162,6 +163,10 @@ class Problem:
 
     def compile(self) -> Program:
         """The problem in the closed vocabulary that routes and certificates speak."""
+        return self._program
+
+    @cached_property
+    def _program(self) -> Program:
         inputs = self.inputs
         outputs = self._fixed_outputs()
         rows: list[Row] = []
@@ -174,7 +179,7 @@ class Problem:
             self.goal.sense,
             inputs,
             None if free else outputs,
-            prior.weights if prior is not None else (1,) * len(inputs),
+            cleared(prior.probabilities) if prior is not None else (1,) * len(inputs),
             utility,
             self._joint_cone(inputs),
             _with_distinct_names(rows),
@@ -242,6 +247,8 @@ class Problem:
         """The same problem with other options where they are given (see `SolveOptions`). Raises InputError."""
         given = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver, "workers": workers}
         changed = {key: value for key, value in given.items() if value is not None}
+        if not changed:
+            return self
         options: SolveOptions = replace(self.options, **changed)  # type: ignore[arg-type]
         return Problem(self.goal, self.constraints, self.inputs, self.outputs, self.name, options)
 

@@ -207,3 +207,13 @@ def test_every_way_of_splitting_gives_the_true_maximum() -> None:
         found = pricer.search(-math.inf, node_limit=5000)
         assert found.best == pytest.approx(best, abs=1e-11), seed
         assert best - 1e-12 <= found.bound <= best + 1e-9, seed
+
+
+@pytest.mark.parametrize("weights", [[0, 2, 2], [2, 2, 4], [3, 3, 3, 6], [10, 20, 20, 50]])
+@pytest.mark.parametrize("route", ["vertices", "columns"])
+def test_weights_with_a_common_divisor(weights: list[int], route: str) -> None:
+    """The two parts of a split on weight must meet: the certificate's weights have no common divisor."""
+    solution = solve(weights, "0.1", route)
+    assert solution.status == "certified"
+    kept = [int(weight) for weight in solution.certificate.document["problem"]["weights"]]
+    assert math.gcd(*kept) == 1

@@ -98,7 +98,7 @@ def _from_prices(
         tree: list[TreeItem] = []
         _write(found.root, shift, tree)
         if _holds(program, prices, tree):
-            return _proof(prices, tree, pricer.unit)
+            return _proof(prices, tree)
         margin *= 8
     return None
 
@@ -131,8 +131,7 @@ def _write(root: Node, shift: float, tree: list[TreeItem]) -> None:
             tree.append(_leaf(node.end, node.slope - shift))
 
 
-def _proof(prices: list[Fraction], tree: list[TreeItem], unit: int = 1) -> Proof:
-    """`unit` is the weight that one unit of a split on weight stands for."""
+def _proof(prices: list[Fraction], tree: list[TreeItem]) -> Proof:
     items: list[object] = []
     for item in tree:
         if isinstance(item, Leaf):
@@ -143,8 +142,7 @@ def _proof(prices: list[Fraction], tree: list[TreeItem], unit: int = 1) -> Proof
         elif item.way == "count":
             items.append([item.at])
         else:
-            # Weights are multiples of the unit, so at most `at` units is anything below the next multiple.
-            items.append([str(item.at * unit)])
+            items.append([str(item.at)])
     by_weight = any(item.way == "weight" for item in tree if isinstance(item, Split))
     payload: dict[str, object] = {
         "kind": "column-dual",
@@ -156,8 +154,8 @@ def _proof(prices: list[Fraction], tree: list[TreeItem], unit: int = 1) -> Proof
 
 @dataclass
 class _Path:
-    """The inputs in and out of a pending subtree as bit sets, the limits on their number and on their weight in
-    units, and whether there are any."""
+    """The inputs in and out of a pending subtree as bit sets, the limits on their number and on their weight,
+    and whether there are any."""
 
     inside: int
     outside: int
@@ -201,9 +199,9 @@ def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bo
     q = [down((gh - 1) * p) for p in prior]
     minus_sum = up(-sum(prices, Fraction(0)))
     size = program.size
-    units = sum(program.weights) // math.gcd(*program.weights)
+    total = sum(program.weights)
     logs: dict[Fraction, int] = {}
-    stack = [_Path(0, 0, 0, size, 0, units)]
+    stack = [_Path(0, 0, 0, size, 0, total)]
     for item in tree:
         if not stack:
             return False
@@ -234,7 +232,7 @@ def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bo
         # Q (L - 1 - l) over the limits on weight, zero for a leaf without a slope of its own.
         rise = slope - tangent
         end = path.heaviest if rise >= 0 else path.lightest
-        tilt = -(-(up((gh - 1) * Fraction(end, units)) * rise) >> WORK_BITS)
+        tilt = -(-(up((gh - 1) * Fraction(end, total)) * rise) >> WORK_BITS)
         terms = (up(item.t), -tangent, minus_sum, inner, best, tilt)
         if sum(terms) > -(sum(map(abs, terms)) >> 80):
             return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 from scipy import sparse
@@ -114,18 +115,29 @@ def _dyadic(value: float) -> Fraction:
 
 def _needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
     """The least multiple of 2^-72, with the format's slack, to raise all prices by: the largest
-    residual . v / sum(v) over the base cone at gh. Over the box [1, gh]^k it is attained with the largest
-    residuals at gh, so k + 1 candidates are compared exactly."""
+    residual . v / sum(v) over the base cone at gh. Over the box [1, gh]^k it is attained with the n largest
+    residuals at gh, for some n. In n this is a concave sequence over a linear one: it rises, then falls, so a
+    number that neither neighbour exceeds is its maximum. Floats guess where, rationals decide."""
     base = base_cone(program.cone)
     if not isinstance(base, CompleteCone):
         return max(residual)
     gh = base.level.ratio.upper
     ordered = sorted(residual, reverse=True)
-    total, size = sum(ordered, Fraction(0)), len(ordered)
-    worst, top = total / size, Fraction(0)
-    for count, value in enumerate(ordered, start=1):
-        top += value
-        worst = max(worst, ((gh - 1) * top + total) / ((gh - 1) * count + size))
+    size = len(ordered)
+    tops = list(accumulate(ordered, initial=Fraction(0)))
+    total, step = tops[-1], gh - 1
+
+    def at(count: int) -> Fraction:
+        return (step * tops[count] + total) / (step * count + size)
+
+    floats = np.array([float(top) for top in tops])
+    guess = int(((float(step) * floats + float(total)) / (float(step) * np.arange(size + 1) + size)).argmax())
+    worst = at(guess)
+    for direction in (-1, 1):
+        count = guess + direction
+        while 0 <= count <= size and (value := at(count)) >= worst:
+            worst = value
+            count += direction
     if base.level.ratio.lower == base.level.ratio.upper:
         return dyadic_up(worst, BITS)
     slack = gh * sum((abs(value) for value in ordered), Fraction(0)) + abs(worst) * size * gh

@@ -20,7 +20,7 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     """
     if not isinstance(program.utility, Information) or program.sense != "maximize":
         return None
-    total = sum(program.utility.weights)
+    total = sum(program.weights)
 
     def entropy() -> arb:
         return -sum((xlogx_ball(weight, total) for weight in program.weights), arb(0))

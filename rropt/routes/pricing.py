@@ -36,7 +36,7 @@ WAYS = ("input", "count", "weight")
 @dataclass(frozen=True)
 class Split:
     """How a node is cut in two: on an `input` (in, then out), on the `count` of inputs that are in (at most
-    `at`, then more), or on their `weight` (at most `at` units, then more)."""
+    `at`, then more), or on their `weight` (at most `at`, then more)."""
 
     way: Literal["input", "count", "weight"]
     at: int
@@ -45,7 +45,7 @@ class Split:
 @dataclass
 class Node:
     """A part of the corners: `fixed` is +1 (in), -1 (out), 0 (free) for each input; `fewest` and `most` limit
-    the number in, `lightest` and `heaviest` their weight in units.
+    the number in, `lightest` and `heaviest` their weight.
 
     `bound` is the largest reduced price that it can have, attained or approached at slope `slope`; `end` is the w at
     which a limit on weight stops it, None where none does.
@@ -80,19 +80,16 @@ class Search:
 
 
 class LdpPricer:
-    """Best-first branch and bound for the reduced price at prices `a` (k,), prior `weights` / sum and ratio `gamma`.
-
-    `unit` is the greatest common divisor of the weights: limits on weight count in it.
-    """
+    """Best-first branch and bound for the reduced price at prices `a` (k,), prior `weights` / sum and ratio `gamma`."""
 
     def __init__(self, weights: tuple[int, ...], gamma: float, a: FloatArray) -> None:
         total = sum(weights)
         p = np.array([weight / total for weight in weights])
-        self.unit = math.gcd(*weights)
-        self.units = total // self.unit
-        # Where the total is large, nearly every weight occurs, and limiting it proves nothing.
-        self.by_weight = few_masses(weights)
-        self.weights = np.array([weight // self.unit for weight in weights] if self.by_weight else [0] * len(p))
+        # Where the total is large, nearly every weight occurs, and limiting it proves nothing. Weights with a common
+        # divisor would leave a gap between "at most S" and "at least S + 1".
+        self.by_weight = few_masses(weights) and math.gcd(*weights) == 1
+        self.units = total if self.by_weight else 1
+        self.weights = np.array(weights if self.by_weight else [0] * len(p))
         self.p, self.gamma, self.a = p, gamma, a
         self.c = gamma * math.log(gamma) * p - (gamma - 1) * a
         self.q = (gamma - 1) * p
