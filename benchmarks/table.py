@@ -22,9 +22,9 @@ def as_seconds(value: Value) -> str:
 
 
 def as_ratio(value: Value) -> str:
-    """A ratio of two times: two digits, for single runs carry no more."""
+    """A ratio of two times: so many digits that it never seems to reach a whole target that it misses narrowly."""
     assert isinstance(value, float | int)
-    return f"{value:.0f}x" if value >= 10 else f"{value:.1f}x" if value >= 1 else f"{value:.2f}x"
+    return f"{value:.1f}x" if value >= 1 else f"{value:.2f}x"
 
 
 def as_size(value: Value) -> str:
