@@ -207,12 +207,10 @@ class BayesGain(ColumnSum):
 class UserColumnSum(ColumnSum):
     """A convex, positively homogeneous function of the user's own: solved, never machine-checked.
 
-    `function` maps a k x n float array to n floats; `ceiling` is a number that the user knows to be an upper
-    bound of the whole utility, or None.
+    `function` maps a k x n float array to n floats.
     """
 
     function: Any
-    ceiling: Fraction | None = None
 
     def payload(self) -> dict[str, object] | None:
         return None

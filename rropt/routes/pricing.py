@@ -306,11 +306,10 @@ class LdpPricer:
         accept: float,
         node_limit: int = 100_000,
         stop: Callable[[], bool] = lambda: False,
-        stop_above: float = math.inf,
         keep: int = 200,
     ) -> Search:
         """Split the worst node first until every node is bounded by max(best corner, accept), `node_limit` nodes
-        exist, `stop()` says so, or a corner with reduced price above `stop_above` is known."""
+        exist, or `stop()` says so."""
         root = Node(np.zeros(self.size, dtype=np.int8), 0, self.size, 0, self.units)
         self.evaluate(root)
         found = Search(-math.inf, root.bound, root, nodes=1)
@@ -320,8 +319,6 @@ class LdpPricer:
         while heap:
             worst = -heap[0][0]
             if worst <= max(found.best, accept) + 1e-14 or found.nodes >= node_limit or stop():
-                break
-            if found.best > stop_above:
                 break
             node = heapq.heappop(heap)[2]
             parts = self.branch(node)
@@ -335,7 +332,7 @@ class LdpPricer:
                 # Limits on weight that no set of its inputs meets: nothing is there, and this tree cannot say so.
                 if self.by_weight:
                     self.by_weight = False
-                    return self.search(accept, node_limit, stop, stop_above, keep)
+                    return self.search(accept, node_limit, stop, keep)
                 break
             node.parts = parts
             found.nodes += 2
