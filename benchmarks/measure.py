@@ -71,7 +71,8 @@ def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None
     check = timed(lambda: check_bytes(data))
     if solution.status == "certified" and not check.value.proved:
         raise RuntimeError(f"{problem.name}: the checker says {check.value.status}: {check.value.reason}")
-    tree = solution.certificate.document["proof"].get("tree", ())
+    proof = solution.certificate.document["proof"]
+    tree = proof.get("tree", proof.get("boxes", ()))
     return Solved(solution, run.seconds, check.seconds, len(data), len(tree))
 
 

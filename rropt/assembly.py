@@ -18,7 +18,7 @@ from rropt.objectives import Objective, Trace
 from rropt.programs import Program, Sense
 from rropt.proofs import prove, prove_infeasible
 from rropt.proofs.relaxation import relaxed_bound
-from rropt.rounding import round_to_mechanism
+from rropt.rounding import round_off_diagonals, round_to_mechanism
 from rropt.routes import Answer, Effort
 
 Status = Literal["certified", "bounded", "infeasible"]
@@ -64,8 +64,9 @@ def assemble(
             warnings.append(
                 f"{len(mechanism.outputs)} outputs are needed and {len(outputs)} labels were given: they are not used"
             )
-    limit, certificate, verdict = _proved(program, objective, mechanism, answer, effort, warnings)
-    attained = None if mechanism is None else objective.value(mechanism)
+    own = None if mechanism is None else objective.own_value(mechanism)
+    limit, certificate, verdict = _proved(program, mechanism, own, answer, effort, warnings)
+    attained = own if mechanism is None or objective.units != "bits" else objective.value(mechanism)
     if limit is not None:
         limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
     distance = gap_of(program.sense, attained, limit)
@@ -115,6 +116,14 @@ def in_units(value: Interval, units: str) -> Interval:
 def _mechanism(program: Program, answer: Answer, warnings: list[str]) -> Mechanism | None:
     outputs = program.outputs if answer.outputs is None else answer.outputs
     matrix = answer.matrix
+    if program.structure is not None:
+        off_diagonal = answer.off_diagonal
+        near = np.full(program.size, 1 / program.size) if off_diagonal is None else off_diagonal
+        exact = round_off_diagonals(program, near)
+        if isinstance(exact, Refusal):
+            warnings.append(f"no exact mechanism: {exact}")
+            return None
+        return exact
     if matrix is None:
         # Nothing was found: the rounding then starts from its own feasible point.
         matrix = np.zeros((program.size, 1 if outputs is None else len(outputs)))
@@ -128,19 +137,15 @@ def _mechanism(program: Program, answer: Answer, warnings: list[str]) -> Mechani
 
 def _proved(
     program: Program,
-    objective: Objective,
     mechanism: Mechanism | None,
+    own: Interval | None,
     answer: Answer,
     effort: Effort,
     warnings: list[str],
 ) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
-    """(bound, certificate, verdict); the certificate needs a mechanism as its witness."""
-    value = None
-    if mechanism is not None and objective.units:
-        assert objective.prior is not None
-        value = mechanism.mutual_information(objective.prior).widened(VALUE_BITS)
-    elif mechanism is not None:
-        value = objective.value(mechanism)
+    """(bound, certificate, verdict); the certificate needs a mechanism as its witness. `own` is the mechanism's value
+    in the utility's unit."""
+    value = own if own is None or own.lower == own.upper else own.widened(VALUE_BITS)
     proof = prove(program, answer.dual, effort, None if value is None else float(value.lower))
     if isinstance(proof, Refusal):
         known = relaxed_bound(program)

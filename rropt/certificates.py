@@ -16,6 +16,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, rational_text
 from rropt.files import read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.programs import Program
 
 
@@ -47,7 +48,7 @@ class Certificate:
             _document(
                 program,
                 proof,
-                mechanism.payload(),
+                mechanism.payload() if program.structure is None else _structured(mechanism),
                 {"lower": rational_text(value.lower), "upper": rational_text(value.upper)},
                 rational_text(proof.bound),
             )
@@ -78,6 +79,11 @@ class Certificate:
         return cls(document)
 
 
+def _structured(mechanism: Mechanism) -> dict[str, object]:
+    assert isinstance(mechanism, OffDiagonalMechanism)
+    return mechanism.off_diagonal_payload()
+
+
 def _document(
     program: Program,
     proof: Proof,
@@ -87,7 +93,7 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "format": "rropt-certificate",
-        "version": proof.version,
+        "version": max(proof.version, program.format_version),
         "problem": program.payload(),
         "mechanism": mechanism,
         "value": value,

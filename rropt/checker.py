@@ -14,8 +14,9 @@ rounding in the direction that makes it harder to prove something; the comments 
 `_lo` or `_hi` is a lower or an upper bound of a real number.
 
 How to read it: a function `_read_*` turns JSON into typed values and raises `Unreadable`; a function
-`_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute. What only
-version 2 has, branches on weight and leaves with a slope, is in section 6, "the tree".
+`_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute. Of what only
+version 2 has, branches on weight and leaves with a slope are in section 6, "the tree of column-dual"; box
+trees and branch-trees have two parts of section 6 to themselves.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ import os
 import re
 import sys
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from heapq import heappop, heappush, nlargest
 from math import gcd
 from typing import NamedTuple, NoReturn, TypeAlias
 
@@ -47,8 +50,12 @@ MAX_INPUTS = 10**5
 MAX_COLUMNS = 10**5
 MAX_DENSE_ENTRIES = 10**8
 MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
-MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * tree nodes with an element [s] or ["t", "L"]
+MAX_WORK = 10**9  # actions * k * m, cone rows * k * m, k * J * m, k * tree nodes (with [s] or ["t", "L"]), _Terms
 MAX_EXPONENT = 20
+MAX_BOX_INPUTS = 512
+MAX_MATRIX = 4096  # k * m in a branch-tree over columns
+MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes over columns
+MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
 
 VERSIONS = (1, 2)
 KNOWN_ASSUMPTIONS = ("mi-column-convex",)
@@ -570,7 +577,7 @@ def _read_certificate(value: object) -> _Certificate:
     if type(version) is not int or version not in VERSIONS:
         _unreadable("version", f"expected the integer 1 or 2, found {_describe(version)}")
     rats = _Rationals()
-    problem = _read_problem(keys["problem"], "problem", rats)
+    problem = _read_problem(keys["problem"], "problem", rats, version)
     proof = _read_proof(keys["proof"], "proof", problem, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = " ".join(KNOWN_ASSUMPTIONS)
@@ -618,7 +625,7 @@ def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pai
 
 def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
     """The "list that section 6 gives for the proof used"."""
-    if proof.kind == "column-dual" and problem.utility == "mutual_information":
+    if proof.kind == "column-dual" and problem.utility == "mutual_information" and proof.tree:
         return ("mi-column-convex",)
     return ()
 
@@ -632,11 +639,17 @@ def _check_assumptions(problem: _Problem, proof: _Proof, assumptions: list[str])
 
 def _check_proof(problem: _Problem, proof: _Proof) -> None:
     """Section 6, all but the number that the proof yields."""
-    _check_row_signs(problem, proof)
-    if proof.kind == "column-dual" and problem.utility == "mutual_information":
-        _check_coverage(proof.tree)
+    if proof.tree:
+        _check_coverage(proof.tree, "tree")
         _check_tree(problem, proof)
+    elif proof.boxes:
+        _check_coverage(proof.boxes, "boxes")
+        if problem.structure and proof.kind == "branch-tree":
+            _check_off_diagonals(problem, proof)
+        else:
+            _check_boxes(problem, proof)
     else:
+        _check_row_signs(problem, proof)
         _check_columns(problem, proof)
 
 
@@ -653,7 +666,10 @@ def _check_certificate(certificate: _Certificate) -> None:
     _check_value_order(certificate.value)
     _check_bound_of_proof(problem, proof, certificate.bound)
     _check_outputs(problem, mechanism)
-    _check_row_sums(mechanism)
+    if mechanism.off_diagonal is None:
+        _check_row_sums(mechanism)
+    else:
+        _check_diagonal(mechanism)
     _check_mechanism_in_cone(problem.cone, mechanism)
     _check_problem_rows(problem, mechanism)
     utility = _utility(problem, mechanism)
@@ -684,6 +700,15 @@ class _Cone:
     rows: list[list[Fraction]] | None
     label: str
 
+    @property
+    def is_complete(self) -> bool:
+        """A complete cone without further rows."""
+        return self.base == "complete" and self.rows is None
+
+    def has_edge(self, x: int, z: int) -> bool:
+        """ "A polyhedral cone has the edges of its base; a complete cone (or base) has all pairs"; a free one none."""
+        return x != z if self.base == "complete" else (x, z) in self.edges
+
 
 @dataclass(frozen=True)
 class _Row:
@@ -697,7 +722,11 @@ class _Row:
 
 @dataclass(frozen=True)
 class _Problem:
-    """Section 4. total: the sum of the weights. cost, gain: empty for the other utilities."""
+    """Section 4. total: the sum of the weights. cost, gain: empty for the other utilities.
+
+    given: the weights of (x, z), None where the utility has no such key. structure: True for the only one that
+    there is, uniform_off_diagonal.
+    """
 
     sense: str
     k: int
@@ -709,6 +738,8 @@ class _Problem:
     gain: list[list[Fraction]]
     cone: _Cone
     rows: list[_Row]
+    given: list[list[int]] | None
+    structure: bool
 
     @property
     def m(self) -> int:
@@ -718,12 +749,18 @@ class _Problem:
     def describe(self) -> str:
         """Section 7: "sense, utility, k, cone with its epsilon or gamma, number of rows"."""
         columns = "any number of columns" if self.outputs is None else f"m = {self.m}"
-        return f"{self.sense} {self.utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
+        utility = self.utility
+        if self.given is not None:
+            utility += f" given one of {len(self.given[0])} values"
+        if self.structure:
+            columns += ", uniform off-diagonal"
+        return f"{self.sense} {utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
 
 
-def _read_problem(value: object, where: Where, rats: _Rationals) -> _Problem:
+def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility."""
-    keys = _read_object(value, where, "sense inputs outputs weights utility cone rows")
+    optional = "structure" if version > 1 else ""
+    keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     k = len(_read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs"))
     outputs = None
@@ -731,16 +768,19 @@ def _read_problem(value: object, where: Where, rats: _Rationals) -> _Problem:
         outputs = _read_names(keys["outputs"], (where, "outputs"), 1, MAX_COLUMNS, "m columns")
     weights = _read_weights(keys["weights"], (where, "weights"), k)
     at = (where, "utility")
-    utility = _read_kind(keys["utility"], at, "mutual_information linear bayes")
+    kinds = "mutual_information linear bayes" + (" chi_square" if version > 1 else "")
+    utility = _read_kind(keys["utility"], at, kinds)
     if sense == "minimize" and utility != "linear":
         _unreadable((where, "sense"), f"minimize goes only with the utility linear, not with {utility}")
-    if (utility == "linear") != (outputs is not None):
-        needed = "a list" if utility == "linear" else "null"
-        _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
     gain: list[list[Fraction]] = []
+    given: list[list[int]] | None = None
     if utility == "mutual_information":
+        utility_keys = _read_object(keys["utility"], at, "kind", "given" if version > 1 else "")
+        if "given" in utility_keys:
+            given = _read_given(utility_keys["given"], (at, "given"), weights)
+    elif utility == "chi_square":
         _read_object(keys["utility"], at, "kind")
     elif utility == "linear":
         utility_keys = _read_object(keys["utility"], at, "kind cost")
@@ -748,12 +788,51 @@ def _read_problem(value: object, where: Where, rats: _Rationals) -> _Problem:
     else:
         utility_keys = _read_object(keys["utility"], at, "kind gain")
         gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
+    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
+    if (utility == "linear") != (outputs is not None) and not either:
+        needed = "a list" if utility == "linear" else "null"
+        _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
     cone = _read_cone(keys["cone"], (where, "cone"), k, "complete graph free polyhedral", rats)
     _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
     rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
     if rows and outputs is None:
         _unreadable((where, "rows"), "must be empty where outputs is null")
-    return _Problem(sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows)
+    problem = _Problem(
+        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, "structure" in keys
+    )
+    if problem.structure:
+        _read_structure(keys, where, problem)
+    return problem
+
+
+def _read_structure(keys: dict[str, object], where: Where, problem: _Problem) -> None:
+    """ "`outputs` is then a list equal to `inputs`, `utility` is mutual_information without `given`, `cone` is
+    complete, `rows` is empty (else UNREADABLE)".
+    """
+    at = (where, "structure")
+    _read_word(keys["structure"], at, "uniform_off_diagonal")
+    if problem.outputs is None or problem.outputs != keys["inputs"]:
+        _unreadable(at, "the outputs must be the inputs, in their order")
+    if problem.utility != "mutual_information" or problem.given is not None:
+        _unreadable(at, "goes only with the utility mutual_information without given")
+    if not problem.cone.is_complete:
+        _unreadable(at, "goes only with a complete cone")
+    if problem.rows:
+        _unreadable(at, "goes only without rows")
+
+
+def _read_given(value: object, where: Where, weights: list[int]) -> list[list[int]]:
+    """ "[[BIG x J] x k], J >= 1, list x summing to weights[x]"; each BIG >= 0, as the weights themselves are."""
+    given: list[list[int]] = []
+    for x, item in enumerate(_read_list(value, where, exactly=len(weights))):
+        at = (where, x)
+        values = _read_list(item, at, 1, len(given[0]) if given else None)
+        _limit(len(weights) * len(values), MAX_PRODUCT, where, "k * J of given")
+        row = [_read_big(entry, (at, z)) for z, entry in enumerate(values)]
+        if sum(row) != weights[x]:
+            _unreadable(at, f"does not sum to the weight of input {x}")
+        given.append(row)
+    return given
 
 
 def _read_weights(value: object, where: Where, k: int) -> list[int]:
@@ -908,12 +987,16 @@ class _Column:
 
 @dataclass(frozen=True)
 class _Mechanism:
-    """Q[x][y] = columns[y].entry(x) / denominator(x)."""
+    """Q[x][y] = columns[y].entry(x) / denominator(x).
+
+    off_diagonal: None, or the numerators of o_x where the problem is of uniform off-diagonals; `columns` is empty then.
+    """
 
     k: int
     denominators: list[int]
     outputs: list[str]
     columns: list[_Column]
+    off_diagonal: list[int] | None = None
 
     def denominator(self, x: int) -> int:
         """Of row x: "one for all rows, or one per row"."""
@@ -922,6 +1005,12 @@ class _Mechanism:
     def probability(self, x: int, y: int) -> Pair:
         """Q[x][y]."""
         return self.columns[y].entry(x), self.denominator(x)
+
+    def diagonal(self, x: int) -> Pair:
+        """Q[x, x] = 1 - (k - 1) o_x of a mechanism of uniform off-diagonals."""
+        assert self.off_diagonal is not None
+        denominator = self.denominator(x)
+        return denominator - (self.k - 1) * self.off_diagonal[x], denominator
 
     def directions(self) -> Iterator[list[Pair]]:
         """Each column up to a positive factor, which no cone feels: a common denominator is left out."""
@@ -934,7 +1023,8 @@ class _Mechanism:
 def _read_mechanism(value: object, where: Where, problem: _Problem) -> _Mechanism:
     """Section 5, types and lengths."""
     k = problem.k
-    keys = _read_object(value, where, "denominators outputs columns")
+    content = "off_diagonal" if problem.structure else "columns"
+    keys = _read_object(value, where, f"denominators outputs {content}")
     at: Where = (where, "denominators")
     values = _read_list(keys["denominators"], at)
     if len(values) not in (1, k):
@@ -949,8 +1039,14 @@ def _read_mechanism(value: object, where: Where, problem: _Problem) -> _Mechanis
     _limit(len(problem.cone.edges) * m, MAX_PRODUCT, (where, "outputs"), "edges * m")
     _limit(len(problem.gain) * k * m, MAX_WORK, (where, "outputs"), "actions * k * m")
     _limit(len(problem.cone.rows or []) * k * m, MAX_WORK, (where, "outputs"), "cone rows * k * m")
-    at = (where, "columns")
-    items = _read_list(keys["columns"], at, exactly=len(outputs))
+    if problem.given is not None:
+        _limit(k * len(problem.given[0]) * m, MAX_WORK, (where, "outputs"), "k * J * m of given")
+    at = (where, content)
+    if problem.structure:
+        values = _read_list(keys[content], at, exactly=k)
+        off_diagonal = [_read_big(item, (at, x)) for x, item in enumerate(values)]
+        return _Mechanism(k, denominators, outputs, [], off_diagonal)
+    items = _read_list(keys[content], at, exactly=len(outputs))
     columns = [_read_column(item, (at, y), k) for y, item in enumerate(items)]
     dense = sum(column.dense is not None for column in columns)
     _limit(dense * k, MAX_DENSE_ENTRIES, at, "entries in dense columns")
@@ -992,9 +1088,19 @@ def _check_row_sums(mechanism: _Mechanism) -> None:
             raise Refuted(f"mechanism.columns: row {x} does not sum to its denominator")
 
 
+def _check_diagonal(mechanism: _Mechanism) -> None:
+    """ "REFUTED where (k - 1) off_diagonal[x] is above that denominator": each row sums to one by what it is."""
+    for x in range(mechanism.k):
+        if mechanism.diagonal(x)[0] < 0:
+            raise Refuted(f"mechanism.off_diagonal[{x}]: more than 1/(k-1)")
+
+
 def _check_mechanism_in_cone(cone: _Cone, mechanism: _Mechanism) -> None:
     """ "each column, as rationals, is in the cone at gl" (v >= 0 is the type of the numerators)."""
     rows = _sparse(cone.rows or [])
+    if mechanism.off_diagonal is not None:
+        for y, extremes in enumerate(_extremes(mechanism)):
+            _check_complete(extremes, cone.gamma[0], y)
     for y, v in enumerate(mechanism.directions()):
         if cone.base == "complete":
             _check_complete(v, cone.gamma[0], y)
@@ -1002,6 +1108,28 @@ def _check_mechanism_in_cone(cone: _Cone, mechanism: _Mechanism) -> None:
             _check_edges(v, cone, y)
         if cone.rows is not None:
             _check_cone_rows(v, rows, y)
+
+
+def _extremes(mechanism: _Mechanism) -> Iterator[list[Pair]]:
+    """Of each column y of a mechanism of uniform off-diagonals: Q[y, y], and the least and the largest o_x, x != y."""
+    assert mechanism.off_diagonal is not None
+    o = [(n, mechanism.denominator(x)) for x, n in enumerate(mechanism.off_diagonal)]
+    least, largest = [0, 1], [0, 1]  # the two inputs with the least o_x, and the two with the largest, the best first
+    if _less(o[1], o[0]):
+        least = [1, 0]
+    else:
+        largest = [1, 0]
+    for x in range(2, mechanism.k):
+        if _less(o[x], o[least[0]]):
+            least = [x, least[0]]
+        elif _less(o[x], o[least[1]]):
+            least[1] = x
+        if _less(o[largest[0]], o[x]):
+            largest = [x, largest[0]]
+        elif _less(o[largest[1]], o[x]):
+            largest[1] = x
+    for y in range(mechanism.k):
+        yield [mechanism.diagonal(y), o[least[least[0] == y]], o[largest[largest[0] == y]]]
 
 
 def _check_complete(v: list[Pair], gl: Fraction, y: int) -> None:
@@ -1064,9 +1192,15 @@ def _products(terms: list[Entry], mechanism: _Mechanism) -> Iterator[Pair]:
 
 
 def _utility(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
-    """Lower and upper end: "Linear and bayes utilities are computed exactly"."""
+    """Lower and upper end: "Linear, bayes and chi_square utilities are computed exactly"."""
+    if problem.structure:
+        return _off_diagonal_information(problem, mechanism)
+    if problem.given is not None:
+        return _information_given(problem, problem.given, mechanism)
     if problem.utility == "mutual_information":
         return _mutual_information(problem, mechanism)
+    if problem.utility == "chi_square":
+        return _chi_square(problem, mechanism)
     if problem.utility == "linear":
         value = _linear(problem.cost, mechanism)
     else:
@@ -1110,10 +1244,21 @@ def _mutual_information(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair,
             if problem.weights[x]:
                 q = entry, mechanism.denominators[0 if common else x]
                 weight_of[q] = weight_of.get(q, 0) + problem.weights[x]
-        if len(weight_of) > 1:  # mu of a constant column is 0
+        if not _is_constant(weight_of):  # mu of a constant column is 0
             column_lo, column_hi = _mu(weight_of, problem.total)
             lo, hi = lo + column_lo, hi + column_hi
     return (max(lo, 0), ONE), (max(hi, 0), ONE)  # mutual information is never negative
+
+
+def _is_constant(values: Iterable[Pair]) -> bool:
+    """Whether these rationals are all equal; they need not be in lowest terms."""
+    first: Pair | None = None
+    for value in values:
+        if first is None:
+            first = value
+        elif value[0] * first[1] != first[0] * value[1]:
+            return False
+    return True
 
 
 def _mu(weight_of: dict[Pair, int], total: int) -> Pair:
@@ -1147,6 +1292,164 @@ def _w_log_w(w_lo: int, w_hi: int) -> Pair:
     return lo >> P, _ceil_div(hi, ONE)
 
 
+def _information_given(problem: _Problem, given: list[list[int]], mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """An enclosure of the sum over columns of sum_x p_x q_x log q_x - sum_z w_z log(w_z / P_z).
+
+    With s_z = w_z / P_z the second sum is that of P_z s_z log s_z. Width: that of _mutual_information, with P_z
+    in the place of 1 in front of each s log s: s_z is enclosed to (k + 2) 2^-P, the P_z sum to 1.
+    """
+    total = problem.total
+    parts = [[(z, weight) for z, weight in enumerate(row) if weight] for row in given]
+    masses = [sum(row[z] for row in given) for z in range(len(given[0]))]
+    lo = hi = 0
+    for column in mechanism.columns:
+        entries = column.entries(problem.k)
+        inputs = [(x, entries[x], mechanism.denominator(x)) for x in range(problem.k) if problem.weights[x]]
+        if _is_constant((entry, denominator) for _, entry, denominator in inputs):
+            continue  # mu of a constant column is 0
+        below, above = [0] * len(masses), [0] * len(masses)  # P_z s_z times the sum of the weights
+        logs: dict[Pair, Pair] = {}
+        for x, entry, denominator in inputs:
+            if entry == 0:
+                continue  # 0 log 0 = 0
+            log_lo, log_hi = logs.get((entry, denominator)) or _log(entry, denominator)
+            logs[entry, denominator] = log_lo, log_hi
+            factor, divisor = problem.weights[x] * entry, total * denominator  # p_x q_x
+            lo += factor * log_lo // divisor
+            hi += _ceil_div(factor * log_hi, divisor)
+            for z, weight in parts[x]:
+                share = weight * entry << P
+                below[z] += share // denominator
+                above[z] += _ceil_div(share, denominator)
+        for z, mass in enumerate(masses):
+            if mass:
+                entropy_lo, entropy_hi = _w_log_w(below[z] // mass, _ceil_div(above[z], mass))
+                lo -= _ceil_div(mass * entropy_hi, total)
+                hi -= mass * entropy_lo // total
+    return (max(lo, 0), ONE), (max(hi, 0), ONE)  # conditional mutual information is never negative either
+
+
+def _off_diagonal_information(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """The same enclosure for uniform off-diagonals, in time O(k).
+
+    With S = sum_x p_x phi(o_x), phi(v) = v log v, and C = sum_x p_x o_x, column y adds S + p_y (phi(Q[y, y]) -
+    phi(o_y)) - phi(w_y), w_y = C + p_y (1 - k o_y); nothing where it is constant over the inputs of positive weight.
+    Width: S and C are enclosed to k 2^-157 <= 2^-140, as is w_y, which adds to phi(w_y) less than 2^-133; over at
+    most 2^17 columns the sum is below 2^-115.
+    """
+    assert mechanism.off_diagonal is not None
+    k, total, weights = problem.k, problem.total, problem.weights
+    o = [(n, mechanism.denominator(x)) for x, n in enumerate(mechanism.off_diagonal)]
+    shared: Counter[Pair] = Counter()  # how often each o_x, in lowest terms, stands in a row of positive weight
+    lowest = [(n // gcd(n, d), d // gcd(n, d)) for n, d in o]
+    own: list[Pair] = []  # p_y (phi(Q[y, y]) - phi(o_y))
+    s_lo = s_hi = c_lo = c_hi = 0
+    for x, (n, d) in enumerate(o):
+        weight = weights[x]
+        if not weight:
+            own.append((0, 0))
+            continue
+        shared[lowest[x]] += 1
+        o_lo, o_hi = _share_of_phi((n, d), weight, total)
+        d_lo, d_hi = _share_of_phi(mechanism.diagonal(x), weight, total)
+        own.append((d_lo - o_hi, d_hi - o_lo))
+        s_lo, s_hi = s_lo + o_lo, s_hi + o_hi
+        c_lo += (weight * n << P) // (total * d)
+        c_hi += _ceil_div(weight * n << P, total * d)
+    lo = hi = 0
+    for y, (n, d) in enumerate(o):
+        weight = weights[y]
+        if len(shared) <= 2:  # else two different ones remain without y
+            values = [value for value, count in shared.items() if count > (weight > 0 and value == lowest[y])]
+            if _is_constant([*values, mechanism.diagonal(y)] if weight else values):
+                continue
+        above, below = weight * (d - k * n) << P, total * d  # p_y (1 - k o_y)
+        phi_lo, phi_hi = _w_log_w(max(c_lo + above // below, 0), max(c_hi + _ceil_div(above, below), 0))
+        lo += s_lo + own[y][0] - phi_hi
+        hi += s_hi + own[y][1] - phi_lo
+    return (max(lo, 0), ONE), (max(hi, 0), ONE)
+
+
+def _share_of_phi(v: Pair, weight: int, total: int) -> Pair:
+    """A fixed-point enclosure of p v log v, p = weight / total."""
+    numerator, denominator = v
+    if numerator == 0:
+        return 0, 0  # 0 log 0 = 0
+    log_lo, log_hi = _log(numerator, denominator)
+    factor, divisor = weight * numerator, total * denominator
+    return factor * log_lo // divisor, _ceil_div(factor * log_hi, divisor)
+
+
+MAX_EXACT_BITS = 2**22  # of the sum of a chi-square information, as a product of denominators
+MAX_EXACT_WORK = 2**32  # bits of a common denominator * entries, where that denominator is a long one
+
+
+def _chi_square(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """The sum over columns of sum_x p_x q_x^2 / w - w, w = p.q, 0 where w = 0: "computed exactly".
+
+    Except where the denominators are so long that an exact sum would take hours: then an enclosure, of the width
+    that section 3 asks for, as of a utility with logarithms.
+    """
+    common = 1
+    for denominator in set(mechanism.denominators):
+        common = common // gcd(common, denominator) * denominator
+    bits = common.bit_length()
+    if bits > 2**12 and bits * problem.k * len(mechanism.columns) > MAX_EXACT_WORK:
+        return _chi_square_enclosed(problem, mechanism)
+    factors = [common // denominator for denominator in mechanism.denominators]
+    exact: dict[int, int] = {}  # the sums of weights[x] n_x^2 of the columns with sum of weights[x] n_x = the key
+    bits = 0
+    for column in mechanism.columns:
+        first = second = 0
+        for x, entry in enumerate(column.entries(problem.k)):
+            if entry and problem.weights[x]:
+                n = entry * factors[x if len(factors) > 1 else 0]
+                first += problem.weights[x] * n
+                second += problem.weights[x] * n * n
+        if first and first not in exact:
+            bits += first.bit_length()
+            if bits > MAX_EXACT_BITS:
+                return _chi_square_enclosed(problem, mechanism)
+        if first:
+            exact[first] = exact.get(first, 0) + second
+    # sum of p q^2 / w = second / (first * common); the w of all columns sum to sum_x p_x (sum of row x), which is 1.
+    numerator, denominator = _total((second, first) for first, second in exact.items())
+    value = numerator - denominator * common, denominator * common
+    return value, value
+
+
+def _chi_square_enclosed(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """The same as an enclosure: each q_x to u = 2^-P / (the sum of the weights).
+
+    Width of a column, with W the weights: sum W q^2 moves by at most 2 u sum W q, and sum W q by u sum W = 2^-P. Of the
+    quotient the first makes 2 u; the second (max q) 2^-P / sum W q <= 2^-P / W_x for the x of that largest q, below
+    2^-P; w itself moves by u. With the roundings that is below 2^-P+3 for each of at most 2^17 columns.
+    """
+    shift = P + problem.total.bit_length()
+    lo = hi = 0
+    for column in mechanism.columns:
+        entries = column.entries(problem.k)
+        inputs = ((entries[x], mechanism.denominator(x)) for x, weight in enumerate(problem.weights) if weight)
+        if _is_constant(inputs):
+            continue  # mu of a constant column is 0
+        ends: list[Pair] = []
+        for up in (False, True):
+            first = second = 0
+            for x, entry in enumerate(entries):
+                if entry and problem.weights[x]:
+                    n, d = entry << shift, mechanism.denominator(x)
+                    q = _ceil_div(n, d) if up else n // d
+                    first += problem.weights[x] * q
+                    second += problem.weights[x] * q * q
+            ends.append((first, second))
+        (first_lo, second_lo), (first_hi, second_hi) = ends
+        whole = problem.total << shift
+        lo += (second_lo << P) // (first_hi << shift) - _ceil_div(first_hi << P, whole)
+        # Where first_lo is 0, each q is below u, and the quotient is at most the largest q.
+        hi += (_ceil_div(second_hi << P, first_lo << shift) if first_lo else 1) - (first_lo << P) // whole
+    return (lo, ONE), (hi, ONE)
+
+
 # --------------------------------------------------------------------------------------------------------
 # 6. proof
 # --------------------------------------------------------------------------------------------------------
@@ -1166,11 +1469,55 @@ Token: TypeAlias = "int | list[int] | Pair | _Sloped"
 Limits: TypeAlias = list[tuple[int, int]]  # of a path, both ends included: of the COUNT and of the WEIGHT
 
 
+Counts: TypeAlias = list[tuple[int, ...]]  # indices, and last an INT that "stands for itself over D"
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A branch of a box tree or a branch-tree: on v_x of output y (0 in a box tree), or on an o_x, C, s or M."""
+
+    x: int | str
+    y: int
+    c: Fraction
+
+
+class _BoxLeaf(NamedTuple):
+    """A leaf of a box tree, or what a leaf over columns has for one of them: nu, f and u as INT.
+
+    t is empty where the utility has no `given`.
+    """
+
+    n: int
+    f: Counts  # [x, z, INT]
+    u: Counts  # [i, INT]
+    t: list[Pair]
+
+
+class _ColumnsLeaf(NamedTuple):
+    """A leaf of a branch-tree over the columns of a matrix: a and l as INT."""
+
+    a: list[int]
+    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
+    columns: list[_BoxLeaf]
+
+
+class _OffDiagonalsLeaf(NamedTuple):
+    """A leaf of a branch-tree over off-diagonals: nu as INT, and the point where C is linearised."""
+
+    n: int
+    c: Fraction
+
+
+# As in a pricing tree, what is a leaf is a tuple and what is a branch is not.
+BoxToken: TypeAlias = "_Split | _BoxLeaf | _ColumnsLeaf | _OffDiagonalsLeaf"
+
+
 @dataclass(frozen=True)
 class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
     prices: a; rows: l; flows, multipliers: one list per column under test; tree: for mutual information.
+    boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree.
     """
 
     kind: str
@@ -1179,6 +1526,9 @@ class _Proof:
     flows: list[list[Entry]]
     multipliers: list[list[Fraction]]
     tree: list[Token]
+    unit: int = 1
+    boxes: list[BoxToken] = field(default_factory=list)
+    most: Fraction = Fraction(0)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -1186,15 +1536,25 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
 
     The keys of each kind are those of its paragraph in section 6.
     """
-    kind = _read_kind(value, where, "linear-dual column-dual farkas")
+    kind = _read_kind(value, where, "linear-dual column-dual farkas" + (" branch-tree" if version > 1 else ""))
     utility, cone = problem.utility, problem.cone
+    if kind == "branch-tree":
+        return _read_branch_tree(value, where, problem, rats)
     if kind == "linear-dual" and utility != "linear":
         _unreadable((where, "kind"), f"linear-dual is for the utility linear, not {utility}")
     if kind == "column-dual" and utility == "linear":
-        _unreadable((where, "kind"), "column-dual is for the utilities mutual_information and bayes")
+        _unreadable((where, "kind"), "column-dual is not for the utility linear")
+    if kind == "column-dual" and problem.rows:
+        _unreadable((where, "kind"), "column-dual is for problems without rows")
     by_tree = kind == "column-dual" and utility == "mutual_information"
-    if by_tree and (cone.base != "complete" or cone.rows is not None):
-        _unreadable((where, "kind"), "in versions 1 and 2, mutual_information has a bound on a complete cone only")
+    by_boxes = kind == "column-dual" and utility == "chi_square"
+    if by_tree:
+        can_have_tree = problem.given is None and cone.is_complete
+        if not can_have_tree and version == 1:
+            _unreadable((where, "kind"), "in version 1, mutual_information has a bound on a complete cone only")
+        by_boxes = not can_have_tree or (version > 1 and isinstance(value, dict) and "boxes" in value)
+    if by_boxes:
+        return _read_box_tree(value, where, problem, rats)
     names = "kind prices" + (" tree" if by_tree else " flows")
     if kind != "column-dual":
         names += " rows"
@@ -1258,6 +1618,194 @@ def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int
             known = "an integer, a list or a rational"
             _unreadable((where, i), f"expected {known}, found {_describe(item)}")
     return tree
+
+
+def _read_box_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """column-dual for mutual_information or chi_square: "keys `unit` and `boxes`, no `tree`"."""
+    k = problem.k
+    keys = _read_object(value, where, "kind prices unit boxes")
+    prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    at = (where, "boxes")
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a box tree")
+    values = _read_boxes(keys["boxes"], at)
+    _limit(len(values) * k, MAX_SEARCH, at, "k * tree nodes")
+    terms = _terms(problem, at)
+    boxes: list[BoxToken] = []
+    for i, item in enumerate(values):
+        where_i = (at, i)
+        if isinstance(item, list):
+            pair = _read_list(item, where_i, exactly=2)
+            boxes.append(_Split(_read_index(pair[0], (where_i, 0), k), 0, _read_positive(pair[1], (where_i, 1), rats)))
+        else:
+            boxes.append(_read_box_leaf(item, where_i, problem, rats, terms))
+    return _Proof("column-dual", prices, [], [], [], [], unit, boxes)
+
+
+def _read_box_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _BoxLeaf:
+    """ "an object: a leaf, with the keys n [...], f [...], u [...] t"."""
+    rows = problem.cone.rows
+    names = "n f" + (" u" if rows is not None else "") + (" t" if problem.given is not None else "")
+    keys = _read_object(value, where, names)
+    n = _read_int(keys["n"], (where, "n"))
+    f = _read_counts(keys["f"], (where, "f"), (problem.k, problem.k))
+    _read_edges_of(f, (where, "f"), problem.cone)
+    u: Counts = []
+    if rows is not None:
+        u = _read_counts(keys["u"], (where, "u"), (len(rows),))
+        terms.add(len(u) * problem.k, "k * entries of u")
+    t: list[Pair] = []
+    if problem.given is not None:
+        t = _read_tangents(keys["t"], (where, "t"), len(problem.given[0]), rats)
+        terms.add(len(t) * problem.k, "k * J * lists t")
+    return _BoxLeaf(n, f, u, t)
+
+
+def _read_branch_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "Utility mutual_information or chi_square, `outputs` a list. Keys kind, yield, unit and boxes"."""
+    if problem.utility not in ("mutual_information", "chi_square") or problem.outputs is None:
+        what = "the utilities mutual_information and chi_square, and outputs that are a list"
+        _unreadable((where, "kind"), f"branch-tree is for {what}")
+    k, m = problem.k, problem.m
+    keys = _read_object(value, where, "kind yield unit boxes")
+    most = rats.rat(keys["yield"], (where, "yield"))
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    at = (where, "boxes")
+    boxes: list[BoxToken] = []
+    if problem.structure:
+        values = _read_boxes(keys["boxes"], at)
+        leaves = sum(not isinstance(item, list) for item in values)
+        _limit(k * leaves, MAX_OFF_DIAGONALS, at, "k * leaves")
+        for i, item in enumerate(values):
+            boxes.append(_read_off_diagonals_token(item, (at, i), k, rats))
+        return _Proof("branch-tree", [], [], [], [], [], unit, boxes, most)
+    if not all(problem.weights):
+        _unreadable((where, "kind"), "a branch-tree over columns needs weights that are all > 0")
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a branch-tree over columns")
+    _limit(k * m, MAX_MATRIX, at, "k * m of a branch-tree")
+    values = _read_boxes(keys["boxes"], at)
+    _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
+    terms = _terms(problem, at)
+    for i, item in enumerate(values):
+        where_i = (at, i)
+        if isinstance(item, list):
+            triple = _read_list(item, where_i, exactly=3)
+            y, x = _read_index(triple[0], (where_i, 0), m), _read_index(triple[1], (where_i, 1), k)
+            boxes.append(_Split(x, y, _read_positive(triple[2], (where_i, 2), rats)))
+        else:
+            boxes.append(_read_columns_leaf(item, where_i, problem, rats, terms))
+    return _Proof("branch-tree", [], [], [], [], [], unit, boxes, most)
+
+
+def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _ColumnsLeaf:
+    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m objects, each as the leaf of a box
+    tree)".
+    """
+    keys = _read_object(value, where, "a l columns")
+    at = (where, "a")
+    a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
+    at = (where, "l")
+    rows = _read_counts(keys["l"], at, (len(problem.rows),), negative=True)
+    for n, (i, number) in enumerate(rows):
+        if number < 0 and problem.rows[i].sense == "<=":
+            _unreadable(((at, n), 1), "must be > 0 for a row of sense <=")
+        terms.add(len(problem.rows[i].terms), "row terms * entries of l")
+    at = (where, "columns")
+    items = _read_list(keys["columns"], at, exactly=problem.m)
+    columns = [_read_box_leaf(item, (at, y), problem, rats, terms) for y, item in enumerate(items)]
+    return _ColumnsLeaf(a, rows, columns)
+
+
+def _read_off_diagonals_token(value: object, where: Where, k: int, rats: _Rationals) -> BoxToken:
+    """ "["C", "c"], ["s", "c"], ["M", "c"] or [x, "c"], RAT c"; "an object: a leaf with the keys n [...] and c"."""
+    if not isinstance(value, list):
+        keys = _read_object(value, where, "n c")
+        return _OffDiagonalsLeaf(_read_int(keys["n"], (where, "n")), rats.rat(keys["c"], (where, "c")))
+    name, number = _read_list(value, where, exactly=2)
+    at = (where, 0)
+    place = _read_word(name, at, "C s M") if isinstance(name, str) else _read_index(name, at, k)
+    return _Split(place, 0, rats.rat(number, (where, 1)))
+
+
+def _read_boxes(value: object, where: Where) -> list[object]:
+    """ "a flat list in preorder, not empty", of 10^7 nodes at most."""
+    values = _read_list(value, where, least=1)
+    _limit(len(values), MAX_PRODUCT, where, "tree nodes")
+    return values
+
+
+class _Terms:
+    """Counts what the leaves take from rows and from `given`, which no other limit bounds: "over all leaves together".
+
+    Of `l` the terms of the rows that it names are counted, each time that they are named.
+    """
+
+    def __init__(self, where: Where) -> None:
+        self.where = where
+        self.counts: dict[str, int] = {}
+
+    def add(self, count: int, name: str) -> None:
+        """So many more of this kind; 10^9 of each at most."""
+        self.counts[name] = self.counts.get(name, 0) + count
+        _limit(self.counts[name], MAX_WORK, self.where, f"{name} in all leaves together")
+
+
+def _terms(problem: _Problem, where: Where) -> _Terms:
+    """A new count; and the shortest paths through a graph are work of the same kind."""
+    _limit(problem.k * len(problem.cone.edges), MAX_WORK, where, "k * edges of the cone")
+    return _Terms(where)
+
+
+def _read_int(value: object, where: Where) -> int:
+    """An INT of any sign."""
+    if type(value) is not int:
+        _unreadable(where, f"expected an integer, found {_describe(value)}")
+    return value
+
+
+def _read_positive(value: object, where: Where, rats: _Rationals) -> Fraction:
+    """A RAT > 0."""
+    number = rats.rat(value, where)
+    if number <= 0:
+        _unreadable(where, f"{_describe(value)} is out of range, it must be > 0")
+    return number
+
+
+def _read_tangents(value: object, where: Where, exactly: int, rats: _Rationals) -> list[Pair]:
+    """t: so many "RAT > 0"."""
+    values = _read_list(value, where, exactly=exactly)
+    return [_pair(_read_positive(item, (where, i), rats)) for i, item in enumerate(values)]
+
+
+def _read_counts(value: object, where: Where, below: tuple[int, ...], negative: bool = False) -> Counts:
+    """Lists of indices, each below its limit, "strictly increasing", and an INT > 0 (`negative`: an INT != 0)."""
+    width = len(below)
+    counts: Counts = []
+    last: tuple[int, ...] = ()
+    for i, item in enumerate(_read_list(value, where)):
+        if not isinstance(item, list) or len(item) != width + 1:
+            item = _read_list(item, (where, i), exactly=width + 1)
+        place: tuple[int, ...] = ()
+        for j, most in enumerate(below):
+            index = item[j]
+            if type(index) is not int or not 0 <= index < most:  # a quick look, there may be millions
+                index = _read_index(index, ((where, i), j), most)
+            place += (index,)
+        number = _read_int(item[width], ((where, i), width))
+        if place <= last:
+            _unreadable((where, i), "the indices do not increase strictly")
+        if number == 0 or (number < 0 and not negative):
+            _unreadable(((where, i), width), f"must be {'other than 0' if negative else '> 0'}")
+        last = place
+        counts.append((*place, number))
+    return counts
+
+
+def _read_edges_of(f: Counts, where: Where, cone: _Cone) -> None:
+    """ "[x, z, INT > 0], (x, z) [...] an edge"."""
+    for i, (*_, x, z, _) in enumerate(f):
+        if not cone.has_edge(x, z):
+            _unreadable((where, i), f"[{x}, {z}] is not an edge of the cone")
 
 
 def _read_list_of_tree(
@@ -1400,7 +1948,9 @@ def _check_row_signs(problem: _Problem, proof: _Proof) -> None:
 
 
 def _yield(problem: _Problem, proof: _Proof) -> Pair:
-    """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows)."""
+    """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows); branch-tree: "yields B"."""
+    if proof.kind == "branch-tree":
+        return _pair(proof.most)
     terms = [_pair(a) for a in proof.prices]
     for row, weight in zip(problem.rows, proof.rows, strict=False):
         terms.append((weight.numerator * row.rhs.numerator, weight.denominator * row.rhs.denominator))
@@ -1418,15 +1968,15 @@ def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
 # --------------------------------------------------------------------------------------------------------
 
 
-def _check_coverage(tree: list[Token]) -> None:
+def _check_coverage(tree: Sequence[object], name: str) -> None:
     """ "exactly one full binary tree: it runs out exactly when the stack does [...] what coverage means"."""
     pending = 1
     for i, token in enumerate(tree):
         if pending == 0:
-            raise Refuted(f"proof.tree[{i}]: the tree was complete before this element")
+            raise Refuted(f"proof.{name}[{i}]: the tree was complete before this element")
         pending += -1 if isinstance(token, tuple) else 1
     if pending:
-        raise Refuted(f"proof.tree: ends with {pending} subtrees missing")
+        raise Refuted(f"proof.{name}: ends with {pending} subtrees missing")
 
 
 def _check_branch(state: bytearray, j: int, i: int) -> None:
@@ -1647,6 +2197,552 @@ class _Leaves:
         if fewest > most:
             return None
         return sum(summands[:fewest]) + sum(max(summand, 0) for summand in summands[fewest:most])
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: box trees, and branch-trees over the columns of a matrix (version 2)
+# --------------------------------------------------------------------------------------------------------
+
+Ratio: TypeAlias = tuple[int, int, int]  # R in fixed point, and an enclosure of log R
+Limit: TypeAlias = tuple[int, int, int]  # an enclosure of a limit, and an upper bound of phi there; all fixed point
+
+
+class _Ratios:
+    """The ratios R of the edges and the products R* along paths, rounded up.
+
+    Sound because v_x <= R v_z holds for every R above the true one, and along every path, the shortest or not: what is
+    here called R* is some number that is not below the R* of the text, and everything is computed from that number.
+    A path whose product is beyond 2^1500 counts as none: without it the limits are weaker, "outer".
+    """
+
+    MOST = 1 << (P + 1500)
+
+    def __init__(self, cone: _Cone, k: int) -> None:
+        self.k = k
+        self.common = _fixed_hi(cone.gamma[1]) if cone.base == "complete" else None
+        self.edges = {edge: _fixed_hi(gh) for edge, (_, gh) in cone.edges.items()}
+        self._after: list[list[Pair]] = [[] for _ in range(k)]
+        self._before: list[list[Pair]] = [[] for _ in range(k)]
+        for (x, z), ratio in self.edges.items():
+            self._after[x].append((z, ratio))
+            self._before[z].append((x, ratio))
+        self._known: dict[tuple[int, bool], list[Ratio | None]] = {}
+        self._ratios: dict[int, Ratio] = {}
+
+    def edge(self, x: int, z: int) -> int:
+        """R_xz of an edge."""
+        return self.edges[x, z] if self.common is None else self.common
+
+    def onwards(self, x: int) -> list[Ratio | None]:
+        """R*(x, z) for each z, None where no path goes from x to z."""
+        return self._reached(x, False)
+
+    def towards(self, x: int) -> list[Ratio | None]:
+        """R*(z, x) for each z."""
+        return self._reached(x, True)
+
+    def _reached(self, x: int, back: bool) -> list[Ratio | None]:
+        """Of a complete cone every pair is an edge, and no path is shorter than it."""
+        if self.common is not None:
+            everywhere: list[Ratio | None] = [self._ratio(self.common)] * self.k
+            everywhere[x] = (ONE, 0, 0)
+            return everywhere
+        if (x, back) not in self._known:
+            self._known[x, back] = self._shortest(x, self._before if back else self._after)
+        return self._known[x, back]
+
+    def _ratio(self, ratio: int) -> Ratio:
+        """With its logarithm; equal ones share one."""
+        if ratio not in self._ratios:
+            self._ratios[ratio] = (ratio, *_log(ratio, ONE))
+        return self._ratios[ratio]
+
+    def _shortest(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
+        """By Dijkstra's algorithm: a product never falls along a path, as every ratio is 1 or more."""
+        found: list[Ratio | None] = [None] * self.k
+        best = [self.MOST] * self.k
+        heap = [(ONE, x)]
+        while heap:
+            product, z = heappop(heap)
+            if found[z] is not None:
+                continue
+            found[z] = self._ratio(product)
+            for w, ratio in steps[z]:
+                longer = -(-product * ratio >> P)
+                if longer < best[w] and found[w] is None:
+                    best[w] = longer
+                    heappush(heap, (longer, w))
+        return found
+
+
+class _Cut(NamedTuple):
+    """A branch at c = n / d on one input, log c <= log; towards and onwards: the R* to and from that input."""
+
+    n: int
+    d: int
+    log: int
+    towards: list[Ratio | None]
+    onwards: list[Ratio | None]
+
+
+class _Side:
+    """The lower limits, or the upper ones, of one column on the present path.
+
+    cuts: of each input the branch that its limit comes from, None for the root. The list is replaced and never
+    changed, so that a branch keeps the one before it at little cost, and equal lists need no new limits.
+    A limit is None where there is none.
+    """
+
+    def __init__(self, root: Sequence[Limit | None], is_upper: bool, square: bool) -> None:
+        self.cuts: list[_Cut | None] = [None] * len(root)
+        self._root = root
+        self._is_upper = is_upper
+        self._square = square
+        self._known = self.cuts
+        self._limits = list(root)
+
+    def limits(self) -> list[Limit | None]:
+        """Of all inputs; valid until the next call."""
+        if self.cuts is not self._known:
+            for z, (cut, known) in enumerate(zip(self.cuts, self._known, strict=True)):
+                if cut is not known:
+                    self._limits[z] = self._root[z] if cut is None else self._limit(cut, z)
+            self._known = self.cuts
+        return self._limits
+
+    def _limit(self, cut: _Cut, z: int) -> Limit:
+        """Upper: "R*(z, x) c". Lower: "c / R*(x, z)"."""
+        ratio = (cut.towards if self._is_upper else cut.onwards)[z]
+        assert ratio is not None  # else `narrow` would not have taken it
+        if self._is_upper:
+            return _limit_at(ratio[0] * cut.n, cut.d, cut.log + ratio[2], self._square)
+        return _limit_at(cut.n << 2 * P, cut.d * ratio[0], cut.log - ratio[1], self._square)
+
+    def narrow(self, cut: _Cut) -> None:
+        """The limits below a branch: the new one wherever it is the narrower one.
+
+        Either is a limit, so that it is no matter of soundness which one is taken.
+        """
+        limits, cuts = self.limits(), list(self.cuts)
+        if self._is_upper:
+            for z, ratio in enumerate(cut.towards):
+                if ratio is not None:
+                    limit = limits[z]
+                    if limit is None or _ceil_div(ratio[0] * cut.n, cut.d) < limit[1]:
+                        cuts[z] = cut
+        else:
+            above = cut.n << 2 * P
+            for z, ratio in enumerate(cut.onwards):
+                if ratio is not None:
+                    limit = limits[z]
+                    if limit is None or above // (cut.d * ratio[0]) > limit[0]:
+                        cuts[z] = cut
+        self.cuts = cuts
+
+
+def _limit_at(numerator: int, denominator: int, log_hi: int, square: bool) -> Limit:
+    """The limit e = numerator / denominator * 2^-P, given log e <= log_hi. phi(e) is e^2 if `square`, else e log e."""
+    lo, hi = numerator // denominator, _ceil_div(numerator, denominator)
+    if square:
+        return lo, hi, -(-hi * hi >> P)
+    return lo, hi, -(-log_hi * (hi if log_hi > 0 else lo) >> P)
+
+
+class _Boxes:
+    """Box trees: F(v) <= 0 on all v >= 0 of the cone with p.v = 1. Of one column here, of m of them in _Columns.
+
+    On a leaf F is at most a constant and the sum over x of p_x phi(v_x) + s_x v_x, lo <= v <= hi, where s is what is
+    linear in v. That is r v + p beta for the chord in the place of phi, and since phi is convex and the chord meets it
+    in lo and hi, the largest value of either is the larger one of the two ends: "b + sum_x (r_x hi_x where r_x > 0,
+    else r_x lo_x)" without a chord. Of lo and hi, which are some real numbers that enclose the limits of the text,
+    there are enclosures; of s an upper bound, as v >= 0.
+
+    Everything is multiplied by D and by the sum of the weights, so that nu, f, u and p are integers: s is in units of
+    2^-P / (D * that sum), sums are in units of 2^-2P / (D * that sum).
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof, columns: int = 1) -> None:
+        self.k, self.total, self.unit, self.weights = problem.k, problem.total, proof.unit, problem.weights
+        self.ratios = _Ratios(problem.cone, problem.k)
+        self.square = problem.utility == "chi_square"
+        self.factors = [(weight * proof.unit) << P for weight in problem.weights]
+        self.whole = self.total << P  # what an INT counts in s
+        # u enters with a minus sign, so that the rows are rounded down.
+        self.rows = [[(x, self.total * _fixed_lo(c)) for _, x, c in row] for row in _sparse(problem.cone.rows or [])]
+        self.given = problem.given or []
+        self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
+        self.minus_a = [_fixed_hi(-a * self.unit * self.total) for a in proof.prices]
+        roots = [self._root(x) for x in range(self.k)]
+        lower, upper = [lo for lo, _ in roots], [hi for _, hi in roots]
+        self.sides = [(_Side(lower, False, self.square), _Side(upper, True, self.square)) for _ in range(columns)]
+
+    def _root(self, x: int) -> tuple[Limit, Limit | None]:
+        """ "hi_x = 1 / sum_z p_z / R*(x, z) (absent where that sum is 0) and lo_x = 1 / sum_z p_z R*(z, x) (sums over
+        the z with p_z > 0; lo_x = 0 where a path from one of these z to x is missing)".
+        """
+        below = above = 0  # the sums, with weights in the place of p; the first rounded down, the second up by R*
+        is_reached = True
+        for weight, onwards, towards in zip(self.weights, self.ratios.onwards(x), self.ratios.towards(x), strict=True):
+            if weight and onwards is not None:
+                below += (weight << 2 * P) // onwards[0]
+            if weight and towards is None:
+                is_reached = False
+            elif weight and towards is not None:
+                above += weight * towards[0]
+        lo, hi = (0, 0, 0), None
+        if is_reached:
+            lo = self._one_over(above)
+        if below:
+            hi = self._one_over(below)
+        return lo, hi
+
+    def _one_over(self, sum_of_weights: int) -> Limit:
+        """1 / (that sum, a fixed-point number, over the sum of all weights)."""
+        log = _log(self.whole, sum_of_weights)[1]
+        return _limit_at(self.whole << P, sum_of_weights, log, self.square)
+
+    def cut(self, split: _Split) -> _Cut:
+        """The branch with what its limits are made from; of chi_square no logarithm is needed."""
+        assert isinstance(split.x, int)
+        n, d = _pair(split.c)
+        log = 0 if self.square else _log(n, d)[1]
+        return _Cut(n, d, log, self.ratios.towards(split.x), self.ratios.onwards(split.x))
+
+    def holds(self, leaf: BoxToken) -> bool:
+        """Whether this leaf holds with the limits of the present path."""
+        assert isinstance(leaf, _BoxLeaf)
+        return self.column_holds(0, leaf, self.minus_a)
+
+    def column_holds(self, y: int, leaf: _BoxLeaf, minus_a: list[int]) -> bool:
+        """ "b + sum_x (r_x hi_x where r_x > 0, else r_x lo_x) <= 0", with the limits of column y and these prices."""
+        lower, upper = self.sides[y]
+        limits = list(zip(lower.limits(), upper.limits(), strict=True))
+        for lo, hi in limits:  # "A leaf with lo_x > hi_x for some x is closed": certainly above, that is
+            if lo is not None and hi is not None and lo[0] > hi[1]:
+                return True
+        n = leaf.n
+        s = [a - (n * weight << P) for a, weight in zip(minus_a, self.weights, strict=True)]
+        for x, z, f in leaf.f:  # - f (v_x - R v_z), which is >= 0 on the cone
+            s[x] -= f * self.whole
+            s[z] += f * self.total * self.ratios.edge(x, z)
+        for i, u in leaf.u:  # - u row_i . v, which is >= 0 on the cone
+            for x, c in self.rows[i]:
+                s[x] -= u * c
+        b = n * self.whole
+        if self.square:
+            b -= self.unit * self.whole
+        if leaf.t:
+            b += self._subtract_tangents(s, leaf.t)
+        result = b << P
+        for factor, slope, (lo, hi) in zip(self.factors, s, limits, strict=True):
+            assert lo is not None  # 0 or more
+            end = 1 if slope > 0 else 0
+            at_lo = factor * lo[2] + slope * lo[end]
+            if hi is None:
+                if slope > 0:
+                    return False
+                result += at_lo
+            else:
+                result += max(at_lo, factor * hi[2] + slope * hi[end])
+        return result <= 0
+
+    def _subtract_tangents(self, s: list[int], t: list[Pair]) -> int:
+        """ "- sum_z P(x, z) (1 + log t_z)" to s, with the lower ends of the logarithms; the sum of P_z t_z.
+
+        "those with P_z = 0 included and unused".
+        """
+        rates = [ONE + _log(*own)[0] if mass else 0 for own, mass in zip(t, self.masses, strict=True)]
+        for x, row in enumerate(self.given):
+            s[x] -= self.unit * sum(weight * rate for weight, rate in zip(row, rates, strict=True))
+        heights = [mass * _ceil_div(n << P, d) for (n, d), mass in zip(t, self.masses, strict=True)]
+        return self.unit * sum(heights)
+
+
+class _Columns(_Boxes):
+    """Branch-trees over the columns of a matrix: the utility is at most B.
+
+    No point is needed for a column that is zero, since every weight is positive; F(0) = 0.
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        super().__init__(problem, proof, problem.m)
+        self.most = proof.most
+        self.rhs = [_pair(row.rhs) for row in problem.rows]
+        # l * term is to be subtracted: which end to take depends on the sign of l.
+        self.terms = [
+            [(x, y, self.total * _fixed_lo(c), self.total * _fixed_hi(c)) for x, y, c in row.terms]
+            for row in problem.rows
+        ]
+
+    def holds(self, leaf: BoxToken) -> bool:
+        """ "for each output y, the leaf condition of a box tree holds for the y-th of `columns` with the limits of
+        column y and the prices a_x + sum_i l_i terms_i[x, y] [...], and sum_x a_x + sum_i l_i rhs_i <= B".
+        """
+        assert isinstance(leaf, _ColumnsLeaf)
+        whole = [(sum(leaf.a), 1), *((l_i * self.rhs[i][0], self.rhs[i][1]) for i, l_i in leaf.l)]
+        numerator, denominator = _total(whole)
+        if _less((self.unit * self.most.numerator, self.most.denominator), (numerator, denominator)):
+            return False
+        minus_a = [[-a * self.whole for a in leaf.a] for _ in leaf.columns]
+        for i, l_i in leaf.l:
+            for x, y, lo, hi in self.terms[i]:
+                minus_a[y][x] -= l_i * (lo if l_i > 0 else hi)
+        return all(self.column_holds(y, column, minus_a[y]) for y, column in enumerate(leaf.columns))
+
+
+def _check_boxes(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf of a box tree, or of a branch-tree over columns.
+
+    The stack holds one frame for each branch on the path to the present element: with its column, the limits before it,
+    and whether its first subtree is being read. A leaf ends the subtrees of which it is the last.
+    """
+    search = _Columns(problem, proof) if proof.kind == "branch-tree" else _Boxes(problem, proof)
+    stack: list[tuple[_Cut, int, list[_Cut | None], list[_Cut | None], bool]] = []
+    for i, token in enumerate(proof.boxes):
+        if isinstance(token, _Split):
+            cut = search.cut(token)
+            lower, upper = search.sides[token.y]
+            stack.append((cut, token.y, lower.cuts, upper.cuts, True))
+            upper.narrow(cut)
+            continue
+        _check_box(search, token, i)
+        while stack:
+            cut, y, lower_cuts, upper_cuts, is_first = stack.pop()
+            lower, upper = search.sides[y]
+            lower.cuts, upper.cuts = lower_cuts, upper_cuts
+            if is_first:
+                stack.append((cut, y, lower_cuts, upper_cuts, False))
+                lower.narrow(cut)
+                break
+
+
+def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:
+    """The inequality of one leaf."""
+    if not search.holds(leaf):
+        raise Refuted(f"proof.boxes[{i}]: the inequality of this leaf fails")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: branch-trees over off-diagonals (version 2)
+# --------------------------------------------------------------------------------------------------------
+
+Interval: TypeAlias = tuple[Fraction, Fraction]
+Ends: TypeAlias = tuple[int, int]  # of an interval of o, in fixed point and as (k-1) o, which is in [0, 1]
+Kind: TypeAlias = tuple[int, int, list[Ends | None]]  # of inputs: how many, the weight of each, and I, J and K
+
+
+class _Piece(NamedTuple):
+    """What T_x(E, C) needs of the interval E, and not of x. With o an end of E, y = (k-1) o, for both ends:
+
+    omega: (k-1) (1 - k o). height: (k-1) (phi(1 - y) + (k-1) phi(o) - nu o), rounded up.
+    convex: the least value on E of (k-1)^2 - k (2k-1) y + k^2 y^2, rounded down; see _Tangents.
+    """
+
+    omega: Pair
+    height: Pair
+    convex: int
+
+
+# T_x(E, C) where there is no tangent: above every sum without one, as no RAT and no BIG has more than 2^14 bits. Where
+# it is in the sum of all T_x(I_x, C) and not in that of a pair, it is subtracted again exactly.
+NO_TANGENT = 1 << 2**17
+
+
+class _OffDiagonals:
+    """Branch-trees over off-diagonals: the utility, the sum over x of h_x(o_x, C), is at most B.
+
+    Intervals of o are rounded outwards to multiples of 2^-P / (k-1), within [0, 1/(k-1)], and those of C to multiples
+    of 2^-P; from there on an end is the number itself, so that y = (k-1) o and 1 - y are exact. Everything is
+    multiplied by T_k = (k-1) * (the sum of the weights), so that p is an integer: numbers are in units of 2^-P / T_k,
+    products with 1 + log t in units of 2^-2P / T_k.
+
+    An input whose o_x no branch on the path is on has the intervals that all such inputs share: T_x is computed once
+    for each weight.
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        self.k, self.unit, self.weights = problem.k, proof.unit, problem.weights
+        self.k1 = problem.k - 1
+        self.scale = self.k1 * problem.total  # T_k
+        self.g = problem.cone.gamma[1]  # every limit below is the wider, the larger g is
+        self.most = self.scale * _fixed_lo(proof.most) << P
+        self.log_k1 = _log(self.k1, 1)[0]
+        self.whole: Interval = Fraction(0), Fraction(1, self.k1)
+        self.limits: dict[int | str, Interval] = {}  # what a branch on the path is on; else `whole`
+        self.count = Counter(problem.weights)
+        self._heights: dict[int, int] = {}
+
+    def interval(self, place: int | str) -> Interval:
+        """The limits of the path on C, s, M or o_x."""
+        return self.limits.get(place, self.whole)
+
+    def low_and_high(self) -> Interval:
+        """ "for all inputs but one that attains s" and "for all inputs but one that attains M"; see the text.
+
+        Of g only the upper end is taken: `low` falls in g and `high` rises, as s_1, M_0 <= 1/(k-1) here.
+        """
+        (s0, s1), (m0, m1), g, k1 = self.interval("s"), self.interval("M"), self.g, self.k1
+        low = max(s0, (1 - k1 * s1) / g, (1 - g * s1) / k1)
+        high = min(m1, (1 - m0 / g) / k1, g * (1 - k1 * m0))
+        if self.k >= 3:
+            low, high = max(low, m0 / g), min(high, g * s1)
+        return low, high
+
+    def ends(self, lo: Fraction, hi: Fraction) -> Ends | None:
+        """(k-1) times these, rounded outwards; None for an empty interval."""
+        ends = max(_fixed_lo(lo * self.k1), 0), min(_fixed_hi(hi * self.k1), ONE)
+        return ends if ends[0] <= ends[1] else None
+
+    def holds(self, leaf: BoxToken) -> bool:
+        """ "for both C = C0 and C = C1 nu C + sum over x other than i, j of T_x(I_x, C) + T_j(J_j, C) + T_i(K_i, C) <=
+        B for every pair of different inputs i, j such that J_j, K_i and the I_x of all others are not empty".
+        """
+        assert isinstance(leaf, _OffDiagonalsLeaf)
+        c, s, m = self.interval("C"), self.interval("s"), self.interval("M")
+        if c[0] > c[1] or s[0] > s[1] or m[0] > m[1]:
+            return True
+        low, high = self.low_and_high()
+        least, most = s[0], m[1]
+        if self.k >= 3:
+            least, most = max(least, m[0] / self.g), min(most, self.g * s[1])
+        shared = (low, high), (least, min(s[1], high)), (max(m[0], low), most)
+        own = {x: limits for x, limits in self.limits.items() if isinstance(x, int)}
+        count = self.count - Counter(self.weights[x] for x in own)
+        kinds = [(n, weight, self.whole) for weight, n in count.items()]
+        kinds += [(1, self.weights[x], limits) for x, limits in own.items()]
+        table: list[Kind] = []
+        known: dict[Interval, list[Ends | None]] = {}
+        for n, weight, limits in kinds:
+            if limits not in known:
+                known[limits] = [self.ends(max(limits[0], lo), min(limits[1], hi)) for lo, hi in shared]
+            table.append((n, weight, known[limits]))
+        return self._pairs_hold(table, _Tangents(self, leaf, c))
+
+    def _pairs_hold(self, table: list[Kind], tangents: _Tangents) -> bool:
+        """The largest left side, for all pairs i, j at once.
+
+        Start from the sum of all T_x(I_x, C), 0 where I_x is empty: j adds the change to T_j(J_j, C), i that to
+        T_i(K_i, C). An input whose I_x is empty is one of the two. Of all others the two with the largest changes of a
+        sort are enough, since one of them is not the other input of the pair; so are two of a kind.
+        """
+        total = list(tangents.start)
+        changes: tuple[list[list[Pair]], list[list[Pair]]] = ([[], []], [[], []])  # at C0 and at C1, of J and K
+        needed: set[int] = set()
+        number = 0  # of the inputs that may be one of a pair
+        for n, weight, (inside, *others) in table:
+            base = (0, 0) if inside is None else tangents.largest(inside, weight)
+            changed = [None if interval is None else tangents.largest(interval, weight) for interval in others]
+            total = [total[0] + n * base[0], total[1] + n * base[1]]
+            if inside is None:
+                needed.update(range(number, number + min(n, 3)))
+            for _ in range(min(n, 3)):
+                for part, value in enumerate(changed):
+                    if value is not None:
+                        for end in (0, 1):
+                            changes[end][part].append((value[end] - base[end], number))
+                number += 1
+        if len(needed) > 2:
+            return True  # no such pair
+        for end in (0, 1):
+            of_s, of_m = (self._candidates(values, needed) for values in changes[end])
+            for first, j in of_s:
+                for second, i in of_m:
+                    if i != j and needed <= {i, j} and total[end] + first + second > self.most:
+                        return False
+        return True
+
+    @staticmethod
+    def _candidates(changes: list[Pair], needed: set[int]) -> list[Pair]:
+        """The two largest, and those of the inputs that must be one of the pair."""
+        free = [change for change in changes if change[1] not in needed]
+        return nlargest(2, free) + [change for change in changes if change[1] in needed]
+
+    def height(self, y: int) -> int:
+        """(k-1) (phi(1 - y) + (k-1) phi(y / (k-1))), rounded up; phi(v) = v log v."""
+        if y not in self._heights:
+            if len(self._heights) > 2**16:
+                self._heights.clear()
+            # (k-1) phi(y / (k-1)) = y log y - y log (k-1)
+            terms = [v * _log(v, ONE)[1] for v in (y, ONE - y) if v]
+            self._heights[y] = self.k1 * -((y * self.log_k1 - sum(terms)) >> P)
+        return self._heights[y]
+
+
+class _Tangents:
+    """T_x(E, C) at C = C0 and C = C1 of one leaf, rounded up.
+
+    At an end o of E it is p_x (phi(1 - (k-1) o) + (k-1) phi(o)) - nu p_x o + t - w (1 + log t), w = p_x (1 - k o) + C,
+    for some t > 0: whatever t is, -w log w <= t - w (1 + log t) where w >= 0, so that t may be rounded in any way.
+    """
+
+    def __init__(self, leaves: _OffDiagonals, leaf: _OffDiagonalsLeaf, c: Interval) -> None:
+        self._leaves = leaves
+        self._n = leaf.n
+        self._pieces: dict[Ends, _Piece] = {}
+        c0, c1 = _fixed_lo(c[0]), _fixed_hi(c[1])
+        self._c = leaves.scale * c0, leaves.scale * c1
+        self._centre = leaves.scale * _fixed_lo(leaf.c)
+        self.start = [_ceil_div(leaf.n * end << P, leaves.unit) for end in self._c]  # nu C
+
+    def _piece(self, ends: Ends) -> _Piece:
+        """h_x(o, C') is convex on E for all C' in [C0, C1] where there "(k-1) (p_x (1 - k o) + C0) >= p_x k^2 o (1 -
+        (k-1) o)". Times k-1, with y = (k-1) o, this is p_x ((k-1)^2 - k (2k-1) y + k^2 y^2) + (k-1)^2 C0 >= 0. The
+        bracket falls until y = (2k-1) / 2k, where it is -(4k-3) / 4, and rises from there.
+        """
+        k, k1 = self._leaves.k, self._leaves.k1
+        if 2 * k * ends[0] <= (2 * k - 1) * ONE <= 2 * k * ends[1]:
+            convex = -(4 * k - 3) * (ONE >> 2)
+        else:
+            y = ends[1] if 2 * k * ends[1] < (2 * k - 1) * ONE else ends[0]
+            convex = k1 * k1 * ONE - k * (2 * k - 1) * y + (k * k * y * y >> P)
+        first, second = (self._leaves.height(y) - self._n * y // self._leaves.unit for y in ends)
+        return _Piece((k1 * ONE - k * ends[0], k1 * ONE - k * ends[1]), (first, second), convex)
+
+    def largest(self, ends: Ends, weight: int) -> Pair:
+        """T_x(E, C0) and T_x(E, C1) for an input of this weight; "a leaf with such a t <= 0 does not hold"."""
+        piece = self._pieces.get(ends)
+        if piece is None:
+            piece = self._pieces[ends] = self._piece(ends)
+        scale, (c0, c1) = self._leaves.scale << P, self._c
+        masses = weight * piece.omega[0], weight * piece.omega[1]  # p_x (1 - k o)
+        t0, t1 = masses[0] + self._centre, masses[1] + self._centre
+        if t0 > 0 and t1 > 0 and weight * piece.convex + self._leaves.k1 * c0 >= 0:
+            tangents = ((t0, _log(t0, scale)), (t1, _log(t1, scale)))
+        else:
+            t = (t0 + t1) >> 1
+            if t <= 0:
+                return NO_TANGENT, NO_TANGENT
+            tangents = ((t, _log(t, scale)),) * 2
+        at_c0: list[int] = []
+        at_c1: list[int] = []
+        for mass, height, (t, (log_lo, log_hi)) in zip(masses, piece.height, tangents, strict=True):
+            shared = (weight * height + t) << P
+            for w, values in ((mass + c0, at_c0), (mass + c1, at_c1)):
+                values.append(shared - w * (ONE + (log_lo if w > 0 else log_hi)))
+        return max(at_c0), max(at_c1)
+
+
+def _check_off_diagonals(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf of a branch-tree over off-diagonals; the stack is that of _check_boxes."""
+    search = _OffDiagonals(problem, proof)
+    stack: list[tuple[_Split, Interval | None, bool]] = []
+    for i, token in enumerate(proof.boxes):
+        if isinstance(token, _Split):
+            lo, hi = search.interval(token.x)
+            stack.append((token, search.limits.get(token.x), True))
+            search.limits[token.x] = lo, min(hi, token.c)
+            continue
+        _check_box(search, token, i)
+        while stack:
+            split, before, is_first = stack.pop()
+            search.limits.pop(split.x)
+            if before is not None:
+                search.limits[split.x] = before
+            if is_first:
+                stack.append((split, before, False))
+                lo, hi = search.interval(split.x)
+                search.limits[split.x] = max(lo, split.c), hi
+                break
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
 import json
+import math
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -49,7 +52,7 @@ def parse_problem(text: str, source: str = "problem") -> Problem:
         prior, labels = _read_input(_table(document, "input", source), source)
         goal = _read_goal(_table(document, "objective", source), prior, f"{source} [objective]")
         declared = [
-            _read_constraint(entry, f"{source} [[constraint]] {number}")
+            _read_constraint(entry, f"{source} [[constraint]] {number}", Path(source).parent)
             for number, entry in enumerate(_listed(document.get("constraint", []), source), start=1)
         ]
         outputs = document.get("outputs")
@@ -129,11 +132,26 @@ def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
     return Maximize(objective) if senses[0] == "maximize" else Minimize(objective)
 
 
-def _read_constraint(entry: object, where: str) -> constraints.Constraint:
+def _read_constraint(entry: object, where: str, folder: Path) -> constraints.Constraint:
     if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
         raise InputError("the key kind is missing", where, 'as kind = "ldp"')
     rest = {key: value for key, value in entry.items() if key != "kind"}
+    if isinstance(rest.get("distances"), str):
+        rest["distances"] = _read_matrix(folder / rest["distances"])
     return constraints.from_keys(entry["kind"], rest, where)
+
+
+def _read_matrix(path: Path) -> list[list[Fraction | float]]:
+    """A CSV of numbers without a header; "inf" where a pair is not bounded."""
+    rows = csv.reader(io.StringIO(read_text(path, "file of distances")))
+    return [
+        [
+            math.inf if cell.strip().lower() in ("inf", "infinity") else rational(cell.strip(), f"{path} line {number}")
+            for cell in row
+        ]
+        for number, row in enumerate(rows, start=1)
+        if row
+    ]
 
 
 def _read_options(table: dict[str, Any], where: str) -> SolveOptions:

@@ -84,6 +84,17 @@ def _paired(
     return names, listed
 
 
+def _tabled(
+    values: object, labels: Sequence[object] | None, pairs: object, what: str
+) -> tuple[tuple[str, ...], list[object]]:
+    """(labels of the pairs, values) from a table with one row a sensitive value."""
+    if not isinstance(pairs, Pairs):
+        raise InputError(f"{pairs!r} stands where Pairs are needed", "pairs", "give rropt.Pairs(sensitive, other)")
+    if labels is not None:
+        raise InputError("labels are given beside pairs, which name the inputs", what, "leave labels out")
+    return pairs.labels, pairs.flattened(values, what)
+
+
 def _non_negative(names: Sequence[str], values: Sequence[object], what: str) -> list[Fraction]:
     numbers = []
     for name, value in zip(names, values, strict=True):
@@ -96,16 +107,89 @@ def _non_negative(names: Sequence[str], values: Sequence[object], what: str) -> 
     return numbers
 
 
+def _escaped(label: str) -> str:
+    return label.replace("\\", "\\\\").replace(",", "\\,")
+
+
+@dataclass(frozen=True, init=False)
+class Pairs:
+    """Inputs that are pairs (s, u) of a sensitive value and another one, s major: (s0, u0), (s0, u1), ....
+
+    `sensitive` and `other` are the labels of both, at least two each, or how many there are (then "0", "1", ...). The
+    label of a pair is "s, u"; a comma or a backslash inside a label gets a backslash before it, so that labels of
+    different pairs differ. Source: lopuhaa section II, X = (S, U). Raises InputError.
+    """
+
+    sensitive: tuple[str, ...]
+    other: tuple[str, ...]
+
+    def __init__(self, sensitive: int | Sequence[object], other: int | Sequence[object]) -> None:
+        object.__setattr__(self, "sensitive", category_labels(sensitive, "sensitive values"))
+        object.__setattr__(self, "other", category_labels(other, "other values"))
+        if len(self) > LARGEST_DOMAIN:
+            raise InputError(f"{len(self):,} pairs are too many", "Pairs", f"give at most {LARGEST_DOMAIN:,}")
+
+    def __len__(self) -> int:
+        return len(self.sensitive) * len(self.other)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels "s, u" of all pairs, in their order."""
+        return tuple(f"{_escaped(s)}, {_escaped(u)}" for s in self.sensitive for u in self.other)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The sensitive value of each input, in the order of `labels`."""
+        return tuple(s for s in self.sensitive for _ in self.other)
+
+    def block(self, s: int) -> slice:
+        """Where the inputs of sensitive value number `s` stand."""
+        return slice(s * len(self.other), (s + 1) * len(self.other))
+
+    def flattened(self, table: object, what: str) -> list[object]:
+        """The entries of a table with one row a sensitive value, one column an other value. Raises InputError.
+
+        `table` is a 2-D array, a list of lists, or a flat list in the order of `labels`.
+        """
+        if isinstance(table, np.ndarray):
+            table = table.tolist()
+        if isinstance(table, (str, bytes, Mapping)) or not isinstance(table, Iterable):
+            raise InputError("it is no table of numbers", what, "give one row a sensitive value")
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in table]
+        shape = f"{len(self.sensitive)} sensitive x {len(self.other)} other values"
+        nested = [isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in rows]
+        if not any(nested):
+            if len(rows) != len(self):
+                raise InputError(f"{len(rows)} numbers for {len(self)} pairs", what, f"there are {shape}")
+            return rows
+        if not all(nested):
+            raise InputError("some of its rows are no lists", what, "give one row a sensitive value")
+        widths = {len(row) for row in rows}
+        if len(widths) != 1:
+            raise InputError("its rows have different lengths", what, f"there are {shape}")
+        (width,) = widths
+        if (len(rows), width) != (len(self.sensitive), len(self.other)):
+            turned = (width, len(rows)) == (len(self.sensitive), len(self.other))
+            remedy = f"there are {shape}" + (": transpose it" if turned else "")
+            raise InputError(f"it is {len(rows)} x {width}", what, remedy)
+        return [entry for row in rows for entry in row]
+
+    def __repr__(self) -> str:
+        return f"Pairs({list(self.sensitive)!r}, {list(self.other)!r})"
+
+
 @dataclass(frozen=True)
 class Prior:
     """A distribution over k >= 2 labelled inputs, p_x = weights[x] / sum(weights), weights integers >= 0.
 
-    Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`.
+    Make one with `from_counts`, `from_probabilities`, `uniform` or `from_csv`. `pairs` says that the inputs are pairs
+    of a sensitive and another value, or is None.
     """
 
     labels: tuple[str, ...]
     weights: tuple[int, ...]
     declared: Declared = field(default="counts", compare=False)
+    pairs: Pairs | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", clean_labels(self.labels, "labels of the prior", 2))
@@ -116,30 +200,45 @@ class Prior:
             raise InputError("weights are not integers", "prior", "use Prior.from_counts or from_probabilities")
         if max(self.weights) >= LONGEST_WEIGHT:
             raise InputError("proportions of over 4,000 digits are out of range", "prior", "round the numbers")
+        if self.pairs is not None and self.labels != self.pairs.labels:
+            raise InputError("its labels are not those of its pairs", "prior", "leave the labels to the pairs")
         object.__setattr__(self, "weights", tuple(int(weight) for weight in self.weights))
 
     @classmethod
     def from_counts(
-        cls, counts: Mapping[object, object] | Sequence[object], labels: Sequence[object] | None = None
+        cls,
+        counts: Mapping[object, object] | Sequence[object] | np.ndarray,
+        labels: Sequence[object] | None = None,
+        pairs: Pairs | None = None,
     ) -> Prior:
         """Relative frequencies of `counts`: a table label -> count, or a list with `labels` beside it.
 
+        With `pairs`, `counts` is a 2-D array or a list of lists: one row a sensitive value, one column an other value;
+        fractional ones count as probabilities there.
         Counts are numbers >= 0, not all zero; weighted (fractional) counts are exact too. Raises InputError.
         """
-        names, values = _paired(counts, labels, "counts")
+        names, values = _paired(counts, labels, "counts") if pairs is None else _tabled(counts, labels, pairs, "counts")
         numbers = _non_negative(names, values, "count")
         whole = all(number.denominator == 1 for number in numbers)
-        return cls(names, tuple(int(number) for number in numbers) if whole else cleared(numbers), "counts")
+        weights = tuple(int(number) for number in numbers) if whole else cleared(numbers)
+        # Weights that are no counts any more say nothing of how many were observed; a confidence set must know.
+        return cls(names, weights, "counts" if whole or pairs is None else "probabilities", pairs)
 
     @classmethod
     def from_probabilities(
-        cls, probabilities: Mapping[object, object] | Sequence[object], labels: Sequence[object] | None = None
+        cls,
+        probabilities: Mapping[object, object] | Sequence[object] | np.ndarray,
+        labels: Sequence[object] | None = None,
+        pairs: Pairs | None = None,
     ) -> Prior:
         """The stated probabilities, a table or a list as in `from_counts`.
 
         A sum within 1e-9 of one is divided out exactly; anything else raises InputError.
         """
-        names, values = _paired(probabilities, labels, "probabilities")
+        what = "probabilities"
+        names, values = (
+            _paired(probabilities, labels, what) if pairs is None else _tabled(probabilities, labels, pairs, what)
+        )
         numbers = _non_negative(names, values, "probability")
         total = sum(numbers)
         if abs(total - 1) > TOLERANCE:
@@ -148,7 +247,7 @@ class Prior:
                 "probabilities",
                 "mend them, or give them as counts, which are divided by their sum",
             )
-        return cls(names, cleared(numbers), "probabilities")
+        return cls(names, cleared(numbers), "probabilities", pairs)
 
     @classmethod
     def uniform(cls, categories: int | Sequence[object]) -> Prior:
@@ -157,33 +256,54 @@ class Prior:
         return cls(names, (1,) * len(names), "uniform")
 
     @classmethod
-    def from_csv(cls, path: str | os.PathLike[str]) -> Prior:
-        """Counts from a CSV file with the header `category,count` (UTF-8). Raises InputError with the line."""
+    def from_csv(cls, path: str | os.PathLike[str], pairs: Sequence[str] | None = None) -> Prior:
+        """Counts from a CSV file with the header `category,count` (UTF-8). Raises InputError with the line.
+
+        `pairs` = (name of the sensitive column, name of the other one) reads a file `sensitive,other,count` with these
+        two names in its header and one line for every pair; values keep the order in which they first appear.
+        """
+        if pairs is not None and (isinstance(pairs, str) or len(pairs) != 2):
+            raise InputError(f"{pairs!r} are no two names of columns", "pairs", 'as pairs=("sex", "race")')
+        header = ["category", "count"] if pairs is None else [*clean_labels(pairs, "pairs", 2), "count"]
+        wanted = ",".join(header)
         text = read_text(path, "file of counts")
         where = str(path)
         try:
             rows = list(csv.reader(io.StringIO(text)))
         except csv.Error as error:
-            raise InputError(f"this is no CSV ({error})", where, "write lines of the form category,count") from None
-        if not rows or [cell.strip() for cell in rows[0]] != ["category", "count"]:
+            raise InputError(f"this is no CSV ({error})", where, f"write lines of the form {wanted}") from None
+        if not rows or [cell.strip() for cell in rows[0]] != header:
             got = ",".join(rows[0]) if rows else "nothing"
             hint = "use commas, and " if ";" in got or "\t" in got else ""
-            raise InputError(f"the first line is {got!r}", where, f"{hint}it must be: category,count")
-        counts: dict[object, object] = {}
+            raise InputError(f"the first line is {got!r}", where, f"{hint}it must be: {wanted}")
+        counts: dict[tuple[str, ...], Fraction] = {}
         for number, row in enumerate(rows[1:], start=2):
             if not row:
                 continue
-            if len(row) != 2 or not row[0].strip():
+            labels = tuple(cell.strip() for cell in row[:-1])
+            if len(row) != len(header) or not all(labels):
                 shown = ",".join(row)
-                raise InputError(f"line {number} is {shown!r}", where, "write category,count")
-            label = row[0].strip()
-            if label in counts:
-                raise InputError(f"category {label!r} appears twice (line {number})", where, "add the two up")
-            counts[label] = rational(row[1].strip(), f"{where} line {number}")
+                raise InputError(f"line {number} is {shown!r}", where, f"write {wanted}")
+            if labels in counts:
+                named = f"category {labels[0]!r}" if pairs is None else f"the pair {', '.join(labels)!r}"
+                raise InputError(f"{named} appears twice (line {number})", where, "add the two up")
+            counts[labels] = rational(row[-1].strip(), f"{where} line {number}")
         try:
-            return cls.from_counts(counts)
+            if pairs is None:
+                return cls.from_counts({label: count for (label,), count in counts.items()})
+            return cls._of_pairs(counts)
         except InputError as error:
             raise InputError(error.what, f"{Path(path)}: {error.where}", error.remedy) from None
+
+    @classmethod
+    def _of_pairs(cls, counts: Mapping[tuple[str, ...], Fraction]) -> Prior:
+        """The prior of counts by pair, in the order in which values first appear; no pair may be missing."""
+        pairs = Pairs(list(dict.fromkeys(s for s, _ in counts)), list(dict.fromkeys(u for _, u in counts)))
+        for s in pairs.sensitive:
+            for u in pairs.other:
+                if (s, u) not in counts:
+                    raise InputError(f"the pair '{s}, {u}' is missing", "counts", f"add the line {s},{u},0 if it is 0")
+        return cls.from_counts([[counts[s, u] for u in pairs.other] for s in pairs.sensitive], pairs=pairs)
 
     def __len__(self) -> int:
         return len(self.labels)

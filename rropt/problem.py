@@ -11,23 +11,14 @@ from functools import cached_property
 from rropt.assembly import Status, assemble, gap_of, in_units
 from rropt.certificates import Certificate
 from rropt.checker import Verdict
+from rropt.cones import CompleteCone, Cone, FreeCone, base_cone, combined
 from rropt.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.exact import Interval, cleared, coefficient, float_down, float_up
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import Objective
 from rropt.priors import Prior, clean_labels
-from rropt.programs import (
-    CompleteCone,
-    Cone,
-    FreeCone,
-    PolyhedralCone,
-    Program,
-    Row,
-    Sense,
-    base_cone,
-    cone_rows,
-)
+from rropt.programs import Information, Program, Row, Sense, Utility
 from rropt.proofs import prove_infeasible
 from rropt.routes import ROUTES, Effort, Route, SolverClaim, choose
 from rropt.routes.base import ignore_progress, interruptible
@@ -169,21 +160,38 @@ class Problem:
     def _program(self) -> Program:
         inputs = self.inputs
         outputs = self._fixed_outputs()
-        rows: list[Row] = []
-        for constraint in self.constraints:
-            rows += constraint.rows(inputs, outputs or ())
         prior = self.objective.prior
         utility = self.objective.form(inputs)
-        free = self.objective.outputs(inputs) is None and not rows
+        cone = self._joint_cone(inputs)
+        structure = self._structure(utility, cone)
+        rows: list[Row] = []
+        for constraint in self.constraints if structure is None else ():
+            rows += constraint.rows(inputs, outputs or ())
+        free = self.objective.outputs(inputs) is None and not rows and structure is None
+        weights = cleared(prior.probabilities) if prior is not None else (1,) * len(inputs)
+        if isinstance(utility, Information) and utility.given is not None:
+            # The joint's integers must sum to those of the prior.
+            weights = utility.weights
         return Program(
             self.goal.sense,
             inputs,
             None if free else outputs,
-            cleared(prior.probabilities) if prior is not None else (1,) * len(inputs),
+            weights,
             utility,
-            self._joint_cone(inputs),
+            cone,
             _with_distinct_names(rows),
+            structure,
         )
+
+    def _structure(self, utility: Utility, cone: Cone) -> str | None:
+        """A structure that stands for rows: where mutual information is maximised under LDP and nothing else."""
+        words = {word for constraint in self.constraints if (word := constraint.structure()) is not None}
+        rest = [constraint for constraint in self.constraints if constraint.structure() is None]
+        tied = any(constraint.rows(self.inputs, self._fixed_outputs() or ()) for constraint in rest)
+        plain = isinstance(utility, Information) and utility.given is None and self.goal.sense == "maximize"
+        # Two inputs have one other answer each: the structure says nothing, and its rows are none.
+        fits = len(words) == 1 and len(self.inputs) > 2 and plain and not tied and isinstance(cone, CompleteCone)
+        return words.pop() if fits else None
 
     def _fixed_outputs(self, given_outputs: bool = True) -> tuple[str, ...] | None:
         """Outputs fixed by the objective, a structure, or (unless told otherwise) the caller; they must agree."""
@@ -206,17 +214,8 @@ class Problem:
         return found
 
     def _joint_cone(self, inputs: tuple[str, ...]) -> Cone:
-        base: FreeCone | CompleteCone = FreeCone()
-        rows: list[tuple[Fraction, ...]] = []
-        for constraint in self.constraints:
-            cone = constraint.cone(inputs)
-            if cone is None:
-                continue
-            own = base_cone(cone)
-            if isinstance(own, CompleteCone) and (isinstance(base, FreeCone) or own.level < base.level):
-                base = own
-            rows += cone_rows(cone)
-        return PolyhedralCone(base, tuple(rows)) if rows else base
+        cones = (constraint.cone(inputs) for constraint in self.constraints)
+        return combined([cone for cone in cones if cone is not None], len(inputs))
 
     def warnings(self) -> tuple[str, ...]:
         """What a careful colleague would point out before solving."""

@@ -7,100 +7,22 @@ by itself (a cone), what ties the columns together (coupling rows), and what is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
-from rropt.criteria import Level
+from rropt.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, reach
 from rropt.exact import rational_text
 from rropt.mechanisms.mechanism import Mechanism
 
 Sense = Literal["maximize", "minimize"]
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
-
-# -- cones ---------------------------------------------------------------------------------------------
-
-
-class Cone(ABC):
-    """What each column must satisfy by itself, besides being non-negative."""
-
-    @abstractmethod
-    def excess(self, column: Sequence[Fraction]) -> Fraction:
-        """By how much an exact column misses the cone at the proved (lower) ratio; <= 0 inside."""
-
-    @abstractmethod
-    def payload(self) -> dict[str, object]:
-        """The `cone` object of the certificate format (section 4)."""
-
-
-@dataclass(frozen=True)
-class FreeCone(Cone):
-    """Every non-negative column."""
-
-    def excess(self, column: Sequence[Fraction]) -> Fraction:
-        return Fraction(0)
-
-    def payload(self) -> dict[str, object]:
-        return {"kind": "free"}
-
-
-@dataclass(frozen=True)
-class CompleteCone(Cone):
-    """v_x <= gamma v_z for all x, z: local differential privacy."""
-
-    level: Level
-
-    def excess(self, column: Sequence[Fraction]) -> Fraction:
-        return max(column) - self.level.ratio.lower * min(column)
-
-    def payload(self) -> dict[str, object]:
-        if self.level.epsilon is not None:
-            return {"kind": "complete", "epsilon": rational_text(self.level.epsilon)}
-        assert self.level.gamma is not None
-        return {"kind": "complete", "gamma": rational_text(self.level.gamma)}
-
-
-@dataclass(frozen=True)
-class PolyhedralCone(Cone):
-    """v in `base` and row . v <= 0 for every one of `rows` (each of k rationals)."""
-
-    base: FreeCone | CompleteCone
-    rows: tuple[tuple[Fraction, ...], ...]
-
-    def excess(self, column: Sequence[Fraction]) -> Fraction:
-        own = (sum((a * v for a, v in zip(row, column, strict=True) if a), Fraction(0)) for row in self.rows)
-        return max(self.base.excess(column), *own)
-
-    def payload(self) -> dict[str, object]:
-        return {
-            "kind": "polyhedral",
-            "base": self.base.payload(),
-            "rows": [[rational_text(entry) for entry in row] for row in self.rows],
-        }
-
-    @cached_property
-    def matrix(self) -> FloatArray:
-        """The rows as floats."""
-        return np.array([[float(entry) for entry in row] for row in self.rows])
-
-
-def base_cone(cone: Cone) -> FreeCone | CompleteCone:
-    """The ratio cone under further rows, or the cone itself."""
-    if isinstance(cone, PolyhedralCone):
-        return cone.base
-    assert isinstance(cone, (FreeCone, CompleteCone))
-    return cone
-
-
-def cone_rows(cone: Cone) -> tuple[tuple[Fraction, ...], ...]:
-    """The further rows of a polyhedral cone; none for the others."""
-    return cone.rows if isinstance(cone, PolyhedralCone) else ()
-
+UNIFORM_OFF_DIAGONAL = "uniform_off_diagonal"
+"""The structure of one number in all cells off the diagonal of a row (ayed eq. 8)."""
 
 # -- coupling rows -------------------------------------------------------------------------------------
 
@@ -163,20 +85,76 @@ class ColumnSum(Utility):
     def mu(self, columns: FloatArray) -> FloatArray:
         """mu of each column of a k x n array, as n floats."""
 
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        """A (sub)gradient of mu at each column of a k x n array, as k x n floats; None where none is known."""
+        return None
+
 
 @dataclass(frozen=True)
 class Information(ColumnSum):
-    """Mutual information in nats at the prior `weights` / sum: mu(q) = sum_x p_x q_x log q_x - w log w, w = p.q."""
+    """Mutual information in nats at the prior `weights` / sum: mu(q) = sum_x p_x q_x log q_x - w log w, w = p.q.
+
+    `given` (k x J integers, row x summing to weights[x]) is the joint with a third variable Z that is known:
+    mu(q) = sum_x p_x q_x log q_x - sum_z w_z log(w_z / P_z), w_z = sum_x P(x, z) q_x.
+    """
+
+    weights: tuple[int, ...]
+    given: tuple[tuple[int, ...], ...] | None = None
+
+    def payload(self) -> dict[str, object] | None:
+        table: dict[str, object] = {"kind": "mutual_information"}
+        if self.given is not None:
+            table["given"] = [[str(weight) for weight in row] for row in self.given]
+        return table
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """The k probabilities."""
+        return _shares(self.weights)
+
+    @cached_property
+    def joint(self) -> FloatArray:
+        """k x J joint probabilities of input and known variable (one column where nothing is known)."""
+        if self.given is None:
+            return self.prior[:, None]
+        total = sum(self.weights)
+        return np.array([[weight / total for weight in row] for row in self.given])
+
+    def mu(self, columns: FloatArray) -> FloatArray:
+        masses = self.joint.sum(axis=0)
+        w = self.joint.T @ columns
+        known = xlogx(w) - np.log(np.where(masses > 0, masses, 1.0))[:, None] * w
+        return np.asarray(self.prior @ xlogx(columns) - known.sum(axis=0))
+
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        masses = np.where((total := self.joint.sum(axis=0)) > 0, total, 1.0)
+        w = self.joint.T @ columns / masses[:, None]
+        own = np.log(np.maximum(columns, 1e-300))
+        return np.asarray(self.prior[:, None] * own - self.joint @ np.log(np.maximum(w, 1e-300)))
+
+
+@dataclass(frozen=True)
+class ChiSquare(ColumnSum):
+    """Chi-square information at the prior `weights` / sum: mu(q) = sum_x p_x q_x^2 / w - w, w = p.q (0 where w = 0)."""
 
     weights: tuple[int, ...]
 
     def payload(self) -> dict[str, object] | None:
-        return {"kind": "mutual_information"}
+        return {"kind": "chi_square"}
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """The k probabilities."""
+        return _shares(self.weights)
 
     def mu(self, columns: FloatArray) -> FloatArray:
-        total = sum(self.weights)
-        p = np.array([weight / total for weight in self.weights])
-        return np.asarray(p @ _xlogx(columns) - _xlogx(p @ columns))
+        w = self.prior @ columns
+        return np.asarray(self.prior @ columns**2 / np.where(w > 0, w, 1.0) - w)
+
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        w = self.prior @ columns
+        share = columns / np.where(w > 0, w, 1.0)
+        return np.asarray(self.prior[:, None] * (2 * share - (self.prior @ share**2) - 1))
 
 
 @dataclass(frozen=True)
@@ -198,19 +176,28 @@ class BayesGain(ColumnSum):
             for row in self.gain
         )
 
+    @cached_property
+    def table(self) -> FloatArray:
+        """`scores` as an actions x inputs float array."""
+        return np.array([[float(entry) for entry in row] for row in self.scores()])
+
     def mu(self, columns: FloatArray) -> FloatArray:
-        table = np.array([[float(entry) for entry in row] for row in self.scores()])
-        return np.asarray((table @ columns).max(axis=0))
+        return np.asarray((self.table @ columns).max(axis=0))
+
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        return np.asarray(self.table[(self.table @ columns).argmax(axis=0)].T)
 
 
 @dataclass(frozen=True)
 class UserColumnSum(ColumnSum):
     """A convex, positively homogeneous function of the user's own: solved, never machine-checked.
 
-    `function` maps a k x n float array to n floats.
+    `function` maps a k x n float array to n floats; `slope`, where given, to the k x n gradients, which route
+    columns needs.
     """
 
-    function: Any
+    function: Callable[[FloatArray], FloatArray]
+    slope: Callable[[FloatArray], FloatArray] | None = None
 
     def payload(self) -> dict[str, object] | None:
         return None
@@ -218,9 +205,18 @@ class UserColumnSum(ColumnSum):
     def mu(self, columns: FloatArray) -> FloatArray:
         return np.asarray(self.function(columns), dtype=np.float64)
 
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        return None if self.slope is None else np.asarray(self.slope(columns), dtype=np.float64)
 
-def _xlogx(values: FloatArray) -> FloatArray:
+
+def xlogx(values: FloatArray) -> FloatArray:
+    """v log v of each number, 0 at 0."""
     return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
+
+
+def _shares(weights: tuple[int, ...]) -> FloatArray:
+    total = sum(weights)
+    return np.array([weight / total for weight in weights])
 
 
 # -- the program ---------------------------------------------------------------------------------------
@@ -231,7 +227,8 @@ class Program:
     """One optimisation problem in the closed vocabulary.
 
     `outputs` is None where the number of columns is free. `weights` are the integer proportions of the prior
-    (all ones where no objective needs one).
+    (all ones where no objective needs one). `structure` is a word of the certificate format that stands for rows
+    (which are then left out), None where there is no such structure.
     """
 
     sense: Sense
@@ -241,6 +238,7 @@ class Program:
     utility: Utility
     cone: Cone
     rows: tuple[Row, ...] = ()
+    structure: str | None = None
 
     @property
     def size(self) -> int:
@@ -258,6 +256,15 @@ class Program:
         """+1 to maximise, -1 to minimise."""
         return 1 if self.sense == "maximize" else -1
 
+    @property
+    def format_version(self) -> int:
+        """The lowest version of the certificate format that can state the problem."""
+        utility = self.utility
+        newer = isinstance(utility, ChiSquare) or self.structure is not None
+        if isinstance(utility, Information):
+            newer = newer or utility.given is not None or self.outputs is not None
+        return 2 if newer else 1
+
     @cached_property
     def empty_cells(self) -> frozenset[tuple[int, int]]:
         """Cells that the rows force to zero (a sum of non-negative cells that is at most zero). Under a
@@ -266,9 +273,13 @@ class Program:
         for row in self.rows:
             if row.rhs == 0 and row.terms and all(value > 0 for _, _, value in row.terms):
                 cells.update((x, y) for x, y, _ in row.terms)
-        if isinstance(base_cone(self.cone), CompleteCone):
+        base = base_cone(self.cone)
+        if isinstance(base, CompleteCone):
             emptied = {y for _, y in cells}
             cells = {(x, y) for y in emptied for x in range(self.size)}
+        elif isinstance(base, GraphCone) and cells:
+            bounded = np.isfinite(reach(base, self.size))
+            cells = {(z, y) for x, y in cells for z in np.flatnonzero(bounded[:, x]).tolist()}
         return frozenset(cells)
 
     def linearised(self) -> Program:
@@ -306,7 +317,8 @@ class Program:
 
     def payload(self) -> dict[str, object]:
         """The `problem` object of the certificate format (section 4)."""
-        return {
+        structure = {} if self.structure is None else {"structure": self.structure}
+        return structure | {
             "sense": self.sense,
             "inputs": list(self.inputs),
             "outputs": None if self.outputs is None else list(self.outputs),

@@ -7,6 +7,7 @@ everything holds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -14,10 +15,12 @@ import numpy as np
 import scipy.linalg
 from flint import fmpq, fmpq_mat
 
+from rropt.cones import FloatArray, tightest_log
 from rropt.errors import Refusal
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID, Mechanism
-from rropt.programs import CompleteCone, FloatArray, Program, base_cone
+from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
+from rropt.programs import Program
 from rropt.routes.anchor import find_anchor, is_emptiness
 
 NEGLIGIBLE = 1e-13
@@ -52,9 +55,8 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
     for x, y in anchor.program.empty_cells:
         q[x, y] = 0.0
     q = q / np.maximum(q.sum(axis=1, keepdims=True), 1e-300)
-    base = base_cone(program.cone)
-    # log gamma, for levels that a float cannot tell from one.
-    epsilon = float(base.level.log_ratio) if isinstance(base, CompleteCone) else np.inf
+    # log gamma of the tightest ratio, for levels that a float cannot tell from one.
+    epsilon = tightest_log(program.cone)
     # A rounding error of 2^-53 an entry is covered once the anchor's own slack, about (gamma - 1) / m of it
     # times the weight, exceeds (1 + gamma) 2^-53; (gamma + 1) / (gamma - 1) = coth(epsilon / 2).
     spread = 1.0 / np.tanh(epsilon / 2) if np.isfinite(epsilon) else 1.0
@@ -68,6 +70,27 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
     mechanism = _rounded(anchor.program, anchor.matrix, labels)
     if mechanism is not None and not program.excess(mechanism):
         return mechanism
+    return Refusal("no exact mechanism was found near the float one")
+
+
+def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagonalMechanism | Refusal:
+    """An exact mechanism with one number off the diagonal in each row, near `off_diagonal` (k,), that keeps the cone.
+
+    The anchor is the uniform mechanism, o_x = 1/k; the denominator grows with k, so that the numbers keep 53 bits.
+    """
+    size = program.size
+    denominator = GRID << (size - 1).bit_length()
+    level = tightest_log(program.cone)
+    weight = 2.0**-50 / np.tanh(level / 2)
+    while weight < 1.0:
+        mixed = (1 - weight) * np.clip(off_diagonal, 0.0, 1.0 / (size - 1)) + weight / size
+        # A float times a power of two is exact; whole numbers below keep the row's sum at most one.
+        numbers = [int(math.ldexp(value, denominator.bit_length() - 1)) for value in mixed.tolist()]
+        if (size - 1) * max(numbers) <= denominator:
+            mechanism = OffDiagonalMechanism(program.inputs, numbers, denominator)
+            if not program.excess(mechanism):
+                return mechanism
+        weight *= 2.0
     return Refusal("no exact mechanism was found near the float one")
 
 

@@ -11,11 +11,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from rropt.cones import CompleteCone, base_cone
 from rropt.criteria import Level
 from rropt.exact import shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
-from rropt.programs import CompleteCone, base_cone
 
 SHADES = " ░▒▓█"
 ASCII_SHADES = " .:*#"

@@ -27,8 +27,9 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("routes", "certificates"),
     ("objectives", "constraints"),
     ("programs",),
+    ("cones",),
     ("mechanisms",),
-    ("inference", "sampling", "criteria", "priors"),
+    ("inference", "sampling", "criteria", "confidence", "priors"),
     ("exact", "files"),
     ("errors",),
 )

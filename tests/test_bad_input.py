@@ -12,6 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -27,6 +28,7 @@ PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
 INFORMATION = rr.Maximize(rr.MutualInformation(PRIOR))
 TRACE = rr.Maximize(rr.Trace())
 ABC = ["a", "b", "c"]
+INF = math.inf
 
 
 def problem(*constraints: object, goal: object = INFORMATION, **keys: object) -> rr.Problem:
@@ -54,6 +56,35 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
             (b"1", "not a number"),
         ]
     ),
+    # graphs and distances
+    ("disconnected", lambda: problem(rr.MetricDP([("a", "b"), ("c", "d")])), "no inputs: d"),
+    ("one way", lambda: problem(rr.MetricDP(nx.DiGraph([("a", "b"), ("b", "c")]))), "3 parts"),
+    (
+        "in two parts",
+        lambda: problem(rr.MetricDP([[0, 1, INF], [1, 0, INF], [INF, INF, 0]])),
+        "2 parts",
+    ),
+    ("a missing label", lambda: problem(rr.MetricDP([("a", "b")])), "misses the inputs: c"),
+    ("negative weight", lambda: rr.MetricDP([("a", "b", -1)]), "not above 0"),
+    ("zero weight", lambda: rr.MetricDP([("a", "b", 0)]), "not above 0"),
+    ("weight nan", lambda: rr.MetricDP([("a", "b", math.nan)]), "finite"),
+    ("weight inf", lambda: rr.MetricDP([("a", "b", math.inf)]), "infinite"),
+    ("weight of a graph", lambda: rr.MetricDP(nx.Graph([("a", "b", {"weight": "far"})])), "not a number"),
+    ("a loop", lambda: rr.MetricDP(nx.Graph([("a", "a")])), "itself"),
+    ("no edges", lambda: rr.MetricDP(nx.Graph()), "no edges|empty"),
+    ("no graph", lambda: rr.MetricDP("path"), "no graph"),
+    ("an edge of one", lambda: rr.MetricDP([("a",)]), "no edge"),
+    ("distances 2 x 3", lambda: rr.MetricDP(np.zeros((2, 3))), "no square matrix"),
+    ("distance to itself", lambda: rr.MetricDP(np.ones((2, 2))), "not 0"),
+    ("distances of another size", lambda: problem(rr.MetricDP([[0, 1], [1, 0]])), "2 x 2"),
+    ("metric epsilon", lambda: rr.MetricDP([("a", "b")], 0), "not above 0"),
+    ("far and strict", lambda: problem(rr.MetricDP([("a", "b", 30), ("b", "c", 1)])), "above 20"),
+    ("groups", lambda: rr.MaximalRLDP(1), "groups"),
+    ("one group", lambda: rr.MaximalRLDP(1, groups=["s", "s"]), "share one"),
+    ("groups of another size", lambda: problem(rr.MaximalRLDP(1, groups=["s", "t"])), "2 groups for 3"),
+    ("given of another size", lambda: rr.MutualInformation(PRIOR, given=[[1], [2]]), "3 rows"),
+    ("given of another prior", lambda: rr.MutualInformation(PRIOR, given=[[1, 1], [2, 1], [1, 1]]), "proportion"),
+    ("given with a negative", lambda: rr.MutualInformation(PRIOR, given=[[4, -1], [2, 0], [1, 0]]), "negative"),
     ("gamma 1", lambda: rr.LDP(gamma=1), "not above 1"),
     ("gamma nan", lambda: rr.LDP(gamma=math.nan), "finite"),
     ("gamma 1e9", lambda: rr.LDP(gamma=1e9), "exp"),
@@ -179,7 +210,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("information by linear", lambda: problem(rr.LDP(1)).solve("linear"), "use route auto"),
     ("information by conic", lambda: problem(rr.LDP(1)).solve("conic"), "use route auto"),
     ("information without privacy", lambda: problem().solve(), "LDP"),
-    ("information with rows", lambda: problem(rr.LDP(1), rr.Floor(0.3)).solve(), "trace"),
+    ("information with rows", lambda: problem(rr.LDP(1), rr.Floor(0.3)).solve("columns"), "trace"),
     (
         "information, 30 inputs",
         lambda: problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(rr.Prior.uniform(30)))).solve("vertices"),

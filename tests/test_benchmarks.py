@@ -9,9 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
-NAMES = ("full_lp", "large", "ties", "linear_loss", "growth")
+NAMES = ("full_lp", "large", "ties", "metric", "linear_loss", "sampling", "birkhoff", "growth")
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +128,20 @@ def test_the_excess_of_a_matrix_is_measured(room: Any) -> None:
     dusty = excesses(rr.Mechanism.from_matrix([[0.5, 0.5 - 1e-8, 1e-8], [0.5, 0.5, 0.0]]))
     assert dusty["excess"] == math.inf
     assert dusty["excess of likely"] == pytest.approx(-1.0, abs=1e-6)
+
+
+def test_every_way_of_drawing_draws_the_mechanism(room: Any) -> None:
+    """Each share within six standard deviations at 200,000 draws: they are compared at the same work."""
+    table = room("tables.sampling")
+    mechanism = table.random_mechanism(5, 1)
+    codes = np.full(200_000, 3, dtype=np.uint8)
+    for draw in (mechanism.sample, table.CumulativeSearch(mechanism), table.ChoiceByInput(mechanism)):
+        shares = np.bincount(draw(codes), minlength=5) / len(codes)
+        assert np.abs(shares - mechanism.matrix[3]).max() < 6 * 0.5 / math.sqrt(len(codes))
+    mixed = np.arange(1000) % 5
+    for draw in (table.CumulativeSearch(mechanism), table.ChoiceByInput(mechanism)):
+        assert draw(mixed).shape == mixed.shape
+        assert set(draw(mixed).tolist()) == set(range(5))
 
 
 def test_the_exponent_is_that_of_a_power(room: Any) -> None:

@@ -14,6 +14,9 @@ from typing import Any
 import builders
 import oracle
 import pytest
+import test_checker_boxes
+import test_checker_columns
+import test_checker_offdiagonal
 from builders import Document, encode, information, information_document, pair, rat
 
 from rropt import checker
@@ -278,8 +281,10 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     ("t below 1 with a slope", ("_check_tangent",), lambda: _too_good_by_weight(["1/9", "8/5"])),
     ("a weight branch and nothing", ("_check_coverage",), lambda: _set(_too_good(lambda _: [["1"]]), version=2)),
 ]  # fmt: skip
+ISOLATED += [*test_checker_boxes.ISOLATED, *test_checker_columns.ISOLATED, *test_checker_offdiagonal.ISOLATED]
 # These only call the others.
-COMPOSITES = {"_check_mechanism_in_cone", "_check_columns", "_check_tree", "_check_proof", "_check_certificate"}
+COMPOSITES = {"_check_mechanism_in_cone", "_check_columns", "_check_tree", "_check_boxes", "_check_off_diagonals",
+              "_check_proof", "_check_certificate"}  # fmt: skip
 SINGLE = sorted({name for _, names, _ in ISOLATED for name in names})
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,6 +62,27 @@ def levels(draw: st.DrawFn) -> rr.LDP:
 
 
 @st.composite
+def graphs(draw: st.DrawFn, labels: list[str]) -> rr.Constraint:
+    """Metric privacy from distances or from edges, or maximal robust LDP."""
+    k = len(labels)
+    distance = st.sampled_from([1, 0.5, F(1, 3), 2, math.inf])
+    kind = draw(st.sampled_from(["distances", "edges", "directed", "groups"]))
+    if kind == "groups":
+        others = draw(st.lists(st.sampled_from(["s", "t", "u"]), min_size=k - 2, max_size=k - 2))
+        return rr.MaximalRLDP(draw(st.sampled_from([1, 0.25, F(1, 3)])), groups=["s", "t", *others])
+    if kind == "distances":
+        table = [[0 if x == z else draw(distance) for z in range(k)] for x in range(k)]
+        return rr.MetricDP(table, draw(st.sampled_from([1, 0.1, F(2, 3)])), connected=False)
+    pairs = [*pairwise(labels), (labels[-1], labels[0])]
+    edges = [(a, b, draw(st.sampled_from([1, 0.5, F(1, 3)]))) for a, b in pairs]
+    if kind == "edges":
+        return rr.MetricDP(edges)
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(edges)
+    return rr.MetricDP(graph, draw(st.sampled_from([1, 2.5])))
+
+
+@st.composite
 def problems(draw: st.DrawFn) -> rr.Problem:
     labels = draw(st.lists(LABEL, min_size=2, max_size=5, unique=True))
     k = len(labels)
@@ -107,6 +131,8 @@ def problems(draw: st.DrawFn) -> rr.Problem:
         if draw(st.booleans()):
             cell = st.tuples(st.sampled_from(labels), st.sampled_from(labels))
             constraints.append(rr.Forbidden(draw(st.lists(cell, min_size=1, max_size=3))))
+    if draw(st.booleans()):
+        constraints.append(draw(graphs(labels)))
     if draw(st.booleans()):
         constraints.append(rr.ConeConstraint(draw(matrices(draw(st.integers(1, 2)), k))))
     options = rr.SolveOptions(

@@ -8,8 +8,8 @@ from math import comb
 import numpy as np
 import pytest
 
+from rropt.cones import CompleteCone, FreeCone, PolyhedralCone
 from rropt.criteria import Level
-from rropt.programs import CompleteCone, FreeCone, PolyhedralCone
 from rropt.routes.rays import cdd_rays, cyclic_intervals, exact_backend_available, staircase, subset_sums
 
 
@@ -25,7 +25,7 @@ def pairs_as_rows(size: int, ratio) -> PolyhedralCone:
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
 def test_ldp_rays_are_the_staircases(size):
-    found = cdd_rays(pairs_as_rows(size, lambda x, z: Fraction(3)))
+    found = cdd_rays(pairs_as_rows(size, lambda x, z: Fraction(3)), size)
     expected = staircase(np.arange(1, (1 << size) - 1), size, 3.0)
     expected = expected / expected.sum(axis=0)
     assert found.shape[1] == 2**size - 2
@@ -35,7 +35,7 @@ def test_ldp_rays_are_the_staircases(size):
 
 def test_a_further_row_over_ldp_keeps_only_rays_that_satisfy_it():
     row = (Fraction(1), Fraction(-1), Fraction(0))
-    rays = cdd_rays(PolyhedralCone(CompleteCone(Level(gamma=Fraction(3))), (row,)))
+    rays = cdd_rays(PolyhedralCone(CompleteCone(Level(gamma=Fraction(3))), (row,)), len(row))
     assert rays.shape[1] >= 3
     assert (rays[0] - rays[1] <= 1e-12).all()
     assert (rays.max(axis=0) <= 3 * rays.min(axis=0) * (1 + 1e-12)).all()
@@ -43,7 +43,7 @@ def test_a_further_row_over_ldp_keeps_only_rays_that_satisfy_it():
 
 def test_a_cone_that_holds_nothing_has_no_rays():
     rows = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
-    assert cdd_rays(PolyhedralCone(FreeCone(), rows)).shape == (2, 0)
+    assert cdd_rays(PolyhedralCone(FreeCone(), rows), 2).shape == (2, 0)
 
 
 def test_subset_sums_and_cyclic_intervals():
@@ -63,7 +63,7 @@ def test_generic_ratios_have_as_many_rays_as_theory_says(size):
     assert exact_backend_available()
     primes = iter([3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73])
     ratios = {(x, z): 2 + Fraction(1, next(primes)) for x in range(size) for z in range(size) if x != z}
-    rays = cdd_rays(pairs_as_rows(size, lambda x, z: ratios[x, z]))
+    rays = cdd_rays(pairs_as_rows(size, lambda x, z: ratios[x, z]), size)
     assert rays.shape[1] == comb(2 * size - 2, size - 1)
 
 
@@ -71,4 +71,4 @@ def test_generic_ratios_have_as_many_rays_as_theory_says(size):
 def test_rationals_keep_the_vertices_that_floats_lose():
     """At epsilon 1e-5 the rays lie so close together that floating-point cddlib drops some of them."""
     ratio = 1 + Fraction(1, 10**5)
-    assert cdd_rays(pairs_as_rows(6, lambda x, z: ratio)).shape[1] == 2**6 - 2
+    assert cdd_rays(pairs_as_rows(6, lambda x, z: ratio), 6).shape[1] == 2**6 - 2

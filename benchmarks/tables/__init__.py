@@ -1,10 +1,13 @@
 """The tables, in the order of the page. A new one is one class in one file, and one instance here."""
 
 from benchmarks.table import Table
+from benchmarks.tables.birkhoff import Birkhoff
 from benchmarks.tables.full_lp import FullLp
 from benchmarks.tables.growth import Growth
 from benchmarks.tables.large import Large
 from benchmarks.tables.linear_loss import LinearLoss
+from benchmarks.tables.metric import Metric
+from benchmarks.tables.sampling import Sampling
 from benchmarks.tables.ties import Ties
 
-TABLES: tuple[Table, ...] = (FullLp(), Large(), Ties(), LinearLoss(), Growth())
+TABLES: tuple[Table, ...] = (FullLp(), Large(), Ties(), Metric(), LinearLoss(), Sampling(), Birkhoff(), Growth())

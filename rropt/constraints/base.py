@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
+from rropt.cones import Cone
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.programs import Cone, Row
+from rropt.programs import Row
 
 
 class Constraint(ABC):
@@ -34,6 +35,10 @@ class Constraint(ABC):
     @abstractmethod
     def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
         """What it demands of the whole matrix."""
+
+    def structure(self) -> str | None:
+        """The word of a structure of the whole matrix that some routes know better than by its rows, or None."""
+        return None
 
     @abstractmethod
     def keys(self) -> dict[str, object]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from rropt.cones import CompleteCone, Cone
 from rropt.constraints.base import Constraint
 from rropt.criteria import Level
 from rropt.exact import rational
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.programs import CompleteCone, Cone, Row
+from rropt.programs import Row
 
 
 @dataclass(frozen=True, init=False)

@@ -9,12 +9,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from rropt.cones import Cone, FreeCone, PolyhedralCone
 from rropt.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.exact import coefficient
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.priors import clean_labels
-from rropt.programs import Cone, FreeCone, PolyhedralCone, Row
+from rropt.programs import Row
 
 
 def _table(matrix: object, where: str) -> tuple[tuple[Fraction, ...], ...]:

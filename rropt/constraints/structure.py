@@ -9,12 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from rropt.cones import Cone
 from rropt.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.priors import clean_labels
-from rropt.programs import Cone, Row
+from rropt.programs import Row
 
 
 def _position(label: str, labels: tuple[str, ...], what: str) -> int:

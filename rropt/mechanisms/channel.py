@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from rropt.exact import Interval
 from rropt.priors import Prior
+from rropt.sampling import Source
 
 
 class RandomizedChannel(ABC):
@@ -29,3 +33,18 @@ class RandomizedChannel(ABC):
     @abstractmethod
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
         """Mutual information of input and output at `prior`, rigorously enclosed."""
+
+    @abstractmethod
+    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+        """Draw one output for each input, exactly and with secure randomness, keyed afresh for each call.
+
+        `codes` are positions in `inputs`: an array of any integer dtype and shape, or a list of integers. Returns
+        positions of outputs: the same shape, the smallest unsigned dtype that holds all of them. Raises InputError
+        that counts and lists codes out of range. `source` is for tests (`sampling.insecure_seeded_source`).
+        """
+
+    @abstractmethod
+    def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
+        """As `sample`, from labels to labels: a sequence gives a list, an array (or Series) an array of the same
+        shape and dtype object. Raises InputError that counts and lists unknown labels, None and NaN among them.
+        """

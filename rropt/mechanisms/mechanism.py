@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from flint import arb, fmpq, fmpz_mat
@@ -24,6 +25,7 @@ from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
 from rropt.mechanisms.reading import mechanism_payload_from_json, rational_rows
 from rropt.priors import Prior, clean_labels
+from rropt.sampling import MechanismSampler, Source, relabel
 
 GRID = 1 << 53
 """The default denominator: its multiples in [0, 1] are float64 numbers."""
@@ -251,6 +253,19 @@ class Mechanism(RandomizedChannel):
         missing = len(outputs) - len(self.outputs)
         empty = DenseColumn((0,) * len(self.inputs))
         return Mechanism(self.inputs, tuple(outputs), self.columns + (empty,) * missing, self.denominators)
+
+    # -- drawing from it -----------------------------------------------------------------------------
+
+    @cached_property
+    def sampler(self) -> MechanismSampler:
+        """The alias tables of all rows, made when they are first asked for; they hold no key."""
+        return MechanismSampler(tuple(zip(*self.numerators, strict=True)), self.denominators)
+
+    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+        return self.sampler.sample(codes, source)
+
+    def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
+        return relabel(labels, self.inputs, self.outputs, lambda codes: self.sample(codes, source))
 
     # -- files and pictures --------------------------------------------------------------------------
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from rropt.criteria import Level
 from rropt.exact import BITS, Interval, dyadic_down, dyadic_up, rational
@@ -12,6 +15,7 @@ from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.priors import Prior, category_labels
+from rropt.sampling import Source
 
 
 @dataclass(frozen=True, init=False)
@@ -57,6 +61,12 @@ class RandomizedResponse(RandomizedChannel):
 
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
         return self.mechanism.mutual_information(prior, units)
+
+    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+        return self.mechanism.sample(codes, source)
+
+    def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
+        return self.mechanism.randomize(labels, source)
 
     def to_mechanism(self) -> Mechanism:
         """The explicit matrix with exact integers."""

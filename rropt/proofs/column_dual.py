@@ -16,8 +16,9 @@ from itertools import accumulate
 import numpy as np
 
 from rropt.certificates import Proof
+from rropt.cones import CompleteCone, FloatArray
 from rropt.exact import dyadic_up, log_enclosure, rational_text
-from rropt.programs import CompleteCone, FloatArray, Information, Program
+from rropt.programs import Information, Program
 from rropt.routes.pricing import LdpPricer, Node, Split
 from rropt.routes.universal import attained_price, few_masses, universal_price
 

@@ -15,10 +15,12 @@ import numpy as np
 from scipy import sparse
 
 from rropt.certificates import Proof
+from rropt.cones import CompleteCone, FloatArray, GraphCone, base_cone, cone_rows, ratio_edges
 from rropt.exact import dyadic_up, rational_text
-from rropt.programs import BayesGain, CompleteCone, FloatArray, Linear, Program, base_cone, cone_rows
+from rropt.programs import BayesGain, Linear, Program
 from rropt.routes.base import Dual
 from rropt.routes.lp import LpModel
+from rropt.routes.polyhedral import edge_matrix
 
 BITS = 72
 """Multipliers are multiples of 2^-72."""
@@ -31,14 +33,20 @@ class Multipliers:
     prices: tuple[Fraction, ...]
     rows: tuple[Fraction, ...]
     cone: tuple[tuple[Fraction, ...], ...]
+    flows: tuple[tuple[Fraction, ...], ...]
     total: Fraction
 
     def payload(self, kind: str, program: Program, rows: bool = True) -> dict[str, object]:
-        """The `proof` object; flows are empty, for none of these cones is a graph."""
+        """The `proof` object; `flows` has one list a column where the cone is a graph, else none."""
         table: dict[str, object] = {"kind": kind, "prices": [rational_text(price) for price in self.prices]}
         if rows:
             table["rows"] = [rational_text(multiplier) for multiplier in self.rows]
-        table["flows"] = []
+        base = base_cone(program.cone)
+        edges = base.edges if isinstance(base, GraphCone) else ()
+        table["flows"] = [
+            [[x, z, rational_text(flow)] for (x, z, _), flow in zip(edges, column, strict=True) if flow]
+            for column in (self.flows if edges else ())
+        ]
         if cone_rows(program.cone):
             table["multipliers"] = [[rational_text(entry) for entry in column] for column in self.cone]
         return table
@@ -74,6 +82,7 @@ def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
         dual.prices / scale,
         dual.rows / scale,
         None if dual.multipliers is None else dual.multipliers / scale,
+        None if dual.flows is None else dual.flows / scale,
     )
     found = repaired(program, unit, [[Fraction(0)] * program.size] * columns)
     return Proof(found.payload("farkas", program), None) if found.total < 0 else None
@@ -95,18 +104,25 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Fraction]]) 
         [cost - price - tie for cost, price, tie in zip(own, prices, ties, strict=True)]
         for own, ties in zip(costs, tied, strict=True)
     ]
-    cone = _cone_multipliers(program, dual, residuals)
+    cone, flows = _cone_multipliers(program, dual, residuals)
     for own, column in zip(cone, residuals, strict=True):
         for multiplier, row in zip(own, cone_rows(program.cone), strict=True):
             if multiplier:
                 for x, value in enumerate(row):
                     column[x] -= multiplier * value
+    base = base_cone(program.cone)
+    if isinstance(base, GraphCone):
+        for along, column in zip(flows, residuals, strict=True):
+            for (x, z, _), ratio, flow in zip(base.edges, base.ratios, along, strict=True):
+                if flow:
+                    column[x] -= flow
+                    column[z] += ratio.upper * flow
     shift = max(_needed_shift(program, column) for column in residuals)
     prices = [price + shift for price in prices]
     total = sum(prices, Fraction(0)) + sum(
         (multiplier * row.rhs for multiplier, row in zip(rows, program.rows, strict=True)), Fraction(0)
     )
-    return Multipliers(tuple(prices), tuple(rows), cone, total)
+    return Multipliers(tuple(prices), tuple(rows), cone, flows, total)
 
 
 def _dyadic(value: float) -> Fraction:
@@ -119,6 +135,8 @@ def _needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
     residuals at gh, for some n. In n this is a concave sequence over a linear one: it rises, then falls, so a
     number that neither neighbour exceeds is its maximum. Floats guess where, rationals decide."""
     base = base_cone(program.cone)
+    if isinstance(base, GraphCone):
+        return dyadic_up(max(residual) + sum(map(abs, residual), Fraction(1)) / 2**70, BITS)
     if not isinstance(base, CompleteCone):
         return max(residual)
     gh = base.level.ratio.upper
@@ -146,24 +164,37 @@ def _needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
 
 def _cone_multipliers(
     program: Program, dual: Dual, residuals: Sequence[Sequence[Fraction]]
-) -> tuple[tuple[Fraction, ...], ...]:
-    if not cone_rows(program.cone):
-        return tuple(() for _ in residuals)
-    table = dual.multipliers
-    if table is None:
+) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
+    """Multipliers >= 0 of the cone's own rows, and flows >= 0 on the edges of a graph, one list each a column."""
+    own = len(cone_rows(program.cone))
+    base = base_cone(program.cone)
+    edges = len(base.edges) if isinstance(base, GraphCone) else 0
+    if not own and not edges:
+        return tuple(() for _ in residuals), tuple(() for _ in residuals)
+    if (own and dual.multipliers is None) or (edges and dual.flows is None):
         table = np.array([_best_multipliers(program, residual) for residual in residuals])
-    return tuple(tuple(max(_dyadic(value), Fraction(0)) for value in column) for column in table)
+    else:
+        parts = [part for part in (dual.multipliers, dual.flows) if part is not None]
+        table = np.hstack(parts)
+    exact = [tuple(max(_dyadic(value), Fraction(0)) for value in column) for column in table]
+    return tuple(column[:own] for column in exact), tuple(column[own:] for column in exact)
 
 
 def _best_multipliers(program: Program, residual: Sequence[Fraction]) -> FloatArray:
     """Cone multipliers u >= 0 that leave the least shift for one column, by a small linear programme.
 
-    min d with r - A'u - d/k = pos - neg, pos, neg >= 0, and gamma sum(pos) <= sum(neg) for a ratio cone,
-    pos = 0 for the free one.
+    min d with r - A'u - d/k = pos - neg, pos, neg >= 0, and gamma sum(pos) <= sum(neg) for a complete cone,
+    pos = 0 for the others.
     """
-    rows = np.array([[float(value) for value in row] for row in cone_rows(program.cone)])
-    own, k = rows.shape
+    k = program.size
+    rows = np.array([[float(value) for value in row] for row in cone_rows(program.cone)]).reshape(-1, k)
     base = base_cone(program.cone)
+    if isinstance(base, GraphCone):
+        # Its edges are rows like others, over the free cone.
+        edges = ratio_edges(base, k)
+        ends, logs = np.array([edge[:2] for edge in edges]), np.array([log for *_, log in edges])
+        rows = np.vstack([rows, edge_matrix(ends, logs, k).toarray()])
+    own = len(rows)
     ratio = float(base.level.ratio) if isinstance(base, CompleteCone) else None
     # Variables: u (own), d, pos (k), neg (k).
     equal = np.hstack([rows.T, np.full((k, 1), 1.0 / k), np.eye(k), -np.eye(k)])

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from flint import arb
 
+from rropt.cones import CompleteCone, base_cone
 from rropt.exact import enclosure, xlogx_ball
-from rropt.programs import CompleteCone, Information, Program, base_cone
+from rropt.programs import Information, Program
 from rropt.proofs.column_dual import prove_information
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rropt.errors import InputError, NoRoute
 from rropt.programs import Program
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.branch import BranchRoute
 from rropt.routes.columns import ColumnsRoute
 from rropt.routes.conic import ConicRoute
 from rropt.routes.linear import LinearRoute
@@ -12,7 +13,7 @@ from rropt.routes.vertices import VerticesRoute
 
 __all__ = ["ROUTES", "Answer", "Dual", "Effort", "Route", "SolverClaim", "choose"]
 
-ROUTES: tuple[Route, ...] = (LinearRoute(), VerticesRoute(), ColumnsRoute(), ConicRoute())
+ROUTES: tuple[Route, ...] = (LinearRoute(), BranchRoute(), VerticesRoute(), ColumnsRoute(), ConicRoute())
 """The built-in routes, in the order in which `auto` asks them."""
 
 

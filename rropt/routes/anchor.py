@@ -8,18 +8,9 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
+from rropt.cones import CompleteCone, FloatArray, FreeCone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.errors import Refusal
-from rropt.programs import (
-    CompleteCone,
-    FloatArray,
-    FreeCone,
-    Linear,
-    PolyhedralCone,
-    Program,
-    Row,
-    base_cone,
-    cone_rows,
-)
+from rropt.programs import Linear, Program, Row
 from rropt.routes.lp import LpModel
 from rropt.routes.polyhedral import EntryModel, entry_model
 
@@ -91,6 +82,13 @@ def _most_slack(
         slack[-2 * k * m : -k * m] = 0.0
         for x, y in program.empty_cells:
             slack[slack.size - k * m + x * m + y] = 0.0
+    base = base_cone(program.cone)
+    if isinstance(base, GraphCone):
+        count = len(base.edges)
+        for y in range(m):
+            for e, (x, z, _) in enumerate(base.edges):
+                if (x, y) in program.empty_cells or (z, y) in program.empty_cells:
+                    slack[slack.size - (m - y) * count + e] = 0.0
     signs = [x * m + y for x in range(k) for y in range(m) if (x, y) not in program.empty_cells]
     variables = model.matrix.shape[1]
     positive = sparse.csr_matrix((-np.ones(len(signs)), (np.arange(len(signs)), signs)), shape=(len(signs), variables))

@@ -6,15 +6,17 @@ import signal
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
 import numpy as np
 
+from rropt.cones import FloatArray
 from rropt.errors import Refusal
-from rropt.programs import FloatArray, Program
+from rropt.programs import Program
+from rropt.routes.boxtree import BoxTree, MatrixBox
 
 
 def ignore_progress(value: float | None, bound: float | None) -> None:
@@ -89,12 +91,19 @@ class Dual:
     """Multipliers in floating point, for a maximisation (a minimisation is solved with negated costs).
 
     `prices` (k,) of the row sums; `rows`, one a coupling row; `multipliers` (columns under test x cone rows)
-    for a polyhedral cone. Nothing about them is believed before it is repaired and proved in rationals.
+    for a polyhedral cone; `flows` (columns under test x edges) for a graph. `search` is the tree of boxes that bounded
+    all columns at these prices, `matrices` the root of one that bounded all matrices, `off_diagonals` the preorder of
+    one that bounded all off-diagonals, where a route has one. Nothing about them is believed before it is repaired and
+    proved in rationals.
     """
 
     prices: FloatArray
     rows: FloatArray = field(default_factory=lambda: np.zeros(0))
     multipliers: FloatArray | None = None
+    flows: FloatArray | None = None
+    search: BoxTree | None = None
+    matrices: MatrixBox | None = None
+    off_diagonals: Sequence[object] | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,8 @@ class Answer:
     """What a route found, in floating point.
 
     `matrix` is k x m (None where nothing was found), `outputs` the labels of its columns where they are
-    fixed; `dual` proves an upper bound after repair; `farkas` claims that no mechanism exists; `stopped` is ""
+    fixed (`off_diagonal`, k numbers, stands for the matrix where the program has that structure); `dual` proves an
+    upper bound after repair; `farkas` claims that no mechanism exists; `stopped` is ""
     when the route finished, else "time limit" or "interrupted".
     """
 
@@ -122,6 +132,7 @@ class Answer:
     dual: Dual | None = None
     farkas: Dual | None = None
     stopped: str = ""
+    off_diagonal: FloatArray | None = None
     notes: tuple[str, ...] = ()
 
 

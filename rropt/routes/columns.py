@@ -1,7 +1,8 @@
 """The `columns` route: column generation, priced exactly by branch and bound.
 
-For mutual information under LDP at any number of inputs. The universal bound competes all along: where sets of
-the right mass cover all inputs evenly it is nearly attained, and one linear programme over such sets is enough.
+Mutual information under LDP is priced by a knapsack search at any number of inputs. The universal bound competes all
+along: where sets of the right mass cover all inputs evenly it is nearly attained, and one linear programme over such
+sets is enough. Every other convex objective and cone is priced by boxes.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from rropt.cones import CompleteCone, FloatArray, FreeCone
 from rropt.errors import Refusal
-from rropt.programs import CompleteCone, FloatArray, Information, Program
-from rropt.routes.base import Answer, Effort, Route
+from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
+from rropt.routes.base import Answer, Effort, Route, SolverClaim
+from rropt.routes.boxes import BoxPricer, ColumnForms
+from rropt.routes.elastic import farkas_candidate
 from rropt.routes.master import Priced, generate, tie_groups
 from rropt.routes.pricing import LdpPricer
 from rropt.routes.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
@@ -23,12 +27,16 @@ GROUPS = 64
 GROUPED = 96
 NODES = (160, 640, 2560, 10_240)
 """Nodes of one pricing search, level by level: more only where fewer found neither a column nor a proof."""
+BOXES = (300, 3_000, 30_000, 300_000, 3_000_000)
+"""Boxes of one pricing search on a general cone, level by level after the local search that comes first."""
+LAST = 0.6
+"""The share of a time limit after which prices no longer change and one search goes on to the end."""
 ADDED = 3
 """Columns added a round, for each input."""
 
 
 class ColumnsRoute(Route):
-    """Column generation for mutual information under LDP."""
+    """Column generation for convex objectives on any cone."""
 
     name = "columns"
     because = "the objective is convex in every column: rays are generated, priced exactly, and never listed"
@@ -36,19 +44,28 @@ class ColumnsRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if solver not in (None, "highs"):
             return Refusal(f"columns knows the solver highs only, not {solver!r}", "leave the solver out")
-        if not isinstance(program.utility, Information) or program.sense == "minimize":
-            return Refusal("columns maximises mutual information only", "use route auto")
+        if not isinstance(program.utility, ColumnSum) or program.sense == "minimize":
+            return Refusal("columns maximises convex objectives only", "use route auto")
+        if isinstance(program.cone, FreeCone):
+            return Refusal("columns needs a cone that bounds the columns", "add LDP, or use route linear")
+        if program.structure is not None:
+            return Refusal("columns takes no structure of the whole matrix", "use route branch")
         if program.rows:
             return Refusal(
                 "columns takes no constraints on the whole matrix",
                 "leave those out, or maximise trace or expected_gain by route linear",
             )
-        if not isinstance(program.cone, CompleteCone):
-            return Refusal("columns prices the cone of LDP only", "add LDP, or use route auto")
+        if program.utility.gradient(np.ones((program.size, 1))) is None:
+            return Refusal(
+                "columns needs the objective's gradient", "give UserColumnSum a slope, or use route vertices"
+            )
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
+        utility = program.utility
+        assert isinstance(utility, ColumnSum)
+        if not isinstance(program.cone, CompleteCone) or not isinstance(utility, Information) or utility.given:
+            return _boxed(program, utility, effort)
         if program.size > GROUPED:
             # Treating inputs of a group alike loses little where the groups are small, and the universal bound
             # says how little.
@@ -56,6 +73,41 @@ class ColumnsRoute(Route):
             if merged is not None:
                 return merged
         return _generated(program, effort, search=True)
+
+
+def _boxed(program: Program, utility: ColumnSum, effort: Effort) -> Answer:
+    """Column generation on any cone: columns from local searches, the bound from boxes (or, where a Bayes gain is
+    linear for every action, from one linear programme an action)."""
+    k = program.size
+    forms = ColumnForms.of(program)
+    p = np.array([float(value) for value in program.prior])
+    pricer = BoxPricer(forms, utility, effort)
+    searchable = isinstance(utility, (Information, ChiSquare))
+
+    def price(a: FloatArray, level: int) -> Priced:
+        if isinstance(utility, BayesGain):
+            return Priced(*pricer.every_action(a, utility))
+        if not searchable:
+            return Priced(np.inf, pricer.look(a))
+        if pricer.settled:
+            return Priced(np.inf, np.zeros((k, 0)))
+        left = effort.remaining()
+        if left is not None and effort.time_limit is not None and left < LAST * effort.time_limit:
+            # What is left of the time goes into one bound; the columns that it meets still improve the mechanism.
+            return Priced(*pricer.search(a, effort.gap / 8, BOXES[-1], settle=True))
+        if level == 0:
+            return Priced(np.inf, pricer.look(a))
+        return Priced(*pricer.search(a, effort.gap / 8, BOXES[level - 1]))
+
+    if not pricer.holds(np.ones(k)):
+        # Columns sum to the constant one, so it lies in the cone wherever a mechanism exists.
+        claim = SolverClaim("highs", "the constant column is outside the cone", None, 0.0)
+        return Answer(claim, farkas=farkas_candidate(program, effort))
+    start = pricer.starts()
+    answer = generate(utility, start, p, price, effort, [], levels=1 + len(BOXES) if searchable else 1)
+    if answer.dual is None:
+        return answer
+    return replace(answer, dual=replace(answer.dual, search=pricer.tree(answer.dual.prices)))
 
 
 def _merged(program: Program, effort: Effort) -> Answer | None:

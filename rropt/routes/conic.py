@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from rropt.cones import CompleteCone, GraphCone, PolyhedralCone, base_cone, ratio_edges
 from rropt.errors import Refusal
-from rropt.programs import CompleteCone, Linear, PolyhedralCone, Program, base_cone
+from rropt.programs import Linear, Program
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.linear import linear_refusal
+from rropt.routes.polyhedral import edge_matrix
 
 SOLVERS = {"clarabel": "CLARABEL", "scs": "SCS", "highs": "HIGHS"}
 DEFAULT = "clarabel"
@@ -53,6 +55,10 @@ class ConicRoute(Route):
             ones = np.ones((k, 1))
             lows = ones @ cp.reshape(low, (1, m), order="C")
             constraints += [q >= lows, q <= float(base.level.ratio) * lows]
+        if isinstance(base, GraphCone):
+            edges = ratio_edges(base, k)
+            ends, logs = np.array([edge[:2] for edge in edges]), np.array([log for *_, log in edges])
+            constraints.append(edge_matrix(ends, logs, k) @ q <= 0)
         cost = reduced.sign * reduced.utility.matrix(k, m)
         problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(cost, q))), constraints)
         name = effort.solver or DEFAULT

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rropt.programs import FloatArray
+from rropt.cones import FloatArray
 
 FEASIBILITY = 1e-10
 """The tightest tolerance that HiGHS takes, primal and dual: the proofs repair what is left."""
@@ -22,7 +22,8 @@ class LpAnswer:
 
     `status` is "optimal", "infeasible", "unbounded", "time limit", "interrupted" or HiGHS's own words;
     `x` (n,) and `row_dual` (rows,) are its last iterate (None where there is none); `row_dual` is the
-    derivative of the maximum with respect to the right-hand side, so it is >= 0 on binding <= rows.
+    derivative of the maximum with respect to the right-hand side, so it is >= 0 on binding <= rows. `ray` (rows,)
+    combines the rows to a contradiction, up to its sign, where a rerun found one.
     """
 
     status: str
@@ -30,12 +31,14 @@ class LpAnswer:
     x: FloatArray | None
     row_dual: FloatArray | None
     seconds: float
+    ray: FloatArray | None = None
 
 
 class LpModel:
     """max cost . x subject to row_lower <= A x <= row_upper and lower <= x <= upper, kept warm in HiGHS.
 
-    `method` is "choose", "simplex" or "ipm". Arrays are float64; infinite bounds are +-numpy.inf.
+    `method` is "choose", "simplex" or "ipm"; `presolve` False is for small models that `rerun` solves many times.
+    Arrays are float64; infinite bounds are +-numpy.inf.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class LpModel:
         lower: FloatArray,
         upper: FloatArray,
         method: str = "choose",
+        presolve: bool = True,
     ) -> None:
         import highspy
 
@@ -59,10 +63,11 @@ class LpModel:
             ("random_seed", 0),
             ("threads", 1),
             ("solver", method),
+            ("presolve", "choose" if presolve else "off"),
         ):
             self._highs.setOptionValue(option, setting)
-        # Lets a running solve be cancelled from the main thread on Ctrl-C.
-        self._highs.HandleUserInterrupt = True
+        # Lets a running solve be cancelled from the main thread on Ctrl-C (a warm model of a millisecond need not be).
+        self._highs.HandleUserInterrupt = presolve
         columns = sparse.csc_matrix(matrix)
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = columns.shape
@@ -77,6 +82,25 @@ class LpModel:
         model.a_matrix_.index_ = columns.indices
         model.a_matrix_.value_ = columns.data
         self._highs.passModel(model)
+        self._every: np.ndarray | None = None
+
+    def add_rows(self, matrix: sparse.spmatrix, upper: FloatArray) -> None:
+        """Append rows matrix x <= upper."""
+        rows = sparse.csr_matrix(matrix)
+        count = rows.shape[0]
+        self._highs.addRows(
+            count,
+            np.full(count, -np.inf),
+            np.asarray(upper, dtype=np.float64),
+            rows.nnz,
+            rows.indptr[:-1],
+            rows.indices,
+            rows.data,
+        )
+
+    def change_coefficient(self, row: int, column: int, value: float) -> None:
+        """Set one entry of A."""
+        self._highs.changeCoeff(row, column, value)
 
     def add_columns(self, cost: FloatArray, matrix: sparse.spmatrix) -> None:
         """Append non-negative variables: n costs and their rows x n coefficients."""
@@ -97,6 +121,30 @@ class LpModel:
         """Delete the variables where the boolean array `keep` is false."""
         out = np.flatnonzero(~keep).astype(np.int32)
         self._highs.deleteCols(len(out), out)
+
+    def rerun(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
+        """Solve again, warm, with other costs and bounds. For models of a millisecond: nothing interrupts it."""
+        import highspy
+
+        begun = time.monotonic()
+        count = len(cost)
+        if self._every is None or len(self._every) != count:
+            self._every = np.arange(count, dtype=np.int32)
+        self._highs.changeColsCost(count, self._every, -cost)
+        self._highs.changeColsBounds(count, self._every, lower, upper)
+        self._highs.run()
+        code = self._highs.getModelStatus()
+        if code == highspy.HighsModelStatus.kOptimal:
+            solution = self._highs.getSolution()
+            x, dual = np.array(solution.col_value), -np.array(solution.row_dual)
+            objective = -float(self._highs.getInfo().objective_function_value)
+            return LpAnswer("optimal", objective, x, dual, time.monotonic() - begun)
+        ray = None
+        if code == highspy.HighsModelStatus.kInfeasible:
+            _, exists, values = self._highs.getDualRay()
+            ray = np.array(values) if exists and np.isfinite(values).all() else None
+        status = self._highs.modelStatusToString(code)
+        return LpAnswer(status, -np.inf, None, None, time.monotonic() - begun, ray)
 
     def solve(self, time_limit: float | None = None, interrupted: Callable[[], bool] = lambda: False) -> LpAnswer:
         """Solve from where the model stands, for at most `time_limit` seconds; `interrupted()` is asked ten

@@ -14,7 +14,8 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
-from rropt.programs import ColumnSum, FloatArray
+from rropt.cones import FloatArray
+from rropt.programs import ColumnSum
 from rropt.routes.base import Answer, Dual, Effort, SolverClaim
 from rropt.routes.lp import LpModel
 

@@ -1,7 +1,8 @@
 """The linear programme over the entries of Q, shared by the routes that solve it whole.
 
 Variables are Q[x, y] in row-major order, then one low[y] an output where the cone bounds ratios: the column
-min/max form low_y <= Q[x, y] <= gamma low_y takes 2 k m rows where all pairs would take k^2 m.
+min/max form low_y <= Q[x, y] <= gamma low_y takes 2 k m rows where all pairs would take k^2 m. The edges of a graph
+are rows by themselves.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from rropt.programs import CompleteCone, FloatArray, Linear, PolyhedralCone, Program, base_cone
+from rropt.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, ratio_edges
+from rropt.programs import Linear, Program
 from rropt.routes.base import Dual
 
 
@@ -19,7 +21,8 @@ from rropt.routes.base import Dual
 class EntryModel:
     """max cost . z with row_lower <= A z <= row_upper and 0 <= z <= upper over z = (Q, low).
 
-    Rows stand in the order: k row sums, coupling rows, then cone rows (output by output), then ratio rows.
+    Rows stand in the order: k row sums, coupling rows, then cone rows (output by output), then ratio rows (those of a
+    graph output by output).
     """
 
     cost: FloatArray
@@ -31,6 +34,7 @@ class EntryModel:
     width: int
     coupling: int
     cone_rows: int
+    edges: int
 
     def entries(self, z: FloatArray) -> FloatArray:
         """Q (k x m) of a solution."""
@@ -41,7 +45,8 @@ class EntryModel:
         first, second = self.size, self.size + self.coupling
         third = second + self.cone_rows * self.width
         multipliers = row_dual[second:third].reshape(self.width, self.cone_rows) if self.cone_rows else None
-        return Dual(row_dual[:first], row_dual[first:second], multipliers)
+        flows = row_dual[third:].reshape(self.width, self.edges) if self.edges else None
+        return Dual(row_dual[:first], row_dual[first:second], multipliers, flows)
 
 
 def entry_model(program: Program) -> EntryModel:
@@ -90,6 +95,17 @@ def entry_model(program: Program) -> EntryModel:
         blocks.append(sparse.hstack([entries, -gamma * lows], format="csr"))
         lower.append(np.full(2 * k * m, -np.inf))
         upper.append(np.zeros(2 * k * m))
+    edges = ratio_edges(base, k) if isinstance(base, GraphCone) else []
+    if edges:
+        ends = np.array([(x, z) for x, z, _ in edges])
+        far = np.array([log for *_, log in edges])
+        table = edge_matrix(ends, far, k).tocoo()
+        # Row (y, e) acts on column y.
+        for y in range(m):
+            placed = (table.data, (table.row, table.col * m + y))
+            blocks.append(sparse.csr_matrix(placed, shape=(len(edges), variables)))
+        lower.append(np.full(len(edges) * m, -np.inf))
+        upper.append(np.zeros(len(edges) * m))
     # Empty cells are left to their row: a bound would take the multiplier that the proof needs.
     bounds = np.full(variables, np.inf)
     cost = np.zeros(variables)
@@ -104,4 +120,14 @@ def entry_model(program: Program) -> EntryModel:
         m,
         len(program.rows),
         own,
+        len(edges),
+    )
+
+
+def edge_matrix(ends: np.ndarray, logs: FloatArray, size: int) -> sparse.csr_matrix:
+    """Rows v_x - R v_z, one an edge (edges x size), for edges (x, z) with the logs of their ratios."""
+    number, shape = np.arange(len(ends)), (len(ends), size)
+    return sparse.csr_matrix(
+        sparse.csr_matrix((np.ones(len(ends)), (number, ends[:, 0])), shape)
+        - sparse.csr_matrix((np.exp(logs), (number, ends[:, 1])), shape)
     )

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from rropt.programs import FloatArray
+from rropt.cones import FloatArray
 from rropt.routes.universal import few_masses
 
 TRIALS = 16

@@ -10,13 +10,15 @@ from fractions import Fraction
 
 import numpy as np
 
+from rropt.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, cone_rows
 from rropt.errors import Refusal
-from rropt.programs import CompleteCone, FloatArray, PolyhedralCone, base_cone
 
 ENUMERATED = 20
 """Largest k whose 2^k staircase rays are priced by enumeration (8 MB an array at 20)."""
 LARGEST_CDD = 12
 """Largest k that is handed to cddlib."""
+LARGEST_GRAPH = 7
+"""The same for a graph of ratios, which may have C(2k - 2, k - 1) rays."""
 
 
 def subset_sums(values: FloatArray) -> FloatArray:
@@ -51,22 +53,25 @@ def exact_backend_available() -> bool:
     return True
 
 
-def cone_inequalities(cone: PolyhedralCone) -> list[list[Fraction]]:
+def cone_inequalities(cone: Cone, size: int) -> list[list[Fraction]]:
     """Rows r with r . v >= 0 for exactly the v of the cone; an irrational ratio is taken at its float."""
     base = base_cone(cone)
-    size = len(cone.rows[0])
     rows = [[Fraction(int(x == z)) for z in range(size)] for x in range(size)]
-    rows += [[-entry for entry in row] for row in cone.rows]
+    rows += [[-entry for entry in row] for row in cone_rows(cone)]
     if isinstance(base, CompleteCone):
         gamma = base.level.gamma or Fraction(float(base.level.ratio))
         for x in range(size):
             for z in range(size):
                 if x != z:
                     rows.append([gamma if y == z else Fraction(-int(y == x)) for y in range(size)])
+    elif isinstance(base, GraphCone):
+        for (x, z, _), ratio in zip(base.edges, base.ratios, strict=True):
+            exact = ratio.lower if ratio.lower == ratio.upper else Fraction(float(ratio))
+            rows.append([exact if y == z else Fraction(-int(y == x)) for y in range(size)])
     return rows
 
 
-def cdd_rays(cone: PolyhedralCone) -> FloatArray | Refusal:
+def cdd_rays(cone: Cone, size: int) -> FloatArray | Refusal:
     """Candidate extreme rays (k x n, each with entries summing to one) of a polyhedral cone, by cddlib: in
     rationals where cdd.gmp is installed, else in floating point."""
     try:
@@ -74,7 +79,7 @@ def cdd_rays(cone: PolyhedralCone) -> FloatArray | Refusal:
     except ImportError:
         return Refusal("cddlib is not installed", "install pycddlib-standalone, or use route linear")
     # cddlib's rows are (b, A) for b + A v >= 0; the cone has b = 0.
-    rows = [[Fraction(0), *row] for row in cone_inequalities(cone)]
+    rows = [[Fraction(0), *row] for row in cone_inequalities(cone, size)]
     try:
         if exact_backend_available():
             import cdd.gmp
@@ -89,7 +94,7 @@ def cdd_rays(cone: PolyhedralCone) -> FloatArray | Refusal:
         return Refusal(f"cddlib failed on this cone ({error})", "use route linear")
     table = np.array([[float(entry) for entry in row] for row in found if row[0] == 0], dtype=np.float64)
     if table.size == 0:
-        return np.zeros((len(cone.rows[0]), 0))
+        return np.zeros((size, 0))
     rays = np.clip(table[:, 1:], 0.0, None)
     mass = rays.sum(axis=1)
     return np.asarray((rays[mass > 0] / mass[mass > 0, None]).T)

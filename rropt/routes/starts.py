@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rropt.programs import FloatArray
+from rropt.cones import FloatArray
 
 
 def balanced_sets(p: FloatArray, mass: float, count: int, seed: int = 0, tolerance: float = 2e-4) -> np.ndarray:

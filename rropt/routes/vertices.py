@@ -9,24 +9,21 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from rropt.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
 from rropt.errors import Refusal
-from rropt.programs import (
-    ColumnSum,
-    CompleteCone,
-    FloatArray,
-    Information,
-    Linear,
-    PolyhedralCone,
-    Program,
-)
+from rropt.programs import ColumnSum, Information, Linear, Program
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.lp import LpModel
 from rropt.routes.master import Priced, generate, tie_groups
-from rropt.routes.rays import ENUMERATED, LARGEST_CDD, cdd_rays, cyclic_intervals, staircase, subset_sums
+from rropt.routes.offdiagonal_vertices import information
+from rropt.routes.offdiagonal_vertices import vertices as off_diagonal_vertices
+from rropt.routes.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase, subset_sums
 
 LARGEST_PRODUCT = 300_000
 """Largest number of (output, ray) variables of a linear utility."""
+LARGEST_LISTED = 14
+"""Largest k whose vertices with uniform off-diagonals (2^k and more) are listed."""
 ADDED = 6
 """Columns added a round, for each input."""
 
@@ -41,6 +38,10 @@ class VerticesRoute(Route):
         if solver not in (None, "highs"):
             return Refusal(f"vertices knows the solver highs only, not {solver!r}", "leave the solver out")
         k = program.size
+        if program.structure is not None:
+            if k > LARGEST_LISTED:
+                return Refusal(f"vertices lists those of {LARGEST_LISTED} inputs at most", "use route branch")
+            return None
         if isinstance(program.utility, ColumnSum) and program.rows:
             return Refusal(
                 "vertices takes convex objectives without constraints on the whole matrix only",
@@ -60,13 +61,16 @@ class VerticesRoute(Route):
                     "use route columns, or merge inputs",
                 )
             return None
-        if isinstance(program.cone, PolyhedralCone):
-            if k > LARGEST_CDD:
-                return Refusal(f"vertices hands at most {LARGEST_CDD} inputs to cddlib, not {k}", "merge inputs")
+        if not isinstance(program.cone, FreeCone):
+            most = LARGEST_GRAPH if isinstance(base_cone(program.cone), GraphCone) else LARGEST_CDD
+            if k > most:
+                return Refusal(f"vertices hands at most {most} such inputs to cddlib, not {k}", "use route columns")
             return None
         return Refusal("vertices needs a cone that bounds ratios", "add LDP, or use route linear")
 
     def solve(self, program: Program, effort: Effort) -> Answer:
+        if program.structure is not None:
+            return self._off_diagonals(program)
         if isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum):
             return self._staircases(program, program.utility, program.cone, effort)
         if isinstance(program.cone, CompleteCone):
@@ -74,13 +78,22 @@ class VerticesRoute(Route):
                 np.arange(1 << program.size), program.size, float(program.cone.level.ratio)
             )
         else:
-            assert isinstance(program.cone, PolyhedralCone)
-            rays = cdd_rays(program.cone)
+            rays = cdd_rays(program.cone, program.size)
         if isinstance(rays, Refusal):
             return Answer(SolverClaim("cddlib", str(rays), None, 0.0), notes=(str(rays),))
         if isinstance(program.utility, ColumnSum):
             return self._listed(program, program.utility, rays, effort)
         return self._linear(program, rays, effort)
+
+    @staticmethod
+    def _off_diagonals(program: Program) -> Answer:
+        """The best vertex with one number off the diagonal in each row; its proof is the search of `branch`."""
+        assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
+        points = np.array(off_diagonal_vertices(program.size, float(program.cone.level.ratio)))
+        values = information(points, program.utility.prior)
+        best = int(np.argmax(values))
+        claim = SolverClaim("rropt", f"best of {len(points)} vertices", float(values[best]), 0.0)
+        return Answer(claim, outputs=program.outputs, off_diagonal=points[best])
 
     @staticmethod
     def _staircases(program: Program, utility: ColumnSum, cone: CompleteCone, effort: Effort) -> Answer:
@@ -105,7 +118,8 @@ class VerticesRoute(Route):
             return Priced(float(reduced.max()), staircase(top, k, gamma))
 
         # Only information treats inputs of equal prior alike; a gain matrix need not.
-        ties = tie_groups(program.weights) if isinstance(utility, Information) else []
+        alike = isinstance(utility, Information) and utility.given is None
+        ties = tie_groups(program.weights) if alike else []
         return generate(utility, staircase(first, k, gamma), p, price, effort, ties)
 
     @staticmethod

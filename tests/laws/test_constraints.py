@@ -5,16 +5,33 @@ A new constraint needs one entry in EXAMPLES, nothing else.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import networkx as nx
 import pytest
 from drawing import Rows, exact, mixed, near_flat_rows, random_rows, two_valued_rows
 
-from rropt.constraints import LDP, ConeConstraint, Constraint, Floor, Forbidden, LinearConstraint, from_keys
+from rropt.confidence import ChiSquareSet, EveryDistribution, KnownDistribution
+from rropt.constraints import (
+    LDP,
+    RLDP,
+    Bistochastic,
+    ConeConstraint,
+    Constraint,
+    Floor,
+    Forbidden,
+    LinearConstraint,
+    MaximalRLDP,
+    MetricDP,
+    UniformOffDiagonal,
+    from_keys,
+)
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.priors import Pairs, Prior
 from rropt.programs import Row
 
 F = Fraction
@@ -40,6 +57,7 @@ class Example:
 
 
 FLAT = [[F(1, 3)] * 3] * 3
+KNOWN = Prior.from_counts([[1, 2], [0, 3]], pairs=Pairs(2, 2))
 EXAMPLES = [
     Example(LDP(epsilon=1), FLAT),
     Example(LDP(epsilon="0.01"), FLAT),
@@ -60,6 +78,18 @@ EXAMPLES = [
     Example(LinearConstraint([[1, -1, 0], [0, 0, 0], [0, 0, 0]], "=", 0), FLAT, thick=False),
     Example(LinearConstraint([[1, 2]] * 3, "==", "9/2", "rows"), [[F(1, 2)] * 2] * 3, ABC, ("y", "n"), thick=False),
     Example(LinearConstraint([[0, 0], [0, 0]], "<=", 0), [[F(1, 2)] * 2] * 2, ("y", "n"), ("y", "n"), thick=False),
+    Example(Bistochastic(), FLAT, thick=False),
+    Example(UniformOffDiagonal(), FLAT, thick=False),
+    Example(MetricDP([("a", "b"), ("b", "c")]), FLAT),
+    Example(MetricDP([("a", "b", "1/2"), ("c", "b", 2)], "0.3"), FLAT),
+    Example(MetricDP(nx.DiGraph([("a", "b"), ("b", "c"), ("c", "a")])), FLAT),
+    Example(MetricDP([[0, 1, "3/2"], [1, 0, 1], ["3/2", 1, 0]], "0.7"), FLAT),
+    Example(MetricDP([[0, 2, math.inf], [2, 0, math.inf], [math.inf, math.inf, 0]], 1, connected=False), FLAT),
+    Example(MaximalRLDP(1, groups=["s", "t", "s"]), FLAT),
+    Example(MaximalRLDP(gamma="5/2", groups=[0, 1, 2]), FLAT),
+    Example(RLDP(1, ChiSquareSet([[9, 1], [4, 8]])), [[F(1, 3)] * 3] * 4, Pairs(2, 2).labels),
+    Example(RLDP(confidence=KnownDistribution(KNOWN), gamma=2), [[F(1, 3)] * 3] * 4, Pairs(2, 2).labels),
+    Example(RLDP("1/2", EveryDistribution(Pairs(2, 2))), [[F(1, 3)] * 3] * 4, Pairs(2, 2).labels),
     Example(ConeConstraint([[1, -2, 0], [0, 1, "-3/2"]]), FLAT),
     Example(ConeConstraint([[1, -1, 0], [-1, 1, 0]]), FLAT, thick=False),
     Example(ConeConstraint([[1, -4]]), [[F(1, 2)] * 2] * 2, ("x", "y"), ("p", "q")),

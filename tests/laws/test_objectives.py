@@ -12,12 +12,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drawing import Rows, exact, information_ball, mixed, near_flat_rows, random_rows, two_valued_rows
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 from rropt.exact import Interval, rational, rational_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import (
     BayesSuccess,
+    ChiSquareInformation,
     ExpectedGain,
     ExpectedLoss,
     MutualInformation,
@@ -26,7 +27,7 @@ from rropt.objectives import (
     from_keys,
 )
 from rropt.priors import Prior
-from rropt.programs import BayesGain, ColumnSum, Information, Linear, Utility
+from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Utility
 
 ABCD = ("a", "b", "c", "d")
 PRIOR = Prior.from_counts({"a": 40, "b": 30, "c": 20, "d": 10})
@@ -58,6 +59,12 @@ EXAMPLES = [
     Example(MutualInformation(PRIOR, "bits"), free_outputs=1),
     Example(MutualInformation(HOLED)),
     Example(MutualInformation(HOLED, "bits"), free_outputs=9),
+    Example(MutualInformation(PRIOR, given=[[40, 0], [10, 20], [15, 5], [1, 9]])),
+    Example(
+        MutualInformation(PRIOR, "bits", given=[["0.2", "0.1", "0.1"], ["0.3", 0, 0], [0, 0, "0.2"], ["0.1", 0, 0]])
+    ),
+    Example(ChiSquareInformation(PRIOR)),
+    Example(ChiSquareInformation(HOLED), free_outputs=3),
     Example(Trace()),
     Example(Trace(), inputs=("x", "y")),
     Example(Trace(PRIOR)),
@@ -70,6 +77,23 @@ EXAMPLES = [
     Example(BayesSuccess(PRIOR, RECTANGLE, ["yes", "no"]), free_outputs=3),
     Example(BayesSuccess(HOLED, np.arange(12).reshape(4, 3))),
 ]
+
+
+def given_value(mechanism: Mechanism, given: tuple[tuple[int, ...], ...]) -> Interval:
+    """sum over x, y, z of P(x, y, z) log(P(y | x) / P(y | z)), term by term."""
+    total = sum(map(sum, given))
+    with ctx.workprec(300):
+        result = arb(0)
+        for z in range(len(given[0])):
+            mass = sum(row[z] for row in given)
+            for y in range(len(mechanism.outputs)):
+                joint = [Fraction(row[z], total) * mechanism.entry(x, y) for x, row in enumerate(given)]
+                for x, part in enumerate(joint):
+                    if part:
+                        ratio = mechanism.entry(x, y) * Fraction(mass, total) / sum(joint, Fraction(0))
+                        logarithm = arb(fmpq(ratio.numerator, ratio.denominator)).log()
+                        result += arb(fmpq(part.numerator, part.denominator)) * logarithm
+        return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (result.lower(), result.upper())))
 
 
 def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> Interval:
@@ -92,9 +116,20 @@ def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> I
         )
     if isinstance(utility, Information):
         assert prior is not None
+        if utility.given is not None:
+            return given_value(mechanism, utility.given)
         assert utility.weights == prior.weights
         ball = information_ball(mechanism, Prior(mechanism.inputs, utility.weights))
         return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (ball.lower(), ball.upper())))
+    if isinstance(utility, ChiSquare):
+        parts = []
+        for y in range(len(mechanism.outputs)):
+            masses = [w * q for w, q in zip(utility.weights, mechanism.column(y), strict=True)]
+            if whole := sum(masses, Fraction(0)):
+                parts.append(
+                    sum((m * q for m, q in zip(masses, mechanism.column(y), strict=True)), Fraction(0)) / whole
+                )
+        return Interval.point(sum(parts, Fraction(0)) - 1)
     raise AssertionError(f"teach this law the utility {type(utility).__name__}")
 
 

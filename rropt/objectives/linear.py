@@ -1,14 +1,8 @@
-"""What can be wanted of a mechanism.
-
-Each objective has two independent descriptions: `value`, its definition on an exact mechanism, and `form`,
-the utility that a route consumes. The law-suite in tests/laws ties them together. A new objective is one new
-class, passed as an instance.
-"""
+"""Objectives that are linear in the mechanism, or the best of linear ones: retained truth, losses, best guesses."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -18,74 +12,9 @@ import numpy as np
 from rropt.errors import InputError
 from rropt.exact import Interval, coefficient
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.objectives.base import Objective, check_domain, check_prior
 from rropt.priors import Prior, clean_labels
-from rropt.programs import BayesGain, Information, Linear, Utility
-
-
-class Objective(ABC):
-    """Something to maximise or minimise over mechanisms.
-
-    `kind` is its word in a problem file; `prior` the prior that it is taken at, None where it needs none;
-    `units` the unit of its value: "nats", "bits", or "" for probabilities and costs.
-    """
-
-    kind: ClassVar[str]
-    prior: Prior | None
-    units: str
-
-    @abstractmethod
-    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The outputs that it fixes, or None where their number is free."""
-
-    @abstractmethod
-    def value(self, mechanism: Mechanism) -> Interval:
-        """The definition: its value at an exact mechanism, enclosed (a point where it is rational)."""
-
-    @abstractmethod
-    def form(self, inputs: tuple[str, ...]) -> Utility:
-        """The utility of the closed vocabulary, in nats where it is an information."""
-
-    @abstractmethod
-    def keys(self) -> dict[str, object]:
-        """Its keys in a problem file besides maximize/minimize (numbers as Fraction); the prior is under [input]."""
-
-
-def _check_prior(prior: object, where: str) -> Prior:
-    if not isinstance(prior, Prior):
-        raise InputError(f"{type(prior).__name__} is no Prior", where, "make one with rr.Prior.from_counts(...)")
-    return prior
-
-
-def _check_domain(mechanism: Mechanism, labels: tuple[str, ...], where: str) -> None:
-    if mechanism.inputs != labels:
-        raise InputError("the mechanism has other inputs than the prior", where, "label both alike")
-
-
-@dataclass(frozen=True)
-class MutualInformation(Objective):
-    """Mutual information of input and output at `prior`; `units` "nats" (default) or "bits"."""
-
-    kind: ClassVar[str] = "mutual_information"
-
-    prior: Prior
-    units: str = "nats"
-
-    def __post_init__(self) -> None:
-        _check_prior(self.prior, "MutualInformation")
-        if self.units not in ("nats", "bits"):
-            raise InputError(f"{self.units!r} is no unit of information", "MutualInformation", "use nats or bits")
-
-    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
-        return None
-
-    def value(self, mechanism: Mechanism) -> Interval:
-        return mechanism.mutual_information(self.prior, self.units)
-
-    def form(self, inputs: tuple[str, ...]) -> Utility:
-        return Information(self.prior.weights)
-
-    def keys(self) -> dict[str, object]:
-        return {} if self.units == "nats" else {"units": self.units}
+from rropt.programs import BayesGain, Linear, Utility
 
 
 @dataclass(frozen=True)
@@ -99,7 +28,7 @@ class Trace(Objective):
 
     def __post_init__(self) -> None:
         if self.prior is not None:
-            _check_prior(self.prior, "Trace")
+            check_prior(self.prior, "Trace")
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return inputs
@@ -109,7 +38,7 @@ class Trace(Objective):
             raise InputError("its outputs are not its inputs", "Trace", "a trace needs a square mechanism")
         if self.prior is None:
             return Interval.point(sum((mechanism.entry(x, x) for x in range(len(mechanism.inputs))), Fraction(0)))
-        _check_domain(mechanism, self.prior.labels, "Trace")
+        check_domain(mechanism, self.prior.labels, "Trace")
         parts = (p * mechanism.entry(x, x) for x, p in enumerate(self.prior.probabilities))
         return Interval.point(sum(parts, Fraction(0)))
 
@@ -121,7 +50,7 @@ class Trace(Objective):
         return {} if self.prior is None else {"weighted": True}
 
 
-def _action_matrix(
+def action_matrix(
     matrix: object, prior: Prior, actions: Sequence[object] | None, where: str
 ) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[str, ...]]:
     """(inputs x actions rationals, action labels; the inputs' own where square, else "0", "1", ...)."""
@@ -158,8 +87,8 @@ class _Expected(Objective):
 
     def __init__(self, prior: Prior, matrix: object, actions: Sequence[object] | None = None) -> None:
         name = type(self).__name__
-        object.__setattr__(self, "prior", _check_prior(prior, name))
-        table, labels = _action_matrix(matrix, prior, actions, f"{name} matrix")
+        object.__setattr__(self, "prior", check_prior(prior, name))
+        table, labels = action_matrix(matrix, prior, actions, f"{name} matrix")
         object.__setattr__(self, "matrix", table)
         object.__setattr__(self, "actions", labels)
 
@@ -167,7 +96,7 @@ class _Expected(Objective):
         return self.actions
 
     def value(self, mechanism: Mechanism) -> Interval:
-        _check_domain(mechanism, self.prior.labels, type(self).__name__)
+        check_domain(mechanism, self.prior.labels, type(self).__name__)
         if mechanism.outputs != self.actions:
             raise InputError("the mechanism's outputs are not the actions", type(self).__name__, "label both alike")
         total = Fraction(0)
@@ -235,10 +164,10 @@ class BayesSuccess(Objective):
     actions: tuple[str, ...]
 
     def __init__(self, prior: Prior, gain: object = None, actions: Sequence[object] | None = None) -> None:
-        object.__setattr__(self, "prior", _check_prior(prior, "BayesSuccess"))
+        object.__setattr__(self, "prior", check_prior(prior, "BayesSuccess"))
         if gain is None:
             gain = [[int(x == g) for g in range(len(prior))] for x in range(len(prior))]
-        table, labels = _action_matrix(gain, prior, actions, "BayesSuccess gain")
+        table, labels = action_matrix(gain, prior, actions, "BayesSuccess gain")
         object.__setattr__(self, "gain", table)
         object.__setattr__(self, "actions", labels)
 
@@ -246,7 +175,7 @@ class BayesSuccess(Objective):
         return None
 
     def value(self, mechanism: Mechanism) -> Interval:
-        _check_domain(mechanism, self.prior.labels, "BayesSuccess")
+        check_domain(mechanism, self.prior.labels, "BayesSuccess")
         total = Fraction(0)
         for y in range(len(mechanism.outputs)):
             joint = [p * q for p, q in zip(self.prior.probabilities, mechanism.column(y), strict=True)]
@@ -269,43 +198,3 @@ class BayesSuccess(Objective):
         if self.actions != (self.prior.labels if len(self.actions) == k else None):
             keys["actions"] = list(self.actions)
         return keys
-
-
-def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where: str) -> Objective:
-    """The objective that a problem file declares: its word, its other keys, the prior of its [input].
-
-    Raises InputError for an unknown word or key, or where the objective needs a prior and there is none.
-    """
-    allowed = {
-        MutualInformation.kind: {"units"},
-        Trace.kind: {"weighted"},
-        ExpectedLoss.kind: {"matrix", "actions"},
-        ExpectedGain.kind: {"matrix", "actions"},
-        BayesSuccess.kind: {"gain", "actions"},
-    }
-    if kind not in allowed:
-        raise InputError(f"{kind!r} is no objective", where, f"use one of: {', '.join(sorted(allowed))}")
-    if unknown := set(keys) - allowed[kind]:
-        fits = ", ".join(sorted(allowed[kind])) or "no further key"
-        raise InputError(f"unknown key {min(unknown)!r} with {kind}", where, f"{kind} takes: {fits}")
-    if kind == Trace.kind:
-        weighted = keys.get("weighted", False)
-        if not isinstance(weighted, bool):
-            raise InputError("weighted is neither true nor false", where)
-        if not weighted:
-            return Trace()
-    if prior is None:
-        raise InputError(f"{kind} needs a prior", where, "give counts or probabilities under [input]")
-    if kind == Trace.kind:
-        return Trace(prior)
-    if kind == MutualInformation.kind:
-        return MutualInformation(prior, str(keys.get("units", "nats")))
-    actions = keys.get("actions")
-    if actions is not None and not isinstance(actions, list):
-        raise InputError("actions is no list of labels", where)
-    if kind == BayesSuccess.kind:
-        return BayesSuccess(prior, keys.get("gain"), actions)
-    if "matrix" not in keys:
-        raise InputError(f"{kind} needs the key matrix", where, "give inputs x actions, a list of lists")
-    chosen = ExpectedLoss if kind == ExpectedLoss.kind else ExpectedGain
-    return chosen(prior, keys["matrix"], actions)

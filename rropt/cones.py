@@ -1,0 +1,219 @@
+"""Cones: what each column of a mechanism must satisfy by itself, besides being non-negative."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from rropt.criteria import Level
+from rropt.exact import Interval, exp_enclosure, log_enclosure, rational_text
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Cone(ABC):
+    """What each column must satisfy by itself, besides being non-negative."""
+
+    @abstractmethod
+    def excess(self, column: Sequence[Fraction]) -> Fraction:
+        """By how much an exact column misses the cone at the proved (lower) ratio; <= 0 inside."""
+
+    @abstractmethod
+    def payload(self) -> dict[str, object]:
+        """The `cone` object of the certificate format (section 4)."""
+
+
+@dataclass(frozen=True)
+class FreeCone(Cone):
+    """Every non-negative column."""
+
+    def excess(self, column: Sequence[Fraction]) -> Fraction:
+        return Fraction(0)
+
+    def payload(self) -> dict[str, object]:
+        return {"kind": "free"}
+
+
+@dataclass(frozen=True)
+class CompleteCone(Cone):
+    """v_x <= gamma v_z for all x, z: local differential privacy."""
+
+    level: Level
+
+    def excess(self, column: Sequence[Fraction]) -> Fraction:
+        return max(column) - self.level.ratio.lower * min(column)
+
+    def payload(self) -> dict[str, object]:
+        if self.level.epsilon is not None:
+            return {"kind": "complete", "epsilon": rational_text(self.level.epsilon)}
+        assert self.level.gamma is not None
+        return {"kind": "complete", "gamma": rational_text(self.level.gamma)}
+
+
+@dataclass(frozen=True)
+class GraphCone(Cone):
+    """v_x <= R v_z on directed edges (x, z, number): R = exp(number) with `unit` "epsilon", R = number with "gamma".
+
+    `edges` are sorted by (x, z), each pair once, x != z; numbers >= 0 (epsilon) or >= 1 (gamma). The closure
+    under paths is a view (`reach`), never part of the cone.
+    """
+
+    size: int
+    edges: tuple[tuple[int, int, Fraction], ...]
+    unit: Literal["epsilon", "gamma"] = "epsilon"
+
+    @cached_property
+    def ratios(self) -> tuple[Interval, ...]:
+        """The ratio of each edge, enclosed."""
+        made: dict[Fraction, Interval] = {}
+        for *_, number in self.edges:
+            if number not in made:
+                made[number] = exp_enclosure(number) if self.unit == "epsilon" else Interval.point(number)
+        return tuple(made[number] for *_, number in self.edges)
+
+    @cached_property
+    def exponents(self) -> tuple[float, ...]:
+        """log R of each edge."""
+        if self.unit == "epsilon":
+            return tuple(float(number) for *_, number in self.edges)
+        logs = {number: float(log_enclosure(number)) for number in {number for *_, number in self.edges}}
+        return tuple(logs[number] for *_, number in self.edges)
+
+    def excess(self, column: Sequence[Fraction]) -> Fraction:
+        return max(
+            (column[x] - ratio.lower * column[z] for (x, z, _), ratio in zip(self.edges, self.ratios, strict=True)),
+            default=Fraction(0),
+        )
+
+    def payload(self) -> dict[str, object]:
+        table: dict[str, object] = {
+            "kind": "graph",
+            "edges": [[x, z, rational_text(number)] for x, z, number in self.edges],
+        }
+        return table | ({"unit": "gamma"} if self.unit == "gamma" else {})
+
+
+@dataclass(frozen=True)
+class PolyhedralCone(Cone):
+    """v in `base` and row . v <= 0 for every one of `rows` (each of k rationals)."""
+
+    base: FreeCone | CompleteCone | GraphCone
+    rows: tuple[tuple[Fraction, ...], ...]
+
+    def excess(self, column: Sequence[Fraction]) -> Fraction:
+        own = (sum((a * v for a, v in zip(row, column, strict=True) if a), Fraction(0)) for row in self.rows)
+        return max(self.base.excess(column), *own)
+
+    def payload(self) -> dict[str, object]:
+        return {
+            "kind": "polyhedral",
+            "base": self.base.payload(),
+            "rows": [[rational_text(entry) for entry in row] for row in self.rows],
+        }
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """The rows as floats."""
+        return np.array([[float(entry) for entry in row] for row in self.rows])
+
+
+BaseCone = FreeCone | CompleteCone | GraphCone
+
+
+def base_cone(cone: Cone) -> BaseCone:
+    """The ratio cone under further rows, or the cone itself."""
+    if isinstance(cone, PolyhedralCone):
+        return cone.base
+    assert isinstance(cone, BaseCone)
+    return cone
+
+
+def cone_rows(cone: Cone) -> tuple[tuple[Fraction, ...], ...]:
+    """The further rows of a polyhedral cone; none for the others."""
+    return cone.rows if isinstance(cone, PolyhedralCone) else ()
+
+
+def ratio_edges(cone: Cone, size: int) -> list[tuple[int, int, float]]:
+    """(x, z, log R) of every bound v_x <= R v_z of a cone over `size` inputs; a complete cone has all pairs."""
+    base = base_cone(cone)
+    if isinstance(base, CompleteCone):
+        epsilon = float(base.level.log_ratio)
+        return [(x, z, epsilon) for x in range(size) for z in range(size) if x != z]
+    if isinstance(base, GraphCone):
+        return [(x, z, log) for (x, z, _), log in zip(base.edges, base.exponents, strict=True)]
+    return []
+
+
+def tightest_log(cone: Cone) -> float:
+    """The smallest log R that a cone bounds a ratio by; infinite where it bounds none."""
+    base = base_cone(cone)
+    if isinstance(base, CompleteCone):
+        return float(base.level.log_ratio)
+    return min(base.exponents, default=np.inf) if isinstance(base, GraphCone) else np.inf
+
+
+def reach(cone: Cone, size: int) -> FloatArray:
+    """k x k logs of the smallest ratios that the cone implies: v_x <= exp(reach[x, z]) v_z, by shortest paths;
+    infinite where no path goes from x to z."""
+    if isinstance(cone, CompleteCone):
+        table = np.full((size, size), float(cone.level.log_ratio))
+        np.fill_diagonal(table, 0.0)
+        return table
+    table = np.full((size, size), np.inf)
+    np.fill_diagonal(table, 0.0)
+    for x, z, log in ratio_edges(cone, size):
+        table[x, z] = min(table[x, z], log)
+    for middle in range(size):
+        table = np.minimum(table, table[:, middle : middle + 1] + table[middle : middle + 1])
+    return table
+
+
+def combined(cones: Sequence[Cone], size: int) -> Cone:
+    """The intersection of cones over `size` inputs: the tightest complete cone, one graph, and further rows.
+
+    A graph and a complete cone of one unit become one graph; of different units, the ratios that are declared as
+    numbers (gamma) become rows.
+    """
+    complete: CompleteCone | None = None
+    graphs: list[GraphCone] = []
+    rows: list[tuple[Fraction, ...]] = []
+    for cone in cones:
+        base = base_cone(cone)
+        if isinstance(base, CompleteCone) and (complete is None or base.level < complete.level):
+            complete = base
+        elif isinstance(base, GraphCone):
+            graphs.append(base)
+        rows += cone_rows(cone)
+    found: BaseCone = complete or FreeCone()
+    if graphs:
+        if complete is not None:
+            graphs.append(_as_graph(complete, size))
+        units = {graph.unit for graph in graphs}
+        for graph in graphs:
+            if len(units) > 1 and graph.unit == "gamma":
+                rows += [_edge_row(x, z, number, size) for x, z, number in graph.edges]
+        kept = [graph for graph in graphs if len(units) == 1 or graph.unit == "epsilon"]
+        tightest: dict[tuple[int, int], Fraction] = {}
+        for graph in kept:
+            for x, z, number in graph.edges:
+                tightest[x, z] = min(number, tightest.get((x, z), number))
+        found = GraphCone(size, tuple((x, z, tightest[x, z]) for x, z in sorted(tightest)), kept[0].unit)
+    return PolyhedralCone(found, tuple(rows)) if rows else found
+
+
+def _as_graph(cone: CompleteCone, size: int) -> GraphCone:
+    level = cone.level
+    number, unit = (level.epsilon, "epsilon") if level.epsilon is not None else (level.gamma, "gamma")
+    assert number is not None
+    edges = tuple((x, z, number) for x in range(size) for z in range(size) if x != z)
+    return GraphCone(size, edges, "epsilon" if unit == "epsilon" else "gamma")
+
+
+def _edge_row(x: int, z: int, ratio: Fraction, size: int) -> tuple[Fraction, ...]:
+    return tuple(Fraction(1) if y == x else -ratio if y == z else Fraction(0) for y in range(size))

@@ -1,0 +1,180 @@
+"""The two ends between which confidence sets lie, one distribution and all of them, and polytopes as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from rropt.confidence.base import Confidence, conditionals, of_pairs
+from rropt.errors import InputError
+from rropt.exact import rational
+from rropt.priors import Pairs, Prior
+
+ZERO, ONE, TWO = Fraction(0), Fraction(1), Fraction(2)
+
+
+@dataclass(frozen=True)
+class KnownDistribution(Confidence):
+    """F = {P}: the distribution of the pairs is known. Source: lopuhaa section II (singleton), Salamatian et al.
+
+    `prior` is made with `pairs`. Where P(s) = 0, nothing is known of U given s: every P(. | s) is allowed for.
+    Raises InputError.
+    """
+
+    prior: Prior
+
+    def __post_init__(self) -> None:
+        of_pairs(self.prior, "KnownDistribution")
+
+    @property
+    def pairs(self) -> Pairs:
+        assert self.prior.pairs is not None
+        return self.prior.pairs
+
+    @property
+    def center(self) -> Prior:
+        return self.prior
+
+    @cached_property
+    def _conditionals(self) -> tuple[tuple[Fraction, ...] | None, ...]:
+        return conditionals(self.prior, self.pairs)
+
+    def lower(self, s: int, u: int) -> Fraction:
+        row = self._conditionals[s]
+        return ZERO if row is None else row[u]
+
+    def upper(self, s: int, u: int) -> Fraction:
+        row = self._conditionals[s]
+        return ONE if row is None else row[u]
+
+    def radius(self, s: int, paper: bool = False) -> Fraction:
+        return TWO if self._conditionals[s] is None else ZERO
+
+    def distance(self, paper: bool = False) -> Fraction:
+        return spread(self._conditionals)
+
+    def contains(self, distribution: object) -> bool:
+        return self._exact(distribution) == self.prior.probabilities
+
+    def describe(self) -> str:
+        return "one known distribution"
+
+
+@dataclass(frozen=True)
+class EveryDistribution(Confidence):
+    """F = all distributions of the pairs. Source: lopuhaa section III. Raises InputError."""
+
+    of: Pairs
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.of, Pairs):
+            raise InputError(f"{self.of!r} stands where Pairs are needed", "EveryDistribution", "give rropt.Pairs")
+
+    @property
+    def pairs(self) -> Pairs:
+        return self.of
+
+    @property
+    def center(self) -> None:
+        return None
+
+    def lower(self, s: int, u: int) -> Fraction:
+        return ZERO
+
+    def upper(self, s: int, u: int) -> Fraction:
+        return ONE
+
+    def radius(self, s: int, paper: bool = False) -> Fraction:
+        return TWO
+
+    def distance(self, paper: bool = False) -> Fraction:
+        return TWO
+
+    def contains(self, distribution: object) -> bool:
+        self._exact(distribution)
+        return True
+
+    def describe(self) -> str:
+        return "all distributions"
+
+
+def spread(rows: Sequence[tuple[Fraction, ...] | None]) -> Fraction:
+    """The largest l1 distance of two different rows; 2 where a row is unknown."""
+    if any(row is None for row in rows):
+        return TWO
+    return max(
+        sum((abs(a - b) for a, b in zip(one, other, strict=True)), ZERO)
+        for at, one in enumerate(rows)
+        for other in rows[:at]
+        if one is not None and other is not None
+    )
+
+
+@dataclass(frozen=True, init=False)
+class Polytope:
+    """{R : D R + d >= 0, E R + e = 0}, R >= 0 the conditionals P(u | s), s major. Source: lopuhaa Lemma 13.
+
+    `D` is m x k, `d` has m numbers; `E` (l x k) and `e` (l numbers) may be left out. Numbers as in `exact.rational`.
+    Raises InputError.
+    """
+
+    D: tuple[tuple[Fraction, ...], ...]
+    d: tuple[Fraction, ...]
+    E: tuple[tuple[Fraction, ...], ...]
+    e: tuple[Fraction, ...]
+
+    def __init__(self, D: object, d: object, E: object = (), e: object = ()) -> None:
+        tables = {"D": _table(D, "D"), "E": _table(E, "E")}
+        sides = {"d": _vector(d, "Polytope d"), "e": _vector(e, "Polytope e")}
+        if not tables["D"]:
+            raise InputError("it has no rows", "Polytope D", "give at least one inequality")
+        for name, side in (("D", "d"), ("E", "e")):
+            if len(tables[name]) != len(sides[side]):
+                raise InputError(
+                    f"{len(sides[side])} numbers for {len(tables[name])} rows of {name}",
+                    f"Polytope {side}",
+                    "give one number a row",
+                )
+        widths = {len(row) for table in tables.values() for row in table}
+        if len(widths) != 1 or 0 in widths:
+            raise InputError("its rows have different lengths, or none", "Polytope", "give one number an input")
+        for name, value in (*tables.items(), *sides.items()):
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """k, the number of inputs."""
+        return len(self.D[0])
+
+    def contains(self, point: Sequence[object]) -> bool:
+        """Whether k exact numbers lie in it. Raises InputError."""
+        numbers = _vector(point, "point")
+        if len(numbers) != self.size:
+            raise InputError(f"{len(numbers)} numbers", "point", f"the polytope has {self.size} inputs")
+
+        def value(row: tuple[Fraction, ...], constant: Fraction) -> Fraction:
+            return sum((a * b for a, b in zip(row, numbers, strict=True)), constant)
+
+        return (
+            min(numbers) >= 0
+            and all(value(row, constant) >= 0 for row, constant in zip(self.D, self.d, strict=True))
+            and all(value(row, constant) == 0 for row, constant in zip(self.E, self.e, strict=True))
+        )
+
+
+def _vector(values: object, where: str) -> tuple[Fraction, ...]:
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
+        raise InputError("it is no list of numbers", where, "give a list")
+    return tuple(rational(value, f"{where}[{at}]") for at, value in enumerate(listed))
+
+
+def _table(values: object, name: str) -> tuple[tuple[Fraction, ...], ...]:
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
+        raise InputError("it is no matrix", f"Polytope {name}", "give a list of rows of numbers")
+    return tuple(_vector(row, f"Polytope {name}[{at}]") for at, row in enumerate(listed))

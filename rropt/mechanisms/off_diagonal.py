@@ -1,0 +1,172 @@
+"""Mechanisms with one number in all off-diagonal cells of a row, at any size: the matrix is never expanded unasked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from rropt.errors import InputError
+from rropt.exact import Interval, enclosure, log_enclosure, xlogx_ball
+from rropt.mechanisms.columns import Column
+from rropt.mechanisms.mechanism import GRID, Mechanism
+from rropt.priors import Prior, clean_labels
+from rropt.sampling import MechanismSampler, Source
+
+
+@dataclass(frozen=True)
+class OffDiagonalColumn(Column):
+    """Column `at`: the rows' off-diagonal numerators, but the diagonal one in row `at`."""
+
+    off_diagonal: tuple[int, ...]
+    at: int
+    diagonal: int
+
+    def entries(self, size: int) -> tuple[int, ...]:
+        return (*self.off_diagonal[: self.at], self.diagonal, *self.off_diagonal[self.at + 1 :])
+
+    def payload(self, size: int) -> dict[str, object]:
+        return {"dense": [str(number) for number in self.entries(size)]}
+
+
+class OffDiagonalMechanism(Mechanism):
+    """Q[x, y] = o_x for y != x and Q[x, x] = 1 - (k - 1) o_x, with o_x = off_diagonal[x] / denominator (ayed eq. 8).
+
+    Costs O(k) for everything but what the whole matrix is asked for. Raises InputError for a row that does not fit.
+    """
+
+    def __init__(self, labels: Sequence[object], off_diagonal: Sequence[int], denominator: int = GRID) -> None:
+        names = clean_labels(labels, "inputs", 2)
+        if len(off_diagonal) != len(names):
+            raise InputError(f"{len(off_diagonal)} numbers for {len(names)} inputs", "mechanism", "give one an input")
+        for name, number in zip(names, off_diagonal, strict=True):
+            if number < 0 or (len(names) - 1) * number > denominator:
+                raise InputError(f"the off-diagonal number of {name!r} leaves nothing for the diagonal", "mechanism")
+        object.__setattr__(self, "input_labels", names)
+        object.__setattr__(self, "outputs", names)
+        object.__setattr__(self, "denominators", (denominator,))
+        object.__setattr__(self, "off_diagonal", tuple(int(number) for number in off_diagonal))
+
+    off_diagonal: tuple[int, ...]
+
+    @property
+    def diagonal(self) -> tuple[int, ...]:
+        """The k numerators of the diagonal."""
+        scale, rest = self.denominators[0], len(self.inputs) - 1
+        return tuple(scale - rest * number for number in self.off_diagonal)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """The m columns; their entries are made when they are asked for."""
+        return tuple(OffDiagonalColumn(self.off_diagonal, y, number) for y, number in enumerate(self.diagonal))
+
+    def entry(self, x: int, y: int) -> Fraction:
+        number = self.diagonal[x] if x == y else self.off_diagonal[x]
+        return Fraction(number, self.denominators[0])
+
+    def column(self, y: int) -> tuple[Fraction, ...]:
+        scale = self.denominators[0]
+        return tuple(Fraction(number, scale) for number in self.columns[y].entries(len(self.inputs)))
+
+    @cached_property
+    def _ends(self) -> tuple[list[int], list[int]]:
+        """The inputs with the two smallest and the two largest off-diagonal numbers."""
+        order = sorted(range(len(self.inputs)), key=self.off_diagonal.__getitem__)
+        return order[:2], order[:-3:-1]
+
+    def extremes(self, y: int) -> tuple[Fraction, Fraction]:
+        # Of the rows besides y the smallest number is one of the two smallest, the largest one of the two largest.
+        own = self.diagonal[y]
+        least = min(self.off_diagonal[x] for x in self._ends[0] if x != y)
+        most = max(self.off_diagonal[x] for x in self._ends[1] if x != y)
+        scale = self.denominators[0]
+        return Fraction(min(own, least), scale), Fraction(max(own, most), scale)
+
+    @cached_property
+    def _parity(self) -> Fraction | float:
+        worst = Fraction(1)
+        for y in range(len(self.outputs)):
+            least, most = self.extremes(y)
+            if most == 0:
+                continue
+            if least == 0:
+                return math.inf
+            worst = max(worst, most / least)
+        return worst
+
+    def parity(self) -> Fraction | float:
+        return self._parity
+
+    def epsilon(self) -> Interval:
+        parity = self._parity
+        return Interval(parity, parity) if isinstance(parity, float) else log_enclosure(parity)
+
+    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+        if prior.labels != self.inputs or units not in ("nats", "bits"):
+            # The general method says what is wrong.
+            return super().mutual_information(prior, units)
+        size, scale, total = len(self.inputs), self.denominators[0], sum(prior.weights)
+        shared = sum(weight * number for weight, number in zip(prior.weights, self.off_diagonal, strict=True))
+
+        def compute() -> arb:
+            # sum_x p_x (phi(q_x) + (k - 1) phi(o_x)) - sum_y phi(m_y), m_y = p_y (q_y - o_y) + sum_x p_x o_x
+            result = arb(0)
+            known: dict[int, arb] = {}
+            for weight, off, on in zip(prior.weights, self.off_diagonal, self.diagonal, strict=True):
+                if weight:
+                    if off not in known:
+                        known[off] = xlogx_ball(on, scale) + (size - 1) * xlogx_ball(off, scale)
+                    result += arb(fmpq(weight, total)) * known[off]
+                result -= xlogx_ball(weight * (on - off) + shared, total * scale)
+            return result / arb(2).log() if units == "bits" else result
+
+        found = enclosure(compute)
+        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+
+    @cached_property
+    def rank(self) -> int:
+        """Rank of Q, exact: of diag(q - o) + o 1', by the matrix determinant lemma."""
+        parts = [on - off for on, off in zip(self.diagonal, self.off_diagonal, strict=True)]
+        zeros = [x for x, part in enumerate(parts) if part == 0]
+        size = len(parts)
+        if zeros:
+            # Rows with q_x = o_x are multiples of 1'; the others give one unit direction each besides.
+            return size - len(zeros) + any(self.off_diagonal[x] for x in zeros)
+        one = 1 + sum((Fraction(off, part) for off, part in zip(self.off_diagonal, parts, strict=True)), Fraction(0))
+        return size if one else size - 1
+
+    def relabelled(self, outputs: Sequence[str]) -> Mechanism:
+        if tuple(outputs) == self.outputs:
+            return self
+        return Mechanism(self.inputs, self.outputs, self.columns, self.denominators).relabelled(outputs)
+
+    @cached_property
+    def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
+        """Whether the truth is told, and which of the others is told instead."""
+        scale = self.denominators[0]
+        told = MechanismSampler(tuple((on, scale - on) for on in self.diagonal), self.denominators)
+        others = len(self.inputs) - 1
+        return told, MechanismSampler(((1,) * others,), (others,))
+
+    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+        told, other = self._samplers
+        given = np.asarray(codes)
+        moved = told.sample(codes, source).astype(np.int64)
+        shift = other.sample(np.zeros(given.shape, dtype=np.uint8), source).astype(np.int64)
+        # The others, in a circle from the truth on: each is as likely.
+        found = (given.astype(np.int64) + moved * (1 + shift)) % len(self.inputs)
+        return np.asarray(found, dtype=np.min_scalar_type(len(self.inputs) - 1))
+
+    def off_diagonal_payload(self) -> dict[str, object]:
+        """The `mechanism` object of a certificate whose problem has this structure (section 5)."""
+        return {
+            "denominators": [str(number) for number in self.denominators],
+            "outputs": list(self.outputs),
+            "off_diagonal": [str(number) for number in self.off_diagonal],
+        }

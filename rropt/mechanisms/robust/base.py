@@ -1,0 +1,137 @@
+"""What the protocols for robust local differential privacy have in common."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from rropt.confidence import Confidence
+from rropt.confidence.quantile import significant_down
+from rropt.criteria import Level
+from rropt.errors import InputError
+from rropt.exact import exp_enclosure, rational
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.robust.search import FloatArray, information
+from rropt.priors import Pairs, Prior
+
+EXACT_CELLS = 200_000
+"""Matrices with more cells are not written out in rationals ..."""
+FLOAT_CELLS = 20_000_000
+"""... and with more than this not in floats."""
+
+
+class RobustProtocol(ABC):
+    """A protocol for pairs X = (S, U) that keeps S private for every distribution of a set F ((epsilon, F)-RLDP).
+
+    All its parameters are rationals rounded so that the level is never exceeded; floats only choose among them.
+    """
+
+    level: Level
+
+    @property
+    @abstractmethod
+    def pairs(self) -> Pairs:
+        """What the inputs are."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> tuple[str, ...]:
+        """The labels of the outputs."""
+
+    @abstractmethod
+    def formula(self) -> float:
+        """Mutual information in nats at the distribution that it was optimised for, by the paper's formula."""
+
+    @abstractmethod
+    def _output_count(self) -> int:
+        """How many outputs there are."""
+
+    @abstractmethod
+    def _table(self, exact: bool) -> np.ndarray:
+        """The k x m matrix: of Fraction (dtype object) or of floats."""
+
+    def _check_size(self, most: int, what: str) -> None:
+        cells = len(self.pairs) * self._output_count()
+        if cells > most:
+            raise InputError(
+                f"its matrix has {cells:,} cells", type(self).__name__, f"{what} is for at most {most:,}; use formula()"
+            )
+
+    def to_mechanism(self) -> Mechanism:
+        """The explicit matrix in exact rationals. Raises InputError above 200,000 cells."""
+        return self._mechanism
+
+    @cached_property
+    def _mechanism(self) -> Mechanism:
+        self._check_size(EXACT_CELLS, "to_mechanism()")
+        return Mechanism.from_rationals(self._table(True).tolist(), self.pairs.labels, self.outputs)
+
+    def utility(self, prior: Prior) -> float:
+        """The true mutual information of X and the output at `prior`, nats, in floats. Raises InputError.
+
+        At another distribution than the one it was optimised for, the paper's formula for conditional reporting is a
+        lower bound only (its Theorems 18 and 20 say it is equal).
+        """
+        if not isinstance(prior, Prior) or prior.labels != self.pairs.labels:
+            raise InputError("its inputs are other pairs", "prior", f"they are {self.pairs!r}")
+        self._check_size(FLOAT_CELLS, "utility()")
+        return information(self._matrix, prior.array)
+
+    @cached_property
+    def _matrix(self) -> FloatArray:
+        return self._table(False)
+
+
+def declared_level(epsilon: object, gamma: object, where: str) -> Level:
+    """The level that a protocol is declared with. Raises InputError."""
+    return Level(
+        None if epsilon is None else rational(epsilon, f"{where} epsilon"),
+        None if gamma is None else rational(gamma, f"{where} gamma"),
+    )
+
+
+def centred(confidence: object, where: str) -> Confidence:
+    """`confidence` if it has a distribution in its middle. Raises InputError."""
+    if not isinstance(confidence, Confidence):
+        raise InputError(
+            f"{confidence!r} is no set of distributions", where, "give ChiSquareSet(counts, alpha) or KnownDistribution"
+        )
+    if confidence.center is None:
+        raise InputError("all distributions are allowed for", where, "use SecretRandomizedResponse(pairs, epsilon)")
+    return confidence
+
+
+def table_of(confidence: Confidence) -> FloatArray:
+    """The centre as an |S| x |U| float array."""
+    assert confidence.center is not None
+    return confidence.center.array.reshape(len(confidence.pairs.sensitive), len(confidence.pairs.other))
+
+
+def split_level(level: Level, log: float) -> tuple[Fraction, Fraction]:
+    """(E1, E2) with E1 E2 at most gamma and E2 about exp(log), both at least 1."""
+    gamma = significant_down(level.ratio.lower)
+    second = min(gamma, max(Fraction(1), significant_down(exp_enclosure(Fraction(log)).lower)))
+    return max(Fraction(1), significant_down(gamma / second)), second
+
+
+def response(size: int, ratio: Fraction | None, exact: bool) -> np.ndarray:
+    """k-RR with that ratio as k x k matrix; the identity for None."""
+    one, zero = (Fraction(1), Fraction(0)) if exact else (1.0, 0.0)
+    high, low = (one, zero) if ratio is None else (ratio / (ratio + size - 1), one / (ratio + size - 1))
+    kind: type = object if exact else float
+    return np.array([[high if x == y else low for y in range(size)] for x in range(size)], dtype=kind)
+
+
+def number(value: Fraction | None) -> float:
+    """A ratio as a float; infinite for None."""
+    return math.inf if value is None else float(value)
+
+
+def cast(row: Sequence[Fraction], exact: bool) -> np.ndarray:
+    """Rationals as an array of themselves or of floats."""
+    return np.array(list(row), dtype=object) if exact else np.array([float(value) for value in row])

@@ -1,0 +1,119 @@
+"""Conditional reporting: U is told where the report on S is true, a stand-in for it where it is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from rropt.confidence import Confidence
+from rropt.confidence.quantile import significant_down
+from rropt.criteria import Level
+from rropt.mechanisms.robust.base import (
+    RobustProtocol,
+    cast,
+    centred,
+    declared_level,
+    number,
+    response,
+    split_level,
+    table_of,
+)
+from rropt.mechanisms.robust.calibration import Way, checked_way, own_calibrations, reference
+from rropt.mechanisms.robust.search import FloatArray, best_point, response_information, spaced
+from rropt.priors import Pairs
+
+GRID = 400
+
+
+@dataclass(frozen=True, init=False)
+class ConditionalReporting(RobustProtocol):
+    """GRR-CR: report s' by randomised response on S; with it U if s' is true, else a draw from Phat(. | s').
+
+    Either goes through a randomised response of its own for each s' (ratio `ratios_other[s']`, None: as it is), so that
+    the two cannot be told apart by more than E2 = `share`; `ratio_sensitive` = E1 and E1 E2 <= gamma. `confidence` is
+    the set of distributions (with a centre); declare `epsilon` (nats) or `gamma`. `calibration` "paper" goes through
+    the l1 radii d_s (65). "exact" has no slack over F itself: with T and That the likelihoods of a report at P(. | s')
+    and at Phat(. | s'), the ratios of (80) are E1 T / That and That / (E1 T), so T / That may be gamma / E1 = E2 and
+    That / T, which the paper holds to E2 too, gamma E1; both at the ends of Lemma 9. Optimised at the centre.
+    Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
+    """
+
+    confidence: Confidence
+    level: Level
+    calibration: Way
+    ratio_sensitive: Fraction
+    share: Fraction
+    ratios_other: tuple[Fraction | None, ...]
+
+    def __init__(
+        self, confidence: Confidence, epsilon: object = None, calibration: str = "exact", gamma: object = None
+    ) -> None:
+        name = type(self).__name__
+        level, way = declared_level(epsilon, gamma, name), checked_way(calibration, name)
+        allowed = own_calibrations(centred(confidence, name), way)
+        table, whole = table_of(confidence), float(level.log_ratio)
+
+        def value(log: FloatArray) -> FloatArray:
+            first = np.exp(whole - log)
+            back = log if way == "paper" else 2 * whole - log
+            told = conditional_information(table, [own.ratios(log, back) for own in allowed])
+            return np.asarray(response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * told)
+
+        best, _ = best_point(value, spaced(whole, GRID, [own.up.threshold for own in allowed]))
+        first, second = split_level(level, best)
+        back = second if way == "paper" else significant_down(level.ratio.lower * first)
+        object.__setattr__(self, "confidence", confidence)
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "calibration", way)
+        object.__setattr__(self, "ratio_sensitive", first)
+        object.__setattr__(self, "share", second)
+        object.__setattr__(self, "ratios_other", tuple(own.ratio(second, back) for own in allowed))
+
+    @property
+    def pairs(self) -> Pairs:
+        return self.confidence.pairs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.pairs.labels
+
+    def _output_count(self) -> int:
+        return len(self.pairs)
+
+    def _table(self, exact: bool) -> np.ndarray:
+        told, drawn = reports(self.confidence, self.ratios_other, exact)
+        first = response(len(told), self.ratio_sensitive, exact)
+        rows = [
+            np.hstack(
+                [first[s, z] * (told[z] if s == z else np.tile(drawn[z], (len(told[z]), 1))) for z in range(len(told))]
+            )
+            for s in range(len(told))
+        ]
+        return np.vstack(rows)
+
+    def formula(self) -> float:
+        """I(R1(S); S) + E1 / (E1 + |S| - 1) I(R^S(U); U | S) at the centre, nats (86): the true value there."""
+        table, first = table_of(self.confidence), np.array([float(self.ratio_sensitive)])
+        told = conditional_information(table, [np.array([number(ratio)]) for ratio in self.ratios_other])
+        return float((response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * told)[0])
+
+
+def conditional_information(table: FloatArray, ratios: list[FloatArray]) -> FloatArray:
+    """I(R^S(U); U | S) in nats: U through randomised response with ratios[s] where S = s; `table` is P(s, u)."""
+    total = np.zeros_like(ratios[0])
+    for row, ratio in zip(table, ratios, strict=True):
+        mass = row.sum()
+        if mass > 0:
+            total = total + mass * response_information(row / mass, ratio)
+    return total
+
+
+def reports(
+    confidence: Confidence, ratios: tuple[Fraction | None, ...], exact: bool
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """For each s: the matrix of R^s, and the distribution of R^s of a stand-in drawn from the reference."""
+    told = [response(len(confidence.pairs.other), ratio, exact) for ratio in ratios]
+    drawn = [cast(row, exact) @ matrix for row, matrix in zip(reference(confidence), told, strict=True)]
+    return told, drawn

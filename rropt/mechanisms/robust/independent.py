@@ -1,0 +1,102 @@
+"""Independent reporting: S and U go through randomised responses of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from rropt.confidence import Confidence
+from rropt.criteria import Level
+from rropt.mechanisms.robust.base import (
+    RobustProtocol,
+    centred,
+    declared_level,
+    number,
+    response,
+    split_level,
+    table_of,
+)
+from rropt.mechanisms.robust.calibration import Way, checked_way, shared_calibration
+from rropt.mechanisms.robust.search import FloatArray, best_point, response_noise, spaced, xlogx
+from rropt.priors import Pairs
+
+GRID = 400
+
+
+@dataclass(frozen=True, init=False)
+class IndependentReporting(RobustProtocol):
+    """IR: report (R1(S), R2(U)), two randomised responses, the best split of epsilon between them.
+
+    `confidence` is the set of distributions (with a centre); declare `epsilon` (nats) or `gamma`. S gets the ratio
+    `ratio_sensitive` = E1, U the ratio `ratio_other` for which its report alone stays within E2 = `share`, and
+    E1 E2 <= gamma. `calibration` "paper" goes through the l1 distance (66), "exact" through the largest and smallest
+    conditionals (no slack over the product of the sets of conditionals). Optimised at the centre.
+    Source: lopuhaa Theorems 15 and 16. Raises InputError.
+    """
+
+    confidence: Confidence
+    level: Level
+    calibration: Way
+    ratio_sensitive: Fraction
+    share: Fraction
+    ratio_other: Fraction | None
+
+    def __init__(
+        self, confidence: Confidence, epsilon: object = None, calibration: str = "exact", gamma: object = None
+    ) -> None:
+        name = type(self).__name__
+        level, way = declared_level(epsilon, gamma, name), checked_way(calibration, name)
+        allowed = shared_calibration(centred(confidence, name), way)
+        table, whole = table_of(confidence), float(level.log_ratio)
+
+        def value(log: FloatArray) -> FloatArray:
+            return split_information(table, np.exp(whole - log), allowed.ratios(log))
+
+        best, _ = best_point(value, spaced(whole, GRID, [allowed.threshold]))
+        first, second = split_level(level, best)
+        object.__setattr__(self, "confidence", confidence)
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "calibration", way)
+        object.__setattr__(self, "ratio_sensitive", first)
+        object.__setattr__(self, "share", second)
+        object.__setattr__(self, "ratio_other", allowed.ratio(second))
+
+    @property
+    def pairs(self) -> Pairs:
+        return self.confidence.pairs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.pairs.labels
+
+    def _output_count(self) -> int:
+        return len(self.pairs)
+
+    def _table(self, exact: bool) -> np.ndarray:
+        return np.kron(
+            response(len(self.pairs.sensitive), self.ratio_sensitive, exact),
+            response(len(self.pairs.other), self.ratio_other, exact),
+        ).astype(object if exact else float)
+
+    def formula(self) -> float:
+        """I(R1(S); S) + I(R2(U); U | R1(S)) at the centre, nats (74): equal to the true value at every distribution."""
+        ratios = np.array([float(self.ratio_sensitive)]), np.array([number(self.ratio_other)])
+        return float(split_information(table_of(self.confidence), *ratios)[0])
+
+
+def split_information(table: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """I(R1(S), R2(U); S, U) in nats for arrays of both ratios; `table` is P(s, u).
+
+    H(Y1, Y2) - H(Y1 | S) - H(Y2 | U): the reports are independent given (S, U), so this is (74) without its parts.
+    """
+    rows, columns = table.shape
+    one = np.asarray(first)[:, None, None]
+    infinite = np.isinf(second)[:, None, None]
+    two = np.where(infinite, 1.0, np.asarray(second)[:, None, None])
+    by_first = (table.sum(axis=0)[None, None, :] + (one - 1) * table[None]) / (one + rows - 1)
+    mixed = (by_first.sum(axis=2, keepdims=True) + (two - 1) * by_first) / (two + columns - 1)
+    outcome = np.where(infinite, by_first, mixed)
+    joint = -xlogx(outcome).sum(axis=(1, 2))
+    return np.asarray(joint - response_noise(first, rows) - response_noise(second, columns))

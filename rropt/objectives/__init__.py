@@ -1,0 +1,70 @@
+"""What can be wanted of a mechanism.
+
+Each objective has two independent descriptions: `value`, its definition on an exact mechanism, and `form`,
+the utility that a route consumes. The law-suite in tests/laws ties them together. A new objective is one new
+class, passed as an instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rropt.errors import InputError
+from rropt.objectives.base import Objective
+from rropt.objectives.information import ChiSquareInformation, MutualInformation
+from rropt.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
+from rropt.priors import Prior
+
+__all__ = [
+    "BayesSuccess",
+    "ChiSquareInformation",
+    "ExpectedGain",
+    "ExpectedLoss",
+    "MutualInformation",
+    "Objective",
+    "Trace",
+    "from_keys",
+]
+
+
+def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where: str) -> Objective:
+    """The objective that a problem file declares: its word, its other keys, the prior of its [input].
+
+    Raises InputError for an unknown word or key, or where the objective needs a prior and there is none.
+    """
+    allowed = {
+        MutualInformation.kind: {"units", "given"},
+        ChiSquareInformation.kind: set(),
+        Trace.kind: {"weighted"},
+        ExpectedLoss.kind: {"matrix", "actions"},
+        ExpectedGain.kind: {"matrix", "actions"},
+        BayesSuccess.kind: {"gain", "actions"},
+    }
+    if kind not in allowed:
+        raise InputError(f"{kind!r} is no objective", where, f"use one of: {', '.join(sorted(allowed))}")
+    if unknown := set(keys) - allowed[kind]:
+        fits = ", ".join(sorted(allowed[kind])) or "no further key"
+        raise InputError(f"unknown key {min(unknown)!r} with {kind}", where, f"{kind} takes: {fits}")
+    if kind == Trace.kind:
+        weighted = keys.get("weighted", False)
+        if not isinstance(weighted, bool):
+            raise InputError("weighted is neither true nor false", where)
+        if not weighted:
+            return Trace()
+    if prior is None:
+        raise InputError(f"{kind} needs a prior", where, "give counts or probabilities under [input]")
+    if kind == Trace.kind:
+        return Trace(prior)
+    if kind == MutualInformation.kind:
+        return MutualInformation(prior, str(keys.get("units", "nats")), keys.get("given"))
+    if kind == ChiSquareInformation.kind:
+        return ChiSquareInformation(prior)
+    actions = keys.get("actions")
+    if actions is not None and not isinstance(actions, list):
+        raise InputError("actions is no list of labels", where)
+    if kind == BayesSuccess.kind:
+        return BayesSuccess(prior, keys.get("gain"), actions)
+    if "matrix" not in keys:
+        raise InputError(f"{kind} needs the key matrix", where, "give inputs x actions, a list of lists")
+    chosen = ExpectedLoss if kind == ExpectedLoss.kind else ExpectedGain
+    return chosen(prior, keys["matrix"], actions)

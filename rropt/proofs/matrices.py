@@ -1,0 +1,132 @@
+"""`branch-tree` proofs over the columns of a matrix: convex objectives with constraints that tie the columns.
+
+Written from docs/certificate-format.md, section 6 (branch-tree). The float search suggests boxes and multipliers; in
+every leaf each column is bounded in Arb balls as in a box tree, and the leaf's prices are raised along the prior by
+what the worst column leaves open.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx
+
+from rropt.certificates import Proof
+from rropt.cones import cone_rows
+from rropt.exact import dyadic_up, rational_text
+from rropt.programs import Program
+from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, exact_ball, grid, unit_for, upper_end
+from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves, Limits
+from rropt.routes.base import Dual
+from rropt.routes.boxtree import MatrixBox
+
+LOWEST = -100
+"""A leaf that is emptier than this is written as if it left this much: enough to be of no account."""
+
+
+def prove_matrices(program: Program, dual: Dual) -> Proof | None:
+    """The `branch-tree` proof of the search that `dual` carries; None where it carries none, or it bounds nothing."""
+    root = dual.matrices
+    if root is None or program.outputs is None:
+        return None
+    with ctx.workprec(PRECISION):
+        unit = unit_for(array for box in root.nodes() for array in (box.dual, box.nu))
+        writer = _Writer(program, ColumnLeaves(program, unit))
+        tree = writer.tree(root)
+    if writer.worst is None:
+        return None
+    bound = dyadic_up(writer.worst, PRICE_BITS)
+    payload: dict[str, object] = {
+        "kind": "branch-tree",
+        "yield": rational_text(bound),
+        "unit": str(unit),
+        "boxes": tree,
+    }
+    return Proof(payload, bound, (), 2)
+
+
+class _Writer:
+    """One pass over the tree; `worst` is the largest total of a leaf, None once a leaf bounds nothing."""
+
+    def __init__(self, program: Program, leaves: ColumnLeaves) -> None:
+        assert program.outputs is not None
+        self._program, self._leaves, self._width = program, leaves, len(program.outputs)
+        self._own = len(cone_rows(program.cone))
+        self._rhs = [row.rhs for row in program.rows]
+        self.worst: Fraction | None = Fraction(LOWEST)
+
+    def tree(self, root: MatrixBox) -> list[Any]:
+        """The elements of `boxes` in preorder."""
+        items: list[Any] = []
+        start: list[Limits] = [self._leaves.root()] * self._width
+        stack = [(root, start)]
+        while stack:
+            box, limits = stack.pop()
+            if box.parts is None:
+                items.append(self._leaf(box, limits))
+                continue
+            y, x = box.at
+            c = grid(box.c)
+            items.append([y, x, rational_text(c)])
+            below, above = self._leaves.split(limits[y], x, c)
+            stack.append((box.parts[1], [*limits[:y], above, *limits[y + 1 :]]))
+            stack.append((box.parts[0], [*limits[:y], below, *limits[y + 1 :]]))
+        return items
+
+    def _leaf(self, box: MatrixBox, limits: list[Limits]) -> dict[str, Any]:
+        size, unit = self._program.size, self._leaves.unit
+        scaled = [round(float(value) * unit) for value in box.dual]
+        prices = scaled[:size]
+        rows = [
+            value if row.sense == "=" else max(value, 0)
+            for value, row in zip(scaled[size : size + len(self._rhs)], self._program.rows, strict=True)
+        ]
+        tied = [[arb(price) / unit for price in prices] for _ in range(self._width)]
+        for value, row in zip(rows, self._program.rows, strict=True):
+            if value:
+                for x, y, term in row.terms:
+                    tied[y][x] += arb(value) / unit * exact_ball(term)
+        columns = [self._column(scaled, round(float(nu) * unit), y) for y, nu in enumerate(box.nu)]
+        open_parts = [
+            self._leaves.left(own, price, column) for own, price, column in zip(limits, tied, columns, strict=True)
+        ]
+        if any(left is None or not left.is_finite() for left in open_parts):
+            self.worst = None
+            worst = Fraction(0)
+        else:
+            worst = max(max(upper_end(left) for left in open_parts if left is not None), Fraction(LOWEST))
+        # Prices a + d p, and nu - d in every column, leave d less open. Prices are rounded up to the unit, and so can
+        # only be larger; multipliers over the unit are the format's.
+        steps = math.ceil((worst + SLACK) * unit)
+        raised = [price + math.ceil(Fraction(steps) * p) for price, p in zip(prices, self._program.prior, strict=True)]
+        total = Fraction(sum(raised), unit) + sum(
+            (Fraction(value, unit) * rhs for value, rhs in zip(rows, self._rhs, strict=True)), Fraction(0)
+        )
+        if self.worst is not None:
+            self.worst = max(self.worst, total)
+        return {
+            "a": raised,
+            "l": [[i, value] for i, value in enumerate(rows) if value],
+            "columns": [
+                self._leaves.item(ColumnLeaf(column.nu - steps, column.flows, column.multipliers, column.tangents))
+                for column in columns
+            ],
+        }
+
+    def _column(self, scaled: list[int], nu: int, y: int) -> ColumnLeaf:
+        """The multipliers of one column, from those of the entry model's rows."""
+        size, width = self._program.size, self._width
+        first = size + len(self._rhs)
+        second = first + self._own * width
+        multipliers = [(i, value) for i in range(self._own) if (value := scaled[first + y * self._own + i]) > 0]
+        if self._leaves.complete:
+            incoming = [scaled[second + x * width + y] for x in range(size)]
+            outgoing = [scaled[second + size * width + x * width + y] for x in range(size)]
+            flows = self._leaves.flows(outgoing, incoming)
+        else:
+            edges = self._leaves.edges
+            own = scaled[second + y * len(edges) : second + (y + 1) * len(edges)]
+            flows = [(edge, flow) for edge, flow in zip(edges, own, strict=True) if flow > 0]
+        return ColumnLeaf(nu, flows, multipliers, [])

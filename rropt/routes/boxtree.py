@@ -1,0 +1,69 @@
+"""Trees of boxes: how a global maximum was bounded, kept so that it can be proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rropt.cones import FloatArray
+
+
+@dataclass(slots=True, eq=False)
+class Box:
+    """A node: its limits, the bound of the maximum on it, and what proves it (multipliers of the rows, slopes of the
+    tangents). A split box keeps `at`, `c` and its two `parts` (v[at] <= c, then >= c) instead."""
+
+    lower: FloatArray
+    upper: FloatArray
+    dual: FloatArray
+    slopes: FloatArray
+    bound: float = np.inf
+    point: FloatArray | None = None
+    error: FloatArray | None = None
+    at: int = -1
+    c: float = 0.0
+    parts: tuple[Box, Box] | None = field(default=None)
+
+    def nodes(self) -> Iterator[Box]:
+        """Every box of the tree in preorder, split ones included."""
+        stack = [self]
+        while stack:
+            box = stack.pop()
+            yield box
+            if box.parts is not None:
+                stack += [box.parts[1], box.parts[0]]
+
+
+@dataclass(slots=True, eq=False)
+class MatrixBox:
+    """A node: limits (m x k) of each column's point, its bound and the multipliers that prove it: those of the entry
+    model's rows, then one nu a column. A split one keeps `at` (column, input), `c` and its two `parts` instead."""
+
+    lower: FloatArray
+    upper: FloatArray
+    dual: FloatArray
+    nu: FloatArray
+    bound: float = np.inf
+    at: tuple[int, int] = (-1, -1)
+    c: float = 0.0
+    cut: tuple[int, int, float] | None = None
+    parts: tuple[MatrixBox, MatrixBox] | None = field(default=None)
+
+    def nodes(self) -> Iterator[MatrixBox]:
+        """Every node in preorder."""
+        stack = [self]
+        while stack:
+            box = stack.pop()
+            yield box
+            if box.parts is not None:
+                stack += [box.parts[1], box.parts[0]]
+
+
+@dataclass(frozen=True)
+class BoxTree:
+    """A finished or interrupted search: its root, and the bound of the maximum that its leaves give."""
+
+    root: Box
+    bound: float

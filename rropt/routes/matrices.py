@@ -1,0 +1,212 @@
+"""Spatial branch and bound over whole matrices whose columns are tied together by rows.
+
+Every column that is not empty is its mass m_y = p . q_y times a point v of the slice p . v = 1. On boxes for these
+points chords over-estimate a convex utility by a linear function of (q_y, m_y), so one linear programme bounds a node;
+its multipliers price the columns one by one, as in docs/certificate-format.md (branch-trees over columns).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from rropt.cones import FloatArray
+from rropt.programs import ChiSquare, ColumnSum, Linear, Program
+from rropt.routes.base import never
+from rropt.routes.boxes import ColumnForms
+from rropt.routes.boxtree import MatrixBox
+from rropt.routes.lp import LpModel
+from rropt.routes.polyhedral import EntryModel, entry_model
+from rropt.routes.separable import EXACT, SCALE, Curve
+
+EMPTY = 1e-12
+"""Columns with less mass than this have no point worth splitting at."""
+
+
+LADDER = 4.0 ** np.arange(-2, 5)
+"""Sizes of the multiples of a ray that are tried on an empty node: large ones would cost the others their digits."""
+
+
+class MatrixSearch:
+    """Best-first branch and bound; `bound` is no smaller than the maximum, `root` the tree."""
+
+    def __init__(self, program: Program) -> None:
+        assert isinstance(program.utility, ColumnSum)
+        self.program = program
+        self.note: Callable[[FloatArray], None] = lambda matrix: None
+        self.model: EntryModel = entry_model(replace(program, utility=Linear(())))
+        self._curve = Curve("square" if isinstance(program.utility, ChiSquare) else "xlogx")
+        self._constant = -1.0 if isinstance(program.utility, ChiSquare) else 0.0
+        forms = ColumnForms.of(program)
+        k, m = self.model.size, self.model.width
+        self._ratios, self._p = forms.ratios, np.array([float(value) for value in program.prior])
+        self._variables = self.model.matrix.shape[1]
+        self._right = np.where(np.isfinite(self.model.row_upper), self.model.row_upper, self.model.row_lower)
+        self._priced = self._column_prices()
+        self._lp, self._first = self._built()
+        self._loaded = np.ones((2, m, k))
+        rows = self.model.matrix.shape[0]
+        upper = np.tile(forms.upper[:k], (m, 1))
+        self.root = MatrixBox(np.tile(forms.lower[:k], (m, 1)), upper, np.zeros(rows), np.zeros(m))
+        self.nodes = 1
+        self._closed = -np.inf
+        self._solve(self.root)
+        self._heap: list[tuple[float, int, MatrixBox]] = [(-self.root.bound, 0, self.root)]
+        self._counter = 1
+
+    @property
+    def bound(self) -> float:
+        """No smaller than the maximum, up to rounding."""
+        return max(-self._heap[0][0] if self._heap else -np.inf, self._closed)
+
+    def run(self, accept: float, node_limit: int, stop: Callable[[], bool] = never) -> None:
+        """Split the worst node until all are bounded by `accept`, `node_limit` nodes exist or `stop()`."""
+        while self._heap and self.nodes < node_limit and -self._heap[0][0] > accept and not stop():
+            box = heapq.heappop(self._heap)[2]
+            if box.cut is None:
+                # No chord errs at the optimum of its linear programme: the bound is attained.
+                self._closed = max(self._closed, box.bound)
+                continue
+            self._split(box, *box.cut, accept)
+
+    def _split(self, box: MatrixBox, y: int, x: int, c: float, accept: float) -> None:
+        parts = []
+        for above in (False, True):
+            part = MatrixBox(box.lower.copy(), box.upper.copy(), box.dual, box.nu)
+            if above:
+                part.lower[y] = np.maximum(part.lower[y], c / self._ratios[x])
+            else:
+                part.upper[y] = np.minimum(part.upper[y], self._ratios[:, x] * c)
+            self._solve(part)
+            if part.bound > accept:
+                heapq.heappush(self._heap, (-part.bound, self._counter, part))
+                self._counter += 1
+            else:
+                self._closed = max(self._closed, part.bound)
+            parts.append(part)
+        self.nodes += 2
+        box.at, box.c, box.parts = (y, x), c, (parts[0], parts[1])
+        box.lower = box.upper = box.dual = box.nu = np.zeros(0)
+
+    def _solve(self, box: MatrixBox) -> None:
+        """Bound a node by its linear programme, and choose where it would be split."""
+        k, m = self.model.size, self.model.width
+        possible = (box.lower <= box.upper).all(axis=1)
+        low, high = np.where(possible[:, None], box.lower, 0.0), np.where(possible[:, None], box.upper, 0.0)
+        self._load(low, high)
+        alpha, beta = self._curve.chord(box.lower, box.upper)
+        cost = np.zeros(self._variables + m)
+        cost[: k * m] = (self._p * alpha).T.ravel()
+        cost[self._variables :] = beta @ self._p + self._constant
+        limits = np.ones(self._variables + m)
+        limits[self._variables :] = possible
+        found = self._lp.rerun(SCALE * cost, np.zeros(self._variables + m), limits)
+        dual = found.row_dual if found.row_dual is not None else found.ray
+        box.bound = self._bound(box, box.dual, box.nu)
+        if dual is not None:
+            signs = (1.0,) if found.x is not None else (1.0, -1.0)
+            for sign in signs:
+                self._improve(box, sign * dual / SCALE, found.x is None)
+        if found.x is None:
+            # Empty. Where the multipliers of a ray did not show it, halving the widest limits will.
+            self._halve(box)
+            return
+        matrix = found.x[: k * m].reshape(k, m)
+        self.note(matrix)
+        mass = found.x[self._variables :]
+        point = np.clip(matrix.T / np.maximum(mass, EMPTY)[:, None], box.lower, np.maximum(box.lower, box.upper))
+        error = mass[:, None] * self._p * (alpha * point + beta - self._curve.value(point))
+        y, x = np.unravel_index(int(np.argmax(error)), error.shape)
+        c = float(0.5 * point[y, x] + 0.25 * (box.lower[y, x] + box.upper[y, x]))
+        if error[y, x] > EXACT and box.lower[y, x] < c < box.upper[y, x]:
+            box.cut = int(y), int(x), c
+
+    def _halve(self, box: MatrixBox) -> None:
+        width = np.where(np.isfinite(box.upper), box.upper - box.lower, 0.0)
+        y, x = np.unravel_index(int(np.argmax(width)), width.shape)
+        if width[y, x] > EXACT and np.isfinite(box.bound):
+            box.cut = int(y), int(x), float(box.lower[y, x] + width[y, x] / 2)
+
+    def _improve(self, box: MatrixBox, dual: FloatArray, ray: bool) -> None:
+        """Take the multipliers of a solve where they bound a node better; of a ray, multiples."""
+        rows, m = self.model.matrix.shape[0], self.model.width
+        own = np.where(np.isinf(self.model.row_lower), np.maximum(dual[:rows], 0.0), dual[:rows])
+        nu = dual[rows : rows + m]
+        size = max(float(np.abs(own).max()), float(np.abs(nu).max()), 1e-9)
+        for scale in LADDER / size if ray else (1.0,):
+            bound = self._bound(box, scale * own, scale * nu)
+            if bound < box.bound:
+                box.bound, box.dual, box.nu = bound, scale * own, scale * nu
+            if bound < 0:
+                # An information is never below 0, so nothing is left here.
+                return
+
+    def _bound(self, box: MatrixBox, dual: FloatArray, nu: FloatArray) -> float:
+        """What any multipliers prove: columns are priced by themselves, each on its own box."""
+        alpha, beta = self._curve.chord(box.lower, box.upper)
+        residual = self._p * alpha - (self._priced.T @ dual).reshape(self.model.size, self.model.width).T
+        residual -= nu[:, None] * self._p
+        with np.errstate(invalid="ignore"):
+            ends = np.where(residual > 0, residual * box.upper, residual * box.lower)
+        ends[residual == 0] = 0.0
+        open_part = beta @ self._p + nu + ends.sum(axis=1) + self._constant
+        possible = (box.lower <= box.upper).all(axis=1)
+        whole = float(
+            dual[: self.model.size + self.model.coupling] @ self._right[: self.model.size + self.model.coupling]
+        )
+        return whole + (float(open_part[possible].max()) if possible.any() else -1e6)
+
+    def _column_prices(self) -> sparse.csr_matrix:
+        """The entry model's rows on the cells alone."""
+        return sparse.csr_matrix(self.model.matrix[:, : self.model.size * self.model.width])
+
+    def _built(self) -> tuple[LpModel, int]:
+        """(the linear programme, the number of its first row of limits)."""
+        model, k, m = self.model, self.model.size, self.model.width
+        rows = model.matrix.shape[0]
+        masses = sparse.hstack(
+            [
+                sparse.kron(self._p[None, :], sparse.eye(m)),
+                sparse.csr_matrix((m, self._variables - k * m)),
+                -sparse.eye(m),
+            ]
+        )
+        # Row (y, x): q - hi m <= 0 and lo m - q <= 0; the coefficients of m come with each node.
+        cell = np.array([x * m + y for y in range(m) for x in range(k)])
+        pick = sparse.csr_matrix((np.ones(k * m), (np.arange(k * m), cell)), shape=(k * m, self._variables))
+        tie = sparse.kron(sparse.eye(m), np.ones((k, 1)))
+        whole = sparse.vstack(
+            [
+                sparse.hstack([model.matrix, sparse.csr_matrix((rows, m))]),
+                masses,
+                sparse.hstack([pick, -tie]),
+                sparse.hstack([-pick, tie]),
+            ],
+            format="csc",
+        )
+        count = 2 * k * m
+        lp = LpModel(
+            np.zeros(self._variables + m),
+            whole,
+            np.concatenate([model.row_lower, np.zeros(m), np.full(count, -np.inf)]),
+            np.concatenate([model.row_upper, np.zeros(m), np.zeros(count)]),
+            np.zeros(self._variables + m),
+            np.ones(self._variables + m),
+            "simplex",
+            presolve=False,
+        )
+        return lp, rows + m
+
+    def _load(self, low: FloatArray, high: FloatArray) -> None:
+        """Write a node's limits into the linear programme, those that differ from the last node's."""
+        m, k = low.shape
+        big = np.where(np.isfinite(high), high, 1e9)
+        for side, (wanted, sign) in enumerate(((big, -1.0), (low, 1.0))):
+            for y, x in zip(*np.nonzero(wanted != self._loaded[side]), strict=True):
+                row = self._first + side * k * m + int(y) * k + int(x)
+                self._lp.change_coefficient(row, self._variables + int(y), sign * float(wanted[y, x]))
+            self._loaded[side] = wanted
