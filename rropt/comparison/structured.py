@@ -31,12 +31,14 @@ def least_terms(entries: np.ndarray) -> int:
 def blocks(entries: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """(rows, columns) of each connected block of the positive entries; where all rows and columns have one sum,
     every block is square."""
-    from scipy.sparse import coo_array
+    from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 
     size = len(entries)
     rows, columns = np.nonzero(entries)
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns + size)), shape=(2 * size, 2 * size))
+    # Older releases of scipy take 32-bit indices only.
+    ends = rows.astype(np.int32), (columns + size).astype(np.int32)
+    graph = csr_matrix((np.ones(len(rows)), ends), shape=(2 * size, 2 * size))
     count, label = connected_components(graph, directed=False)
     return [(np.flatnonzero(label[:size] == at), np.flatnonzero(label[size:] == at)) for at in range(count)]
 

@@ -178,7 +178,7 @@ class OffDiagonalSearch:
             won = [(whole + target - min(max(half.bound, target), 1e3)) / whole for half in inner[2 * at : 2 * at + 2]]
             score = math.prod(max(share, 0.0) + WON_ANYWAY for share in won)
             if score < STALLED and isinstance(trials[at][1].way, int):
-                score = STALLED
+                score += STALLED
             if id(part) not in chosen or score > chosen[id(part)][0]:
                 chosen[id(part)] = score, at
         made, cut_off = [], []
@@ -246,10 +246,10 @@ class OffDiagonalSearch:
         if m0 >= self.outer:
             yield from self._nearer("M", m0 - self.high, m1 - self.high, lambda d: self.high + d)
         for name, at in (
+            ("rough", (low + high) / 2),
             ("torn", hints.get("cut", 0.0)),
             ("least", (s1 + low) / 2),
             ("most", (m0 + high) / 2),
-            ("rough", (low + high) / 2),
         ):
             x = int(hints.get(name, -1))
             if x < 0 or (name == "least" and s1 >= low) or (name == "most" and m0 <= high):
