@@ -932,7 +932,8 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path) -> None:
     assert shell(f"python -m rropt.checker {certificate}") == alone
     assert "PROVED optimum in [0.12328514" in alone
 
-    (code,) = blocks(readme, "python")
+    # The blocks go on from one another, as a reader would run them.
+    code = "\n".join(blocks(readme, "python"))
     done = subprocess.run(
         [sys.executable, "-"], input=code, cwd=folder, capture_output=True, text=True, check=False, timeout=60
     )
@@ -944,3 +945,5 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path) -> None:
     assert rest[0].startswith("Mechanism(3 inputs x ")
     assert any(line.startswith("PROVED optimum in [") for line in rest)
     assert (folder / "education.cert.json").is_file()
+    assert rest[-2] == "certified"
+    assert rest[-1].startswith("['output ")
