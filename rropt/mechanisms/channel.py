@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rropt.exact import Interval
 from rropt.priors import Prior
 from rropt.sampling import Source
+
+if TYPE_CHECKING:
+    from rropt.inference.estimate import Estimate
 
 
 class RandomizedChannel(ABC):
@@ -47,4 +50,13 @@ class RandomizedChannel(ABC):
     def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
         """As `sample`, from labels to labels: a sequence gives a list, an array (or Series) an array of the same
         shape and dtype object. Raises InputError that counts and lists unknown labels, None and NaN among them.
+        """
+
+    @abstractmethod
+    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+        """The frequencies of the inputs, with errors and intervals, from how often each output was reported.
+
+        `counts` are m whole numbers in the order of the outputs, or a mapping from output labels to numbers (a label
+        that is missing counts zero). `method` is one of `rropt.inference.METHODS`; `prior` goes with "locally_best".
+        Raises InputError, for a mechanism that does not identify the frequencies too.
         """

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, fmpq, fmpz_mat
@@ -26,6 +26,9 @@ from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
 from rropt.mechanisms.reading import mechanism_payload_from_json, rational_rows
 from rropt.priors import Prior, clean_labels
 from rropt.sampling import MechanismSampler, Source, relabel
+
+if TYPE_CHECKING:
+    from rropt.inference.estimate import Estimate
 
 GRID = 1 << 53
 """The default denominator: its multiples in [0, 1] are float64 numbers."""
@@ -266,6 +269,12 @@ class Mechanism(RandomizedChannel):
 
     def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
         return relabel(labels, self.inputs, self.outputs, lambda codes: self.sample(codes, source))
+
+    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+        # scipy's statistics take half a second to load, which nobody pays who only solves.
+        from rropt.inference.recover import recover
+
+        return recover(self.matrix, counts, self.inputs, self.outputs, method, prior)
 
     # -- files and pictures --------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.priors import Prior, category_labels
 from rropt.sampling import Source
+
+if TYPE_CHECKING:
+    from rropt.inference.estimate import Estimate
 
 
 @dataclass(frozen=True, init=False)
@@ -67,6 +70,9 @@ class RandomizedResponse(RandomizedChannel):
 
     def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
         return self.mechanism.randomize(labels, source)
+
+    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+        return self.mechanism.estimate(counts, method, prior)
 
     def to_mechanism(self) -> Mechanism:
         """The explicit matrix with exact integers."""

@@ -1,0 +1,27 @@
+"""Points of the probability simplex near an estimate that lies outside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def projected(values: FloatArray) -> FloatArray:
+    """The nearest point of the simplex in Euclidean distance, of k real numbers.
+
+    It is max(values - t, 0) with the one t that makes the sum one. Never farther from the truth than `values` are.
+    """
+    falling = np.sort(values)[::-1]
+    # The t that the j largest would need if they alone stayed; the last j whose own value is above its t is right.
+    shifts = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
+    last = int(np.flatnonzero(falling > shifts)[-1])
+    return np.asarray(np.maximum(values - shifts[last], 0.0))
+
+
+def clipped(values: FloatArray) -> FloatArray:
+    """Negative numbers set to zero, the rest divided by their sum."""
+    kept = np.maximum(values, 0.0)
+    return np.asarray(kept / kept.sum())
