@@ -20,23 +20,24 @@ class Estimate:
     """Frequencies of k categories, estimated from n randomised answers.
 
     `values` (k) sum to one. `centre` (k) are those of the linear unbiased estimator behind them (the same, unless the
-    method moves them into the simplex); `covariance` (k x k) is its covariance for n independent answers, and the
-    intervals are around it. `moments` (k x 2) are what the intervals of Wilson's kind need: the mean of the estimator's
-    squared terms and how it moves with the frequency.
+    method moves them into the simplex); `variances` (k) are its variances for n independent answers, and the intervals
+    are around it. `moments` (k x 2) are what the intervals of Wilson's kind need: the mean of the estimator's squared
+    terms and how it moves with the frequency. `covariance` is k x k, or None for families with too many categories.
     """
 
     categories: tuple[str, ...]
     values: FloatArray
     centre: FloatArray
-    covariance: FloatArray
+    variances: FloatArray
     moments: FloatArray
     n: int
     method: str
+    covariance: FloatArray | None = None
 
     @property
     def standard_errors(self) -> FloatArray:
         """k standard errors."""
-        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+        return np.asarray(np.sqrt(np.maximum(self.variances, 0.0)))
 
     def intervals(self, level: float = 0.95, kind: Kind = "wilson", simultaneous: bool = False) -> FloatArray:
         """k x 2 confidence limits within [0, 1].
@@ -72,7 +73,9 @@ class Estimate:
 
     def sums(self, groups: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
         """(names, sums, covariance) of groups of categories: a region of districts, an age band of years.
-        Raises InputError for an unknown category."""
+        Raises InputError for an unknown category, or where no covariance is known."""
+        if self.covariance is None:
+            raise InputError(f"no covariance of {len(self.values):,} categories is kept", "sums", "merge them first")
         place = {label: at for at, label in enumerate(self.categories)}
         table = np.zeros((len(groups), len(place)))
         for row, (name, members) in enumerate(groups.items()):

@@ -105,9 +105,10 @@ def inverse(matrix: FloatArray) -> LinearEstimator:
     """The estimator of moments: the inverse of a square Q', else least squares over pi with sum one."""
     k, m = matrix.shape
     if k == m:
-        return LinearEstimator(np.linalg.inv(matrix.T), matrix)
+        return LinearEstimator(np.asarray(np.linalg.inv(matrix.T), dtype=np.float64), matrix)
     # pi = u + Z c, Z an orthonormal basis of the directions with sum zero; f sums to one, so f - Q'u = (I - Q'u 1') f.
     start = np.full(k, 1 / k)
     basis = np.linalg.svd(np.ones((1, k)))[2][1:].T
     rest = np.eye(m) - np.outer(start @ matrix, np.ones(m))
-    return LinearEstimator(start[:, None] + basis @ (np.linalg.pinv(matrix.T @ basis) @ rest), matrix)
+    steps = np.asarray(np.linalg.pinv(matrix.T @ basis), dtype=np.float64)
+    return LinearEstimator(start[:, None] + basis @ (steps @ rest), matrix)

@@ -121,4 +121,6 @@ def _linear(estimator: LinearEstimator, observed: FloatArray, categories: tuple[
     along = ((squares - mean[:, None]) * centred) @ shares
     spread = (centred**2) @ shares
     slope = np.divide(along, spread, out=np.zeros_like(along), where=spread > 0)
-    return Estimate(categories, values, values, covariance, np.column_stack([mean, slope]), n, method)
+    return Estimate(
+        categories, values, values, np.diagonal(covariance), np.column_stack([mean, slope]), n, method, covariance
+    )
