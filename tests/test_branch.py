@@ -136,15 +136,14 @@ def test_uniform_off_diagonals_are_solved_and_proved(k: int, seed: int) -> None:
     assert rr.LDP(level).violation(found.mechanism) <= 0
 
 
-def test_few_inputs_at_a_large_level_are_bounded_in_time() -> None:
-    """There one number far outside the others' range is best, and the search converges slowly: it says so."""
+def test_few_inputs_at_a_large_level_are_certified() -> None:
+    """There a number far outside the box comes close, where the information is not convex in it for fixed C."""
     prior = rr.Prior.from_counts([3430, 9496, 1039, 3991])
     made = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP("3.6"), rr.UniformOffDiagonal()])
-    solution = made.solve(gap=1e-9, time_limit=2)
+    solution = made.solve(gap=1e-9, time_limit=60)
     points = np.array(vertices(4, float(np.exp(3.6))))
     best = float(information(points, prior.array).max())
-    assert solution.verdict is not None
-    assert solution.verdict.proved
+    assert solution.status == "certified"
     assert solution.bound is not None
     assert solution.value == pytest.approx(best, abs=1e-9)
     assert solution.bound >= best

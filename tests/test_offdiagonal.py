@@ -6,14 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from rropt.routes.offdiagonal import Leaf, OffDiagonalSearch, Split
 from rropt.routes.offdiagonal_bound import Bounder
-from rropt.routes.offdiagonal_boxes import Boxes, intervals
+from rropt.routes.offdiagonal_boxes import Boxes, intervals, reach
 from rropt.routes.offdiagonal_vertices import (
     box,
     count_vertices,
@@ -122,6 +122,55 @@ def test_the_kinds_of_vertices_are_those_of_exact_enumeration(size: int) -> None
 def test_the_kinds_at_seven_inputs() -> None:
     for ratio in (F(3, 2), F(5), F(6), F(8)):
         assert {spread(kind) for kind in vertex_kinds(7, ratio)} == sorted_vertices(7, ratio)
+
+
+def double_description(size: int, rows: Sequence[Sequence[Fraction]]) -> set[tuple[Fraction, ...]]:
+    """The vertices of b + A o >= 0 within the simplex of all o >= 0 with sum at most k / (k-1), row by row: two of them
+    share an edge where no third one is tight in all rows in which both are."""
+    top = F(size, size - 1)
+    simplex = [[F(0), *(F(x == z) for z in range(size))] for x in range(size)] + [[top, *[F(-1)] * size]]
+    corners = [tuple(top * (x == z) for z in range(size)) for x in range(size + 1)]
+    found = {o: sum((holds(row, o) == 0) << at for at, row in enumerate(simplex)) for o in corners}
+    for at, row in enumerate(rows, len(simplex)):
+        sides = {o: holds(row, o) for o in found}
+        kept = {o: tight | (sides[o] == 0) << at for o, tight in found.items() if sides[o] >= 0}
+        for o, z in product([o for o in found if sides[o] > 0], [z for z in found if sides[z] < 0]):
+            both = found[o] & found[z]
+            if both.bit_count() < size - 1:
+                continue
+            third = (tight & both == both for one, tight in found.items() if one != o and one != z)
+            if not any(third):
+                share = sides[o] / (sides[o] - sides[z])
+                kept[tuple(a + share * (b - a) for a, b in zip(o, z, strict=True))] = both | 1 << at
+        found = kept
+    return set(found)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, pytest.param(6, marks=pytest.mark.long)])
+def test_the_list_is_the_one_of_the_double_description_method(size: int) -> None:
+    """In rationals, on all rows of all pairs, for levels on both sides of g = k - 2 and of k - 1."""
+    edges = {F(size - 2) + F(1, 50), F(size - 2), F(size - 2) - F(1, 50), F(size - 1)}
+    alphas = {F(math.exp(alpha)).limit_denominator(50) for alpha in (0.1, 1.5, 3.0)}
+    for ratio in sorted({edge for edge in edges if edge > 1} | (alphas if size < 5 else set())):
+        listed = vertices(size, ratio)
+        assert double_description(size, polytope_rows(size, ratio)) == set(listed), (size, ratio)
+        assert len(set(listed)) == len(listed) == count_vertices(size, ratio)
+
+
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_the_condition_of_the_paper_lets_through_a_vertex_that_it_does_not_list(size: int) -> None:
+    """ayed Prop. 3.2 asks g <= (S + sqrt(S (S-4))) / 2. Half way from S - 2 to there one number is u / g."""
+    root = (F(size) + F(math.isqrt(size * (size - 4) * 10**12), 10**6)) / 2
+    ratio = (F(size - 2) + root) / 2
+    assert size - 2 < ratio < root
+    low, high = box(size, ratio)
+    extra = (high / ratio, *[high] * (size - 1))
+    assert extra[0] < low
+    tight = [row[1:] for row in polytope_rows(size, ratio) if holds(row, extra) == 0]
+    assert all(holds(row, extra) >= 0 for row in polytope_rows(size, ratio))
+    assert rank(tight) == size
+    small = (1 - ratio * high) / (size - 1)
+    assert excess((small, *[high] * (size - 1)), ratio) > 0, "nor is the vertex that it lists instead feasible"
 
 
 def test_every_arrangement_is_listed_once_and_feasible() -> None:
@@ -248,7 +297,7 @@ def feasible(size: int, ratio: float, count: int, rng: np.random.Generator) -> n
 def test_every_leaf_of_a_tree_holds_by_the_letter_of_the_format(size: int, ratio: float) -> None:
     rng = np.random.default_rng(size)
     for prior in (rng.dirichlet(np.ones(size)), np.full(size, 1 / size)):
-        answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-8, nodes=3000)
+        answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-8, nodes=300 if size == 2 else 3000)
         parts = leaves(answer.tree, size)
         assert answer.bound >= answer.value
         for limits, leaf in parts:
@@ -279,6 +328,9 @@ def test_bounds_of_random_boxes_hold_for_the_points_in_them(size: int, ratio: fl
         lo[0, x], hi[0, x] = around(float(o[x]))
         none = np.array([np.nan])
         boxes = Boxes(*(np.array([limits[name]]) for name in ("C", "s", "M")), none, none, lo, hi)
+        left = reach(boxes, prior, ratio)
+        for name, number in (("C", o @ prior), ("s", o.min()), ("M", o.max())):
+            assert left[name][0][0] - 1e-12 <= number <= left[name][1][0] + 1e-12
         found = Bounder(prior, ratio).bounds(boxes, -1.0)
         value = float(information(o, prior)[0])
         assert found.value[0] >= value - 1e-12
@@ -351,6 +403,45 @@ def test_the_scenarios_of_the_paper_have_randomised_response_as_optimum(weights:
     answer = OffDiagonalSearch(weights, ratio).search(1e-10)
     assert answer.bound - answer.value <= 1e-10
     assert answer.off_diagonal == pytest.approx(np.full(len(weights), box(len(weights), ratio)[0]), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("weights", "epsilon"),
+    [
+        ([3430, 9496, 1039, 3991], 3.6),
+        ([460, 1296, 8244], 3.6),
+        ([460, 1296, 8244], 4.0),
+        ([9423, 569, 8], 3.6),
+        ([9567, 276, 155, 1], 4.0),
+    ],
+)
+def test_few_inputs_at_a_large_level_are_proved(weights: list[int], epsilon: float) -> None:
+    """Where h is not convex the input with the worst tangent must be cut, whatever Ch does about its loss."""
+    answer = OffDiagonalSearch(weights, math.exp(epsilon)).search(1e-9, nodes=1500)
+    corners, prior = np.array(vertices(len(weights), math.exp(epsilon))), np.array(weights) / sum(weights)
+    assert answer.value == pytest.approx(float(information(corners, prior).max()), abs=1e-12)
+    assert answer.bound - answer.value <= 1e-9
+
+
+def test_a_dominant_input_at_the_largest_number_is_proved() -> None:
+    """Its own number is nearly C: the limits on C must see that it can only be the largest."""
+    answer = OffDiagonalSearch([998862, 965, 174], math.exp(1.5)).search(1e-7, nodes=2500)
+    assert answer.bound - answer.value <= 1e-7
+
+
+def test_an_input_that_must_be_the_largest_limits_the_mean() -> None:
+    """o_0 in [0.45, 0.48] is above what two inputs can have, so that it attains M, and C is at least p_0 times it."""
+    g, none = math.exp(1.5), np.array([np.nan])
+    lo, hi = np.array([[0.45, -np.inf, -np.inf]]), np.array([[0.48, np.inf, np.inf]])
+    whole = np.array([[0.0, 0.5]])
+    boxes = Boxes(whole, whole, np.array([[0.4799, 0.48]]), none, none, lo, hi)
+    prior = np.array([0.9, 0.06, 0.04])
+    assert intervals(boxes, 3, g).void[0, 0].tolist() == [True, False, False]
+    bottom, top = (float(end[0]) for end in reach(boxes, prior, g)["C"])
+    points = np.array([(0.4799, a, b) for a in np.linspace(0, 0.5, 201) for b in np.linspace(0, 0.5, 201)])
+    inside = [float(o @ prior) for o in points if excess(o.tolist(), g) <= 0]
+    assert 0.4799 * 0.9 <= bottom <= min(inside)
+    assert max(inside) <= top <= 0.48 * 0.9 + 0.1 * 0.2
 
 
 def test_many_inputs_and_weights_beyond_floats() -> None:

@@ -29,6 +29,8 @@ CELLS = 1 << 16
 """Boxes bounded in one call, times inputs: what keeps numpy busy without filling memory."""
 WON_ANYWAY = 1e-3
 """So that closing one half counts even where the other one is as open as before."""
+ROUGH = 2e-2
+"""Where nothing wins more than this, the input with the worst tangent is cut: that wins late, and then all at once."""
 STALLED = 5e-3
 """Where nothing wins more than this, an input is cut: alike inputs win nothing until all of them are, and C and s can
 be cut for ever."""
@@ -177,7 +179,10 @@ class OffDiagonalSearch:
             whole = min(part.bound, 1e3) - target
             won = [(whole + target - min(max(half.bound, target), 1e3)) / whole for half in inner[2 * at : 2 * at + 2]]
             score = math.prod(max(share, 0.0) + WON_ANYWAY for share in won)
-            if score < STALLED and isinstance(trials[at][1].way, int):
+            way = trials[at][1].way
+            if way == part.hints.get("rough") and score < ROUGH:
+                score += ROUGH
+            elif isinstance(way, int) and score < STALLED and min(won) >= 0:
                 score += STALLED
             if id(part) not in chosen or score > chosen[id(part)][0]:
                 chosen[id(part)] = score, at
@@ -204,7 +209,7 @@ class OffDiagonalSearch:
                 bottom, top = (float(end[row]) for end in left[name])
                 width = min(own[1], top) - max(own[0], bottom)
                 # An empty part has no width; a narrow one needs no narrower limits.
-                spare = max(width, 1e-4 * top if name == "C" else 1e3 * self.slack * self.low)
+                spare = max(width, 1e-4 * top if name == "C" else 1e3 * self.slack * top)
                 if width < 0:
                     continue
                 if own[0] < bottom - 0.2 * spare:

@@ -290,16 +290,18 @@ class Planes:
 
     def _tilt(self, side: Sequence[np.ndarray]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """First and second derivative in Ch of the sum of t - w (1 + log t) at the o chosen on one side, and what each
-        input loses because one tangent serves its whole interval (r x k)."""
+        input loses at the best Ch because one tangent serves its whole interval (r x k)."""
         _, _, _, end, o, *picks = side
         rows = np.arange(len(o))
         t = np.where(o == self.o[0, 1], self.tangent[0, 1], self.tangent[0, 0])
-        single = self.single[0].copy()
+        wide = np.where(self.single[0], self.o[0, 1] - self.o[0, 0], 0.0)
         for kind, x in enumerate(picks if len(self.o) == 3 else (), 1):
-            upper = o[rows, x] == self.o[kind, 1][rows, x]
-            t[rows, x] = np.where(upper, self.tangent[kind, 1][rows, x], self.tangent[kind, 0][rows, x])
-            single[rows, x] = self.single[kind][rows, x]
+            a, b = self.o[kind][:, rows, x]
+            t[rows, x] = np.where(o[rows, x] == b, *self.tangent[kind, ::-1][:, rows, x])
+            wide[rows, x] = np.where(self.single[kind][rows, x], b - a, 0.0)
         w = np.maximum(self.bounder.p * (1 - self.bounder.k * o) + self.c[rows, end][:, None], 0.0)
         t = np.maximum(t, 1e-15)
-        loss = np.where(single, t - w + w * np.log(np.maximum(w, 1e-300) / t), 0.0)
+        # What a tangent that touches in the middle loses at an end, whatever Ch is. The loss at this Ch would not do:
+        # Ch moves until it is 0 at the end that counts, and the input that needs cutting never shows.
+        loss = (self.bounder.p * self.bounder.k * wide / 2) ** 2 / (2 * t)
         return (1 - w / t).sum(axis=1), (w / t**2).sum(axis=1), loss

@@ -77,13 +77,21 @@ def reach(boxes: Boxes, prior: FloatArray, ratio: float) -> dict[str, tuple[Floa
     k, g, p = len(prior), ratio, prior
     found = intervals(boxes, k, g)
     (low, least, _), (high, _, most) = found.lower, found.upper
-    bottom = low @ p + np.minimum((least - low) * p, 0).min(axis=1)
-    top = high @ p + np.maximum((most - high) * p, 0).max(axis=1)
-    # All but the input at s are at least A(s) and at most M; all but the one at M are at most B(M) and at least s.
+    none, no_least, no_most = found.void
+    # An input whose I is empty attains s or M, so that its own number lies in J or K; no other one attains the same.
+    low = np.where(none, np.where(no_least, found.lower[2], least), low)
+    high = np.where(none, np.where(no_most, found.upper[1], most), high)
+    taken_least, taken_most = ((none & void).any(axis=1)[:, None] for void in (no_most, no_least))
+    bottom = low @ p + np.where(no_least | taken_least, 0, np.minimum((least - low) * p, 0)).min(axis=1)
+    top = high @ p + np.where(no_most | taken_most, 0, np.maximum((most - high) * p, 0)).max(axis=1)
+    # All but the input at s are at least A(s) and at most M; all but the one at M are at most B(M) and at least s. A
+    # third input lies between A(s) and B(M).
     room, floor = boxes.m[:, 1], boxes.s[:, 0]
+    if k >= 3:
+        room, floor = np.minimum(room, others_high(boxes, k, g)), np.maximum(floor, others_low(boxes, k, g))
     if boxes.lo is not None and boxes.hi is not None:
-        room = np.minimum(room, np.where(found.void[1], boxes.hi, np.inf).min(axis=1))
-        floor = np.maximum(floor, np.where(found.void[2], boxes.lo, -np.inf).max(axis=1))
+        room = np.minimum(room, np.where(no_least, boxes.hi, np.inf).min(axis=1))
+        floor = np.maximum(floor, np.where(no_most, boxes.lo, -np.inf).max(axis=1))
     s0 = np.maximum(boxes.s[:, 0], np.maximum((1 - g * room) / (k - 1), (1 - (k - 1) * room) / g))
     m1 = np.minimum(boxes.m[:, 1], np.minimum((g - floor) / (g * (k - 1)), g - g * (k - 1) * floor))
     if k >= 3:
