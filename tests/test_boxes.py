@@ -17,7 +17,8 @@ from rropt.exact import Interval
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import Objective
 from rropt.programs import UserColumnSum, Utility
-from rropt.routes.boxes import ColumnForms
+from rropt.routes.base import Effort
+from rropt.routes.boxes import BoxPricer, ColumnForms
 from rropt.routes.separable import BoxSearch
 
 F = Fraction
@@ -237,3 +238,22 @@ def test_a_time_limit_leaves_a_true_bound() -> None:
     assert solution.bound is not None
     assert solution.value is not None
     assert solution.value < solution.bound < 3
+
+
+@pytest.mark.parametrize("size", [8, 40])
+def test_columns_of_long_graphs_keep_entries_below_the_solver_s_tolerance(size: int) -> None:
+    """Across a path of 40 entries differ by e^39, and HiGHS calls all below 1e-10 zero."""
+    graph = labelled(nx.path_graph(size))
+    prior = rr.Prior.from_counts(range(1, size + 1), list(graph))
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph)]).compile()
+    pricer = BoxPricer(ColumnForms.of(program), program.utility, Effort())
+    columns = pricer.starts()
+    p = np.array([float(share) for share in program.prior])
+    assert p @ columns == pytest.approx(np.ones(columns.shape[1]), abs=1e-7)
+    assert (columns > 0).all()
+    logs = np.log(columns)
+    assert (np.abs(np.diff(logs, axis=0)) <= 1 + 1e-12).all(), "every edge holds"
+    # An input's entry is largest where all others fall off as fast as they may.
+    for peak in (0, size - 1):
+        falling = np.exp(-np.abs(np.arange(size) - peak))
+        assert columns[peak].max() == pytest.approx(1 / (p @ falling), rel=1e-6)

@@ -533,3 +533,33 @@ def test_html_escapes_labels() -> None:
     large = RandomizedResponse(60, 1).to_mechanism()._repr_html_()
     assert large.count("<tr>") == 41
     assert "20 more inputs, 20 more outputs" in large
+
+
+@pytest.mark.parametrize("kind", ["floats", "rationals", "counts"])
+def test_reading_a_matrix_divides_out_the_row_sums_and_nothing_else(kind: str) -> None:
+    """Against the definition, entry by entry: each over its row's sum; then by largest remainder for floats."""
+    rng = random.Random(kind)
+    for _ in range(20):
+        k, m = rng.randint(2, 6), rng.randint(1, 7)
+        rows = random_rows(rng, k, m, zeros=0.2)
+        table: list[list[object]]
+        if kind == "floats":
+            table = [[float(entry) for entry in row] for row in rows]
+            exact = [[F(str(entry)) for entry in row] for row in table]
+        elif kind == "rationals":
+            table = [[str(entry * (1 + F(x, 10**10))) for entry in row] for x, row in enumerate(rows)]
+            exact = [[F(str(entry)) for entry in row] for row in table]
+        else:
+            scale = math.lcm(*(entry.denominator for row in rows for entry in row))
+            table = [[int(entry * scale) for entry in row] for row in rows]
+            exact = [[F(int(str(entry)), scale) for entry in row] for row in table]
+        found = Mechanism.from_matrix(table, denominator=scale if kind == "counts" else None)
+        for x, row in enumerate(exact):
+            wanted = [entry / sum(row) for entry in row]
+            if kind == "floats":
+                whole = [entry * GRID // 1 for entry in wanted]
+                order = sorted(range(m), key=lambda y: whole[y] - wanted[y] * GRID)
+                for y in order[: GRID - sum(whole)]:
+                    whole[y] += 1
+                wanted = [F(number, GRID) for number in whole]
+            assert [found.entry(x, y) for y in range(m)] == wanted

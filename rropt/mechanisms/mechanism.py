@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, fmpq, fmpz_mat
 
 from rropt.errors import InputError
-from rropt.exact import Interval, enclosure, log_enclosure, xlogx_ball
+from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, xlogx_ball
 from rropt.files import read_text, write_whole
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
@@ -331,10 +331,11 @@ class Mechanism(RandomizedChannel):
 
 def grid_row(row: Sequence[Fraction], grid: int) -> list[Fraction]:
     """A row of non-negative rationals that sum to one, as multiples of 1/grid, by largest remainder."""
-    scaled = [entry * grid for entry in row]
-    whole = [entry.numerator // entry.denominator for entry in scaled]
+    scale = common_denominator(row)
+    parts = [divmod(entry.numerator * (scale // entry.denominator) * grid, scale) for entry in row]
+    whole = [number for number, _ in parts]
     missing = grid - sum(whole)
-    order = sorted(range(len(row)), key=lambda y: whole[y] - scaled[y])
+    order = sorted(range(len(row)), key=lambda y: -parts[y][1])
     for y in order[:missing]:
         whole[y] += 1
     return [Fraction(number, grid) for number in whole]

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.errors import InputError
-from rropt.exact import rational
+from rropt.exact import common_denominator, rational
 
 TOLERANCE = Fraction(1, 10**9)
 """Row sums this close to one are divided out."""
@@ -53,17 +53,24 @@ def rational_rows(matrix: object, denominator: int | None, flipped: bool = False
         for y, entry in enumerate(row):
             if entry < 0:
                 raise InputError(f"row {x} column {y} is negative ({float(entry):.6g})", where)
-    _check_orientation(numbers, where, flipped)
+    sums = [_sum(row) for row in numbers]
+    _check_orientation(numbers, sums, where, flipped)
     exact = denominator is not None or not any(isinstance(entry, (float, np.floating)) for row in rows for entry in row)
-    return [[entry / sum(row) for entry in row] for row in numbers], exact
+    scaled = [row if total == 1 else [entry / total for entry in row] for row, total in zip(numbers, sums, strict=True)]
+    return scaled, exact
 
 
-def _check_orientation(numbers: list[list[Fraction]], where: str, flipped: bool) -> None:
-    sums = [sum(row, Fraction(0)) for row in numbers]
+def _sum(numbers: Sequence[Fraction]) -> Fraction:
+    """Their sum, over one common denominator."""
+    scale = common_denominator(numbers)
+    return Fraction(sum(number.numerator * (scale // number.denominator) for number in numbers), scale)
+
+
+def _check_orientation(numbers: list[list[Fraction]], sums: list[Fraction], where: str, flipped: bool) -> None:
     worst = max(range(len(sums)), key=lambda x: abs(sums[x] - 1))
     if abs(sums[worst] - 1) <= TOLERANCE:
         return
-    columns = [sum(column, Fraction(0)) for column in zip(*numbers, strict=True)]
+    columns = [_sum(column) for column in zip(*numbers, strict=True)]
     given, other, rows, columns_ = ("row", "columns", 0, 1) if not flipped else ("column", "rows", 1, 0)
     told = f"{given} {worst} sums to {float(sums[worst]):.12g}, not to one"
     if all(abs(total - 1) <= TOLERANCE for total in columns):

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from rropt.errors import InputError
-from rropt.exact import Interval, coefficient
+from rropt.exact import Interval, coefficient, common_denominator
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives.base import Objective, check_domain, check_prior
 from rropt.priors import Prior, clean_labels
@@ -100,8 +100,16 @@ class _Expected(Objective):
         if mechanism.outputs != self.actions:
             raise InputError("the mechanism's outputs are not the actions", type(self).__name__, "label both alike")
         total = Fraction(0)
-        for x, (p, row) in enumerate(zip(self.prior.probabilities, self.matrix, strict=True)):
-            total += p * sum((entry * mechanism.entry(x, g) for g, entry in enumerate(row)), Fraction(0))
+        rows = zip(self.prior.probabilities, self.matrix, mechanism.row_denominators, strict=True)
+        for x, (p, row, denominator) in enumerate(rows):
+            # Whole numbers within a row: a rational an entry would take ten times as long.
+            scale = common_denominator(row)
+            mass = sum(
+                entry.numerator * (scale // entry.denominator) * column[x]
+                for entry, column in zip(row, mechanism.numerators, strict=True)
+                if entry
+            )
+            total += p * Fraction(mass, scale * denominator)
         return Interval.point(total)
 
     def form(self, inputs: tuple[str, ...]) -> Utility:

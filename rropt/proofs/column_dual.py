@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
+from flint import arb, ctx, fmpq
 
 from rropt.certificates import Proof
 from rropt.cones import CompleteCone, FloatArray
-from rropt.exact import dyadic_up, log_enclosure, rational_text
+from rropt.exact import BITS, dyadic_up, rational_text
 from rropt.programs import Information, Program
 from rropt.routes.pricing import LdpPricer, Node, Split
 from rropt.routes.universal import attained_price, few_masses, universal_price
@@ -153,88 +155,118 @@ def _proof(prices: list[Fraction], tree: list[TreeItem]) -> Proof:
     return Proof(payload, sum(prices, Fraction(0)), ASSUMPTIONS, 2 if by_weight else 1)
 
 
-@dataclass
-class _Path:
-    """The inputs in and out of a pending subtree as bit sets, the limits on their number and on their weight,
-    and whether there are any."""
+class _Part(NamedTuple):
+    """A pending subtree: the inputs that are in by their number and the sums of their c and q, those that are free,
+    the limits on number and on weight, and whether there are any on the number."""
 
     inside: int
-    outside: int
+    c: int
+    q: int
+    free: tuple[int, ...]
     fewest: int
     most: int
     lightest: int
     heaviest: int
     counted: bool = False
 
-    def parts(self, split: Split) -> tuple[_Path, _Path]:
-        """The two halves, in the order of the format."""
+
+@dataclass(frozen=True)
+class _LeafTest:
+    """The test of a leaf at exact prices, in integers over 2^WORK_BITS: c rounded up, q down (k each), and minus the
+    sum of the prices."""
+
+    c: list[int]
+    q: list[int]
+    minus_sum: int
+    total: int
+    step: Fraction
+    logs: dict[Fraction, int]
+
+    @classmethod
+    def at(cls, program: Program, prices: list[Fraction]) -> _LeafTest:
+        """The test at some prices; `step` is gh - 1."""
+        assert isinstance(program.cone, CompleteCone)
+        gh, e = program.cone.level.ratio.upper, program.cone.level.log_ratio.upper
+        return cls(
+            [_up(gh * e * p - (gh - 1) * a) for p, a in zip(program.prior, prices, strict=True)],
+            [_down((gh - 1) * p) for p in program.prior],
+            _up(-sum(prices, Fraction(0))),
+            sum(program.weights),
+            gh - 1,
+            {},
+        )
+
+    def halves(self, part: _Part, split: Split) -> tuple[_Part, _Part]:
+        """The two halves of a part, in the order of the format."""
+        at = split.at
         if split.way == "input":
-            bit = 1 << split.at
-            return replace(self, inside=self.inside | bit), replace(self, outside=self.outside | bit)
+            free = tuple(x for x in part.free if x != at)
+            taken = part._replace(inside=part.inside + 1, c=part.c + self.c[at], q=part.q + self.q[at], free=free)
+            return taken, part._replace(free=free)
         if split.way == "count":
             return (
-                replace(self, most=min(self.most, split.at), counted=True),
-                replace(self, fewest=max(self.fewest, split.at + 1), counted=True),
+                part._replace(most=min(part.most, at), counted=True),
+                part._replace(fewest=max(part.fewest, at + 1), counted=True),
             )
-        return (
-            replace(self, heaviest=min(self.heaviest, split.at)),
-            replace(self, lightest=max(self.lightest, split.at + 1)),
-        )
+        return part._replace(heaviest=min(part.heaviest, at)), part._replace(lightest=max(part.lightest, at + 1))
+
+    def holds(self, part: _Part, leaf: Leaf) -> bool:
+        """Whether a leaf holds with slack 2^-80 of its terms, or its part is empty."""
+        if part.lightest > part.heaviest:
+            return True
+        if leaf.t not in self.logs:
+            self.logs[leaf.t] = (1 << WORK_BITS) + _log_down(leaf.t)
+        tangent = self.logs[leaf.t]
+        slope = tangent if leaf.slope is None else _down(leaf.slope)
+        c, q = self.c, self.q
+        gains = [c[x] - (q[x] * slope >> WORK_BITS) for x in part.free]
+        if part.counted:
+            first = max(part.fewest - part.inside, 0)
+            last = min(part.most - part.inside, len(gains))
+            if first > last:
+                return True
+            best = max(list(accumulate(sorted(gains, reverse=True), initial=0))[first : last + 1])
+        else:
+            best = sum(gain for gain in gains if gain > 0)
+        inner = part.c - (part.q * slope >> WORK_BITS)
+        # Q (L - 1 - l) over the limits on weight, zero for a leaf without a slope of its own.
+        tilt = 0
+        if slope != tangent:
+            end = part.heaviest if slope > tangent else part.lightest
+            tilt = -(-(_up(self.step * Fraction(end, self.total)) * (slope - tangent)) >> WORK_BITS)
+        terms = (_up(leaf.t), -tangent, self.minus_sum, inner, best, tilt)
+        return sum(terms) <= -(sum(map(abs, terms)) >> 80)
+
+
+def _up(value: Fraction) -> int:
+    return -((-value.numerator << WORK_BITS) // value.denominator)
+
+
+def _down(value: Fraction) -> int:
+    return (value.numerator << WORK_BITS) // value.denominator
+
+
+def _log_down(value: Fraction) -> int:
+    """log(value) for value >= 1 in units of 2^-WORK_BITS, rounded down."""
+    with ctx.workprec(BITS):
+        scaled = arb(fmpq(value.numerator, value.denominator)).log() * arb(2) ** WORK_BITS
+        whole = scaled.lower().floor().unique_fmpz()
+    assert whole is not None
+    return int(whole)
 
 
 def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bool:
-    """Whether every leaf holds with slack 2^-80 of its terms, in integers over 2^WORK_BITS."""
-    assert isinstance(program.cone, CompleteCone)
-    level = program.cone.level
-    gh, e = level.ratio.upper, level.log_ratio.upper
-    one = 1 << WORK_BITS
-
-    def up(value: Fraction) -> int:
-        return -((-value.numerator * one) // value.denominator)
-
-    def down(value: Fraction) -> int:
-        return (value.numerator * one) // value.denominator
-
-    prior = program.prior
-    c = [up(gh * e * p - (gh - 1) * a) for p, a in zip(prior, prices, strict=True)]
-    q = [down((gh - 1) * p) for p in prior]
-    minus_sum = up(-sum(prices, Fraction(0)))
+    """Whether the tree covers all corners and every leaf holds."""
+    test = _LeafTest.at(program, prices)
     size = program.size
-    total = sum(program.weights)
-    logs: dict[Fraction, int] = {}
-    stack = [_Path(0, 0, 0, size, 0, total)]
+    stack = [_Part(0, 0, 0, tuple(range(size)), 0, size, 0, test.total)]
     for item in tree:
         if not stack:
             return False
-        path = stack.pop()
+        part = stack.pop()
         if isinstance(item, Split):
-            first, second = path.parts(item)
+            first, second = test.halves(part, item)
             stack += [second, first]
-            continue
-        if item.t not in logs:
-            logs[item.t] = one + down(log_enclosure(item.t).lower)
-        tangent = logs[item.t]
-        slope = tangent if item.slope is None else down(item.slope)
-        chosen = [x for x in range(size) if path.inside >> x & 1]
-        free = [x for x in range(size) if not (path.inside | path.outside) >> x & 1]
-        gains = [c[x] - (q[x] * slope >> WORK_BITS) for x in free]
-        if path.lightest > path.heaviest:
-            continue
-        if path.counted:
-            first_count = max(path.fewest - len(chosen), 0)
-            last_count = min(path.most - len(chosen), len(free))
-            if first_count > last_count:
-                continue
-            partial = list(accumulate(sorted(gains, reverse=True), initial=0))
-            best = max(partial[first_count : last_count + 1])
-        else:
-            best = sum(gain for gain in gains if gain > 0)
-        inner = sum(c[x] for x in chosen) - sum(q[x] * slope >> WORK_BITS for x in chosen)
-        # Q (L - 1 - l) over the limits on weight, zero for a leaf without a slope of its own.
-        rise = slope - tangent
-        end = path.heaviest if rise >= 0 else path.lightest
-        tilt = -(-(up((gh - 1) * Fraction(end, total)) * rise) >> WORK_BITS)
-        terms = (up(item.t), -tangent, minus_sum, inner, best, tilt)
-        if sum(terms) > -(sum(map(abs, terms)) >> 80):
+        elif not test.holds(part, item):
             return False
     return not stack

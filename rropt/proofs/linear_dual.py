@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.certificates import Proof
-from rropt.cones import CompleteCone, FloatArray, GraphCone, base_cone, cone_rows, ratio_edges
+from rropt.cones import CompleteCone, Cone, FloatArray, FreeCone, GraphCone, base_cone, cone_rows, ratio_edges
 from rropt.exact import dyadic_up, rational_text
 from rropt.programs import BayesGain, Linear, Program
 from rropt.routes.base import Dual
@@ -24,6 +24,12 @@ from rropt.routes.polyhedral import edge_matrix
 
 BITS = 72
 """Multipliers are multiples of 2^-72."""
+FINE = 88
+"""Residuals are raised to multiples of 2^-88: what that costs is lost in the rounding of the shift."""
+
+Number = Fraction | int
+Entry = tuple[int, Fraction]
+"""An input and a cost there."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +61,9 @@ class Multipliers:
 def prove_linear(program: Program, dual: Dual) -> Proof:
     """The `linear-dual` proof of a program with a linear utility and fixed outputs."""
     assert isinstance(program.utility, Linear) and program.outputs is not None
-    costs = [[Fraction(0)] * program.size for _ in program.outputs]
+    costs: list[list[Entry]] = [[] for _ in program.outputs]
     for x, y, value in program.utility.cost:
-        costs[y][x] = program.sign * value
+        costs[y].append((x, value if program.sign > 0 else -value))
     found = repaired(program, dual, costs)
     return Proof(found.payload("linear-dual", program), program.sign * found.total)
 
@@ -65,7 +71,7 @@ def prove_linear(program: Program, dual: Dual) -> Proof:
 def prove_bayes(program: Program, dual: Dual) -> Proof:
     """The `column-dual` proof of a Bayes gain: every action is tested as one output."""
     assert isinstance(program.utility, BayesGain)
-    found = repaired(program, dual, program.utility.scores())
+    found = repaired(program, dual, [list(enumerate(scores)) for scores in program.utility.scores()])
     return Proof(found.payload("column-dual", program, rows=False), found.total)
 
 
@@ -84,40 +90,43 @@ def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
         None if dual.multipliers is None else dual.multipliers / scale,
         None if dual.flows is None else dual.flows / scale,
     )
-    found = repaired(program, unit, [[Fraction(0)] * program.size] * columns)
+    found = repaired(program, unit, [[]] * columns)
     return Proof(found.payload("farkas", program), None) if found.total < 0 else None
 
 
-def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Fraction]]) -> Multipliers:
-    """Exact multipliers near `dual` that pass the test of every column; `costs` has one list of k a column."""
+def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]]) -> Multipliers:
+    """Exact multipliers near `dual` that pass the test of every column; `costs` has a list of (input, cost) a column,
+    zeros left out at will."""
     prices = [_dyadic(value) for value in dual.prices]
     rows = [
         value if row.sense == "=" else max(value, Fraction(0))
         for value, row in zip(map(_dyadic, dual.rows), program.rows, strict=True)
     ]
-    tied = [[Fraction(0)] * program.size for _ in costs]
+    base = base_cone(program.cone)
+    # A shift is wanted on a grid anyway, except where the cone is free: there residuals stay rationals.
+    raised = _exactly if isinstance(base, FreeCone) else _in_units
+    start = [-raised(price) for price in prices]
+    residuals = [list(start) for _ in costs]
+    for own, column in zip(costs, residuals, strict=True):
+        for x, cost in own:
+            column[x] += raised(cost)
     for multiplier, row in zip(rows, program.rows, strict=True):
         if multiplier:
             for x, y, value in row.terms:
-                tied[y][x] += multiplier * value
-    residuals = [
-        [cost - price - tie for cost, price, tie in zip(own, prices, ties, strict=True)]
-        for own, ties in zip(costs, tied, strict=True)
-    ]
+                residuals[y][x] += raised(-multiplier * value)
     cone, flows = _cone_multipliers(program, dual, residuals)
-    for own, column in zip(cone, residuals, strict=True):
-        for multiplier, row in zip(own, cone_rows(program.cone), strict=True):
+    for along, column in zip(cone, residuals, strict=True):
+        for multiplier, entries in zip(along, cone_rows(program.cone), strict=True):
             if multiplier:
-                for x, value in enumerate(row):
-                    column[x] -= multiplier * value
-    base = base_cone(program.cone)
+                for x, value in enumerate(entries):
+                    column[x] += raised(-multiplier * value)
     if isinstance(base, GraphCone):
         for along, column in zip(flows, residuals, strict=True):
             for (x, z, _), ratio, flow in zip(base.edges, base.ratios, along, strict=True):
                 if flow:
-                    column[x] -= flow
-                    column[z] += ratio.upper * flow
-    shift = max(_needed_shift(program, column) for column in residuals)
+                    column[x] -= raised(flow)
+                    column[z] += raised(ratio.upper * flow)
+    shift = max(_shift_in_units(base, column) for column in residuals)
     prices = [price + shift for price in prices]
     total = sum(prices, Fraction(0)) + sum(
         (multiplier * row.rhs for multiplier, row in zip(rows, program.rows, strict=True)), Fraction(0)
@@ -129,27 +138,47 @@ def _dyadic(value: float) -> Fraction:
     return dyadic_up(Fraction(float(value)), BITS)
 
 
-def _needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
-    """The least multiple of 2^-72, with the format's slack, to raise all prices by: the largest
-    residual . v / sum(v) over the base cone at gh. Over the box [1, gh]^k it is attained with the n largest
-    residuals at gh, for some n. In n this is a concave sequence over a linear one: it rises, then falls, so a
-    number that neither neighbour exceeds is its maximum. Floats guess where, rationals decide."""
+def _exactly(value: Fraction) -> Number:
+    return value
+
+
+def _in_units(value: Fraction) -> Number:
+    """The least integer n with n 2^-FINE >= value: columns are non-negative, so raised residuals are on the safe
+    side, and integers cost a tenth of what rationals cost. Prices and flows, multiples of 2^-BITS, are kept."""
+    return -((-value.numerator << FINE) // value.denominator)
+
+
+def needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
+    """The least multiple of 2^-72, with the format's slack, to raise all prices by (see `_shift_in_units`), for the
+    residual (k rationals) of one column."""
     base = base_cone(program.cone)
+    raised = _exactly if isinstance(base, FreeCone) else _in_units
+    return _shift_in_units(base, [raised(value) for value in residual])
+
+
+def _shift_in_units(base: Cone, residual: Sequence[Number]) -> Fraction:
+    """The largest residual . v / sum(v) over the base cone at gh, with the format's slack, on the grid of 2^-72.
+
+    Over the box [1, gh]^k it is attained with the n largest residuals at gh, for some n. In n this is a concave
+    sequence over a linear one: it rises, then falls, so a number that neither neighbour exceeds is its maximum. Floats
+    guess where, rationals decide."""
     if isinstance(base, GraphCone):
-        return dyadic_up(max(residual) + sum(map(abs, residual), Fraction(1)) / 2**70, BITS)
+        slack = (1 + _fraction(sum(max(value, -value) for value in residual))) / 2**70
+        return dyadic_up(_fraction(max(residual)) + slack, BITS)
     if not isinstance(base, CompleteCone):
-        return max(residual)
+        return Fraction(max(residual))
     gh = base.level.ratio.upper
+    above, below = (gh - 1).numerator, gh.denominator
     ordered = sorted(residual, reverse=True)
     size = len(ordered)
-    tops = list(accumulate(ordered, initial=Fraction(0)))
-    total, step = tops[-1], gh - 1
+    tops = list(accumulate(ordered, initial=0))
+    total = tops[-1]
 
     def at(count: int) -> Fraction:
-        return (step * tops[count] + total) / (step * count + size)
+        return Fraction(above * tops[count] + below * total, above * count + below * size)
 
-    floats = np.array([float(top) for top in tops])
-    guess = int(((float(step) * floats + float(total)) / (float(step) * np.arange(size + 1) + size)).argmax())
+    step = float(gh - 1)
+    guess = int(((step * np.array(tops, dtype=float) + float(total)) / (step * np.arange(size + 1) + size)).argmax())
     worst = at(guess)
     for direction in (-1, 1):
         count = guess + direction
@@ -157,13 +186,18 @@ def _needed_shift(program: Program, residual: Sequence[Fraction]) -> Fraction:
             worst = value
             count += direction
     if base.level.ratio.lower == base.level.ratio.upper:
-        return dyadic_up(worst, BITS)
-    slack = gh * sum((abs(value) for value in ordered), Fraction(0)) + abs(worst) * size * gh
-    return dyadic_up(worst + slack / (size << 78), BITS)
+        return dyadic_up(_fraction(worst), BITS)
+    slack = gh * sum(max(value, -value) for value in ordered) + abs(worst) * size * gh
+    return dyadic_up(_fraction(worst + slack / (size << 78)), BITS)
+
+
+def _fraction(units: Number) -> Fraction:
+    """A number of units of 2^-FINE."""
+    return Fraction(units) / (1 << FINE)
 
 
 def _cone_multipliers(
-    program: Program, dual: Dual, residuals: Sequence[Sequence[Fraction]]
+    program: Program, dual: Dual, residuals: Sequence[Sequence[Number]]
 ) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
     """Multipliers >= 0 of the cone's own rows, and flows >= 0 on the edges of a graph, one list each a column."""
     own = len(cone_rows(program.cone))
@@ -180,7 +214,7 @@ def _cone_multipliers(
     return tuple(column[:own] for column in exact), tuple(column[own:] for column in exact)
 
 
-def _best_multipliers(program: Program, residual: Sequence[Fraction]) -> FloatArray:
+def _best_multipliers(program: Program, residual: Sequence[Number]) -> FloatArray:
     """Cone multipliers u >= 0 that leave the least shift for one column, by a small linear programme.
 
     min d with r - A'u - d/k = pos - neg, pos, neg >= 0, and gamma sum(pos) <= sum(neg) for a complete cone,
@@ -199,7 +233,8 @@ def _best_multipliers(program: Program, residual: Sequence[Fraction]) -> FloatAr
     # Variables: u (own), d, pos (k), neg (k).
     equal = np.hstack([rows.T, np.full((k, 1), 1.0 / k), np.eye(k), -np.eye(k)])
     balance = np.concatenate([np.zeros(own + 1), np.full(k, ratio or 0.0), -np.ones(k)])[None, :]
-    r = np.array([float(value) for value in residual])
+    unit = 1.0 if isinstance(base, FreeCone) else 2.0**-FINE
+    r = unit * np.array([float(value) for value in residual])
     lower = np.concatenate([np.zeros(own), [-np.inf], np.zeros(2 * k)])
     upper = np.full(own + 1 + 2 * k, np.inf)
     if ratio is None:

@@ -148,10 +148,10 @@ class BoxPricer:
         found = self._lp.rerun(cost, self.forms.lower, self.forms.upper)
         if found.x is None:
             return None
-        # HiGHS keeps edges to 1e-10 only; the nearest column below that keeps them all costs the mechanism nothing.
-        v = np.maximum(found.x[: self._size], 0.0)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.fmin.reduce(self.forms.ratios * v[None, :], axis=1))
+        # HiGHS keeps edges to 1e-10 only; the nearest column above that keeps them all has hardly more mass. The one
+        # below would be zero where any entry is: across long graphs true entries are far smaller than 1e-10.
+        v = np.maximum(found.x[: self._size], self.forms.lower[: self._size])
+        return np.asarray((v[:, None] / self.forms.ratios).max(axis=0))
 
     def climb(self, v: FloatArray) -> float:
         """Follow the gradient from vertex to vertex, remember where it ends, and return the reduced price there."""

@@ -98,6 +98,14 @@ class LpModel:
             rows.data,
         )
 
+    def add_dense_rows(self, table: FloatArray, upper: FloatArray) -> None:
+        """Append rows table x <= upper, a small dense table: without the detour over a sparse matrix."""
+        count = len(table)
+        at, columns = np.nonzero(table)
+        starts = np.searchsorted(at, np.arange(count)).astype(np.int32)
+        values = table[at, columns]
+        self._highs.addRows(count, np.full(count, -np.inf), upper, len(at), starts, columns.astype(np.int32), values)
+
     def change_coefficient(self, row: int, column: int, value: float) -> None:
         """Set one entry of A."""
         self._highs.changeCoeff(row, column, value)
@@ -121,6 +129,11 @@ class LpModel:
         """Delete the variables where the boolean array `keep` is false."""
         out = np.flatnonzero(~keep).astype(np.int32)
         self._highs.deleteCols(len(out), out)
+
+    def keep_rows(self, keep: np.ndarray) -> None:
+        """Delete the rows where the boolean array `keep` is false."""
+        out = np.flatnonzero(~keep).astype(np.int32)
+        self._highs.deleteRows(len(out), out)
 
     def rerun(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
         """Solve again, warm, with other costs and bounds. For models of a millisecond: nothing interrupts it."""
@@ -146,27 +159,22 @@ class LpModel:
         status = self._highs.modelStatusToString(code)
         return LpAnswer(status, -np.inf, None, None, time.monotonic() - begun, ray)
 
-    def solve(self, time_limit: float | None = None, interrupted: Callable[[], bool] = lambda: False) -> LpAnswer:
+    def solve(
+        self, time_limit: float | None = None, interrupted: Callable[[], bool] | None = lambda: False
+    ) -> LpAnswer:
         """Solve from where the model stands, for at most `time_limit` seconds; `interrupted()` is asked ten
-        times a second and cancels the solve (status "interrupted")."""
+        times a second and cancels the solve (status "interrupted"). None is for models of milliseconds: they run in
+        this thread, for a thread costs as much as they do."""
         import highspy
 
         begun = time.monotonic()
         # HiGHS counts its limit from the model's first run.
         limit = highspy.kHighsInf if time_limit is None else self._highs.getRunTime() + max(time_limit, 0.0)
         self._highs.setOptionValue("time_limit", limit)
-        self._highs.startSolve()
-        finished = False
-        try:
-            while not finished:
-                finished = self._highs.wait(0.1)[0]
-                if not finished and interrupted():
-                    self._highs.cancelSolve()
-        finally:
-            # A second Ctrl-C leaves through here: HiGHS's thread must end before its model goes.
-            while not finished:
-                self._highs.cancelSolve()
-                finished = self._highs.wait(0.1)[0]
+        if interrupted is None:
+            self._highs.run()
+        else:
+            self._run_in_thread(interrupted)
         known = {
             highspy.HighsModelStatus.kOptimal: "optimal",
             highspy.HighsModelStatus.kInfeasible: "infeasible",
@@ -188,3 +196,17 @@ class LpModel:
             dual,
             time.monotonic() - begun,
         )
+
+    def _run_in_thread(self, interrupted: Callable[[], bool]) -> None:
+        self._highs.startSolve()
+        finished = False
+        try:
+            while not finished:
+                finished = self._highs.wait(0.1)[0]
+                if not finished and interrupted():
+                    self._highs.cancelSolve()
+        finally:
+            # A second Ctrl-C leaves through here: HiGHS's thread must end before its model goes.
+            while not finished:
+                self._highs.cancelSolve()
+                finished = self._highs.wait(0.1)[0]

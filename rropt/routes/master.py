@@ -29,6 +29,10 @@ class Priced:
     columns: FloatArray
 
 
+CLOSE = 0.75
+"""The share of the wanted gap at which to stop: the rest is for what rounding and proof lose."""
+BRIEF = 100_000
+"""Entries of a master that HiGHS solves again within milliseconds: nothing need interrupt it."""
 KEPT = 12
 """Columns the master keeps, for each input, before the idle half is dropped."""
 
@@ -70,11 +74,11 @@ def generate(
     """Column generation from the k x n columns `start` (whose cone must contain the vector 1).
 
     Prices are averaged over `ties` (inputs that the problem does not tell apart): by convexity and symmetry
-    that never worsens the bound. Stops when the value is within a quarter of the wanted gap of the bound or
-    of the `ceiling` (a bound known from elsewhere), when no column improves at any of the pricer's `levels` of
+    that never worsens the bound. Stops when the value is within CLOSE times the wanted gap of the bound or half of
+    it from the `ceiling` (a bound known from elsewhere), when no column improves at any of the pricer's `levels` of
     effort, at the time limit, or on Ctrl-C.
     """
-    master = _Master(utility, start, anchor)
+    master = Master(utility, start, anchor)
     best = np.inf
     best_prices: FloatArray | None = None
     stopped = ""
@@ -90,11 +94,11 @@ def generate(
             if (reached := float(trial.sum()) + priced.excess) < best:
                 best, best_prices = reached, trial
             fresh = master.improving(priced.columns)
-            if fresh.shape[1] or min(best, ceiling) - master.value <= effort.gap / 4 or effort.stopped():
+            if fresh.shape[1] or min(best, ceiling) - master.value <= CLOSE * effort.gap or effort.stopped():
                 break
         effort.monitor(master.value, min(best, ceiling))
         stopped = effort.stopped()
-        if min(best, ceiling) - master.value <= effort.gap / 4 or not fresh.shape[1] or stopped:
+        if min(best, ceiling) - master.value <= CLOSE * effort.gap or not fresh.shape[1] or stopped:
             break
         master.add(fresh)
     stopped = stopped or (master.status if master.status in ("time limit", "interrupted") else "")
@@ -103,7 +107,7 @@ def generate(
     return Answer(claim, master.matrix(), None, None if best_prices is None else Dual(best_prices), stopped=stopped)
 
 
-class _Master:
+class Master:
     """The restricted master: its columns, scaled to anchor . v = 1, and HiGHS's last word on them."""
 
     def __init__(self, utility: ColumnSum, start: FloatArray, anchor: FloatArray) -> None:
@@ -111,23 +115,26 @@ class _Master:
         self.columns = start / (anchor @ start)
         self._seen = {_key(column) for column in self.columns.T}
         self.worth = utility.mu(self.columns)
-        k, n = self.columns.shape
-        self._lp = LpModel(
-            self.worth,
-            sparse.csc_matrix(self.columns),
-            np.ones(k),
-            np.ones(k),
-            np.zeros(n),
-            np.full(n, np.inf),
-            "simplex",
-        )
+        self._lp = self._cold()
         self.status, self.seconds, self.value = "not started", 0.0, -np.inf
         self.theta: FloatArray | None = None
-        self.prices: FloatArray = np.zeros(k)
+        self.prices: FloatArray = np.zeros(len(anchor))
+
+    def _cold(self) -> LpModel:
+        k, n = self.columns.shape
+        ones = np.ones(k)
+        return LpModel(
+            self.worth, sparse.csc_matrix(self.columns), ones, ones, np.zeros(n), np.full(n, np.inf), "simplex"
+        )
 
     def solve(self, effort: Effort) -> bool:
         """Whether HiGHS found an optimum in the time that is left."""
-        found = self._lp.solve(effort.remaining(), effort.interrupted)
+        brief = self.columns.size <= BRIEF
+        found = self._lp.solve(effort.remaining(), None if brief else effort.interrupted)
+        if found.status not in ("optimal", "time limit", "interrupted"):
+            # A warm basis that has gone bad; from the start it works.
+            self._lp = self._cold()
+            found = self._lp.solve(effort.remaining(), None if brief else effort.interrupted)
         self.status = found.status
         self.seconds += found.seconds
         if found.status != "optimal" or found.x is None or found.row_dual is None:
@@ -143,6 +150,12 @@ class _Master:
         gain = self.utility.mu(scaled) - self.prices @ scaled
         new = [y for y in np.argsort(-gain) if gain[y] > 1e-12 and _key(scaled[:, y]) not in self._seen]
         return scaled[:, new]
+
+    def unseen(self, columns: FloatArray) -> FloatArray:
+        """Those of some columns, scaled, that the master does not have, each once."""
+        scaled = columns / (self.anchor @ columns)
+        named = {_key(column): y for y, column in reversed(list(enumerate(scaled.T)))}
+        return scaled[:, sorted(y for name, y in named.items() if name not in self._seen)]
 
     def add(self, columns: FloatArray) -> None:
         """Append scaled columns; those that have long been of no use leave first."""

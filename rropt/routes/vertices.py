@@ -18,14 +18,13 @@ from rropt.routes.lp import LpModel
 from rropt.routes.master import Priced, generate, tie_groups
 from rropt.routes.offdiagonal_vertices import information
 from rropt.routes.offdiagonal_vertices import vertices as off_diagonal_vertices
-from rropt.routes.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase, subset_sums
+from rropt.routes.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
+from rropt.routes.staircases import Staircases
 
 LARGEST_PRODUCT = 300_000
 """Largest number of (output, ray) variables of a linear utility."""
 LARGEST_LISTED = 14
 """Largest k whose vertices with uniform off-diagonals (2^k and more) are listed."""
-ADDED = 6
-"""Columns added a round, for each input."""
 
 
 class VerticesRoute(Route):
@@ -47,6 +46,8 @@ class VerticesRoute(Route):
                 "vertices takes convex objectives without constraints on the whole matrix only",
                 "leave those out, or maximise trace or expected_gain by route linear",
             )
+        if not isinstance(program.utility, (Linear, ColumnSum)):
+            return Refusal("vertices takes no risk", "use route columns")
         if program.sense == "minimize" and isinstance(program.utility, ColumnSum):
             return Refusal("a convex objective cannot be minimised by vertices", "maximise it")
         if isinstance(program.cone, CompleteCone):
@@ -103,19 +104,10 @@ class VerticesRoute(Route):
         by_prior = np.argsort(-p, kind="stable")
         apart = np.concatenate([by_prior[::2], by_prior[1::2]])
         first = np.unique(np.concatenate([[0], cyclic_intervals(by_prior, k), cyclic_intervals(apart, k)]))
-        every = np.arange(1 << k)
-        mass = 1.0 + subset_sums((gamma - 1) * p)
-        worth = np.concatenate(
-            [utility.mu(staircase(part, k, gamma)) for part in np.array_split(every, max(1, (1 << k) >> 14))]
-        )
-        per_mass = worth / mass
+        every = Staircases.of(utility, p, gamma)
 
         def price(a: FloatArray, level: int) -> Priced:
-            reduced = per_mass - (float(a.sum()) + subset_sums((gamma - 1) * a)) / mass
-            count = min(ADDED * k, len(reduced) - 1)
-            top = np.argpartition(-reduced, count)[: count + 1]
-            top = top[reduced[top] > 0]
-            return Priced(float(reduced.max()), staircase(top, k, gamma))
+            return every.price(a)
 
         # Only information treats inputs of equal prior alike; a gain matrix need not.
         alike = isinstance(utility, Information) and utility.given is None
