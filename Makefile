@@ -29,7 +29,7 @@ test-all: test lint types
 	$(BIN)/python -m pytest -q -m "long and not exact"
 
 # Writes docs/benchmarks.md, in five minutes; make bench BENCH=--full takes up to thirty, BENCH="large ties" prints.
-bench: $(VENV)/.installed
+bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
 
 lint: $(VENV)/.installed-dev
@@ -87,5 +87,5 @@ $(VENV)-exact/.installed: $(SOURCES)
 $(VENV)-lowest/.installed: export PIP_CONSTRAINT :=
 $(VENV)-lowest/.installed: pyproject.toml setup.py constraints-lowest.txt
 	$(new-venv)
-	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[test]"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[learn,tables,test]"
 	@touch $@

@@ -203,6 +203,78 @@ def check(
     raise typer.Exit(checker.main(certificates))
 
 
+@app.command(
+    epilog="Exit status: 0 released, 2 bad input, or refused because it would be a second draw: nothing has changed."
+)
+def apply(
+    mechanism: Annotated[
+        str, typer.Argument(metavar="MECHANISM|RELEASE.toml", help="A mechanism file, a folder of results, or a plan.")
+    ],
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet or .arrow file.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="The column; several times: columns perturbed jointly.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The release (default: DATA.protected.SUFFIX).")
+    ] = None,
+    null: Annotated[str | None, typer.Option("--null", help="The label that missing values are read as.")] = None,
+    other: Annotated[str | None, typer.Option("--other", help="The label that unknown values are read as.")] = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Draw again, and write over what is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Protect columns of a table with a mechanism; writes the table and a manifest, and draws once only."""
+    from rropt import release, terminal
+
+    if mechanism.endswith(".toml"):
+        given = {"--column": column, "--null": null, "--other": other}
+        extra = next((name for name, value in given.items() if value), None)
+        if extra is not None:
+            raise InputError(f"{extra} is given beside a release file", mechanism, "write it into the file")
+        plan = release.load_release(mechanism)
+        declared, table, target = plan.release, data or plan.data, out or plan.output
+        delimiter = delimiter or plan.delimiter
+        if table is None:
+            raise InputError("it names no data", mechanism, 'add data = "...", or give DATA')
+    else:
+        if data is None or not column:
+            raise InputError("no data or no column is named", mechanism, "write: rropt apply MECHANISM DATA --column C")
+        loaded = release.load_mechanism(mechanism)
+        declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other))
+        table, target = data, out
+    with terminal.rows_progress("releasing") as monitor:
+        released = release.release_file(table, declared, target, force, delimiter, monitor)
+    if as_json:
+        typer.echo(json.dumps(released.manifest, ensure_ascii=False))
+        for note in released.notes:
+            print(f"rropt: note: {note}", file=sys.stderr)
+    else:
+        terminal.show_release(released, terminal.console())
+
+
+@app.command()
+def estimate(
+    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="The mechanism, or its folder of results.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The released file.")],
+    column: Annotated[list[str], typer.Option("--column", help="The column; several times: perturbed jointly.")],
+    method: Annotated[str, typer.Option("--method", help="unbiased, minimax, mle, moments, projected, clipped.")] = (
+        "unbiased"
+    ),
+    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.")] = 0.95,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recover the frequencies of the true answers from a released file, with errors and intervals."""
+    from rropt import release, terminal
+
+    name = column[0] if len(column) == 1 else tuple(column)
+    found = release.estimate_file(data, {name: release.load_mechanism(mechanism)}, method, delimiter=delimiter)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(level), ensure_ascii=False))
+    else:
+        terminal.show_estimate(found, level, terminal.console())
+
+
 @models_app.command("list")
 def list_command() -> None:
     """Name the shipped models."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -16,6 +18,10 @@ from rropt.criteria import Level
 from rropt.exact import shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
+
+if TYPE_CHECKING:
+    from rropt.inference.estimate import Estimate
+    from rropt.release.run import Released
 
 SHADES = " ░▒▓█"
 ASCII_SHADES = " .:*#"
@@ -155,6 +161,69 @@ def show_solution(solution: Solution, console: Console) -> None:
         # The problem stands above in the user's words; the checker's own line of it is for those who call it.
         lines = [line for line in solution.verdict.report().splitlines() if line != solution.verdict.problem]
         console.print("checker: " + "\n         ".join(lines), highlight=False, markup=False)
+
+
+def show_release(released: Released, console: Console) -> None:
+    """Print what a release gives away, column by column and together, and where its files stand."""
+    told = released.manifest
+    table = _two_columns(f"Release of {plain(told['data'])}")
+    for level in released.privacy.levels:
+        strata = f" within each {', '.join(level.strata)}" if level.strata else ""
+        words = f"randomised: epsilon {shown(level.epsilon, 12, up=True)}{strata}"
+        table.add_row(plain(", ".join(level.columns)), Text(plain(words)))
+    total = f"epsilon {shown(released.privacy.epsilon, 12, up=True)}"
+    if told["earlier_draws"]:
+        more = told["epsilon_with_earlier"]
+        total += f"; with what was drawn from this data before {'infinite' if more is None else f'{more:.12g}'}"
+    table.add_row("together", Text(total))
+    table.add_row("as they are", Text(plain(", ".join(told["unprotected"]) or "no column")))
+    if told["dropped"]:
+        table.add_row("left out", Text(plain(", ".join(told["dropped"]))))
+    table.add_row("rows", f"{told['rows']:,}")
+    console.print(table)
+    for note in released.notes:
+        console.print(f"note: {plain(note)}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+    console.print()
+    for path, what in (
+        (released.output, ""),
+        (released.manifest_file, ""),
+        (released.ledger, " (what was drawn from the data: keep it with them, unpublished)"),
+    ):
+        verb = "wrote" if released.drawn else "found"
+        console.print(f"{verb} {plain(str(path))}{what}", highlight=False, markup=False, soft_wrap=True)
+
+
+def show_estimate(found: Estimate, level: float, console: Console) -> None:
+    """Print frequencies with their standard errors and intervals, one category a line."""
+    table = Table(title=f"Frequencies by {found.method}, {found.n:,} answers", title_justify="left", box=None)
+    table.add_column("category")
+    for name in ("estimate", "standard error", f"{100 * level:g} % from", "to"):
+        table.add_column(name, justify="right")
+    ends = found.intervals(level)
+    for label, value, error, (low, high) in zip(
+        found.categories, found.values, found.standard_errors, ends, strict=True
+    ):
+        table.add_row(Text(plain(label)), f"{value:.5f}", f"{error:.5f}", f"{low:.5f}", f"{high:.5f}")
+    console.print(table)
+
+
+@contextmanager
+def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A progress bar of rows on the error stream; nothing where that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(what), BarColumn(), TextColumn("{task.fields[shown]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None, shown="")
+        started = time.monotonic()
+
+        def report(done: int, total: int | None) -> None:
+            rate = done / max(time.monotonic() - started, 1e-3)
+            bar.update(task, total=total, completed=done, shown=f"{done:,} rows  {rate / 1e6:.1f} million/s")
+
+        yield report
 
 
 @contextmanager

@@ -1,0 +1,166 @@
+"""Releasing files: rows a second and memory, beside the plain loop over batches that one would write instead."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+import rropt as rr
+from benchmarks.measure import PATIENCE, REPEATS
+from benchmarks.table import Column, Result, Row, Scale, Table, as_number, as_ratio, as_seconds, mark
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+LABELS = tuple(f"category number {number}" for number in range(16))
+ROWS: dict[Scale, dict[str, int]] = {
+    "tiny": {"parquet": 20_000, "arrow": 20_000, "csv": 20_000},
+    "default": {"parquet": 20_000_000, "arrow": 5_000_000, "csv": 2_000_000},
+    "full": {"parquet": 20_000_000, "arrow": 20_000_000, "csv": 20_000_000},
+}
+SPEED, MEMORY = {"parquet": 5.0}, {"parquet": 500.0}
+"""Targets: millions of rows a second, and megabytes."""
+STEP = 1 << 20
+
+
+def write(path: Path, rows: int) -> None:
+    """A table of `rows` records on the disk: an identifier, and one of 16 categories as text."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    random = np.random.default_rng(1)
+    schema = pa.schema([("id", pa.int32()), ("category", pa.string())])
+    writers: dict[str, Callable[[], Any]] = {
+        ".parquet": lambda: pa.parquet.ParquetWriter(path, schema),
+        ".arrow": lambda: pa.ipc.new_file(str(path), schema),
+        ".csv": lambda: pa.csv.CSVWriter(path, schema),
+    }
+    with writers[path.suffix]() as writer:
+        for start in range(0, rows, STEP):
+            size = min(STEP, rows - start)
+            drawn = pa.DictionaryArray.from_arrays(random.integers(0, len(LABELS), size).astype(np.int8), LABELS)
+            identifiers = np.arange(start, start + size, dtype=np.int32)
+            writer.write_table(pa.table([identifiers, drawn.cast(pa.string())], schema=schema))
+
+
+def release(data: Path, output: Path) -> None:
+    """What is measured."""
+    mechanism = rr.RandomizedResponse(LABELS, epsilon=1)
+    rr.release_file(data, rr.ProtectedColumn("category", mechanism), output, force=True)
+
+
+def loop(data: Path, output: Path) -> None:
+    """The plain way: batches of pyarrow, codes by its dictionary, floats and a generator that is not secure, a file
+    under its name from the start, no check of the values."""
+    import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    edges = np.cumsum(rr.RandomizedResponse(LABELS, epsilon=1).to_mechanism().matrix, axis=1)
+    edges[:, -1] = 1.0
+    flat = (edges + np.arange(len(LABELS))[:, None]).ravel()
+    random, names, places = np.random.default_rng(1), pa.array(LABELS), np.arange(len(LABELS) ** 2) % len(LABELS)
+    file = pa.parquet.ParquetFile(data)
+    with pa.parquet.ParquetWriter(output, file.schema_arrow) as writer:
+        for batch in file.iter_batches(batch_size=STEP):
+            codes = pa.compute.index_in(batch.column(1), value_set=names).to_numpy()
+            drawn = places[np.searchsorted(flat, random.random(len(codes)) + codes, side="right")]
+            writer.write_batch(
+                pa.RecordBatch.from_arrays([batch.column(0), names.take(pa.array(drawn))], schema=batch.schema)
+            )
+
+
+WORK = {"release": release, "loop": loop}
+
+
+def child(work: str, data: Path, output: Path) -> dict[str, float]:
+    """Seconds (after everything is loaded) and the megabytes of the whole process at its largest."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / f"small{data.suffix}"
+        write(small, 10)
+        WORK[work](small, small.with_stem("out"))
+    begun = time.perf_counter()
+    WORK[work](data, output)
+    seconds = time.perf_counter() - begun
+    scale = 1e6 if sys.platform == "darwin" else 1e3
+    return {"seconds": seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale}
+
+
+def measured(work: str, data: Path) -> dict[str, float]:
+    """`child` in a process of its own, whose memory is its own: the median of up to three, by seconds."""
+    runs: list[dict[str, float]] = []
+    while len(runs) < REPEATS and (not runs or runs[-1]["seconds"] <= PATIENCE):
+        output = data.with_name(f"{work}{data.suffix}")
+        command = [sys.executable, "-m", "benchmarks.tables.release", work, str(data), str(output)]
+        done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+        runs.append(json.loads(done.stdout))
+    return sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
+
+
+class Release(Table):
+    """Throughput and memory of `release_file`."""
+
+    name: ClassVar[str] = "release"
+    title: ClassVar[str] = "Releasing a file"
+    about: ClassVar[str] = """\
+`release_file` on a file of two columns, an identifier that stays and 16 categories as text that k-RR protects, each
+run in a process of its own. It reads in batches, looks every value up in the mechanism's domain, draws exactly and
+securely, hashes data and output, writes ledger and manifest, and syncs to the disk. *loop* is what one would write
+instead for Parquet: batches of pyarrow, `numpy.searchsorted` on floats with a generator that is not secure, and none of
+the rest. Speed is in millions of rows a second, loading left out; memory is that of the whole process at its largest,
+the loaded libraries included."""
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("format", "format"),
+        Column("rows", "rows"),
+        Column("s", "seconds", as_seconds),
+        Column("M/s", "speed", as_number(1)),
+        Column("target, M/s", "target", as_number(0)),
+        Column("met", "target met"),
+        Column("memory, MB", "memory", as_number(0)),
+        Column("target, MB", "target memory", as_number(0)),
+        Column("met", "target met memory"),
+        Column("loop, M/s", "loop", as_number(1)),
+        Column("release / loop", "ratio", as_ratio),
+        Column("loop, MB", "loop memory", as_number(0)),
+    )
+
+    def measure(self, scale: Scale) -> Result:
+        with tempfile.TemporaryDirectory() as folder:
+            return Result([self._row(kind, rows, Path(folder)) for kind, rows in ROWS[scale].items()])
+
+    def _row(self, kind: str, rows: int, folder: Path) -> Row:
+        data = folder / f"{kind}.{kind}"
+        write(data, rows)
+        ours = measured("release", data)
+        plain = measured("loop", data) if kind == "parquet" else None
+        for path in folder.iterdir():
+            path.unlink()
+        speed = rows / ours["seconds"] / 1e6
+        target, limit = SPEED.get(kind), MEMORY.get(kind)
+        beside = None if plain is None else rows / plain["seconds"] / 1e6
+        return {
+            "format": kind,
+            "rows": rows,
+            "seconds": ours["seconds"],
+            "speed": speed,
+            "target": target,
+            "target met": None if target is None else mark(speed >= target),
+            "memory": ours["memory"],
+            "target memory": limit,
+            "target met memory": None if limit is None else mark(ours["memory"] < limit),
+            "loop": beside,
+            "ratio": None if beside is None else speed / beside,
+            "loop memory": None if plain is None else plain["memory"],
+        }
+
+
+if __name__ == "__main__":
+    print(json.dumps(child(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))

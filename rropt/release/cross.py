@@ -1,0 +1,124 @@
+"""Labels of cross-classified columns: several values as one label and back, without the impossible combinations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from rropt.errors import InputError
+from rropt.priors import clean_labels
+
+SEPARATOR = ", "
+LARGEST_PRODUCT = 1 << 24
+"""Cross-classifications with more cells, impossible ones included, are refused."""
+
+
+def joined(parts: Iterable[str]) -> str:
+    """One label of several: "s, u", as `Pairs` writes it; a comma or backslash of a part gets a backslash before it."""
+    return SEPARATOR.join(part.replace("\\", "\\\\").replace(",", "\\,") for part in parts)
+
+
+def split(label: str) -> tuple[str, ...]:
+    """The parts of a label that `joined` made; any other label gives some parts that do not join to it again."""
+    parts: list[str] = [""]
+    letters = iter(label)
+    for letter in letters:
+        if letter == "\\":
+            parts[-1] += next(letters, "")
+        elif letter == ",":
+            next(letters, None)
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return tuple(parts)
+
+
+@dataclass(frozen=True, init=False)
+class CrossClassification:
+    """The combinations that can occur of several columns' values, as labels of a mechanism's inputs and outputs.
+
+    `columns` maps each column's name to its labels. `impossible` lists patterns, each a mapping from some of the names
+    to a label or to a list of labels: a combination that agrees with all of a pattern is in neither alphabet, so no
+    release shows it. `labels` are the others, the last column changing fastest: "s, u", as `Pairs` writes them.
+    Raises InputError for unknown names and labels, and where fewer than two combinations are left.
+    """
+
+    names: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
+    combinations: tuple[tuple[str, ...], ...]
+
+    def __init__(self, columns: Mapping[str, Sequence[object]], impossible: Sequence[Mapping[str, Any]] = ()) -> None:
+        where = "cross-classification"
+        if not isinstance(columns, Mapping) or len(columns) < 2:
+            raise InputError("it has fewer than two columns", where, 'give {"column": labels, "column": labels}')
+        names = tuple(map(str, columns))
+        parts = tuple(clean_labels(labels, f"labels of column {name!r}") for name, labels in columns.items())
+        if math.prod(map(len, parts)) > LARGEST_PRODUCT:
+            raise InputError(f"it has more than {LARGEST_PRODUCT:,} cells", where, "merge categories")
+        patterns = [_pattern(given, names, parts) for given in impossible]
+        kept = tuple(
+            combination
+            for combination in product(*parts)
+            if not any(all(combination[at] in labels for at, labels in pattern.items()) for pattern in patterns)
+        )
+        if len(kept) < 2:
+            raise InputError(f"{len(kept)} of its combinations are possible", where, "at least two are needed")
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "combinations", kept)
+
+    def __len__(self) -> int:
+        return len(self.combinations)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One label a possible combination."""
+        return tuple(map(joined, self.combinations))
+
+    def counts(self, table: Any) -> dict[str, int]:
+        """Counts by label, for `Prior.from_counts`, from an array of counts with one axis a column.
+
+        Raises InputError for another shape, and where an impossible combination was counted.
+        """
+        shape = tuple(map(len, self.parts))
+        given = np.asarray(table)
+        if given.shape != shape or given.dtype.kind not in "iu":
+            raise InputError(
+                f"counts of shape {given.shape}, dtype {given.dtype}", "cross-classification", f"give integers, {shape}"
+            )
+        found = {
+            joined(names): int(given[at])
+            for at, names in zip(np.ndindex(shape), product(*self.parts), strict=True)
+            if given[at]
+        }
+        possible = dict.fromkeys(self.labels, 0)
+        wrong = [label for label in found if label not in possible]
+        if wrong:
+            raise InputError(
+                f"{sum(found[label] for label in wrong):,} counted in impossible combinations, as {wrong[0]!r}",
+                "cross-classification",
+                "correct the records, or do not call it impossible",
+            )
+        return possible | found
+
+
+def _pattern(given: Any, names: tuple[str, ...], parts: tuple[tuple[str, ...], ...]) -> dict[int, frozenset[str]]:
+    """The labels that a pattern names, by position of their column."""
+    if not isinstance(given, Mapping) or not given:
+        raise InputError(f"{given!r} is no pattern", "impossible", 'give {"column": "label", ...}')
+    found = {}
+    for name, value in given.items():
+        if name not in names:
+            raise InputError(f"{name!r} is no column", "impossible", f"they are {', '.join(names)}")
+        at = names.index(name)
+        labels = frozenset(map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value]))
+        unknown = sorted(labels - set(parts[at]))
+        if unknown:
+            raise InputError(f"{unknown[0]!r} is no label of column {name!r}", "impossible", "check the spelling")
+        found[at] = labels
+    return found

@@ -1,0 +1,110 @@
+"""What callers use; the packages that it needs are loaded when it is called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rropt.errors import InputError
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.release.extras import need
+from rropt.release.plan import ProtectedColumn, Release, explicit
+from rropt.sampling import Source
+
+if TYPE_CHECKING:
+    from rropt.release.run import Released
+
+EXTRA = "tables"
+
+
+def release_table(table: Any, release: Release | ProtectedColumn, source: Source | None = None) -> Any:
+    """Protect a table in memory: pandas, polars or pyarrow in, the same out.
+
+    The domain is that of the mechanisms: text means itself, an integer its decimal text; codes of a categorical column
+    mean nothing. Missing and unknown values are an error that counts and lists them, unless the release says which
+    label they are read as. Columns keep their order and, where all outputs are integers too, their type. Every call
+    draws anew: releasing a table twice leaks twice as much. `source` is for tests. Raises InputError.
+    """
+    need("pyarrow", EXTRA)
+    need("narwhals", EXTRA)
+    from rropt.release.tables import protected_table
+
+    return protected_table(table, _as_release(release), source)
+
+
+def release_file(
+    data: str | os.PathLike[str],
+    release: Release | ProtectedColumn,
+    output: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    delimiter: str | None = None,
+    monitor: Callable[[int, int | None], None] | None = None,
+) -> Released:
+    """Protect a file (.csv, .tsv, .parquet, .arrow) in constant memory, and write a manifest beside the result.
+
+    `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It appears under its name
+    whole or not at all. A ledger beside the data remembers every draw: what was released before, or was interrupted
+    while it was drawn, is refused without `force`, because a second draw leaks more. What differs from `release_table`:
+    in text files every value is text, and an empty one is missing. `monitor` is told rows done and rows in all (None
+    where that is not known). Raises InputError; then nothing has changed.
+    """
+    need("pyarrow", EXTRA)
+    from rropt.release.run import FileRelease, default_output
+
+    source = _path(data)
+    target = default_output(source) if output is None else _path(output)
+    monitor = monitor or (lambda done, total: None)
+    return FileRelease(source, _as_release(release), target, force, delimiter, monitor).run()
+
+
+def counts_of(
+    file: str | os.PathLike[str],
+    column: str | tuple[str, ...],
+    mechanism: Any,
+    where: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+) -> np.ndarray:
+    """How often each output of `mechanism` stands in a column of a released file: m int64, in the outputs' order.
+
+    `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
+    of other columns, `{"region": "north"}`: for a column with a mechanism for each stratum. Where a manifest stands
+    beside the file, file and mechanism must be those of the release. Raises InputError that counts and lists values
+    that are no outputs.
+    """
+    return table_of(file, {column: mechanism}, where, delimiter)
+
+
+def table_of(
+    file: str | os.PathLike[str],
+    columns: Mapping[str | tuple[str, ...], Any],
+    where: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+) -> np.ndarray:
+    """The joint counts of several released columns: `columns` maps each to its mechanism, and is one axis each of the
+    int64 result. As `counts_of` otherwise."""
+    need("pyarrow", EXTRA)
+    from rropt.release.counting import count_table
+
+    if not columns:
+        raise InputError("no column is named", "counts", "give at least one")
+    axes: dict[str | tuple[str, ...], Mechanism] = {name: explicit(one, "counts") for name, one in columns.items()}
+    return count_table(_path(file), axes, where or {}, delimiter)
+
+
+def _path(given: str | os.PathLike[str]) -> Path:
+    path = Path(given)
+    if "\0" in str(path):
+        raise InputError("no file has such a name", repr(str(path)), "check it")
+    return path
+
+
+def _as_release(given: Release | ProtectedColumn) -> Release:
+    if isinstance(given, ProtectedColumn):
+        return Release(given)
+    if not isinstance(given, Release):
+        raise InputError(f"{type(given).__name__} is no release", "release", "give a Release or a ProtectedColumn")
+    return given

@@ -1,0 +1,149 @@
+"""`RandomizedColumn`: a mechanism as a transformer of scikit-learn."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rropt.errors import InputError
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem import Problem
+from rropt.release.cross import joined
+from rropt.release.extras import need
+from rropt.release.plan import explicit
+from rropt.release.provenance import load_mechanism
+from rropt.sampling.labels import relabel
+
+if TYPE_CHECKING:
+    from rropt.inference.estimate import Estimate
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+except ImportError:  # said when one is made, so that the name itself can be had without scikit-learn
+    BaseEstimator = TransformerMixin = None
+
+_BASES: tuple[type, ...] = (object,) if BaseEstimator is None else (TransformerMixin, BaseEstimator)
+
+
+class RandomizedColumn(*_BASES):  # type: ignore[misc]
+    """Randomises one categorical column, or several jointly, before anything is learnt from it.
+
+    `mechanism`: a `Mechanism`, a family, or the path of a file that `rropt solve` wrote; or `problem`: a `Problem` that
+    `fit` solves (the prior is the problem's own: learning it from the data would leak). X is n x 1 for a mechanism of
+    single labels (an array, a list of rows, a frame), n x j for one of joint labels "s, u". What comes out are labels
+    of the mechanism's outputs, one column, as objects.
+
+    After `fit`: `mechanism_`, `epsilon_` (of one draw, nats, rounded up), `n_features_in_`, `feature_names_in_` where X
+    has names. Every call of `transform` draws anew, with secure randomness and no seed, and leaks `epsilon_` again:
+    transform a record once and keep the result.
+    """
+
+    def __init__(self, mechanism: Any = None, problem: Problem | None = None) -> None:
+        if BaseEstimator is None:
+            need("sklearn", "learn")
+        self.mechanism = mechanism
+        self.problem = problem
+
+    def fit(self, X: Any, y: Any = None) -> RandomizedColumn:
+        """Find the mechanism and note the columns of X; its values are not looked at. Raises InputError."""
+        from rropt.release.privacy import epsilon_above
+
+        if (self.mechanism is None) == (self.problem is None):
+            raise InputError(
+                "give either mechanism or problem", "RandomizedColumn", "one of the two decides the design"
+            )
+        if self.problem is not None:
+            if not isinstance(self.problem, Problem):
+                raise InputError(
+                    f"{type(self.problem).__name__} is no Problem", "RandomizedColumn", "give rr.Problem(...)"
+                )
+            solution = self.problem.solve()
+            if solution.mechanism is None:
+                raise InputError(f"the problem is {solution.status}", "RandomizedColumn", "loosen its constraints")
+            self.mechanism_: Mechanism = solution.mechanism
+        elif isinstance(self.mechanism, (str, os.PathLike)):
+            self.mechanism_ = load_mechanism(self.mechanism)
+        else:
+            self.mechanism_ = explicit(self.mechanism, "RandomizedColumn")
+        self.epsilon_ = epsilon_above(self.mechanism_.parity())
+        names = getattr(X, "columns", None)
+        self.n_features_in_ = len(_columns(X))
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(list(names), dtype=object)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Draw: an n x 1 array of output labels. Raises InputError that counts and lists unknown and missing values."""
+        return self._drawn(self._fitted(), X)
+
+    def _fitted(self) -> Mechanism:
+        if not hasattr(self, "mechanism_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("this RandomizedColumn is not fitted; call fit first")
+        return self.mechanism_
+
+    def _drawn(self, mechanism: Mechanism, X: Any) -> np.ndarray:
+        columns = _columns(X)
+        if len(columns) != self.n_features_in_:
+            raise InputError(f"it has {len(columns)} columns, not {self.n_features_in_}", "X", "give those of fit")
+        if len(columns) == 1:
+            labels = columns[0]
+        else:
+            labels = np.empty(len(columns[0]), dtype=object)
+            labels[:] = [_joint(parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
+        drawn = relabel(labels, mechanism.inputs, mechanism.outputs, mechanism.sample)
+        return np.asarray(drawn, dtype=object).reshape(-1, 1)
+
+    def estimate(self, X: Any, method: str = "unbiased", **options: Any) -> Estimate:
+        """The frequencies of the true values, with errors, from transformed ones: the inverse in expectation, which no
+        single record has. `X` is n x 1, as `transform` returns it; `method` and `options` as `Mechanism.estimate`."""
+        mechanism = self._fitted()
+        columns = _columns(X)
+        if len(columns) != 1:
+            raise InputError(f"it has {len(columns)} columns", "X", "give the one that transform returned")
+        place = {label: y for y, label in enumerate(mechanism.outputs)}
+        unknown = sorted({str(value) for value in columns[0].tolist() if value not in place})
+        if unknown:
+            raise InputError(f"{unknown[0]!r} is no output of the mechanism", "X", "give what transform returned")
+        found = np.array([place[value] for value in columns[0].tolist()], dtype=np.intp)
+        return mechanism.estimate(np.bincount(found, minlength=len(place)), method, **options)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The name of the one output column: that of the input, or of all inputs joined by "_"."""
+        self._fitted()
+        names = input_features if input_features is not None else getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{at}" for at in range(self.n_features_in_)]
+        return np.array(["_".join(map(str, names))], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.requires_fit = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _columns(X: Any) -> list[np.ndarray]:
+    """The columns of X, each an array of n values. Raises InputError unless X has two axes."""
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        # Column by column: a frame's types must not be made one.
+        return [np.asarray(X[name], dtype=object) for name in X.columns]
+    array = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InputError(f"it has shape {array.shape}", "X", "give n x 1: X[[name]] of a frame, reshape(-1, 1)")
+    return list(array.T)
+
+
+def _joint(parts: tuple[Any, ...]) -> str | None:
+    """The joint label of one record; None, which is unknown, where a part can be no label."""
+    plain = [
+        part if isinstance(part, str) else str(int(part))
+        for part in parts
+        if isinstance(part, (str, int, np.integer)) and not isinstance(part, (bool, np.timedelta64))
+    ]
+    return joined(plain) if len(plain) == len(parts) and all(plain) else None

@@ -1,0 +1,154 @@
+"""What is released and how: which mechanism protects which columns, in which strata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rropt.errors import InputError
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.release.cross import split
+
+
+@dataclass(frozen=True, init=False)
+class ProtectedColumn:
+    """One column, or several that are perturbed jointly, and the mechanism that protects them.
+
+    `columns`: a name, or names whose values together are one input: the mechanism's inputs are then labels "s, u" as
+    `Pairs` and `CrossClassification` write them, and its outputs must be among them, unless `name` says that they are
+    released as one column. `mechanism`: a `Mechanism` (or a family with `to_mechanism`), or one for each stratum, as a
+    mapping from the values of the columns `by` (joined likewise where there are several). `null`, `other`: the label
+    that missing values, or values that are no label, are read as before they are randomised: a label, or a mapping
+    from a column's name to one; without them such values are an error. `name`: how the released column is called.
+
+    Raises InputError for what does not fit together.
+    """
+
+    columns: tuple[str, ...]
+    strata: tuple[tuple[tuple[str, ...], Mechanism], ...]
+    by: tuple[str, ...]
+    null: tuple[tuple[str, str], ...]
+    other: tuple[tuple[str, str], ...]
+    name: str | None
+
+    def __init__(
+        self,
+        columns: str | Sequence[str],
+        mechanism: Any,
+        by: str | Sequence[str] = (),
+        null: str | Mapping[str, str] | None = None,
+        other: str | Mapping[str, str] | None = None,
+        name: str | None = None,
+    ) -> None:
+        protected, strata_columns = _names(columns, "columns"), _names(by, "by") if by else ()
+        where = f"column {', '.join(map(repr, protected))}"
+        if set(protected) & set(strata_columns):
+            raise InputError("it is its own stratum", where, "the strata are other columns")
+        if isinstance(mechanism, Mapping) != bool(strata_columns):
+            raise InputError(
+                "there are strata without a column that tells them" if not strata_columns else "it has one mechanism",
+                where,
+                "give by=COLUMN and a mechanism for each of its values, or one mechanism and no by",
+            )
+        object.__setattr__(self, "columns", protected)
+        object.__setattr__(self, "by", strata_columns)
+        object.__setattr__(self, "strata", _strata(mechanism, strata_columns, where))
+        object.__setattr__(self, "null", _marks(null, protected, strata_columns, f"{where}: null"))
+        object.__setattr__(self, "other", _marks(other, protected, strata_columns, f"{where}: other"))
+        if name is not None and (not isinstance(name, str) or not name):
+            raise InputError(f"{name!r} is no name of a column", where)
+        object.__setattr__(self, "name", name)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The names of the released columns."""
+        return self.columns if self.name is None else (self.name,)
+
+
+@dataclass(frozen=True, init=False)
+class Release:
+    """What happens to the columns of a table: some are protected, some are left out (`drop`), the others stay as they
+    are and give away what they give away.
+
+    `columns` are `ProtectedColumn`s, each column in at most one of them: a second draw from the same value would leak
+    more. Raises InputError.
+    """
+
+    columns: tuple[ProtectedColumn, ...]
+    drop: tuple[str, ...]
+
+    def __init__(self, columns: ProtectedColumn | Sequence[ProtectedColumn], drop: Sequence[str] = ()) -> None:
+        given = (columns,) if isinstance(columns, ProtectedColumn) else tuple(columns)
+        if not given or not all(isinstance(column, ProtectedColumn) for column in given):
+            raise InputError("it protects nothing", "release", "give at least one ProtectedColumn")
+        object.__setattr__(self, "columns", given)
+        object.__setattr__(self, "drop", _names(drop, "drop") if drop else ())
+        for what, names in (
+            ("protected", [name for column in given for name in column.columns]),
+            ("released", [name for column in given for name in column.released]),
+        ):
+            twice = [name for at, name in enumerate(names) if name in names[:at]]
+            if twice:
+                raise InputError(
+                    f"column {twice[0]!r} is {what} twice", "release", "a second draw leaks more: list it once"
+                )
+        lost = set(self.drop) & {name for column in given for name in column.columns}
+        if lost:
+            raise InputError(f"column {min(lost)!r} is both protected and dropped", "release", "do one of the two")
+
+    def public(self, column: ProtectedColumn) -> bool:
+        """Whether the strata of `column` can be read off the release: its columns `by` stay as they are."""
+        hidden = {name for one in self.columns for name in one.columns} | set(self.drop)
+        return not set(column.by) & hidden
+
+
+def _names(given: Any, what: str) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise InputError(f"{given!r} names no column", what, "give a name, or a list of names")
+    if len(set(names)) != len(names):
+        raise InputError(f"{names} names a column twice", what, "name it once")
+    return names
+
+
+def explicit(mechanism: Any, where: str) -> Mechanism:
+    """The explicit matrix of a mechanism or a family. Raises InputError."""
+    if isinstance(mechanism, Mechanism):
+        return mechanism
+    made = getattr(mechanism, "to_mechanism", None)
+    if made is None:
+        raise InputError(f"{type(mechanism).__name__} is no mechanism", where, "give a Mechanism")
+    found = made()
+    assert isinstance(found, Mechanism)
+    return found
+
+
+def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tuple[str, ...], Mechanism], ...]:
+    if not by:
+        return (((), explicit(mechanism, where)),)
+    if not mechanism:
+        raise InputError("it has no mechanism", where, "give one a stratum")
+    found: dict[tuple[str, ...], Mechanism] = {}
+    for label, one in mechanism.items():
+        parts = tuple(map(str, label)) if isinstance(label, tuple) else (str(label),)
+        if len(parts) != len(by) and isinstance(label, str):
+            parts = split(label)
+        if len(parts) != len(by) or not all(parts):
+            raise InputError(f"stratum {label!r} is no value of {', '.join(by)}", where, "give one value a column")
+        if parts in found:
+            raise InputError(f"stratum {label!r} appears twice", where, "name it once")
+        found[parts] = explicit(one, f"{where}, stratum {label!r}")
+    return tuple(found.items())
+
+
+def _marks(given: Any, columns: tuple[str, ...], by: tuple[str, ...], where: str) -> tuple[tuple[str, str], ...]:
+    if given is None:
+        return ()
+    table = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
+    for name, label in table.items():
+        if name not in columns + by:
+            raise InputError(f"{name!r} is not one of its columns", where, f"they are {', '.join(columns + by)}")
+        if not isinstance(label, str) or not label:
+            raise InputError(f"{label!r} is no label", where, "give one of the mechanism's inputs")
+    return tuple(table.items())

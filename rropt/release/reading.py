@@ -1,0 +1,145 @@
+"""RELEASE.toml: columns, mechanisms and strata of a release, written down."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rropt.errors import InputError
+from rropt.files import read_text
+from rropt.release.plan import ProtectedColumn, Release
+from rropt.release.provenance import load_mechanism
+
+TOP_KEYS = ("schema", "data", "output", "delimiter", "drop", "column")
+COLUMN_KEYS = ("name", "names", "as", "mechanism", "mechanisms", "by", "null", "other")
+
+
+@dataclass(frozen=True)
+class ReleaseFile:
+    """A release file, read: the release, and what it says of files (None where it is silent)."""
+
+    release: Release
+    data: Path | None
+    output: Path | None
+    delimiter: str | None
+
+
+def load_release(path: str | os.PathLike[str]) -> ReleaseFile:
+    """Read a release file and the mechanisms that it names; paths are relative to its folder. Raises InputError that
+    names the file and the key.
+
+    The keys: `schema = 1`, `data`, `output`, `delimiter` (of text files), `drop` (a list of columns), and for each
+    protected column a block `[[column]]` with `name`, or `names` for columns that are perturbed jointly; `mechanism`, a
+    path or `{ file = "...", sha256 = "..." }`, or `by` (a column, or a list) with `mechanisms`, one for each of its
+    values; `null`, `other`: a label or a table of labels by column; `as`: the released column's name.
+    """
+    source = Path(path)
+    try:
+        document = tomllib.loads(read_text(source, "release file"))
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"this is no TOML ({error})", str(source), "mend the line it names") from None
+    _only(document, TOP_KEYS, str(source))
+    if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
+        raise InputError(f"schema is {document.get('schema')!r}", str(source), "write: schema = 1")
+    blocks = document.get("column")
+    if not isinstance(blocks, list) or not blocks:
+        raise InputError("no column is protected", str(source), "add a block [[column]]")
+    try:
+        columns = [_column(block, source, number) for number, block in enumerate(blocks, 1)]
+        release = Release(columns, _listing(document.get("drop", []), f"{source}: drop"))
+    except InputError as error:
+        if str(source) in error.where:
+            raise
+        raise InputError(error.what, f"{source}: {error.where}", error.remedy) from None
+    return ReleaseFile(
+        release,
+        _place(document.get("data"), source, "data"),
+        _place(document.get("output"), source, "output"),
+        _text(document.get("delimiter"), f"{source}: delimiter"),
+    )
+
+
+def _column(block: Any, source: Path, number: int) -> ProtectedColumn:
+    where = f"{source}: column {number}"
+    if not isinstance(block, Mapping):
+        raise InputError("it is no table", where, "write [[column]]")
+    _only(block, COLUMN_KEYS, where)
+    if ("name" in block) == ("names" in block):
+        raise InputError("give either name or names", where, "names = [...] are perturbed jointly")
+    columns = (
+        [_required(block["name"], f"{where}: name")] if "name" in block else _listing(block["names"], f"{where}: names")
+    )
+    if ("mechanism" in block) == ("mechanisms" in block):
+        raise InputError("give either mechanism or mechanisms", where, "mechanisms = { stratum = path } goes with by")
+    mechanism: Any
+    if "mechanism" in block:
+        mechanism = _mechanism(block["mechanism"], source, where)
+    else:
+        if not isinstance(block["mechanisms"], Mapping):
+            raise InputError("mechanisms is no table", where, 'write mechanisms = { stratum = "path" }')
+        mechanism = {
+            stratum: _mechanism(one, source, f"{where}: stratum {stratum!r}")
+            for stratum, one in block["mechanisms"].items()
+        }
+    by = block.get("by", [])
+    return ProtectedColumn(
+        columns,
+        mechanism,
+        by=[by] if isinstance(by, str) else _listing(by, f"{where}: by"),
+        null=_marks(block.get("null"), f"{where}: null"),
+        other=_marks(block.get("other"), f"{where}: other"),
+        name=_text(block.get("as"), f"{where}: as"),
+    )
+
+
+def _mechanism(given: Any, source: Path, where: str) -> Any:
+    table = {"file": given} if isinstance(given, str) else given
+    if not isinstance(table, Mapping) or "file" not in table:
+        raise InputError(f"{given!r} names no mechanism", where, 'write mechanism = "folder/mechanism.json"')
+    _only(table, ("file", "sha256"), where)
+    file = _required(table["file"], f"{where}: file")
+    return load_mechanism(source.parent / file, _text(table.get("sha256"), f"{where}: sha256"))
+
+
+def _only(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
+    unknown = sorted(set(table) - set(keys))
+    if unknown:
+        raise InputError(f"unknown key {unknown[0]!r}", where, f"known are {', '.join(keys)}")
+
+
+def _listing(given: Any, where: str) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(one, str) and one for one in given):
+        raise InputError(f"{given!r} is no list of names", where, 'write ["a", "b"]')
+    return given
+
+
+def _required(given: Any, where: str) -> str:
+    text = _text(given, where)
+    if not text:
+        raise InputError("it is empty", where, "give a text")
+    return text
+
+
+def _text(given: Any, where: str) -> str | None:
+    if given is not None and not isinstance(given, str):
+        raise InputError(f"{given!r} is no text", where, "write it in quotes")
+    return given
+
+
+def _marks(given: Any, where: str) -> Any:
+    if given is None or isinstance(given, str):
+        return given
+    if not isinstance(given, Mapping) or not all(isinstance(one, str) for one in given.values()):
+        raise InputError(f"{given!r} is no label", where, "write one, or a table of one a column")
+    return given
+
+
+def _place(given: Any, source: Path, key: str) -> Path | None:
+    text = _text(given, f"{source}: {key}")
+    return None if not text else source.parent / text

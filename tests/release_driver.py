@@ -1,0 +1,125 @@
+"""Runs the command line in forked children that die, or that find the disk full; see test_release_crash.py.
+
+Run as a script it reads cases, a JSON list a line, and answers each line with the list of their results. A case names
+a `folder` and the `arguments` of the command, and one of: `limit` (bytes that no file may pass), `die` (the step at
+which the child kills itself), `kill` (seconds after which it is killed), or nothing. A result has `status` (of the
+command, or the signal as a negative number), `out`, `err`, `seconds`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from rropt import cli
+from rropt.mechanisms.randomized_response import RandomizedResponse
+from rropt.release import ProtectedColumn, ledger, release_table, run
+
+
+def die(*_: Any, **__: Any) -> None:
+    """The end of this process, with no chance to clean up."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def after(work: Callable[..., Any], times: int = 1) -> Callable[..., Any]:
+    """`work`, and then the end, when it is called the given number of times."""
+    calls = 0
+
+    def wrapped(*arguments: Any, **keys: Any) -> Any:
+        nonlocal calls
+        result = work(*arguments, **keys)
+        calls += 1
+        if calls == times:
+            die()
+        return result
+
+    return wrapped
+
+
+def arm(step: str) -> None:
+    """Let this process die at a step of a release."""
+
+    def half(self: Any, data: bytes, at: int) -> None:
+        os.lseek(self._handle, at, os.SEEK_SET)
+        os.write(self._handle, data[: len(data) // 2])
+        die()
+
+    traps: dict[str, Callable[[], None]] = {
+        "half a line": lambda: setattr(ledger.Ledger, "_write", half),
+        "begun": lambda: setattr(ledger.Ledger, "begin", after(ledger.Ledger.begin)),
+        "opened": lambda: setattr(run._HashedStream, "__init__", after(run._HashedStream.__init__)),
+        "drawing": lambda: setattr(run.Protector, "draw", after(run.Protector.draw)),
+        "streamed": lambda: setattr(run.FileRelease, "_stream", after(run.FileRelease._stream)),
+        "manifest": lambda: setattr(run, "sync_folder", after(run.sync_folder)),
+        "named": lambda: setattr(run, "sync_folder", after(run.sync_folder, 2)),
+        "finished": lambda: setattr(ledger.Ledger, "finish", after(ledger.Ledger.finish)),
+    }
+    traps[step]()
+
+
+def child(case: dict[str, Any], out: int, err: int) -> int:
+    """What the forked process does."""
+    sys.stdout, sys.stderr = (os.fdopen(end, "w", encoding="utf-8") for end in (out, err))
+    os.chdir(case["folder"])
+    if "limit" in case:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (case["limit"], case["limit"]))
+    if "die" in case:
+        arm(case["die"])
+    status = cli.main(case["arguments"])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return status
+
+
+def perform(case: dict[str, Any]) -> dict[str, Any]:
+    """Fork, wait or kill, and tell."""
+    # Pipes, because no limit on the size of files holds for them; what is said has room in them.
+    (out, out_end), (err, err_end) = os.pipe(), os.pipe()
+    begun = time.monotonic()
+    process = os.fork()
+    if process == 0:
+        status = 99
+        try:
+            status = child(case, out_end, err_end)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    os.close(out_end)
+    os.close(err_end)
+    if "kill" in case:
+        time.sleep(case["kill"])
+        os.kill(process, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    seconds = time.monotonic() - begun
+    texts = []
+    for end in (out, err):
+        with open(end, encoding="utf-8") as stream:
+            texts.append(stream.read())
+    return {"status": status, "out": texts[0], "err": texts[1], "seconds": seconds}
+
+
+def warm_up() -> None:
+    """Load everything that a release needs, so that the children do not; and do not wait for the disk, which outlives
+    a process that dies."""
+    os.fsync = lambda handle: None
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        cli.main(["apply", "none", "none.csv", "--column", "x"])
+        release_table(pa.table({"x": ["a"]}), ProtectedColumn("x", RandomizedResponse(["a", "b"], epsilon=1)))
+
+
+if __name__ == "__main__":
+    warm_up()
+    for line in sys.stdin:
+        print(json.dumps([perform(case) for case in json.loads(line)]), flush=True)
