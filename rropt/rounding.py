@@ -16,13 +16,17 @@ import scipy.linalg
 from flint import fmpq, fmpq_mat
 
 from rropt.cones import FloatArray, tightest_log
-from rropt.errors import Refusal
+from rropt.errors import InputError, Refusal
 from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.margins import round_with_margins
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.programs import Program
 from rropt.routes.anchor import find_anchor, is_emptiness
+from rropt.routes.entropy import floor_anchor
 
+CANDIDATES = 8
+"""Cells of one equation that are looked at first to solve it."""
 NEGLIGIBLE = 1e-13
 """Free columns with less mass than this (summed over the inputs) are dropped before rounding."""
 
@@ -49,7 +53,8 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
             return Refusal("every output of some input is forbidden")
     q = q / sums
     labels = tuple(outputs) if outputs is not None else tuple(f"output {y + 1}" for y in range(q.shape[1]))
-    anchor = find_anchor(program, q)
+    found = (find_anchor(program, q), 0.0) if program.floor is None else floor_anchor(program, q)
+    anchor, least = (found, 0.0) if isinstance(found, Refusal) else found
     if isinstance(anchor, Refusal):
         return anchor
     for x, y in anchor.program.empty_cells:
@@ -61,6 +66,7 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
     # times the weight, exceeds (1 + gamma) 2^-53; (gamma + 1) / (gamma - 1) = coth(epsilon / 2).
     spread = 1.0 / np.tanh(epsilon / 2) if np.isfinite(epsilon) else 1.0
     weight = 2.0**-52 * q.shape[1] * spread
+    weight = max(weight, least)
     while weight < 1.0:
         candidate = (1 - weight) * q + weight * anchor.matrix
         mechanism = _rounded(anchor.program, candidate, labels)
@@ -70,6 +76,13 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
     mechanism = _rounded(anchor.program, anchor.matrix, labels)
     if mechanism is not None and not program.excess(mechanism):
         return mechanism
+    if program.floor is not None:
+        # A floor at the very top leaves one point, which no grid of 2^-53 need hold.
+        width = q.shape[1]
+        mechanism = Mechanism.from_rationals([[Fraction(1, width)] * width] * program.size, program.inputs, labels)
+        if not program.excess(mechanism):
+            return mechanism
+        return Refusal("the entropy floor leaves no slack to round in", "lower it a little")
     return Refusal("no exact mechanism was found near the float one")
 
 
@@ -96,10 +109,31 @@ def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagon
 
 def _rounded(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> Mechanism | None:
     table = [_grid_row(row) for row in candidate.tolist()]
-    if any(row.sense == "=" and not is_emptiness(program, row) for row in program.rows):
+    if _sums_of_columns(program):
+        # Whole rows and columns are rounded together, which tiny entries survive.
+        given = [[Fraction(entry, GRID) for entry in row] for row in table]
+        try:
+            table = round_with_margins(given, [GRID] * len(table), [GRID] * len(table))
+        except InputError:
+            return None
+    elif any(row.sense == "=" and not is_emptiness(program, row) for row in program.rows):
         solved = _solve_equalities(program, [[Fraction(entry, GRID) for entry in row] for row in table])
         return None if solved is None else Mechanism.from_rationals(solved, program.inputs, labels)
     return Mechanism(program.inputs, labels, tuple(map(DenseColumn, zip(*table, strict=True))))
+
+
+def _sums_of_columns(program: Program) -> bool:
+    """Whether the equality rows, but those that empty cells, say that every column sums to one, and nothing else."""
+    columns = set()
+    for row in program.rows:
+        if row.sense == "=" and not is_emptiness(program, row):
+            of = {y for _, y, _ in row.terms}
+            whole = len(of) == 1 and len(row.terms) == program.size and all(value == 1 for *_, value in row.terms)
+            if row.rhs != 1 or not whole:
+                return False
+            columns |= of
+    # The last column follows from the others and the rows.
+    return program.outputs is not None and program.size - 1 <= len(columns) and len(program.outputs) == program.size
 
 
 def _grid_row(row: list[float]) -> list[int]:
@@ -141,10 +175,11 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
             dense[number, cell] = float(value)
     # Pivoting prefers large entries, which can best absorb the correction; then independent rows.
     size = np.array([float(table[x][y]) for x, y in cells])
-    _, upper, pivots = scipy.linalg.qr(dense * size, mode="economic", pivoting=True)
+    few = _largest_cells(dense, size)
+    _, upper, pivots = scipy.linalg.qr((dense * size)[:, few], mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(upper))
     rank = int(np.count_nonzero(diagonal > 1e-11 * max(diagonal[0], 1e-300)))
-    chosen = [int(column) for column in pivots[:rank]]
+    chosen = [int(few[column]) for column in pivots[:rank]]
     _, _, row_pivots = scipy.linalg.qr(dense[:, chosen].T, mode="economic", pivoting=True)
     rows = [int(number) for number in row_pivots[:rank]]
     matrix = fmpq_mat([[_fmpq(system[number].get(cell, Fraction(0))) for cell in chosen] for number in rows])
@@ -160,7 +195,20 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
         solved[x][y] += Fraction(int(step.p), int(step.q))
         if solved[x][y] < 0:
             return None
-    return solved
+    # Rows that looked dependent beside tiny entries may be left over.
+    return solved if all(sum(row, Fraction(0)) == 1 for row in solved) else None
+
+
+def _largest_cells(dense: FloatArray, size: FloatArray) -> np.ndarray:
+    """Cells to choose pivots among: the largest few of each equation where they span as much as all cells do."""
+    count = dense.shape[1]
+    if count <= CANDIDATES * len(dense):
+        return np.arange(count)
+    among = np.where(dense != 0, size, -1.0)
+    largest = np.unique(np.argpartition(-among, CANDIDATES, axis=1)[:, :CANDIDATES])
+    part = dense[:, largest]
+    whole, less = (np.linalg.matrix_rank(table @ table.T, hermitian=True) for table in (dense, part))
+    return largest if less == whole else np.arange(count)
 
 
 def _fmpq(value: Fraction) -> fmpq:

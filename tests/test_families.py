@@ -1,346 +1,274 @@
-"""Families of sets, hashing, Hadamard, products and textbook designs against their explicit matrices."""
+"""The parametrised bistochastic matrices: rates, parameters from rates, chains, and the published table."""
 
+from __future__ import annotations
+
+import itertools
 import math
+import random
 from fractions import Fraction
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from scipy import stats
+from drawing import exact, random_rows
+from rropt.models import ruiz
 
 import rropt as rr
-from rropt.inference import locally_best
-from rropt.mechanisms.classical import generalization, unrelated_question, warner
-from rropt.mechanisms.hadamard import HadamardResponse, walsh_hadamard
-from rropt.mechanisms.hashing import LocalHashing
-from rropt.mechanisms.product import ProductMechanism
-from rropt.mechanisms.sets import Rappor, SubsetSelection, SupportCounts, UnaryEncoding
-from rropt.mechanisms.sets.counts import packed, unpacked
-from rropt.mechanisms.sets.families import best_sizes
-from rropt.sampling import insecure_seeded_source
+from rropt.errors import InputError
+from rropt.mechanisms import chains, families
+from rropt.mechanisms.mechanism import Mechanism
 
-SETS = [
-    SubsetSelection(5, gamma=3),
-    SubsetSelection(4, gamma=2, t=3),
-    SubsetSelection(6, epsilon=1, t=2),
-    SubsetSelection(2, gamma=5),
-    UnaryEncoding(4, gamma=4),
-    UnaryEncoding(3, epsilon=0.5, kind="optimised"),
-    Rappor(4, epsilon=1, trimmed=True),
-    Rappor(5, gamma=9),
-]
-OTHERS = [
-    LocalHashing(5, epsilon=1),
-    LocalHashing(7, gamma=2, buckets=2),
-    HadamardResponse(5, epsilon=1),
-    HadamardResponse(7, gamma=3),
-]
-IDS = [f"{type(f).__name__}-{f.size}-{at}" for at, f in enumerate(SETS + OTHERS)]
+F = Fraction
+FAMILIES = [families.response_family, families.keep_family, families.tridiagonal_family, families.anatomy_family]
 
 
-def exact_estimator(family):
-    """The estimator as a k x m table over the outputs of the explicit matrix."""
-    design = family.to_mechanism()
-    table = []
-    for y, name in enumerate(design.outputs):
-        if isinstance(family, HadamardResponse):
-            counts = np.zeros(family.width)
-            counts[y] = 2
-            table.append(family.estimate(counts).centre)
-        elif isinstance(family, LocalHashing):
-            functions, residue = name.split(":")
-            report = [int(a) for a in functions.split(",")] + [int(residue)]
-            table.append(family.estimate(np.array([report, report], dtype=np.uint8)).centre)
-        else:
-            members = [] if name == "(none)" else [family.labels.index(part) for part in name.split("|")]
-            table.append(family.estimate(packed([members, members], family.size)).centre)
-    return design, np.array(table).T
+def float_rate(matrix: np.ndarray) -> float:
+    """The mean entropy of the rows over log k, in floats."""
+    positive = matrix[matrix > 0]
+    return -float((positive * np.log(positive)).sum()) / len(matrix) / math.log(len(matrix))
 
 
-@pytest.mark.parametrize("family", SETS + OTHERS, ids=IDS)
-def test_parity_is_exactly_the_matrix_and_never_above_the_level(family):
-    design = family.to_mechanism()
-    assert design.parity() == family.parity()
-    assert family.parity() <= family.level.ratio.lower
-    assert float(family.level.ratio.lower) - float(family.parity()) < 1e-12
-    assert family.epsilon().lower <= family.level.log_ratio.upper
+def bistochastic(mechanism: Mechanism) -> bool:
+    return rr.Bistochastic().violation(mechanism) == 0
 
 
-@pytest.mark.parametrize("family", SETS, ids=IDS[: len(SETS)])
-def test_mutual_information_is_that_of_the_matrix(family):
-    design = family.to_mechanism()
-    for prior in (rr.Prior.uniform(family.size), rr.Prior.from_counts(list(range(family.size)))):
-        one, two = family.mutual_information(prior), design.mutual_information(prior)
-        assert max(one.lower, two.lower) <= min(one.upper, two.upper)
-        assert one.upper - one.lower < Fraction(1, 2**60)
+# -- the table -----------------------------------------------------------------------------------------
+
+TRUE = {
+    "dp": lambda e: _kept(math.exp(e) / (11 + math.exp(e))),
+    "kanonymity": lambda k: math.log(k) / math.log(12),
+    "tridiagonal": lambda a: (
+        (
+            10 * (-(1 - 2 * a) * math.log(1 - 2 * a) - 2 * a * math.log(a))
+            + 2 * (-(1 - a) * math.log(1 - a) - a * math.log(a))
+        )
+        / 12
+        / math.log(12)
+    ),
+    "circulant": lambda p: _kept(p),
+}
 
 
-@pytest.mark.parametrize("family", SETS + OTHERS, ids=IDS)
-def test_the_estimator_is_unbiased_and_its_variance_as_stated(family):
-    design, table = exact_estimator(family)
-    k = family.size
-    np.testing.assert_allclose(table @ design.matrix.T, np.eye(k), atol=1e-10)
-    for pi in (np.full(k, 1 / k), np.random.default_rng(k).dirichlet(np.ones(k))):
-        shares = pi @ design.matrix
-        brute = (table * shares) @ table.T - np.outer(pi, pi)
-        if isinstance(family, LocalHashing):
-            own = shares @ (table**2).T - pi**2
-            p, q = float(family.own), 1 / family.buckets
-            inside = q + (p - q) * pi
-            np.testing.assert_allclose(own, inside * (1 - inside) / (p - q) ** 2, rtol=1e-10)
-        else:
-            np.testing.assert_allclose(family.covariance(pi), brute, rtol=1e-9, atol=1e-10)
+def _kept(p: float) -> float:
+    return (-p * math.log(p) - (1 - p) * math.log((1 - p) / 11)) / math.log(12)
 
 
-@pytest.mark.parametrize("family", SETS, ids=IDS[: len(SETS)])
-def test_families_of_sets_are_minimax_by_their_own_formula(family):
-    design, table = exact_estimator(family)
-    best = locally_best(design.matrix, np.full(family.size, 1 / family.size))
-    np.testing.assert_allclose(table, best.table, atol=1e-9)
-    assert best.worst_risk()[0] == pytest.approx(float(family.minimax_risk()), rel=1e-10)
-    # Equal frequencies are where it is attained.
-    assert best.risk(np.full(family.size, 1 / family.size)) == pytest.approx(float(family.minimax_risk()), rel=1e-10)
-
-
-@pytest.mark.parametrize("family", SETS, ids=IDS[: len(SETS)])
-def test_sets_are_drawn_with_the_probabilities_of_the_matrix(family):
-    design = family.to_mechanism()
-    source = insecure_seeded_source(7)
-    n = 40_000
-    names = {name: y for y, name in enumerate(design.outputs)}
-    for x in (0, family.size - 1):
-        reports = family.sample(np.full(n, x), source)
-        counts = np.zeros(len(names))
-        for members in unpacked(reports, family.size):
-            counts[names["|".join(family.labels[z] for z in members) or "(none)"]] += 1
-        expected = design.matrix[x] * n
-        assert stats.chisquare(counts, expected).pvalue > 1e-6
-
-
-@pytest.mark.parametrize("family", OTHERS, ids=IDS[len(SETS) :])
-def test_short_reports_are_drawn_with_the_probabilities_of_the_matrix(family):
-    design = family.to_mechanism()
-    source = insecure_seeded_source(8)
-    n = 60_000
-    for x in (0, family.size - 1):
-        reports = family.sample(np.full(n, x), source)
-        if isinstance(family, LocalHashing):
-            g, d = family.buckets, family.digits
-            codes = (reports[:, :-1].astype(int) @ g ** np.arange(d)) * g + reports[:, -1]
-        else:
-            codes = reports
-        counts = np.bincount(codes, minlength=len(design.outputs))
-        assert stats.chisquare(counts, design.matrix[x] * n).pvalue > 1e-6
-
-
-def test_the_drawing_of_subsets_is_exact_at_the_boundary():
-    """u < need / rest is decided by the next words where the first word's product straddles the boundary."""
-    from rropt.mechanisms.sets.drawing import uniform_subsets
-    from rropt.sampling.sources import Source
-
-    class Fixed(Source):
-        def __init__(self, words):
-            self.left = list(words)
-
-        def words(self, count):
-            found, self.left = self.left[:count], self.left[count:]
-            return np.array(found, dtype=np.uint32)
-
-    # Two of three others: 2/3 lies between 0xAAAAAAAA / 2^32 and the next; the digits of 2/3 go on as 0xAAAAAAAA.
-    def first(*words):
-        return bool(uniform_subsets(4, np.array([2]), np.array([3]), np.array([False]), Fixed([*words, 0, 0, 0]))[0, 0])
-
-    assert first(0xAAAAAAA9)
-    assert not first(0xAAAAAAAB)
-    assert first(0xAAAAAAAA, 0xAAAAAAA9)
-    assert not first(0xAAAAAAAA, 0xAAAAAAAB)
-    assert first(0xAAAAAAAA, 0xAAAAAAAA, 0)
-
-
-def test_best_size_is_the_best_of_all_and_the_published_table():
-    for k in range(2, 61):
-        for ratio in (Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(5), Fraction(10), Fraction(20)):
-            heights = {t: k * k * (t * ratio**2 + k - t) / (t * ratio + k - t) ** 2 for t in range(1, k)}
-            highest = max(heights.values())
-            best = tuple(t for t, height in heights.items() if height == highest)
-            assert best_sizes(k, ratio) == best
-            assert SubsetSelection(k, gamma=ratio).minimax_risk() == (k - 1) ** 2 / (highest - k)
-    # Chai and Nayak, Table 1: k = 4, 6, 10, 20 against gamma = 1.1, 1.5, 2, 5, 10, 20.
-    published = {4: (2, 2, 1, 1, 1, 1), 6: (3, 2, 2, 1, 1, 1), 10: (5, 4, 3, 2, 1, 1), 20: (10, 8, 7, 3, 2, 1)}
-    for k, row in published.items():
-        for ratio, t in zip(("1.1", "1.5", 2, 5, 10, 20), row, strict=True):
-            assert t in best_sizes(k, Fraction(ratio))
-
-
-def test_rappor_is_symmetric_unary_encoding_and_trimming_pays():
-    one, two = Rappor(4, gamma=4).to_mechanism(), UnaryEncoding(4, gamma=4).to_mechanism()
-    assert one.columns == two.columns
-    p = Fraction(1, 3)
-    for y, name in enumerate(one.outputs):
-        members = set() if name == "(none)" else set(name.split("|"))
-        for x in range(4):
-            wanted = math.prod(((1 - p) if (str(z) in members) == (z == x) else p) for z in range(4))
-            assert one.entry(x, y) == wanted
-    for k in range(2, 8):
-        assert Rappor(k, epsilon=1, trimmed=True).minimax_risk() < Rappor(k, epsilon=1).minimax_risk()
-        assert SubsetSelection(k, epsilon=1).minimax_risk() <= Rappor(k, epsilon=1, trimmed=True).minimax_risk()
-
-
-def test_counts_of_batches_add_up():
-    family = Rappor(11, epsilon=1)
-    reports = family.sample(np.arange(5000) % 11, insecure_seeded_source(3))
-    whole = family.count(reports)
-    parts = family.count(reports[:1234]) + family.count(reports[1234:])
-    assert (whole.sizes == parts.sizes).all()
-    assert (whole.members == parts.members).all()
-    brute = np.zeros((12, 11), dtype=int)
-    for members in unpacked(reports, 11):
-        brute[len(members), list(members)] += 1
-    assert (whole.members == brute).all()
-    assert whole.n == 5000
-    assert isinstance(whole, SupportCounts)
-    assert (packed(unpacked(reports, 11), 11) == reports).all()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "family",
-    [SubsetSelection(4, epsilon=1, t=2), UnaryEncoding(4, epsilon=1), HadamardResponse(4, epsilon=1)],
-    ids=["subset", "unary", "hadamard"],
-)
-def test_coverage_of_intervals_of_families(family):
-    truth, n, runs = np.array([0.4, 0.3, 0.2, 0.1]), 3000, 10_000
-    design = family.to_mechanism()
-    draws = np.random.default_rng(2).multinomial(n, truth @ design.matrix, size=runs)
-    hits = np.zeros(4)
-    for counts in draws:
-        if isinstance(family, HadamardResponse):
-            found = family.estimate(counts)
-        else:
-            sizes, members = np.zeros(5, dtype=int), np.zeros((5, 4), dtype=int)
-            for name, count in zip(design.outputs, counts, strict=True):
-                own = [] if name == "(none)" else [int(part) for part in name.split("|")]
-                sizes[len(own)] += count
-                members[len(own), own] += count
-            found = family.estimate(SupportCounts(sizes, members))
-        ends = found.intervals()
-        hits += (ends[:, 0] <= truth) & (truth <= ends[:, 1])
-    assert ((hits / runs > 0.94) & (hits / runs < 0.96)).all(), hits / runs
-
-
-@pytest.mark.long
-def test_a_million_respondents_over_a_hundred_categories():
-    import resource
-
-    family = SubsetSelection(100, epsilon=1)
-    codes = np.random.default_rng(0).integers(0, 100, 10**6)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = family.estimate(family.sample(codes))
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 10**6  # kilobytes
-    truth = np.bincount(codes, minlength=100) / 10**6
-    assert (np.abs(found.values - truth) < 6 * found.standard_errors).all()
-
-
-def test_hashing_of_many_categories_finds_the_frequent_ones():
-    family = LocalHashing(3000, epsilon=2)
-    truth = np.zeros(3000)
-    truth[[5, 1700, 2999]] = 0.5, 0.3, 0.2
-    codes = np.random.default_rng(1).choice(3000, 20_000, p=truth)
-    found = family.estimate(family.sample(codes, insecure_seeded_source(4)))
-    assert np.abs(found.values - truth).max() < 6 * found.standard_errors.max()
-    assert found.covariance is None
-    with pytest.raises(rr.InputError, match="no covariance"):
-        found.sums({"all": ["0"]})
-
-
-def test_covariance_of_hashing_is_that_of_its_reports():
-    family = LocalHashing(6, epsilon=1)
-    reports = family.sample(np.arange(400) % 6, insecure_seeded_source(9))
-    found = family.estimate(reports)
-    inside = (reports[:, :-1].astype(int) @ family.points.T - reports[:, -1:].astype(int)) % family.buckets == 0
-    scale = float(family.own) - 1 / family.buckets
-    terms = (inside - 1 / family.buckets) / scale
-    np.testing.assert_allclose(found.values, terms.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(found.covariance, np.cov(terms.T) / 400, atol=1e-12)
-    np.testing.assert_allclose(found.variances, np.diagonal(found.covariance), atol=1e-12)
-
-
-def test_fast_transform_is_the_matrix():
-    from scipy.linalg import hadamard
-
-    values = np.random.default_rng(0).normal(size=32)
-    np.testing.assert_allclose(walsh_hadamard(values), hadamard(32) @ values, atol=1e-12)
-
-
-def test_textbook_designs():
-    assert warner("0.7").parity() == Fraction(7, 3)
-    design = unrelated_question("0.6", "0.25")
-    assert design.entry(0, 0) == Fraction(7, 10)
-    assert design.entry(1, 0) == Fraction(1, 10)
-    merged = generalization({"north": ["a", "b"], "south": ["c"]})
-    assert merged.inputs == ("a", "b", "c")
-    assert merged.outputs == ("north", "south")
-    assert merged.parity() == math.inf
-    with pytest.raises(rr.InputError, match="'a', 'b' apart"):
-        merged.estimate([5, 6])
-
-
-def test_products_are_exact_and_estimate_items_and_pairs():
-    items = {
-        "sex": rr.RandomizedResponse(["f", "m"], gamma=3).to_mechanism(),
-        "age": rr.RandomizedResponse(["young", "middle", "old"], gamma=2).to_mechanism(),
+def test_table_1_is_derived_cell_by_cell() -> None:
+    cells = ruiz.table_1()
+    assert len(cells) == 12
+    for cell in cells:
+        assert cell.percent.upper - cell.percent.lower < F(1, 10**12)
+        assert float(cell.percent) == pytest.approx(100 * TRUE[cell.row](float(cell.value)), abs=1e-6)
+    wrong = {(cell.row, str(cell.value)): round(float(cell.percent), 6) for cell in cells if not cell.confirmed}
+    assert wrong == {
+        ("kanonymity", "3"): 44.211411,
+        ("tridiagonal", "3/10"): 40.614297,
+        ("circulant", "9/10"): 22.732142,
+        ("circulant", "3/5"): 65.683344,
+        ("circulant", "1/5"): 97.336399,
     }
-    design = ProductMechanism.of(items)
-    assert design.parity() == items["sex"].parity() * items["age"].parity()
-    assert design.item_parity("age") == items["age"].parity()
-    joint = np.array([[0.3, 0.1, 0.1], [0.1, 0.2, 0.2]])
-    people = np.random.default_rng(5).choice(6, 200_000, p=joint.ravel())
-    codes = np.column_stack([people // 3, people % 3])
-    reports = design.sample(codes)
-    age = design.estimate(reports, "age")
-    assert (np.abs(age.values - joint.sum(axis=0)) < 5 * age.standard_errors).all()
-    pair = design.estimate_pair(reports, "sex", "age")
-    assert pair.categories[1] == "f, middle"
-    assert (np.abs(pair.values - joint.ravel()) < 5 * pair.standard_errors).all()
-    back = design.posterior(
-        [rr.Prior.from_counts({"f": 1, "m": 3}), rr.Prior.uniform(["young", "middle", "old"])], ["f", "old"]
-    )
-    q = items["sex"].column(0)
-    assert back[0][0] == q[0] / (q[0] + 3 * q[1])
-    # The odds of an item move by no more than its parity.
-    assert back[0][0] / back[0][1] / Fraction(1, 3) <= items["sex"].parity()
-    many = ProductMechanism([items["sex"]] * 20)
-    assert many.parity() == items["sex"].parity() ** 20
-    assert len(many.names) == 20
+    # What the remarks say of the two cells whose figure belongs to another parameter.
+    assert round(100 * TRUE["kanonymity"](4)) == 56
+    assert round(100 * TRUE["tridiagonal"](0.2)) == 35
+    assert TRUE["tridiagonal"](0.4) < TRUE["tridiagonal"](0.3)
+
+
+def test_the_figure_shows_every_family_beside_the_optimum() -> None:
+    svg = ruiz.figure(["0.2", "0.4"], 4)
+    tree = ElementTree.fromstring(svg)
+    curves = [node for node in tree.iter() if node.tag.endswith("path")]
+    assert len(curves) == 1 + 2 * 5
+    for name in ("certified optimum", *ruiz.kept_truth("0.2", 4)):
+        assert name in svg
+
+
+@pytest.mark.parametrize("rate", ["0.1", "0.4", "0.7", "0.95"])
+def test_the_optimum_keeps_at_least_the_truth_of_every_family(rate: str) -> None:
+    kept = ruiz.kept_truth(rate)
+    solution = rr.Problem(
+        rr.Maximize(rr.Trace()), [rr.Bistochastic(), rr.EntropyRate(rate)], inputs=range(ruiz.SIZE)
+    ).solve(gap=1e-9)
+    assert solution.bound is not None
+    best = solution.bound / ruiz.SIZE
+    for share in kept.values():
+        assert share is None or share <= best + 1e-12
+    assert kept["circulant matrix"] == pytest.approx(best, abs=1e-10)
+
+
+# -- families ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", FAMILIES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("size", [2, 3, 12])
+def test_a_family_reaches_the_rate_that_is_asked_for_and_hardly_more(make: object, size: int) -> None:
+    family = make(size)  # type: ignore[operator]
+    for rate in ("0.05", "1/3", "0.5", "0.9"):
+        far = family.make(family.high if family.rising else family.low)
+        if families.beta(far).lower < F(rate):
+            with pytest.raises(InputError, match="at most"):
+                family.parameter(rate)
+            continue
+        parameter = family.parameter(rate)
+        mechanism = family.at(parameter)
+        assert bistochastic(mechanism)
+        assert rr.EntropyRate(rate).violation(mechanism) <= 0
+        found = families.beta(mechanism)
+        assert found.lower >= F(rate) or found.upper - F(rate) < F(1, 10**30)
+        assert float(found) == pytest.approx(float_rate(mechanism.matrix), abs=1e-12)
+        if not family.whole:
+            assert float(found) < float(F(rate)) + 1e-10 or parameter in (family.low, family.high)
+
+
+@pytest.mark.parametrize("make", FAMILIES, ids=lambda make: make.__name__)
+def test_the_rate_moves_one_way_in_the_parameter(make: object) -> None:
+    family = make(7)  # type: ignore[operator]
+    steps = 40 if not family.whole else int(family.high - family.low)
+    values = [family.low + (family.high - family.low) * F(i, steps) for i in range(steps + 1)]
+    rates = [float(families.beta(family.at(value))) for value in values]
+    assert all(a <= b + 1e-15 if family.rising else a >= b - 1e-15 for a, b in itertools.pairwise(rates))
+
+
+def test_bits_and_exact_ends() -> None:
+    flat = families.keeping("1/5", 5)
+    assert families.beta(flat).lower == families.beta(flat).upper == 1
+    assert float(families.entropy_bits(flat)) == pytest.approx(math.log2(5), abs=1e-14)
+    same = families.keeping(1, 5)
+    assert families.beta(same).upper == 0
+    assert families.has_rate(same, F(0))
+    assert not families.has_rate(same, F(1, 10**30))
+    halves = families.anatomy([["a", "b"], ["c", "d"]], ["d", "a", "c", "b"])
+    assert halves.inputs == ("d", "a", "c", "b")
+    assert halves.entry(0, 2) == F(1, 2)
+    assert halves.entry(0, 1) == 0
+    assert float(families.entropy_bits(halves)) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_the_matrices_are_those_of_the_paper() -> None:
+    row = families.circulant(["1/2", "1/3", "1/6"], ["a", "b", "c"])
+    assert [row.entry(1, y) for y in range(3)] == [F(1, 6), F(1, 2), F(1, 3)]
+    chain = families.tridiagonal(["0.1", "0.3", "0.7"])
+    assert [chain.entry(1, y) for y in range(4)] == [F(1, 10), F(3, 5), F(3, 10), 0]
+    assert [chain.entry(3, y) for y in range(4)] == [0, 0, F(7, 10), F(3, 10)]
+    for mechanism in (row, chain):
+        assert bistochastic(mechanism)
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("make", "words"),
     [
-        (lambda: SubsetSelection(5, gamma=1), "not above 1"),
-        (lambda: SubsetSelection(5, gamma=2, t=5), "from 1 to 4"),
-        (lambda: SubsetSelection(5, gamma=2, t=0), "from 1 to 4"),
-        (lambda: UnaryEncoding(5, epsilon=1, kind="best"), "symmetric"),
-        (lambda: SubsetSelection(5, epsilon=1).sample([5]), "1 of 1 are no inputs"),
-        (lambda: SubsetSelection(5, epsilon=1).sample([0.5]), "integers"),
-        (lambda: SubsetSelection(5, epsilon=1).randomize(["9"]), "unknown"),
-        (lambda: SubsetSelection(5, epsilon=1).estimate(np.zeros((3, 2), dtype=np.uint8)), "n x 1 bytes"),
-        (lambda: SubsetSelection(5, epsilon=1, t=1).estimate(np.full((3, 1), 0b11000000, dtype=np.uint8)), "2 members"),
-        (lambda: SubsetSelection(5, epsilon=1).estimate(np.full((3, 1), 1, dtype=np.uint8)), "beyond category 5"),
-        (lambda: packed([[0, 7]], 5), "no category"),
-        (lambda: SubsetSelection(40, epsilon=1).to_mechanism(), "columns of 40"),
-        (lambda: LocalHashing(5, epsilon=1, buckets=4), "prime"),
-        (lambda: LocalHashing(5, epsilon=1).estimate(np.zeros((3, 2), dtype=int)), "n x 3 integers"),
-        (lambda: LocalHashing(5, epsilon=1).estimate(np.full((3, 3), 3)), "residue"),
-        (lambda: HadamardResponse(5, epsilon=1).estimate([1, 2, 3]), "8 numbers"),
-        (lambda: HadamardResponse(5, epsilon=1).sample([7]), "no inputs"),
-        (lambda: Rappor(5, epsilon=1).estimate(np.zeros((3, 1), dtype=np.uint8), "mle"), "no method"),
-        (lambda: warner(1.5), "not in"),
-        (lambda: generalization({"a": ["x", "y"], "b": []}), "no category"),
-        (lambda: ProductMechanism([]), "no mechanisms"),
-        (lambda: ProductMechanism([rr.RandomizedResponse(2, epsilon=1).to_mechanism()]).sample([0, 1]), "one column"),
-        (lambda: ProductMechanism([rr.RandomizedResponse(2, epsilon=1).to_mechanism()]).item_parity("z"), "no item"),
+        (lambda: families.circulant([0.5, 0.4]), "not to one"),
+        (lambda: families.circulant([]), "there are none"),
+        (lambda: families.circulant([1.5, -0.5]), "no probability"),
+        (lambda: families.circulant("half"), "no list"),
+        (lambda: families.circulant([0.5, 0.5], ["a", "b", "c"]), "3 categories for 2 rows"),
+        (lambda: families.tridiagonal([0.6, 0.5]), "more than one"),
+        (lambda: families.keeping(1.2, 3), "no probability"),
+        (lambda: families.anatomy([["a", "b"], ["b"]]), "two blocks"),
+        (lambda: families.anatomy([["a"], ["b"]], ["a", "b", "c"]), "no block holds c"),
+        (lambda: families.anatomy([["a"], ["b"]], ["a"]), "two|2|distinct|at least"),
+        (lambda: families.anatomy([["a", "b"], ["c"]], ["a", "b"]), "c is no category"),
+        (lambda: families.anatomy("ab"), "no list of blocks"),
+        (lambda: families.classes_of(5, 6), "cannot be made"),
+        (lambda: families.keep_family(4).at("0.1"), "out of range"),
+        (lambda: families.anatomy_family(4).at("1.5"), "whole number"),
+        (lambda: families.tridiagonal_family(12).parameter("0.5"), "at most"),
+        (lambda: families.keep_family(4).parameter(2), "no probability"),
+        (lambda: rr.Blocks([["a", "b"], ["b"]]), "two blocks"),
+        (lambda: rr.Blocks([]), "no blocks"),
+        (lambda: rr.Blocks("ab"), "no list"),
+        (lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.Blocks([["a"]])], inputs=["a", "b"]), "no block holds b"),
+        (lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.Blocks([["a", "b"], ["c"]])], inputs=["a", "b"]), "c is no"),
     ],
 )
-def test_bad_input(call, said):
-    with pytest.raises(rr.InputError, match=said):
-        call()
+def test_bad_input_is_one_clear_line(make: object, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        make()  # type: ignore[operator]
+    assert "\n" not in str(caught.value)
+
+
+# -- chains --------------------------------------------------------------------------------------------
+
+
+def test_ergodic_chains_and_their_repair() -> None:
+    cycle = exact([[0, 1, 0], [0, 0, 1], [1, 0, 0]], list("abc"), list("abc"))
+    blocks = families.anatomy([["a"], ["b", "c"]])
+    chain = families.tridiagonal(["0.1"] * 4)
+    assert [chains.is_ergodic(q) for q in (cycle, blocks, chain)] == [False, False, True]
+    for mechanism in (cycle, blocks, chain):
+        repaired = chains.ergodic_repair(mechanism, "1e-9")
+        assert chains.is_ergodic(repaired)
+        assert bistochastic(repaired)
+        size = len(mechanism.inputs)
+        assert min(min(repaired.column(y)) for y in range(size)) >= F(1, 10**9) / size
+        assert chains.stationary(repaired) == (F(1, size),) * size
+        assert abs(float(families.beta(repaired)) - float(families.beta(mechanism))) < 1e-7
+
+
+def test_stationary_distributions_are_exact() -> None:
+    rng = random.Random(4)
+    for _ in range(20):
+        size = rng.randint(2, 6)
+        labels = [str(x) for x in range(size)]
+        mechanism = exact(random_rows(rng, size, size), labels, labels)
+        pi = chains.stationary(mechanism)
+        assert sum(pi) == 1
+        for y in range(size):
+            assert sum(p * mechanism.entry(x, y) for x, p in enumerate(pi)) == pi[y]
+        weighed = sum(
+            float(p) * -sum(float(v) * math.log(v) for v in row if v)
+            for p, row in zip(pi, zip(*map(mechanism.column, range(size)), strict=True), strict=True)
+        )
+        assert float(chains.entropy_rate(mechanism)) == pytest.approx(weighed, abs=1e-12)
+    drain = exact([[F(1, 2), F(1, 2)], [0, 1]], list("ab"), list("ab"))
+    assert chains.stationary(drain) == (0, 1)
+    assert float(chains.entropy_rate(drain)) == 0.0
+
+
+def test_several_stationary_distributions_are_refused() -> None:
+    with pytest.raises(InputError, match="2 stationary distributions"):
+        chains.stationary(families.anatomy([["a"], ["b", "c"]]))
+    with pytest.raises(InputError, match="square"):
+        chains.is_ergodic(exact([[1, 0, 0]] * 2, list("ab"), list("xyz")))
+
+
+def test_what_can_be_inverted() -> None:
+    good = chains.inversion(families.keeping("0.8", 4))
+    assert good.dominant
+    assert not good.singular
+    assert good.warning is None
+    # k-RR: the inverse is ((1 - b) on and -b off the diagonal) / (a - b).
+    a, b = F(4, 5), F(1, 15)
+    assert good.condition == pytest.approx(float(((1 - b) + 3 * b) / (a - b)), rel=1e-15)
+    flat = chains.inversion(families.keeping("1/4", 4))
+    assert flat.singular
+    assert flat.condition == math.inf
+    assert "cannot be inverted" in str(flat.warning)
+    near = chains.inversion(families.keeping("0.2500001", 4))
+    assert not near.singular
+    assert "nearly singular" in str(near.warning)
+    # The converse of Proposition 3 is false: small diagonals, and regular.
+    swapped = chains.inversion(exact([[F(1, 10), F(9, 10)], [F(9, 10), F(1, 10)]], list("ab"), list("ab")))
+    assert not swapped.dominant
+    assert not swapped.singular
+
+
+def test_a_dominant_diagonal_is_regular() -> None:
+    rng = random.Random(9)
+    for _ in range(30):
+        size = rng.randint(2, 6)
+        rows = random_rows(rng, size, size, zeros=0.3)
+        mixed = [[F(rng.randint(51, 60), 100) * (x == y) for y in range(size)] for x in range(size)]
+        for x in range(size):
+            rest = 1 - mixed[x][x]
+            for y in range(size):
+                mixed[x][y] += rest * rows[x][y]
+        labels = [str(x) for x in range(size)]
+        found = chains.inversion(exact(mixed, labels, labels))
+        assert found.dominant
+        assert not found.singular
+
+
+def test_large_matrices_have_their_condition_in_floats() -> None:
+    found = chains.inversion(families.keeping("0.8", 70))
+    a, b = 0.8, 0.2 / 69
+    assert found.condition == pytest.approx(((1 - b) + 69 * b) / (a - b), rel=1e-9)

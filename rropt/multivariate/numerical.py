@@ -1,0 +1,69 @@
+"""Numerical attributes: individuals are the categories, and a block matrix is microaggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from rropt.errors import InputError
+from rropt.exact import rational
+from rropt.mechanisms.families import anatomy
+from rropt.mechanisms.mechanism import Mechanism
+
+WHERE = "microaggregation"
+
+
+def microaggregate(values: Sequence[object], least: int) -> Mechanism:
+    """The block matrix over individuals 0..n-1 whose classes of at least `least` neighbours in value lie closest around
+    their means: least sum of squares within classes (Hansen and Mukherjee 2003, exact).
+
+    `averaged` of it and the values is their microaggregation. Raises InputError where `least` is not in 1..n.
+    Source: ruiz 3.1 and eq. 3.
+    """
+    numbers = [rational(value, f"{WHERE}, value {i}") for i, value in enumerate(values)]
+    size = len(numbers)
+    if size < 2 or isinstance(least, bool) or not isinstance(least, int) or not 1 <= least <= size:
+        raise InputError(f"classes of {least!r} cannot be made of {size} individuals", WHERE, "give 1..n, n at least 2")
+    order = sorted(range(size), key=lambda i: (numbers[i], i))
+    ranked = [numbers[i] for i in order]
+    sums, squares = [Fraction(0)], [Fraction(0)]
+    for value in ranked:
+        sums.append(sums[-1] + value)
+        squares.append(squares[-1] + value * value)
+    # Shortest path: best[e] ends a class before e; a class of 2 * least or more is never needed.
+    best: list[tuple[Fraction, int] | None] = [(Fraction(0), 0)] + [None] * size
+    for end in range(least, size + 1):
+        for start in range(max(0, end - 2 * least + 1), end - least + 1):
+            if (before := best[start]) is None:
+                continue
+            total = sums[end] - sums[start]
+            cost = before[0] + squares[end] - squares[start] - total * total / (end - start)
+            known = best[end]
+            if known is None or cost < known[0]:
+                best[end] = (cost, start)
+    blocks, end = [], size
+    while end:
+        last = best[end]
+        assert last is not None
+        blocks.append([str(i) for i in order[last[1] : end]])
+        end = last[1]
+    return anatomy(blocks, [str(i) for i in range(size)])
+
+
+def averaged(mechanism: Mechanism, values: Sequence[object]) -> tuple[Fraction, ...]:
+    """Q x, exact: for each individual the mean of the values that it may report.
+
+    With columns that sum to one (Q bistochastic) the mean of all is that of `values`. In the other orientation, Q'x,
+    rows that sum to one are enough, so that every mechanism keeps that mean, bistochastic or not. Raises InputError
+    where there is not one value an output.
+    """
+    numbers = [rational(value, f"value {i}") for i, value in enumerate(values)]
+    if len(numbers) != len(mechanism.outputs):
+        raise InputError(
+            f"{len(numbers)} values for {len(mechanism.outputs)} outputs", "averages", "give one an output"
+        )
+    columns = [mechanism.column(y) for y in range(len(numbers))]
+    return tuple(
+        sum((column[x] * value for column, value in zip(columns, numbers, strict=True)), Fraction(0))
+        for x in range(len(mechanism.inputs))
+    )
