@@ -72,8 +72,8 @@ def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None
     if solution.status == "certified" and not check.value.proved:
         raise RuntimeError(f"{problem.name}: the checker says {check.value.status}: {check.value.reason}")
     proof = solution.certificate.document["proof"]
-    tree = proof.get("tree", proof.get("boxes", ()))
-    return Solved(solution, run.seconds, check.seconds, len(data), len(tree))
+    trees = proof.get("shapes", [proof.get("tree", proof.get("boxes", ()))])
+    return Solved(solution, run.seconds, check.seconds, len(data), sum(map(len, trees)))
 
 
 def proved_interval(solution: rr.Solution) -> tuple[float, float]:

@@ -80,7 +80,7 @@ def assemble(
         remedy = (
             "loosen the constraints"
             if objective.kind == Trace.kind and objective.prior is None
-            else "to recover them, maximise the unweighted trace (k-RR, its optimum under LDP, has full rank)"
+            else "rropt.identifying(solution.mechanism, share='0.05') mixes in a design that does"
         )
         warnings.append(
             f"this mechanism identifies no frequencies: {mechanism.rank} independent outputs for "

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from rropt.confidence_cone import ConfidenceCone
 from rropt.errors import InputError
 from rropt.exact import Interval, rational_text
 from rropt.files import read_text, write_whole
@@ -48,7 +49,7 @@ class Certificate:
             _document(
                 program,
                 proof,
-                mechanism.payload() if program.structure is None else _structured(mechanism),
+                _witness(program, mechanism),
                 {"lower": rational_text(value.lower), "upper": rational_text(value.upper)},
                 rational_text(proof.bound),
             )
@@ -79,9 +80,16 @@ class Certificate:
         return cls(document)
 
 
-def _structured(mechanism: Mechanism) -> dict[str, object]:
-    assert isinstance(mechanism, OffDiagonalMechanism)
-    return mechanism.off_diagonal_payload()
+def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
+    """The `mechanism` object: with the numbers that prove membership where the cone asks for them."""
+    if program.structure is not None:
+        assert isinstance(mechanism, OffDiagonalMechanism)
+        return mechanism.off_diagonal_payload()
+    payload = mechanism.payload()
+    if isinstance(program.cone, ConfidenceCone):
+        columns = (program.cone.membership(mechanism.column(y)) for y in range(len(mechanism.outputs)))
+        payload["membership"] = [[[rational_text(nu), rational_text(mu)] for nu, mu in own] for own in columns]
+    return payload
 
 
 def _document(

@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 and 2.
+"""The trusted checker of rropt certificates, format versions 1 to 3.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -16,7 +16,10 @@ rounding in the direction that makes it harder to prove something; the comments 
 How to read it: a function `_read_*` turns JSON into typed values and raises `Unreadable`; a function
 `_check_*` returns nothing and raises `Refuted` when its one claim fails; the others compute. Of what only
 version 2 has, branches on weight and leaves with a slope are in section 6, "the tree of column-dual"; box
-trees and branch-trees have two parts of section 6 to themselves.
+trees and branch-trees have two parts of section 6 to themselves. What only version 3 has is the cones robust and
+confidence: their columns have a part of section 5, the cuts of a box tree and `shapes` one of section 6 each;
+entropies of rows, with entropy-dual in section 6; and the utility inverse_trace, with a part of section 5 for its
+enclosure and one of section 6 for its proofs.
 """
 
 from __future__ import annotations
@@ -25,14 +28,15 @@ import json
 import os
 import re
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from heapq import heappop, heappush, nlargest
-from math import gcd
+from heapq import heappop, heappush, nlargest, nsmallest
+from math import gcd, isqrt, lcm
+from operator import mul
 from typing import NamedTuple, NoReturn, TypeAlias
 
 __all__ = ["Verdict", "check_bytes", "check_file", "main"]
@@ -56,8 +60,17 @@ MAX_BOX_INPUTS = 512
 MAX_MATRIX = 4096  # k * m in a branch-tree over columns
 MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes over columns
 MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
+MAX_BLOCK = 12  # inputs of a block of a robust cone
+MAX_SHAPES = 10**8  # elements of `shapes` * (sum over blocks U of 2^|U| (|U| + 1))
+MAX_CONFIDENCE_INPUTS = 512
+MAX_MEMBERSHIP = 10**7  # m * k * blocks of a confidence cone
+MAX_CUTS = 10**6  # cuts * k
+MAX_ENTROPY = 10**6  # k * m where there is an entropy, as a floor or as the utility
+MAX_SIZE = 10**9  # of a floor
+MAX_DESIGN = 64  # inputs, and queries, of the utility inverse_trace
+MAX_QUADRATIC = 10**8  # k * k * m of a mechanism, k * max(k, queries) * tree nodes of a proof for it
 
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 KNOWN_ASSUMPTIONS = ("mi-column-convex",)
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
@@ -552,6 +565,32 @@ def _less(x: Pair, y: Pair) -> bool:
     return x[0] * y[1] < y[0] * x[1]
 
 
+def _root_lo(n: int) -> int:
+    """The square root of n >= 0, rounded down."""
+    return isqrt(n)
+
+
+def _root_hi(n: int) -> int:
+    """The square root of n >= 0, rounded up."""
+    return isqrt(n - 1) + 1 if n else 0
+
+
+def _cube_root_lo(n: int) -> int:
+    """The cube root of n >= 0, rounded down.
+
+    Newton's rule on integers from above: y = (2 x + n / x^2) / 3, each division rounded down, is at least the root
+    rounded down, by the inequality of the means, and is below x as long as x is above it.
+    """
+    if n == 0:
+        return 0
+    x = 1 << _ceil_div(n.bit_length(), 3)
+    while True:
+        y = (2 * x + n // (x * x)) // 3
+        if y >= x:
+            return x
+        x = y
+
+
 # --------------------------------------------------------------------------------------------------------
 # 3. Top level
 # --------------------------------------------------------------------------------------------------------
@@ -559,7 +598,7 @@ def _less(x: Pair, y: Pair) -> bool:
 
 @dataclass(frozen=True)
 class _Certificate:
-    """A whole file, read. mechanism, value and bound are None exactly when the proof is farkas."""
+    """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none."""
 
     problem: _Problem
     mechanism: _Mechanism | None
@@ -575,19 +614,19 @@ def _read_certificate(value: object) -> _Certificate:
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1 or 2, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2 or 3, found {_describe(version)}")
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     proof = _read_proof(keys["proof"], "proof", problem, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = " ".join(KNOWN_ASSUMPTIONS)
     assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
-    if proof.kind == "farkas":
+    if proof.kind in ("farkas", "entropy-farkas"):
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
-                _unreadable(name, "must be null where the proof is farkas")
+                _unreadable(name, f"must be null where the proof is {proof.kind}")
         return _Certificate(problem, None, None, None, proof, assumptions)
-    mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem)
+    mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem, rats)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
@@ -625,7 +664,7 @@ def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pai
 
 def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
     """The "list that section 6 gives for the proof used"."""
-    if proof.kind == "column-dual" and problem.utility == "mutual_information" and proof.tree:
+    if proof.kind == "column-dual" and problem.utility == "mutual_information" and (proof.tree or proof.shapes):
         return ("mi-column-convex",)
     return ()
 
@@ -642,14 +681,19 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
     if proof.tree:
         _check_coverage(proof.tree, "tree")
         _check_tree(problem, proof)
+    elif proof.shapes:
+        _check_shapes(problem, proof)
     elif proof.boxes:
         _check_coverage(proof.boxes, "boxes")
+        if isinstance(problem.cone.sets, _Confidence):
+            _check_cuts(problem.cone.sets, proof.cuts)
         if problem.structure and proof.kind == "branch-tree":
             _check_off_diagonals(problem, proof)
         else:
             _check_boxes(problem, proof)
     else:
         _check_row_signs(problem, proof)
+        _check_weight(proof)
         _check_columns(problem, proof)
 
 
@@ -672,7 +716,10 @@ def _check_certificate(certificate: _Certificate) -> None:
         _check_diagonal(mechanism)
     _check_mechanism_in_cone(problem.cone, mechanism)
     _check_problem_rows(problem, mechanism)
+    if problem.floor is not None:
+        _check_floor(problem.floor, mechanism)
     utility = _utility(problem, mechanism)
+    _check_regular(utility)
     _check_value(certificate.value, utility)
     _check_bound_of_value(problem, certificate.bound, utility)
     _check_proof(problem, proof)
@@ -686,12 +733,48 @@ Entry: TypeAlias = tuple[int, int, Fraction]  # [x, y, RAT] or [x, z, RAT]
 
 
 @dataclass(frozen=True)
+class _Robust:
+    """What a robust cone has besides its ratio. lower: r; rest: rho_s of each block."""
+
+    blocks: list[list[int]]
+    lower: list[Fraction]
+    rest: list[Fraction]
+
+
+@dataclass(frozen=True)
+class _Confidence:
+    """What a confidence cone has besides its ratio. radius: its lower and upper; exact: whether `form` is exact."""
+
+    blocks: list[list[int]]
+    counts: list[int]
+    radius: tuple[Fraction, Fraction]
+    exact: bool
+
+    @property
+    def sizes(self) -> list[int]:
+        """N P_s of each block."""
+        return [sum(self.counts[x] for x in block) for block in self.blocks]
+
+    def excess(self, up: bool) -> int:
+        """N (root - 1) in fixed point: `up`, at radius.upper and rounded up, so that it is > 0; else at radius.lower
+        and rounded down. The root is taken so much finer that N in front of it costs nothing.
+        """
+        total = sum(self.counts)
+        fine = P + total.bit_length()
+        square = self.radius[up] + 1
+        n, d = square.numerator << 2 * fine, square.denominator
+        if up:
+            return _ceil_div(total * (_root_hi(_ceil_div(n, d)) - (1 << fine)), 1 << (fine - P))
+        return total * (_root_lo(n // d) - (1 << fine)) >> (fine - P)
+
+
+@dataclass(frozen=True)
 class _Cone:
     """A cone of section 4; a polyhedral one is its base with `rows`.
 
-    base: "complete", "graph" or "free". gamma: (gl, gh), where base is complete. edges: (x, z) to the
-    (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for the
-    others. label: for the line of section 7.
+    base: "complete", "graph", "free", "robust" or "confidence". gamma: (gl, gh), where base is neither graph nor free.
+    edges: (x, z) to the (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for
+    the others. label: for the line of section 7. sets: where base is robust or confidence, None for the others.
     """
 
     base: str
@@ -699,6 +782,7 @@ class _Cone:
     edges: dict[tuple[int, int], tuple[Fraction, Fraction]]
     rows: list[list[Fraction]] | None
     label: str
+    sets: _Robust | _Confidence | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -721,11 +805,21 @@ class _Row:
 
 
 @dataclass(frozen=True)
+class _Floor:
+    """The key `entropy`: sum_x shares[x] H(Q_x) >= at_least sum_x shares[x] log sizes[x]."""
+
+    at_least: Fraction
+    shares: list[int]
+    sizes: list[int]
+
+
+@dataclass(frozen=True)
 class _Problem:
-    """Section 4. total: the sum of the weights. cost, gain: empty for the other utilities.
+    """Section 4. total: the sum of the weights. cost, gain, shares (of the utility entropy), queries (of inverse_trace,
+    the unit vectors where the file has no such key): empty for the others.
 
     given: the weights of (x, z), None where the utility has no such key. structure: True for the only one that
-    there is, uniform_off_diagonal.
+    there is, uniform_off_diagonal. floor: the key `entropy`, None where there is none.
     """
 
     sense: str
@@ -740,6 +834,9 @@ class _Problem:
     rows: list[_Row]
     given: list[list[int]] | None
     structure: bool
+    shares: list[int] = field(default_factory=list)
+    floor: _Floor | None = None
+    queries: list[list[Fraction]] = field(default_factory=list)
 
     @property
     def m(self) -> int:
@@ -752,14 +849,17 @@ class _Problem:
         utility = self.utility
         if self.given is not None:
             utility += f" given one of {len(self.given[0])} values"
+        if self.queries:
+            utility += f" of {len(self.queries)} queries"
         if self.structure:
             columns += ", uniform off-diagonal"
-        return f"{self.sense} {utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
+        line = f"{self.sense} {utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
+        return line if self.floor is None else f"{line}, entropy floor {_shown(self.floor.at_least)}"
 
 
 def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility."""
-    optional = "structure" if version > 1 else ""
+    optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     k = len(_read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs"))
@@ -768,14 +868,18 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
         outputs = _read_names(keys["outputs"], (where, "outputs"), 1, MAX_COLUMNS, "m columns")
     weights = _read_weights(keys["weights"], (where, "weights"), k)
     at = (where, "utility")
-    kinds = "mutual_information linear bayes" + (" chi_square" if version > 1 else "")
+    kinds = "mutual_information linear bayes"
+    kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
     utility = _read_kind(keys["utility"], at, kinds)
-    if sense == "minimize" and utility != "linear":
-        _unreadable((where, "sense"), f"minimize goes only with the utility linear, not with {utility}")
+    if sense == "minimize" and utility not in ("linear", "inverse_trace"):
+        with_what = "the utility linear" if version < 3 else "the utilities linear and inverse_trace"
+        _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
     gain: list[list[Fraction]] = []
     given: list[list[int]] | None = None
+    shares: list[int] = []
+    queries: list[list[Fraction]] = []
     if utility == "mutual_information":
         utility_keys = _read_object(keys["utility"], at, "kind", "given" if version > 1 else "")
         if "given" in utility_keys:
@@ -785,24 +889,91 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     elif utility == "linear":
         utility_keys = _read_object(keys["utility"], at, "kind cost")
         cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
+    elif utility == "entropy":
+        utility_keys = _read_object(keys["utility"], at, "kind shares")
+        shares = _read_weights(utility_keys["shares"], (at, "shares"), k)
+    elif utility == "inverse_trace":
+        queries = _read_queries(keys["utility"], at, sense, weights, rats)
     else:
         utility_keys = _read_object(keys["utility"], at, "kind gain")
         gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
     either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    if (utility == "linear") != (outputs is not None) and not either:
-        needed = "a list" if utility == "linear" else "null"
+    has_list = utility in ("linear", "entropy")
+    if has_list != (outputs is not None) and not either:
+        needed = "a list" if has_list else "null"
         _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
-    cone = _read_cone(keys["cone"], (where, "cone"), k, "complete graph free polyhedral", rats)
+    cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
+    cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
     _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
     rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
     if rows and outputs is None:
         _unreadable((where, "rows"), "must be empty where outputs is null")
+    floor = _read_floor(keys["entropy"], (where, "entropy"), k, utility, rats) if "entropy" in keys else None
+    if floor is not None or utility == "entropy":
+        _limit(k * m, MAX_ENTROPY, where, "k * m of a problem with an entropy")
+    has_structure = "structure" in keys
     problem = _Problem(
-        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, "structure" in keys
-    )
+        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, has_structure, shares, floor,
+        queries,
+    )  # fmt: skip
     if problem.structure:
         _read_structure(keys, where, problem)
+    if cone.sets is not None:
+        _read_company(problem, (where, "cone"))
     return problem
+
+
+def _read_queries(
+    value: object, where: Where, sense: str, weights: list[int], rats: _Rationals
+) -> list[list[Fraction]]:
+    """ "`queries`: [[RAT x k], ...], one list or more; without the key the k unit vectors"; "only with `sense` minimize
+    [...] and weights that are all > 0 (else UNREADABLE)" -- outputs that are a list, and so rows, are refused as for
+    bayes.
+    """
+    k = len(weights)
+    keys = _read_object(value, where, "kind", optional="queries")
+    if sense != "minimize":
+        _unreadable(where, "the utility inverse_trace goes only with the sense minimize")
+    _limit(k, MAX_DESIGN, where, "k inputs of the utility inverse_trace")
+    if not all(weights):
+        _unreadable(where, "the utility inverse_trace goes only with weights that are all > 0")
+    if "queries" not in keys:
+        return [[Fraction(x == z) for x in range(k)] for z in range(k)]
+    at = (where, "queries")
+    _limit(len(_read_list(keys["queries"], at)), MAX_DESIGN, at, "queries")
+    return _read_matrix(keys["queries"], at, k, "queries * k", rats)
+
+
+def _read_company(problem: _Problem, where: Where) -> None:
+    """ "The cones robust and confidence go with sense maximize, the utility mutual_information without given, outputs
+    null, empty rows [...] only (else UNREADABLE)".
+
+    What is left to say is the utility and the outputs: minimize and rows go with other utilities or with outputs.
+    """
+    if problem.utility != "mutual_information" or problem.given is not None:
+        _unreadable(where, f"a {problem.cone.base} cone goes only with the utility mutual_information without given")
+    if problem.outputs is not None:
+        _unreadable(where, f"a {problem.cone.base} cone goes only with outputs that are null")
+
+
+def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Rationals) -> _Floor:
+    """ "an object {"at_least": RAT >= 0, "shares": [BIG >= 0 x k], "sizes": [INT x k, each >= 1]}"; "the utility
+    linear or entropy" -- which have outputs that are a list, and no structure and no cone of version 3.
+    """
+    if utility not in ("linear", "entropy"):
+        _unreadable(where, f"goes only with the utilities linear and entropy, not with {utility}")
+    keys = _read_object(value, where, "at_least shares sizes")
+    at_least = rats.rat_at_least(keys["at_least"], (where, "at_least"), 0)
+    shares = _read_weights(keys["shares"], (where, "shares"), k)
+    at = (where, "sizes")
+    sizes: list[int] = []
+    for x, item in enumerate(_read_list(keys["sizes"], at, exactly=k)):
+        size = _read_int(item, (at, x))
+        if size < 1:
+            _unreadable((at, x), f"{_describe(item)} is out of range, it must be >= 1")
+        _limit(size, MAX_SIZE, (at, x), "a size")
+        sizes.append(size)
+    return _Floor(at_least, shares, sizes)
 
 
 def _read_structure(keys: dict[str, object], where: Where, problem: _Problem) -> None:
@@ -896,7 +1067,7 @@ def _read_rows(value: object, where: Where, k: int, m: int, rats: _Rationals) ->
 
 
 def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals) -> _Cone:
-    """**cone**, "one of" the four."""
+    """**cone**, "one of" the four, and of the two of version 3."""
     kind = _read_kind(value, where, kinds)
     one = (Fraction(1), Fraction(1))
     if kind == "complete":
@@ -908,6 +1079,10 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
     if kind == "free":
         _read_object(value, where, "kind")
         return _Cone("free", one, {}, None, "free cone")
+    if kind == "robust":
+        return _read_robust(value, where, k, rats)
+    if kind == "confidence":
+        return _read_confidence(value, where, k, rats)
     keys = _read_object(value, where, "kind base rows")
     base = _read_cone(keys["base"], (where, "base"), k, "complete graph free", rats)
     rows = _read_matrix(keys["rows"], (where, "rows"), k, "cone rows * k", rats)
@@ -915,14 +1090,74 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
     return _Cone(base.base, base.gamma, base.edges, rows, label)
 
 
-def _read_gamma(value: object, where: Where, rats: _Rationals) -> tuple[tuple[Fraction, Fraction], str]:
-    """complete: "`epsilon`: RAT > 0" or "`gamma`: RAT > 1"; epsilon and log gamma <= 20.
+def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone:
+    """ "rho_s = 1 - sum of r over block s is >= 0, and where it is 0 every r_x of the block is > 0 (else
+    UNREADABLE)".
+    """
+    gamma, label = _read_gamma(value, where, rats, " blocks lower")
+    assert isinstance(value, dict)
+    blocks = _read_blocks(value["blocks"], (where, "blocks"), k)
+    at = (where, "lower")
+    lower = _read_vector(value["lower"], at, k, rats, 0)
+    rest: list[Fraction] = []
+    for s, block in enumerate(blocks):
+        _limit(len(block), MAX_BLOCK, ((where, "blocks"), s), "inputs of a block")
+        rest.append(1 - _sum(lower[x] for x in block))
+        if rest[s] < 0:
+            _unreadable(at, f"the sum over block {s} is above 1")
+        if rest[s] == 0 and not all(lower[x] for x in block):
+            _unreadable(at, f"the sum over block {s} is 1, so that each of its numbers must be > 0")
+    sets = _Robust(blocks, lower, rest)
+    return _Cone("robust", gamma, {}, None, f"robust cone of {len(blocks)} blocks, {label}", sets)
+
+
+def _read_confidence(value: object, where: Where, k: int, rats: _Rationals) -> _Cone:
+    """ "with sum of counts > 0, 0 < lower <= upper (else UNREADABLE)"."""
+    gamma, label = _read_gamma(value, where, rats, " blocks counts radius form")
+    assert isinstance(value, dict)
+    _limit(k, MAX_CONFIDENCE_INPUTS, where, "k inputs of a confidence cone")
+    blocks = _read_blocks(value["blocks"], (where, "blocks"), k)
+    counts = _read_weights(value["counts"], (where, "counts"), k)
+    at = (where, "radius")
+    keys = _read_object(value["radius"], at, "lower upper")
+    radius = _read_positive(keys["lower"], (at, "lower"), rats), _read_positive(keys["upper"], (at, "upper"), rats)
+    if radius[0] > radius[1]:
+        _unreadable(at, "lower is above upper")
+    form = _read_word(value["form"], (where, "form"), "exact product")
+    sets = _Confidence(blocks, counts, radius, form == "exact")
+    line = f"confidence cone ({form}) of {len(blocks)} blocks, radius in {_interval(*radius)}, {label}"
+    return _Cone("confidence", gamma, {}, None, line, sets)
+
+
+def _read_blocks(value: object, where: Where, k: int) -> list[list[int]]:
+    """ "a partition of the inputs into two blocks or more, none empty, each strictly increasing (else UNREADABLE)"."""
+    blocks: list[list[int]] = []
+    seen = bytearray(k)
+    for s, item in enumerate(_read_list(value, where, least=2)):
+        at = (where, s)
+        block = [_read_index(x, (at, i), k) for i, x in enumerate(_read_list(item, at, least=1))]
+        for i, x in enumerate(block):
+            if i and x <= block[i - 1]:
+                _unreadable((at, i), "the inputs of a block do not increase strictly")
+            if seen[x]:
+                _unreadable((at, i), f"input {x} is in two blocks")
+            seen[x] = 1
+        blocks.append(block)
+    if not all(seen):
+        _unreadable(where, f"input {seen.index(0)} is in no block")
+    return blocks
+
+
+def _read_gamma(
+    value: object, where: Where, rats: _Rationals, others: str = ""
+) -> tuple[tuple[Fraction, Fraction], str]:
+    """ "`epsilon`: RAT > 0" or "`gamma`: RAT > 1"; epsilon and log gamma <= 20. `others`: the further keys of the cone.
 
     "[gl, gh] [...]: both ends equal gamma where that is given, else they enclose exp(epsilon)."
     """
     by_gamma = isinstance(value, dict) and "gamma" in value
     name = "gamma" if by_gamma else "epsilon"
-    keys = _read_object(value, where, f"kind {name}")
+    keys = _read_object(value, where, f"kind {name}{others}")
     at = (where, name)
     number = rats.rat(keys[name], at)
     if number <= (1 if by_gamma else 0):
@@ -990,6 +1225,7 @@ class _Mechanism:
     """Q[x][y] = columns[y].entry(x) / denominator(x).
 
     off_diagonal: None, or the numerators of o_x where the problem is of uniform off-diagonals; `columns` is empty then.
+    membership: one list of (nu, mu) for each column where the cone is confidence, else empty.
     """
 
     k: int
@@ -997,6 +1233,7 @@ class _Mechanism:
     outputs: list[str]
     columns: list[_Column]
     off_diagonal: list[int] | None = None
+    membership: list[list[tuple[Fraction, Fraction]]] = field(default_factory=list)
 
     def denominator(self, x: int) -> int:
         """Of row x: "one for all rows, or one per row"."""
@@ -1020,11 +1257,12 @@ class _Mechanism:
             yield list(zip(column.entries(self.k), divisors, strict=True))
 
 
-def _read_mechanism(value: object, where: Where, problem: _Problem) -> _Mechanism:
+def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Mechanism:
     """Section 5, types and lengths."""
-    k = problem.k
+    k, sets = problem.k, problem.cone.sets
     content = "off_diagonal" if problem.structure else "columns"
-    keys = _read_object(value, where, f"denominators outputs {content}")
+    further = " membership" if isinstance(sets, _Confidence) else ""
+    keys = _read_object(value, where, f"denominators outputs {content}{further}")
     at: Where = (where, "denominators")
     values = _read_list(keys["denominators"], at)
     if len(values) not in (1, k):
@@ -1041,6 +1279,8 @@ def _read_mechanism(value: object, where: Where, problem: _Problem) -> _Mechanis
     _limit(len(problem.cone.rows or []) * k * m, MAX_WORK, (where, "outputs"), "cone rows * k * m")
     if problem.given is not None:
         _limit(k * len(problem.given[0]) * m, MAX_WORK, (where, "outputs"), "k * J * m of given")
+    if problem.queries:
+        _limit(k * k * m, MAX_QUADRATIC, (where, "outputs"), "k * k * m of the utility inverse_trace")
     at = (where, content)
     if problem.structure:
         values = _read_list(keys[content], at, exactly=k)
@@ -1050,7 +1290,29 @@ def _read_mechanism(value: object, where: Where, problem: _Problem) -> _Mechanis
     columns = [_read_column(item, (at, y), k) for y, item in enumerate(items)]
     dense = sum(column.dense is not None for column in columns)
     _limit(dense * k, MAX_DENSE_ENTRIES, at, "entries in dense columns")
-    return _Mechanism(k, denominators, outputs, columns)
+    membership: list[list[tuple[Fraction, Fraction]]] = []
+    if isinstance(sets, _Confidence):
+        _limit(m * k * len(sets.blocks), MAX_MEMBERSHIP, (where, "outputs"), "m * k * blocks of a confidence cone")
+        membership = _read_membership(keys["membership"], (where, "membership"), m, sets, rats)
+    return _Mechanism(k, denominators, outputs, columns, membership=membership)
+
+
+def _read_membership(
+    value: object, where: Where, m: int, sets: _Confidence, rats: _Rationals
+) -> list[list[tuple[Fraction, Fraction]]]:
+    """ "one list for each column. With form exact it has one [RAT, RAT] for each ordered pair (s, z) [...]. With form
+    product it has one [RAT, RAT] for each block".
+    """
+    many = len(sets.blocks) * (len(sets.blocks) - 1 if sets.exact else 1)
+    membership: list[list[tuple[Fraction, Fraction]]] = []
+    for y, item in enumerate(_read_list(value, where, exactly=m)):
+        own: list[tuple[Fraction, Fraction]] = []
+        for i, numbers in enumerate(_read_list(item, (where, y), exactly=many)):
+            at = ((where, y), i)
+            nu, mu = _read_vector(numbers, at, 2, rats)
+            own.append((nu, mu))
+        membership.append(own)
+    return membership
 
 
 def _read_column(value: object, where: Where, k: int) -> _Column:
@@ -1108,6 +1370,10 @@ def _check_mechanism_in_cone(cone: _Cone, mechanism: _Mechanism) -> None:
             _check_edges(v, cone, y)
         if cone.rows is not None:
             _check_cone_rows(v, rows, y)
+        if isinstance(cone.sets, _Robust):
+            _check_robust(v, cone.sets, cone.gamma[0], y)
+    if isinstance(cone.sets, _Confidence):
+        _check_membership(cone.sets, cone.gamma[0], mechanism)
 
 
 def _extremes(mechanism: _Mechanism) -> Iterator[list[Pair]]:
@@ -1166,12 +1432,41 @@ def _check_cone_rows(v: list[Pair], rows: list[SparseRow], y: int) -> None:
             raise Refuted(f"mechanism.columns[{y}]: problem.cone.rows[{i}] is violated")
 
 
+def _check_robust(v: list[Pair], sets: _Robust, gl: Fraction, y: int) -> None:
+    """ "robust: M_s <= gl m_z for all s != z": for each s the smallest m_z, z != s, is enough."""
+    most: list[Fraction] = []
+    least: list[Fraction] = []
+    for block, rest in zip(sets.blocks, sets.rest, strict=True):
+        entries = [Fraction(*v[x]) for x in block]
+        shared = _sum(sets.lower[x] * entry for x, entry in zip(block, entries, strict=True))
+        most.append(rest * max(entries) + shared)
+        least.append(rest * min(entries) + shared)
+    first, second = nsmallest(2, range(len(least)), key=least.__getitem__)
+    for s, above in enumerate(most):
+        z = second if s == first else first
+        if above > gl * least[z]:
+            raise Refuted(f"mechanism.columns[{y}]: M of block {s} is above gamma times m of block {z}")
+
+
 def _check_problem_rows(problem: _Problem, mechanism: _Mechanism) -> None:
     """ "each entry of problem.rows holds exactly"."""
     for i, row in enumerate(problem.rows):
         value, rhs = _linear(row.terms, mechanism), _pair(row.rhs)
         if _less(rhs, value) or (row.sense == "=" and _less(value, rhs)):
             raise Refuted(f"problem.rows[{i}] ({_quote(row.name)}): the mechanism violates it")
+
+
+def _check_floor(floor: _Floor, mechanism: _Mechanism) -> None:
+    """ "sum_x shares[x] H(Q_x) >= beta sum_x shares[x] log sizes[x]", "REFUTED where a checker cannot prove it".
+
+    "what is equal on both sides of the inequality cancels exactly"; where the right side is 0, H >= 0 is enough.
+    """
+    beta = floor.at_least
+    right = [(size, (-beta.numerator * n, beta.denominator)) for n, size in zip(floor.shares, floor.sizes, strict=True)]
+    if all(n == 0 or size == 1 for size, (n, _) in right):
+        return
+    if _sum_of_logs([*_entropy_terms(floor.shares, mechanism), *right])[0] < 0:
+        raise Refuted("mechanism: not proved that the entropy of its rows reaches problem.entropy")
 
 
 def _linear(terms: list[Entry], mechanism: _Mechanism) -> Pair:
@@ -1184,6 +1479,115 @@ def _products(terms: list[Entry], mechanism: _Mechanism) -> Iterator[Pair]:
     for x, y, c in terms:
         numerator, denominator = mechanism.probability(x, y)
         yield c.numerator * numerator, c.denominator * denominator
+
+
+# --------------------------------------------------------------------------------------------------------
+# 5. mechanism: the columns of a confidence cone (version 3)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _Membership:
+    """The two conditions for one column v, at radius.upper and gl.
+
+    With n_s = N P_s, P_s c_x = counts[x] / N, so that A / (root - 1 + P_s + P_z) = sum_x counts[x] sqrt(nu - v_x) over
+    (N (root - 1) + n_s + n_z): such a quotient is a `share`, rounded down. That makes the right-hand side of either
+    condition smaller, as do the cube roots, all rounded down.
+
+    Both conditions are homogeneous in v, nu and mu together: they are multiplied by a power of two, `scale`, which
+    brings nu and mu near 1, where fixed point is fine enough.
+    """
+
+    def __init__(self, sets: _Confidence, gl: Fraction, v: list[Pair]) -> None:
+        self.sets, self.gl, self.v = sets, gl, v
+        self.sizes = sets.sizes
+        self.excess = sets.excess(up=True)
+        self.gl_cubed = _cube_root_lo(_fixed_lo(gl) << 2 * P)  # gl^(1/3)
+
+    @staticmethod
+    def scale(numbers: Iterable[Fraction]) -> Fraction:
+        """A power of two that is about 1 over the largest absolute value; 1 where all are 0."""
+        most = max(abs(number) for number in numbers)
+        shift = most.denominator.bit_length() - most.numerator.bit_length() if most else 0
+        return Fraction(1 << shift) if shift >= 0 else Fraction(1, 1 << -shift)
+
+    def share(self, block: int, number: Fraction, sign: int, blocks: tuple[int, ...], scale: Fraction) -> int:
+        """sum_x counts[x] sqrt(sign (number - v_x)) over `block`, divided by N (root - 1) + the n_s of `blocks`.
+
+        No term is below 0 under a root, which _check_above and _check_below see to.
+        """
+        total = 0
+        for x in self.sets.blocks[block]:
+            count = self.sets.counts[x]
+            if count:
+                n, d = self.v[x]
+                above = sign * (number.numerator * d - n * number.denominator) * scale.numerator
+                below = number.denominator * d * scale.denominator
+                total += count * _root_lo((max(above, 0) << 2 * P) // below)
+        return (total << P) // (self.excess + (sum(self.sizes[s] for s in blocks) << P))
+
+    def pair_holds(self, s: int, z: int, nu: Fraction, mu: Fraction) -> bool:
+        """ "nu - gl mu <= (A^(2/3) + gl^(1/3) D^(2/3))^3 / (root - 1 + P_s + P_z)^2"."""
+        scale = self.scale((nu, mu))
+        a = self.share(s, nu, 1, (s, z), scale)
+        d = self.share(z, mu, -1, (s, z), scale)
+        both = _cube_root_lo(a * a << P) + (self.gl_cubed * _cube_root_lo(d * d << P) >> P)
+        return (nu - self.gl * mu) * scale <= Fraction(both**3 >> 2 * P, ONE)
+
+    def product_holds(self, numbers: list[tuple[Fraction, Fraction]]) -> bool:
+        """ "nu_s - A_s^2 / K_s^2 <= gl (mu_z + D_z^2 / K_z^2)" for all s != z: the two smallest brackets are enough."""
+        scale = self.scale(number for pair in numbers for number in pair)
+        above: list[int] = []
+        below: list[int] = []
+        for s, (nu, mu) in enumerate(numbers):
+            a, d = self.share(s, nu, 1, (s,), scale), self.share(s, mu, -1, (s,), scale)
+            above.append(_fixed_hi(nu * scale) - (a * a >> P))
+            below.append(_fixed_lo(mu * scale) + (d * d >> P))
+        first, second = nsmallest(2, range(len(below)), key=below.__getitem__)
+        gl = self.gl
+        return all(
+            own * gl.denominator <= gl.numerator * below[second if s == first else first] for s, own in enumerate(above)
+        )
+
+
+def _check_membership(sets: _Confidence, gl: Fraction, mechanism: _Mechanism) -> None:
+    """Each column, with what `membership` has for it."""
+    blocks = range(len(sets.blocks))
+    pairs = [(s, z) for s in blocks for z in blocks if s != z] if sets.exact else [(s, s) for s in blocks]
+    for y, (column, numbers) in enumerate(zip(mechanism.columns, mechanism.membership, strict=True)):
+        v = [(entry, mechanism.denominator(x)) for x, entry in enumerate(column.entries(mechanism.k))]
+        test = _Membership(sets, gl, v)
+        for i, ((s, z), (nu, mu)) in enumerate(zip(pairs, numbers, strict=True)):
+            where = f"mechanism.membership[{y}][{i}]"
+            _check_above([v[x] for x in sets.blocks[s]], nu, where)
+            _check_below([v[x] for x in sets.blocks[z]], mu, where)
+            if sets.exact:
+                _check_confidence_pair(test, s, z, nu, mu, where)
+        if not sets.exact:
+            _check_confidence_product(test, numbers, f"mechanism.membership[{y}]")
+
+
+def _check_above(values: list[Pair], nu: Fraction, where: str) -> None:
+    """ "nu >= v_x on block s"."""
+    if any(_less(_pair(nu), value) for value in values):
+        raise Refuted(f"{where}: the first number is below an entry of its block")
+
+
+def _check_below(values: list[Pair], mu: Fraction, where: str) -> None:
+    """ "mu <= v_x on block z"; product: on block s."""
+    if any(_less(value, _pair(mu)) for value in values):
+        raise Refuted(f"{where}: the second number is above an entry of its block")
+
+
+def _check_confidence_pair(test: _Membership, s: int, z: int, nu: Fraction, mu: Fraction, where: str) -> None:
+    """The condition of `form` exact for one pair of blocks."""
+    if not test.pair_holds(s, z, nu, mu):
+        raise Refuted(f"{where}: not proved that the column is in the cone for the blocks {s} and {z}")
+
+
+def _check_confidence_product(test: _Membership, numbers: list[tuple[Fraction, Fraction]], where: str) -> None:
+    """The condition of `form` product for all pairs of blocks."""
+    if not test.product_holds(numbers):
+        raise Refuted(f"{where}: not proved that the column is in the cone")
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -1201,6 +1605,11 @@ def _utility(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
         return _mutual_information(problem, mechanism)
     if problem.utility == "chi_square":
         return _chi_square(problem, mechanism)
+    if problem.utility == "entropy":
+        lo, hi = _sum_of_logs(_entropy_terms(problem.shares, mechanism))
+        return (max(lo, 0), ONE * sum(problem.shares)), (max(hi, 0), ONE * sum(problem.shares))
+    if problem.utility == "inverse_trace":
+        return _inverse_trace(problem, mechanism)
     if problem.utility == "linear":
         value = _linear(problem.cost, mechanism)
     else:
@@ -1380,6 +1789,47 @@ def _share_of_phi(v: Pair, weight: int, total: int) -> Pair:
     return factor * log_lo // divisor, _ceil_div(factor * log_hi, divisor)
 
 
+LogTerm: TypeAlias = tuple[int, Pair]  # an integer >= 1, and what its logarithm is multiplied by
+
+
+def _entropy_terms(shares: list[int], mechanism: _Mechanism) -> Iterator[LogTerm]:
+    """sum_x shares[x] H(Q_x): "H(Q_x) = log d_x - sum_y (n_xy / d_x) log n_xy. In a row whose positive entries are all
+    equal, j of them, H(Q_x) = log j".
+    """
+    rows = zip(*(column.entries(mechanism.k) for column in mechanism.columns), strict=True)
+    for x, (share, row) in enumerate(zip(shares, rows, strict=True)):
+        if share == 0:
+            continue
+        count = Counter(n for n in row if n)
+        d = mechanism.denominator(x)
+        if len(count) == 1:
+            yield count.total(), (share, 1)
+            continue
+        yield d, (share, 1)
+        for n, many in count.items():
+            yield n, (-share * n * many, d)
+
+
+def _sum_of_logs(terms: Iterable[LogTerm]) -> Pair:
+    """A fixed-point enclosure of the sum: "the rationals of one integer are added up, log 1 = 0".
+
+    Width, for shares that sum to 1: 2^-157 from the logarithms, as the factors of each row are at most 2 together, and
+    2^-159 from the rounding of each of at most 2^20 terms: below 2^-138.
+    """
+    factors: dict[int, list[Pair]] = {}
+    for integer, factor in terms:
+        if integer > 1:
+            factors.setdefault(integer, []).append(factor)
+    lo = hi = 0
+    for integer, several in factors.items():
+        n, d = _total(several)
+        if n:
+            ends = [n * end for end in _log(integer, 1)]
+            lo += min(ends) // d
+            hi += _ceil_div(max(ends), d)
+    return lo, hi
+
+
 MAX_EXACT_BITS = 2**22  # of the sum of a chi-square information, as a product of denominators
 MAX_EXACT_WORK = 2**32  # bits of a common denominator * entries, where that denominator is a long one
 
@@ -1451,6 +1901,165 @@ def _chi_square_enclosed(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair
 
 
 # --------------------------------------------------------------------------------------------------------
+# 5. mechanism: the utility inverse_trace (version 3; sections 3 and 4)
+# --------------------------------------------------------------------------------------------------------
+
+PRECISIONS = (256, 1024)  # bits after the point, one after the other
+NARROW = 90  # "of relative width <= 2^-60": a finer precision is tried where it is above 2^-90
+INFINITE: Pair = (1, 0)  # above every rational, for _less
+Matrix: TypeAlias = list[list[int]]
+
+
+def _check_regular(utility: tuple[Pair, Pair]) -> None:
+    """ "A mechanism whose M is singular, or so nearly so that a checker cannot enclose the utility, is REFUTED"."""
+    if utility[1] == INFINITE:
+        raise Refuted("mechanism: not proved that M is regular, which the utility inverse_trace needs")
+
+
+def _inverse_trace(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """An enclosure of sum_j (C_j' M^-1 C_j - (C_j.p)^2); its upper end is INFINITE where M is not proved regular.
+
+    As the rows of Q sum to one, M p is the vector of ones; so with c = C - C.p the term of C is c' M^-1 c, in which
+    nothing cancels, and which is exactly 0 where C is constant.
+    """
+    centred: list[list[Pair]] = []
+    for query in problem.queries:
+        if all(number == query[0] for number in query):
+            continue
+        products = zip(problem.weights, query, strict=True)
+        mean = _total((weight * number.numerator, number.denominator) for weight, number in products)
+        mean = -mean[0], mean[1] * problem.total
+        centred.append([_add_pairs(_pair(number), mean) for number in query])
+    ends: tuple[Pair, Pair] = (0, 1), INFINITE
+    for bits in PRECISIONS:
+        design = _Design(problem, mechanism, bits)
+        if design.is_regular:
+            several = [design.enclosure(c) for c in centred]
+            ends = _total(lo for lo, _ in several), _total(hi for _, hi in several)
+            (lo, lo_below), (hi, hi_below) = ends
+            if (hi * lo_below - lo * hi_below) << NARROW <= hi * lo_below:
+                break
+    return ends
+
+
+def _floor_of(n: int, d: int, e: int) -> int:
+    """n / d * 2^e rounded down, d > 0."""
+    return (n << e) // d if e >= 0 else n // (d << -e)
+
+
+class _Design:
+    """M of a mechanism, an approximate inverse X of it, and what they enclose; fixed point, in units of 2^-bits.
+
+    Scaled by powers of two, so that fixed point is fine enough whatever the weights and the columns are: input x by
+    2^s_x, 4^s_x near p_x, column y by 2^t_y, 4^-t_y near w_y. So M_xz stands for 2^(s_x + s_z) times the M_xz of the
+    text, at most 2, since p_x q_x <= w; c for 2^s_x c_x, and c' M^-1 c stays as it is.
+
+    least: M rounded down; radius: every entry of M is from that of `least` to as much above it. X is any matrix: with
+    r = the largest sum of absolute values of a row of I - X M below 1, M is regular and no row of its inverse has a
+    larger sum than that of X over 1 - r. M is symmetric and not negative definite, so that this bounds the largest
+    eigenvalue of its inverse, which is positive definite. is_regular: whether r < 1/2; norm: the bound.
+    """
+
+    def __init__(self, problem: _Problem, mechanism: _Mechanism, bits: int) -> None:
+        self.k, self.bits = problem.k, bits
+        self.s = [(weight.bit_length() - problem.total.bit_length()) // 2 for weight in problem.weights]
+        self.least, self.radius = self._matrix(problem, mechanism)
+        self.inverse = _approximate_inverse(self.least, bits)
+        self.norm, rest = 0, 1 << 2 * bits
+        if self.inverse:
+            sizes = [sum(map(abs, row)) for row in self.inverse]
+            self.norm = 2 * max(sizes)
+            rest = max(self._rest(x) + self.radius * self.k * size for x, size in enumerate(sizes))
+        self.is_regular = rest < 1 << 2 * bits - 1
+
+    def _matrix(self, problem: _Problem, mechanism: _Mechanism) -> tuple[Matrix, int]:
+        """`least` and `radius`, from so many columns at a time."""
+        k, bits = self.k, self.bits
+        least, most = [[0] * k for _ in range(k)], [[0] * k for _ in range(k)]
+        columns = range(len(mechanism.columns))
+        for start in columns[::256]:
+            parts = [self._column(problem, mechanism, y) for y in columns[start : start + 256]]
+            for end, sums in ((0, least), (1, most)):
+                u = list(zip(*(part[end] for part in parts if part), strict=True))
+                q = list(zip(*(part[end + 2] for part in parts if part), strict=True))
+                if u:
+                    for x in range(k):
+                        for z in range(x + 1):
+                            sums[x][z] += sum(map(mul, u[x], q[z]))
+        radius = 0
+        for x in range(k):
+            for z in range(x + 1):
+                least[x][z] >>= bits
+                least[z][x] = least[x][z]
+                radius = max(radius, _ceil_div(most[x][z], 1 << bits) - least[x][z])
+        return least, radius
+
+    def _column(self, problem: _Problem, mechanism: _Mechanism, y: int) -> Matrix | None:
+        """Lower and upper bounds of q_x / w, then of q_x, all scaled; None for a column of zeros."""
+        bits, total = self.bits, problem.total
+        entries = [(n, mechanism.denominator(x)) for x, n in enumerate(mechanism.columns[y].entries(self.k))]
+        masses = [(weight * n, total * d) for weight, (n, d) in zip(problem.weights, entries, strict=True) if n]
+        if not masses:
+            return None
+        t = -max(n.bit_length() - d.bit_length() for n, d in masses) // 2
+        w_lo = sum(_floor_of(n, d, bits + 2 * t) for n, d in masses)
+        w_hi = w_lo + len(masses)
+        q_lo = [_floor_of(n, d, bits + s + t) for (n, d), s in zip(entries, self.s, strict=True)]
+        q_hi = [lo + 1 if n else 0 for lo, (n, _) in zip(q_lo, entries, strict=True)]
+        u_lo = [(lo << bits) // w_hi for lo in q_lo]
+        u_hi = [_ceil_div(hi << bits, w_lo) for hi in q_hi]
+        return [u_lo, u_hi, q_lo, q_hi]
+
+    def _rest(self, x: int) -> int:
+        """The sum of the absolute values of row x of I - X (least), in units of 2^-2 bits."""
+        row = self.inverse[x]
+        return sum(abs(((z == x) << 2 * self.bits) - sum(map(mul, row, self.least[z]))) for z in range(self.k))
+
+    def enclosure(self, c: list[Pair]) -> tuple[Pair, Pair]:
+        """An enclosure of c' M^-1 c, c not 0.
+
+        For any vector V it is 2 c.V - V'MV + (c - MV)' M^-1 (c - MV), where the last term is at least 0, and at most
+        `norm` times the square of the length of c - MV. V is X c. c is scaled by 2^h too; sums of it with V are in
+        units of 2^-2 bits, V'MV and what is returned in units of 2^-3 bits.
+        """
+        bits = self.bits
+        h = -max(n.bit_length() - d.bit_length() + s for (n, d), s in zip(c, self.s, strict=True) if n)
+        low = [_floor_of(n, d, bits + s + h) for (n, d), s in zip(c, self.s, strict=True)]  # at most 1 too low
+        v = [sum(map(mul, row, low)) >> bits for row in self.inverse]
+        size = sum(map(abs, v))
+        above = sum(n for n in v if n > 0)
+        image = [sum(map(mul, row, v)) for row in self.least]  # MV, at most radius * size off
+        error = self.radius * size * size
+        middle = (2 * sum(map(mul, low, v)) << bits) - sum(map(mul, image, v))
+        lo = middle - (2 * (size - above) << bits) - error
+        rest = [abs((n << bits) - m) + (1 << bits) + self.radius * size for n, m in zip(low, image, strict=True)]
+        hi = middle + (2 * above << bits) + error + _ceil_div(self.norm * sum(map(mul, rest, rest)), 1 << 2 * bits)
+        e = 3 * bits + 2 * h
+        return _over_power(max(lo, 0), e), _over_power(hi, e)
+
+
+def _over_power(n: int, e: int) -> Pair:
+    """n / 2^e."""
+    return (n, 1 << e) if e >= 0 else (n << -e, 1)
+
+
+def _approximate_inverse(matrix: Matrix, bits: int) -> Matrix:
+    """By Gauss and Jordan, without a bound of its errors; [] where a pivot is not positive."""
+    k = len(matrix)
+    rows = [[*row, *((x == z) << bits for z in range(k))] for x, row in enumerate(matrix)]
+    for x in range(k):
+        pivot = rows[x][x]
+        if pivot <= 0:
+            return []
+        own = rows[x] = [(n << bits) // pivot for n in rows[x]]
+        for z in range(k):
+            factor = rows[z][x]
+            if z != x and factor:
+                rows[z] = [n - (factor * m >> bits) for n, m in zip(rows[z], own, strict=True)]
+    return [row[k:] for row in rows]
+
+
+# --------------------------------------------------------------------------------------------------------
 # 6. proof
 # --------------------------------------------------------------------------------------------------------
 
@@ -1474,7 +2083,10 @@ Counts: TypeAlias = list[tuple[int, ...]]  # indices, and last an INT that "stan
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A branch of a box tree or a branch-tree: on v_x of output y (0 in a box tree), or on an o_x, C, s or M."""
+    """A branch of a box tree or a branch-tree: on v_x of output y (0 in a box tree), or on an o_x, C, s or M.
+
+    Of `shapes`: on b, w or the w_s of block x. For inverse_trace x is "y" where it is on the number y_j, j = y.
+    """
 
     x: int | str
     y: int
@@ -1484,13 +2096,14 @@ class _Split:
 class _BoxLeaf(NamedTuple):
     """A leaf of a box tree, or what a leaf over columns has for one of them: nu, f and u as INT.
 
-    t is empty where the utility has no `given`.
+    t is empty where the utility has no `given`; e, one INT for each form, where it is not inverse_trace.
     """
 
     n: int
     f: Counts  # [x, z, INT]
     u: Counts  # [i, INT]
     t: list[Pair]
+    e: list[int]
 
 
 class _ColumnsLeaf(NamedTuple):
@@ -1508,8 +2121,25 @@ class _OffDiagonalsLeaf(NamedTuple):
     c: Fraction
 
 
+class _ShapeLeaf(NamedTuple):
+    """A leaf of `shapes`: "t" or ["t", "L"]."""
+
+    t: Pair
+    slope: Fraction | None
+
+
 # As in a pricing tree, what is a leaf is a tuple and what is a branch is not.
 BoxToken: TypeAlias = "_Split | _BoxLeaf | _ColumnsLeaf | _OffDiagonalsLeaf"
+ShapeToken: TypeAlias = "_Split | _ShapeLeaf"
+
+
+class _Weights(NamedTuple):
+    """An element of `cuts`: weights R over block s and T over block z, each times its sum."""
+
+    s: int
+    z: int
+    first: list[int]
+    second: list[int]
 
 
 @dataclass(frozen=True)
@@ -1517,7 +2147,9 @@ class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
     prices: a; rows: l; flows, multipliers: one list per column under test; tree: for mutual information.
-    boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree.
+    boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree. cuts: of a confidence cone.
+    shapes: of a robust cone, one tree for each block. weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
+    forms: the W_j of column-dual for inverse_trace.
     """
 
     kind: str
@@ -1529,6 +2161,11 @@ class _Proof:
     unit: int = 1
     boxes: list[BoxToken] = field(default_factory=list)
     most: Fraction = Fraction(0)
+    cuts: list[_Weights] = field(default_factory=list)
+    shapes: list[list[ShapeToken]] = field(default_factory=list)
+    weight: Fraction = Fraction(0)
+    tilts: list[list[Fraction]] = field(default_factory=list)
+    forms: list[list[Fraction]] = field(default_factory=list)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -1536,8 +2173,11 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
 
     The keys of each kind are those of its paragraph in section 6.
     """
-    kind = _read_kind(value, where, "linear-dual column-dual farkas" + (" branch-tree" if version > 1 else ""))
+    kinds = "linear-dual column-dual farkas"
+    kinds += (" branch-tree" if version > 1 else "") + (" entropy-dual entropy-farkas" if version > 2 else "")
+    kind = _read_kind(value, where, kinds)
     utility, cone = problem.utility, problem.cone
+    _read_proof_of_entropy(problem, kind, where)
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
     if kind == "linear-dual" and utility != "linear":
@@ -1546,6 +2186,12 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         _unreadable((where, "kind"), "column-dual is not for the utility linear")
     if kind == "column-dual" and problem.rows:
         _unreadable((where, "kind"), "column-dual is for problems without rows")
+    if kind != "column-dual" and cone.sets is not None:
+        _unreadable((where, "kind"), f"a {cone.base} cone has a proof of the kind column-dual only")
+    if isinstance(cone.sets, _Robust):
+        return _read_shapes(value, where, problem, cone.sets, rats)
+    if kind == "column-dual" and utility == "inverse_trace":
+        return _read_design_dual(value, where, problem, rats)
     by_tree = kind == "column-dual" and utility == "mutual_information"
     by_boxes = kind == "column-dual" and utility == "chi_square"
     if by_tree:
@@ -1555,13 +2201,23 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         by_boxes = not can_have_tree or (version > 1 and isinstance(value, dict) and "boxes" in value)
     if by_boxes:
         return _read_box_tree(value, where, problem, rats)
-    names = "kind prices" + (" tree" if by_tree else " flows")
+    of_entropy = kind in ("entropy-dual", "entropy-farkas")
+    names = "kind" + (" tilts" if of_entropy else " prices") + (" tree" if by_tree else " flows")
     if kind != "column-dual":
         names += " rows"
+    if of_entropy and problem.floor is not None:
+        names += " weight"
     if cone.rows is not None:
         names += " multipliers"
     keys = _read_object(value, where, names)
-    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
+    prices: list[Fraction] = []
+    tilts: list[list[Fraction]] = []
+    if of_entropy:
+        is_free = cone.base == "free" and cone.rows is None
+        lists = enumerate(_read_list(keys["tilts"], (where, "tilts"), exactly=0 if is_free else problem.m))
+        tilts = [_read_vector(item, ((where, "tilts"), y), problem.k, rats) for y, item in lists]
+    else:
+        prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
     if by_tree:
         total = None if version == 1 else problem.total
         tree = _read_tree(keys["tree"], (where, "tree"), problem.k, rats, total)
@@ -1569,7 +2225,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     rows: list[Fraction] = []
     if kind != "column-dual":
         rows = _read_vector(keys["rows"], (where, "rows"), len(problem.rows), rats)
-    tests = len(problem.gain) if kind == "column-dual" else problem.m
+    tests = len(problem.gain) if kind == "column-dual" else len(tilts) if of_entropy else problem.m
     flows = _read_flows(keys["flows"], (where, "flows"), cone, problem.k, tests, rats)
     multipliers: list[list[Fraction]] = []
     if cone.rows is not None:
@@ -1577,7 +2233,20 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         _limit(len(cone.rows) * tests, MAX_PRODUCT, at, "cone rows * columns under test")
         values = _read_list(keys["multipliers"], at, exactly=tests)
         multipliers = [_read_vector(u, (at, i), len(cone.rows), rats, 0) for i, u in enumerate(values)]
-    return _Proof(kind, prices, rows, flows, multipliers, [])
+    weight = rats.rat(keys["weight"], (where, "weight")) if "weight" in keys else Fraction(0)
+    return _Proof(kind, prices, rows, flows, multipliers, [], weight=weight, tilts=tilts)
+
+
+def _read_proof_of_entropy(problem: _Problem, kind: str, where: Where) -> None:
+    """ "a problem with the key `entropy` has a proof entropy-dual, entropy-farkas or farkas (else UNREADABLE) [...]. A
+    problem with the utility `entropy` and no key `entropy` has a proof entropy-dual or farkas"; no others have them.
+    """
+    kinds = "linear-dual column-dual farkas branch-tree"
+    if problem.floor is not None:
+        kinds = "entropy-dual entropy-farkas farkas"
+    elif problem.utility == "entropy":
+        kinds = "entropy-dual farkas"
+    _read_word(kind, (where, "kind"), kinds)
 
 
 def _read_flows(value: object, where: Where, cone: _Cone, k: int, tests: int, rats: _Rationals) -> list[list[Entry]]:
@@ -1620,10 +2289,34 @@ def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int
     return tree
 
 
-def _read_box_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
-    """column-dual for mutual_information or chi_square: "keys `unit` and `boxes`, no `tree`"."""
-    k = problem.k
-    keys = _read_object(value, where, "kind prices unit boxes")
+def _read_design_dual(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """column-dual for inverse_trace: "`forms` (one list of k RAT, W_j, for each query)", and "`tree`", "cone complete
+    only", or "`unit` and `boxes`".
+    """
+    k, many = problem.k, len(problem.queries)
+    by_tree = problem.cone.is_complete and isinstance(value, dict) and "tree" in value
+    keys = _read_object(value, where, "kind prices forms" + (" tree" if by_tree else " unit boxes"))
+    at = (where, "tree" if by_tree else "boxes")
+    nodes = len(_read_list(keys[at[1]], at))
+    _limit(k * max(k, many) * nodes, MAX_QUADRATIC, at, "k * max(k, queries) * tree nodes")
+    at_forms = (where, "forms")
+    lists = enumerate(_read_list(keys["forms"], at_forms, exactly=many))
+    forms = [_read_vector(item, (at_forms, j), k, rats) for j, item in lists]
+    if not by_tree:
+        return _read_box_tree(value, where, problem, rats, forms)
+    prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
+    return _Proof("column-dual", prices, [], [], [], _read_tree(keys["tree"], at, k, rats), forms=forms)
+
+
+def _read_box_tree(
+    value: object, where: Where, problem: _Problem, rats: _Rationals, forms: list[list[Fraction]] | None = None
+) -> _Proof:
+    """column-dual for mutual_information or chi_square: "keys `unit` and `boxes`, no `tree`"; and `cuts` where the
+    cone is confidence. For inverse_trace with `forms`, which have been read.
+    """
+    k, sets = problem.k, problem.cone.sets
+    further = (" cuts" if sets is not None else "") + (" forms" if forms is not None else "")
+    keys = _read_object(value, where, f"kind prices unit boxes{further}")
     prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
     unit = _read_big(keys["unit"], (where, "unit"), positive=True)
     at = (where, "boxes")
@@ -1631,21 +2324,89 @@ def _read_box_tree(value: object, where: Where, problem: _Problem, rats: _Ration
     values = _read_boxes(keys["boxes"], at)
     _limit(len(values) * k, MAX_SEARCH, at, "k * tree nodes")
     terms = _terms(problem, at)
+    cuts = _read_cuts(keys["cuts"], (where, "cuts"), sets, k) if isinstance(sets, _Confidence) else None
     boxes: list[BoxToken] = []
     for i, item in enumerate(values):
         where_i = (at, i)
-        if isinstance(item, list):
+        if forms is not None and isinstance(item, list) and len(item) == 3:
+            _read_word(item[0], (where_i, 0), "y")
+            j = _read_index(item[1], (where_i, 1), len(forms))
+            boxes.append(_Split("y", j, rats.rat(item[2], (where_i, 2))))
+        elif isinstance(item, list):
             pair = _read_list(item, where_i, exactly=2)
             boxes.append(_Split(_read_index(pair[0], (where_i, 0), k), 0, _read_positive(pair[1], (where_i, 1), rats)))
         else:
-            boxes.append(_read_box_leaf(item, where_i, problem, rats, terms))
-    return _Proof("column-dual", prices, [], [], [], [], unit, boxes)
+            boxes.append(_read_box_leaf(item, where_i, problem, rats, terms, cuts))
+    return _Proof("column-dual", prices, [], [], [], [], unit, boxes, cuts=cuts or [], forms=forms or [])
 
 
-def _read_box_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _BoxLeaf:
-    """ "an object: a leaf, with the keys n [...], f [...], u [...] t"."""
-    rows = problem.cone.rows
+def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_Weights]:
+    """ "objects {`pair`: [s, z], `first`: [BIG >= 0, ...], `second`: [BIG >= 0, ...]}, s != z indices of blocks; [...]
+    both with a sum > 0 (else UNREADABLE)".
+    """
+    values = _read_list(value, where)
+    _limit(len(values) * k, MAX_CUTS, where, "cuts * k")
+    cuts: list[_Weights] = []
+    for i, item in enumerate(values):
+        at = (where, i)
+        keys = _read_object(item, at, "pair first second")
+        pair = _read_list(keys["pair"], (at, "pair"), exactly=2)
+        s, z = (_read_index(block, ((at, "pair"), j), len(sets.blocks)) for j, block in enumerate(pair))
+        if s == z:
+            _unreadable((at, "pair"), "the two blocks must be different")
+        first = _read_weights(keys["first"], (at, "first"), len(sets.blocks[s]))
+        second = _read_weights(keys["second"], (at, "second"), len(sets.blocks[z]))
+        cuts.append(_Weights(s, z, first, second))
+    return cuts
+
+
+def _read_shapes(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
+    """ "`mutual_information`, `robust`: key `shapes` and no other"; "a list of |S| flat lists"."""
+    keys = _read_object(value, where, "kind prices shapes")
+    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
+    at = (where, "shapes")
+    lists = _read_list(keys["shapes"], at, exactly=len(sets.blocks))
+    trees = [_read_list(item, (at, i), least=1) for i, item in enumerate(lists)]
+    nodes = sum(map(len, trees))
+    _limit(nodes, MAX_PRODUCT, at, "tree nodes")
+    vertices = sum((len(block) + 1) << len(block) for block in sets.blocks)
+    _limit(nodes * vertices, MAX_SHAPES, at, "elements of shapes * (sum over blocks of 2^|U| (|U| + 1))")
+    shapes: list[list[ShapeToken]] = []
+    for i, tree in enumerate(trees):
+        items = enumerate(tree)
+        shapes.append([_read_shape(item, ((at, i), j), len(sets.blocks), rats) for j, item in items])
+    return _Proof("column-dual", prices, [], [], [], [], shapes=shapes)
+
+
+def _read_shape(value: object, where: Where, blocks: int, rats: _Rationals) -> ShapeToken:
+    """ "["b", "c"], RAT c", "["w", "c"], RAT c > 0", "[s, "c"], INT 0 <= s < |S|, RAT c > 0", "t" or ["t", "L"]"."""
+    if isinstance(value, str):
+        return _ShapeLeaf(_pair(_read_positive(value, where, rats)), None)
+    place, number = _read_list(value, where, exactly=2)
+    at = (where, 1)
+    if place == "b":
+        return _Split("b", 0, rats.rat(number, at))
+    if place == "w":
+        return _Split("w", 0, _read_positive(number, at, rats))
+    if isinstance(place, str):
+        return _ShapeLeaf(_pair(_read_positive(place, (where, 0), rats)), rats.rat(number, at))
+    return _Split(_read_index(place, (where, 0), blocks), 0, _read_positive(number, at, rats))
+
+
+def _read_box_leaf(
+    value: object,
+    where: Where,
+    problem: _Problem,
+    rats: _Rationals,
+    terms: _Terms,
+    cuts: list[_Weights] | None = None,
+) -> _BoxLeaf:
+    """ "an object: a leaf, with the keys n [...], f [...], u [...] t", and for inverse_trace "`e`: a list of INT of any
+    sign". Of a confidence cone the rows are the cuts.
+    """
+    rows = problem.cone.rows if cuts is None else cuts
     names = "n f" + (" u" if rows is not None else "") + (" t" if problem.given is not None else "")
+    names += " e" if problem.queries else ""
     keys = _read_object(value, where, names)
     n = _read_int(keys["n"], (where, "n"))
     f = _read_counts(keys["f"], (where, "f"), (problem.k, problem.k))
@@ -1658,7 +2419,12 @@ def _read_box_leaf(value: object, where: Where, problem: _Problem, rats: _Ration
     if problem.given is not None:
         t = _read_tangents(keys["t"], (where, "t"), len(problem.given[0]), rats)
         terms.add(len(t) * problem.k, "k * J * lists t")
-    return _BoxLeaf(n, f, u, t)
+    e: list[int] = []
+    if problem.queries:
+        at = (where, "e")
+        items = enumerate(_read_list(keys["e"], at, exactly=len(problem.queries)))
+        e = [_read_int(item, (at, j)) for j, item in items]
+    return _BoxLeaf(n, f, u, t, e)
 
 
 def _read_branch_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
@@ -1838,8 +2604,12 @@ def _columns_under_test(problem: _Problem, proof: _Proof) -> Iterator[Terms]:
 
     column-dual: "the actions with r_x = p_x gain[g][x] - a_x". linear-dual: "the m outputs with
     r_x = cost[x, y] - a_x - sum_i l_i terms_i[x, y]", the costs of a `minimize` negated. farkas: the same
-    without cost; "one column, with empty terms, where outputs is null".
+    without cost; "one column, with empty terms, where outputs is null". entropy-dual, entropy-farkas: "the m outputs
+    with r_x = h_y[x]".
     """
+    if proof.kind in ("entropy-dual", "entropy-farkas"):
+        yield from ({x: [_pair(h)] for x, h in enumerate(tilt) if h} for tilt in proof.tilts)
+        return
     if proof.kind == "column-dual":
         for gain in problem.gain:
             products = enumerate(zip(problem.weights, gain, strict=True))
@@ -1866,7 +2636,7 @@ def _check_columns(problem: _Problem, proof: _Proof) -> None:
     """
     cone = problem.cone
     cone_rows = _sparse(cone.rows or [])
-    totals = _Totals(proof.prices)
+    totals = _Totals(proof.prices or [Fraction(0)] * problem.k)
     for number, terms in enumerate(_columns_under_test(problem, proof)):
         if cone.rows is not None:
             _subtract_cone_rows(terms, cone_rows, proof.multipliers[number])
@@ -1941,7 +2711,7 @@ def _check_free_column(totals: _Totals, terms: Terms, number: int) -> None:
 
 
 def _check_row_signs(problem: _Problem, proof: _Proof) -> None:
-    """linear-dual, farkas: "one RAT l_i per problem row, >= 0 for <=, else REFUTED"."""
+    """linear-dual, farkas, the entropy kinds: "one RAT l_i per problem row, >= 0 for <=, else REFUTED"."""
     for i, (row, weight) in enumerate(zip(problem.rows, proof.rows, strict=True)):
         if row.sense == "<=" and weight < 0:
             raise Refuted(f"proof.rows[{i}]: negative for a row of sense <=")
@@ -1951,16 +2721,107 @@ def _yield(problem: _Problem, proof: _Proof) -> Pair:
     """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows); branch-tree: "yields B"."""
     if proof.kind == "branch-tree":
         return _pair(proof.most)
+    if proof.kind in ("entropy-dual", "entropy-farkas"):
+        return _yield_of_entropy(problem, proof)
     terms = [_pair(a) for a in proof.prices]
+    if proof.forms:
+        terms += _yield_of_forms(problem, proof)
     for row, weight in zip(problem.rows, proof.rows, strict=False):
         terms.append((weight.numerator * row.rhs.numerator, weight.denominator * row.rhs.denominator))
     return _total(terms)
 
 
+def _yield_of_forms(problem: _Problem, proof: _Proof) -> Iterator[Pair]:
+    """inverse_trace: "Yields sum(a) + sum_j (C_j.p)^2 - 2 sum_j C_j.W_j", all but sum(a)."""
+    for query, form in zip(problem.queries, proof.forms, strict=True):
+        for c, w in zip(query, form, strict=True):
+            yield -2 * c.numerator * w.numerator, c.denominator * w.denominator
+        products = zip(problem.weights, query, strict=True)
+        n, d = _total((weight * c.numerator, c.denominator) for weight, c in products)
+        yield n * n, (d * problem.total) ** 2
+
+
 def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
-    """farkas: "needed besides: sum(a) + sum_i l_i rhs_i < 0"."""
+    """farkas: "needed besides: sum(a) + sum_i l_i rhs_i < 0"; entropy-farkas: "the yield is < 0"."""
     if _yield(problem, proof)[0] >= 0:
         raise Refuted("proof: the prices and the rows do not add up to a negative number")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: entropy-dual, entropy-farkas (version 3)
+# --------------------------------------------------------------------------------------------------------
+
+DEEPEST = 256  # "Where d_xy <= -256 a checker may put 2^-369 (> exp(-256)) in the place of exp(d_xy)"
+
+
+def _check_weight(proof: _Proof) -> None:
+    """ "RAT t, >= 0 (else REFUTED)", the multiplier of the floor."""
+    if proof.weight < 0:
+        raise Refuted("proof.weight: negative")
+
+
+def _yield_of_entropy(problem: _Problem, proof: _Proof) -> Pair:
+    """The upper end of "sum_x G_x + sum_i l_i rhs_i - t beta sum_x shares[x] log sizes[x]".
+
+    entropy-farkas: "All costs and all u_x are taken as 0".
+    """
+    is_dual, floor = proof.kind == "entropy-dual", problem.floor
+    e: list[list[list[Pair]]] = [[[] for _ in range(problem.m)] for _ in range(problem.k)]  # the terms of e_xy
+    if is_dual:
+        sign = -1 if problem.sense == "minimize" else 1
+        for x, y, c in problem.cost:
+            e[x][y].append((sign * c.numerator, c.denominator))
+    for row, own in zip(problem.rows, proof.rows, strict=True):
+        if own:
+            for x, y, c in row.terms:
+                e[x][y].append((-own.numerator * c.numerator, own.denominator * c.denominator))
+    for y, tilt in enumerate(proof.tilts):
+        for x, h in enumerate(tilt):
+            if h:
+                e[x][y].append((-h.numerator, h.denominator))
+    whole = [(own.numerator * row.rhs.numerator, own.denominator * row.rhs.denominator) for row, own in zip(
+        problem.rows, proof.rows, strict=True
+    )]  # fmt: skip
+    logs = 0  # what is not rational, in fixed point
+    shares = sum(problem.shares)
+    for x, terms in enumerate(e):
+        tau = Fraction(0)
+        if floor is not None:
+            tau += proof.weight * floor.shares[x]
+        if is_dual and problem.shares:
+            tau += Fraction(problem.shares[x], shares)
+        values = [_total(several) for several in terms]
+        most = values[0]
+        for value in values:
+            if _less(most, value):
+                most = value
+        whole.append(most)
+        if tau > 0:
+            log_hi = _log(sum(_exp_of_difference(value, most, tau) for value in values), ONE)[1]
+            logs += _ceil_div(tau.numerator * log_hi, tau.denominator)
+    if floor is not None:
+        factor = proof.weight * floor.at_least
+        lengths = Counter[int]()
+        for share, size in zip(floor.shares, floor.sizes, strict=True):
+            lengths[size] += share
+        for size, share in lengths.items():
+            logs -= factor.numerator * share * _log(size, 1)[0] // factor.denominator
+    return _add_pairs(_total(whole), (logs, ONE))
+
+
+def _exp_of_difference(value: Pair, most: Pair, tau: Fraction) -> int:
+    """exp((value - most) / tau) in fixed point, rounded up, for value <= most: "exp(0) = 1 exactly".
+
+    1 / exp(x)^16 for x = (most - value) / (16 tau), in which every rounding is down.
+    """
+    (a, b), (c, d) = value, most
+    above, below = (c * b - a * d) * tau.denominator, b * d * tau.numerator
+    if above >= DEEPEST * below:
+        return 1
+    power = (_exp((above << P - 4) // below, ONE)[0] * ONE).numerator
+    for _ in range(4):
+        power = power * power >> P
+    return _ceil_div(ONE * ONE, power)
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -2006,13 +2867,13 @@ def _check_sloped_leaf(leaves: _Leaves, leaf: _Sloped, limits: Limits, i: int) -
 
 
 def _check_tree(problem: _Problem, proof: _Proof) -> None:
-    """F(v) <= 0 at every corner v in {1, gh}^k.
+    """F(v) <= 0 at every corner v in {1, gh}^k; for inverse_trace N(v) <= 0 there.
 
     The stack holds one frame for each branch on the path to the present element, with what undoes it:
     the input j while its first subtree is read and ~j during its second; for a [s] or ["S"], what it limits,
     s (or S) and then -1, and the limits before the branch. A leaf ends the subtrees of which it is the last.
     """
-    leaves = _Leaves(problem, proof)
+    leaves = _Corners(problem, proof) if proof.forms else _Leaves(problem, proof)
     limits = [(0, problem.k), (0, problem.total)]  # no more than what holds at every corner
     stack: list[int | tuple[int, int, tuple[int, int]]] = []
     for i, token in enumerate(proof.tree):
@@ -2027,7 +2888,10 @@ def _check_tree(problem: _Problem, proof: _Proof) -> None:
             stack.append((quantity, split, before))
             limits[quantity] = before[0], min(before[1], split)
             continue
-        if isinstance(token, _Sloped):
+        if isinstance(leaves, _Corners):
+            assert not isinstance(token, _Sloped)  # _read_design_dual takes none
+            _check_corners(leaves, token, limits, i)
+        elif isinstance(token, _Sloped):
             _check_tangent(token.t, i)
             _check_sloped_leaf(leaves, token, limits, i)
         else:
@@ -2364,11 +3228,14 @@ class _Boxes:
     def __init__(self, problem: _Problem, proof: _Proof, columns: int = 1) -> None:
         self.k, self.total, self.unit, self.weights = problem.k, problem.total, proof.unit, problem.weights
         self.ratios = _Ratios(problem.cone, problem.k)
-        self.square = problem.utility == "chi_square"
-        self.factors = [(weight * proof.unit) << P for weight in problem.weights]
+        self.square = problem.utility != "mutual_information"  # inverse_trace has no phi at all
+        phi = problem.utility != "inverse_trace"
+        self.factors = [(weight * proof.unit * phi) << P for weight in problem.weights]
         self.whole = self.total << P  # what an INT counts in s
+        self.less = self.unit * self.whole if problem.utility == "chi_square" else 0
         # u enters with a minus sign, so that the rows are rounded down.
-        self.rows = [[(x, self.total * _fixed_lo(c)) for _, x, c in row] for row in _sparse(problem.cone.rows or [])]
+        rows = _sparse(problem.cone.rows or []) + _rows_of_cuts(problem.cone, proof.cuts)
+        self.rows = [[(x, self.total * _fixed_lo(c)) for _, x, c in row] for row in rows]
         self.given = problem.given or []
         self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
         self.minus_a = [_fixed_hi(-a * self.unit * self.total) for a in proof.prices]
@@ -2413,8 +3280,11 @@ class _Boxes:
         assert isinstance(leaf, _BoxLeaf)
         return self.column_holds(0, leaf, self.minus_a)
 
-    def column_holds(self, y: int, leaf: _BoxLeaf, minus_a: list[int]) -> bool:
-        """ "b + sum_x (r_x hi_x where r_x > 0, else r_x lo_x) <= 0", with the limits of column y and these prices."""
+    def column_holds(self, y: int, leaf: _BoxLeaf, minus_a: list[int], more: int = 0) -> bool:
+        """ "b + sum_x (r_x hi_x where r_x > 0, else r_x lo_x) <= 0", with the limits of column y and these prices.
+
+        more: what comes to the left-hand side besides, in its units.
+        """
         lower, upper = self.sides[y]
         limits = list(zip(lower.limits(), upper.limits(), strict=True))
         for lo, hi in limits:  # "A leaf with lo_x > hi_x for some x is closed": certainly above, that is
@@ -2428,12 +3298,10 @@ class _Boxes:
         for i, u in leaf.u:  # - u row_i . v, which is >= 0 on the cone
             for x, c in self.rows[i]:
                 s[x] -= u * c
-        b = n * self.whole
-        if self.square:
-            b -= self.unit * self.whole
+        b = n * self.whole - self.less
         if leaf.t:
             b += self._subtract_tangents(s, leaf.t)
-        result = b << P
+        result = (b << P) + more
         for factor, slope, (lo, hi) in zip(self.factors, s, limits, strict=True):
             assert lo is not None  # 0 or more
             end = 1 if slope > 0 else 0
@@ -2496,9 +3364,16 @@ def _check_boxes(problem: _Problem, proof: _Proof) -> None:
     The stack holds one frame for each branch on the path to the present element: with its column, the limits before it,
     and whether its first subtree is being read. A leaf ends the subtrees of which it is the last.
     """
-    search = _Columns(problem, proof) if proof.kind == "branch-tree" else _Boxes(problem, proof)
-    stack: list[tuple[_Cut, int, list[_Cut | None], list[_Cut | None], bool]] = []
+    if proof.forms:
+        search: _Boxes = _Forms(problem, proof)
+    else:
+        search = _Columns(problem, proof) if proof.kind == "branch-tree" else _Boxes(problem, proof)
+    stack: list[tuple[_Cut, int, list[_Cut | None], list[_Cut | None], bool] | _FormFrame] = []
     for i, token in enumerate(proof.boxes):
+        if isinstance(token, _Split) and token.x == "y":
+            assert isinstance(search, _Forms)
+            stack.append(search.narrow(token))
+            continue
         if isinstance(token, _Split):
             cut = search.cut(token)
             lower, upper = search.sides[token.y]
@@ -2507,13 +3382,213 @@ def _check_boxes(problem: _Problem, proof: _Proof) -> None:
             continue
         _check_box(search, token, i)
         while stack:
-            cut, y, lower_cuts, upper_cuts, is_first = stack.pop()
+            frame = stack.pop()
+            if isinstance(frame, _FormFrame):
+                assert isinstance(search, _Forms)
+                second = search.turn(frame)
+                if second is not None:
+                    stack.append(second)
+                    break
+                continue
+            cut, y, lower_cuts, upper_cuts, is_first = frame
             lower, upper = search.sides[y]
             lower.cuts, upper.cuts = lower_cuts, upper_cuts
             if is_first:
                 stack.append((cut, y, lower_cuts, upper_cuts, False))
                 lower.narrow(cut)
                 break
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: column-dual for inverse_trace (version 3): the leaves of its tree, and box trees with forms
+# --------------------------------------------------------------------------------------------------------
+
+
+def _check_corners(leaves: _Corners, e: Pair, limits: Limits, i: int) -> None:
+    """ "The leaf holds when for every n [...] N_0 + sum_{In} d_x + [...] <= 0"."""
+    if not leaves.holds(e, limits[COUNT]):
+        raise Refuted(f"proof.tree[{i}]: the inequality of this leaf fails")
+
+
+class _Corners:
+    """N at the corners v = 1 + (gh - 1) z, and the inputs fixed on the path to a leaf.
+
+    All numbers are integers in units of 2^-2F / (the sum of the weights), where W 2^-F is near 1. N_0, d_x and e_xy are
+    rounded up, which N rises with, as z >= 0; and no leaf asks for less where one of them is larger. e is rounded, but
+    it is the same number in all places, and the inequality is true for each e. What is held is 2 N_0 (in `inside`, with
+    what In adds), 2 d_x (in `own`, with sum_{y in In} e_xy) and 2 e_xy (in `both`).
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        k, g1 = problem.k, problem.cone.gamma[1] - 1
+        self.k = k
+        self.state = bytearray(k)
+        sizes = [w.numerator.bit_length() - w.denominator.bit_length() for form in proof.forms for w in form if w]
+        fine = P - max(sizes, default=0)
+        self.fine, self.total = 2 * fine, problem.total
+        low = [[_floor_of(w.numerator, w.denominator, fine) for w in form] for form in proof.forms]
+        high = [[-_floor_of(-w.numerator, w.denominator, fine) for w in form] for form in proof.forms]
+        prices = [_floor_of(a.numerator, a.denominator, 2 * fine) for a in proof.prices]
+        table = [[0] * k for _ in range(k)]  # 2 T
+        for x, weight in enumerate(problem.weights):
+            for z in range(x + 1):
+                square = 0
+                for lo, hi in zip(low, high, strict=True):
+                    if lo[x] == hi[x] and lo[z] == hi[z]:
+                        square += lo[x] * lo[z]
+                    else:
+                        square += max(lo[x] * lo[z], lo[x] * hi[z], hi[x] * lo[z], hi[x] * hi[z])
+                own = 2 * square * problem.total - prices[x] * problem.weights[z] - prices[z] * weight
+                table[x][z] = table[z][x] = own
+        n, d = g1.numerator, g1.denominator
+        self.inside, self.count = sum(map(sum, table)), 0
+        self.own = [_ceil_div(2 * n * d * sum(row) + n * n * row[x], d * d) for x, row in enumerate(table)]
+        self.both = [[_ceil_div(2 * n * n * entry, d * d) for entry in row] for row in table]
+
+    def fix(self, x: int) -> None:
+        """v_x = gh, x free until now."""
+        self.state[x] = 1
+        self.inside += self.own[x]
+        self.count += 1
+        self.own = [own + both for own, both in zip(self.own, self.both[x], strict=True)]
+
+    def lower(self, x: int) -> None:
+        """v_x = 1, at gh until now: own[x] has its e_xx, which is none, until that is taken away first."""
+        self.own = [own - both for own, both in zip(self.own, self.both[x], strict=True)]
+        self.inside -= self.own[x]
+        self.count -= 1
+
+    def release(self, x: int) -> None:
+        """x is free, at 1 until now."""
+        self.state[x] = 0
+
+    def holds(self, e: Pair, count: tuple[int, int]) -> bool:
+        """The inequality of a leaf, times 4; an empty range closes it."""
+        free = [x for x, state in enumerate(self.state) if not state]
+        fewest, most = max(count[0] - self.count, 0), min(count[1] - self.count, len(free))
+        if fewest > most:
+            return True
+        twice = _floor_of(2 * e[0] * self.total, e[1], self.fine)
+        heights = []
+        for x in free:
+            row = self.both[x]
+            excess = sum([row[z] - twice for z in free if row[z] > twice]) - max(row[x] - twice, 0)
+            heights.append(2 * self.own[x] + excess)
+        heights.sort(reverse=True)
+        left = 2 * self.inside + sum(heights[:fewest])
+        for n in range(fewest, most + 1):
+            if left + twice * n * (n - 1) > 0:
+                return False
+            if n < most:
+                left += heights[n]
+        return True
+
+
+class _FormFrame(NamedTuple):
+    """A branch on y_j at c, an enclosure: the limits of y_j before it."""
+
+    j: int
+    c: tuple[int, int]
+    before: tuple[int, int]
+    is_first: bool
+
+
+class _Forms(_Boxes):
+    """Box trees for inverse_trace: N(v) = sum_j y_j^2 - a.v <= 0 on all v >= 0 of the cone with p.v = 1, y_j = W_j.v.
+
+    The limits of y_j are integers in units of 2^-P, at the root and at branches rounded outwards; the chord of y^2 goes
+    through these very numbers, so that nothing else of it is rounded. W enters r_x rounded so that r_x, which v_x >= 0
+    is multiplied by, is an upper bound.
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        super().__init__(problem, proof)
+        whole = self.total
+        # By input, for each form: W times the sum of the weights, as the r_x need it.
+        self.low = [[_fixed_lo(form[x] * whole) for form in proof.forms] for x in range(self.k)]
+        self.high = [[_fixed_hi(form[x] * whole) for form in proof.forms] for x in range(self.k)]
+        lower, upper = (side.limits() for side in self.sides[0])
+        self.ends: list[tuple[int, int]] = []
+        for form in proof.forms:
+            least = most = 0
+            for w, lo, hi in zip(form, lower, upper, strict=True):
+                assert lo is not None
+                assert hi is not None  # as every weight is positive
+                above = [w.numerator * end for end in (*lo[:2], *hi[:2])]
+                least += min(above) // w.denominator
+                most += _ceil_div(max(above), w.denominator)
+            self.ends.append((least, most))
+
+    def narrow(self, split: _Split) -> _FormFrame:
+        """ "First the subtree with y_j <= c"."""
+        before = self.ends[split.y]
+        frame = _FormFrame(split.y, (_fixed_lo(split.c), _fixed_hi(split.c)), before, True)
+        self.ends[split.y] = before[0], min(before[1], frame.c[1])
+        return frame
+
+    def turn(self, frame: _FormFrame) -> _FormFrame | None:
+        """ "Then the one with y_j >= c"; None after that."""
+        self.ends[frame.j] = frame.before
+        if not frame.is_first:
+            return None
+        self.ends[frame.j] = max(frame.before[0], frame.c[0]), frame.before[1]
+        return frame._replace(is_first=False)
+
+    def holds(self, leaf: BoxToken) -> bool:
+        """ "b + sum_x (r_x hi_x where r_x > 0, else r_x lo_x) + sum_j (s_j yh_j where s_j > 0, else s_j yl_j) <= 0"."""
+        assert isinstance(leaf, _BoxLeaf)
+        more = 0  # in units of 2^-2P / D
+        for own, (lo, hi) in zip(leaf.e, self.ends, strict=True):
+            if lo > hi:
+                return True
+            s = (lo + hi) * self.unit - (own << P)
+            more += s * (hi if s > 0 else lo) - lo * hi * self.unit
+        above, below = [max(own, 0) for own in leaf.e], [min(own, 0) for own in leaf.e]
+        rates = [
+            minus_a + sum(map(mul, above, high)) + sum(map(mul, below, low))
+            for minus_a, low, high in zip(self.minus_a, self.low, self.high, strict=True)
+        ]
+        return self.column_holds(0, leaf, rates, more * self.total)
+
+
+def _rows_of_cuts(cone: _Cone, cuts: list[_Weights]) -> list[SparseRow]:
+    """ "the row that is R_x at the x of block s, -gamma T_x at the x of block z": at gh, for v_x >= 0 and u >= 0."""
+    rows: list[SparseRow] = []
+    for i, cut in enumerate(cuts):
+        assert isinstance(cone.sets, _Confidence)
+        row: SparseRow = []
+        for block, weights, factor in ((cut.s, cut.first, Fraction(1)), (cut.z, cut.second, -cone.gamma[1])):
+            factor /= sum(weights)
+            row += [(i, x, factor * n) for x, n in zip(cone.sets.blocks[block], weights, strict=True) if n]
+        rows.append(row)
+    return rows
+
+
+def _check_cuts(sets: _Confidence, cuts: list[_Weights]) -> None:
+    """Each row is one that every v of the cone satisfies."""
+    sizes, excess = sets.sizes, sets.excess(up=False)
+    for i, cut in enumerate(cuts):
+        _check_cut(sets, sizes, excess, cut, i)
+
+
+def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, i: int) -> None:
+    """A pair (R, T) that counts for (s, z) at radius.lower; sizes: N P_s; excess: N (root - 1), rounded down.
+
+    Times N: N P_s g_s(R) is the root of the sum of counts[x]^2 / R_x, here rounded up.
+    """
+    lengths: list[int] = []
+    for block, weights in ((cut.s, cut.first), (cut.z, cut.second)):
+        square = 0
+        for x, weight in zip(sets.blocks[block], weights, strict=True):
+            count = sets.counts[x]
+            if count and not weight:
+                raise Refuted(f"proof.cuts[{i}]: no weight on input {x}, which has a count")
+            if count:
+                square += _ceil_div(count * count * sum(weights) << 2 * P, weight)
+        lengths.append(_root_hi(square))
+    spare = [excess + (sizes[block] << P) - length for block, length in zip((cut.s, cut.z), lengths, strict=True)]
+    if sum(spare) - excess < 0 if sets.exact else min(spare) < 0:
+        raise Refuted(f"proof.cuts[{i}]: not proved that these weights count")
 
 
 def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:
@@ -2743,6 +3818,245 @@ def _check_off_diagonals(problem: _Problem, proof: _Proof) -> None:
                 lo, hi = search.interval(split.x)
                 search.limits[split.x] = max(lo, split.c), hi
                 break
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: shapes (version 3)
+# --------------------------------------------------------------------------------------------------------
+
+Level: TypeAlias = tuple[int, int, int]  # an enclosure of an entry of a vertex, and an upper bound of phi there
+Vertex: TypeAlias = tuple[int, int, int]  # an enclosure of w_s, and an upper bound of f(v_s)
+ZERO = Fraction(0)
+
+
+class _Block:
+    """One block U of a robust cone: sums over its subsets H, and the lists V_s(lo, hi).
+
+    A subset is the integer with the bits of its inputs. With d a common denominator of the r_x of the block, `r` holds
+    d r(H) and `rest` is d rho_s: integers, so that the vertices are rational numbers and every condition is decided
+    exactly. Only then they are rounded: w_s in units of 2^-P / (the sum of the weights), f in units of 2^-2P of it.
+    """
+
+    def __init__(self, inputs: list[int], sets: _Robust, weights: list[int], minus_a: list[int]) -> None:
+        lower = [sets.lower[x] for x in inputs]
+        self.d = lcm(*(r.denominator for r in lower))
+        self.r = _subset_sums(r.numerator * (self.d // r.denominator) for r in lower)
+        self.rest = self.d - self.r[-1]
+        self.weights = _subset_sums(weights[x] for x in inputs)
+        self.minus_a = _subset_sums(minus_a[x] for x in inputs)
+        self.singles = [1 << j for j in range(len(inputs))]
+        self.all = (1 << len(inputs)) - 1
+
+    def quotients(self) -> set[Fraction]:
+        """q(H) of all H with r(H) > 0."""
+        return {Fraction(r, self.rest + r) for r in set(self.r) if r}
+
+    def vertices(self, lo: Fraction, hi: Fraction) -> list[Vertex]:
+        """V_s(lo, hi), without repetition. lo = a / e, hi = b / e."""
+        a, b = lo.numerator * hi.denominator, hi.numerator * lo.denominator
+        e, d, rest, r = lo.denominator * hi.denominator, self.d, self.rest, self.r
+        if rest == 0:
+            ends = [(end * d, e * r[i], i) for i in self.singles for end in (a, b)]
+            return list({self._vertex((i, _level(n, below))) for n, below, i in ends})
+        found = {self._vertex((self.all, _level(a, e))), self._vertex((self.all, _level(b, e)))}
+        width = _level((b - a) * d, e * rest)  # D
+        levels: dict[int, tuple[Level | None, Level | None, Level | None]] = {}
+        slopes: dict[Pair, Level] = {}
+        for h in range(self.all):
+            r_h = r[h]
+            over = a * rest - (b - a) * r_h  # lo - D r(H), times e rho_s
+            if h:
+                if r_h not in levels:
+                    low = high = only = None
+                    if over >= 0:
+                        low, high = _level(over, e * rest), _level(over + (b - a) * d, e * rest)
+                    if r_h * b >= a * (rest + r_h):
+                        only = _level(b * d, e * (rest + r_h))
+                    levels[r_h] = low, high, only
+                low, high, only = levels[r_h]
+                if low is not None and high is not None:
+                    found.add(self._vertex((self.all ^ h, low), (h, high)))
+                if only is not None:
+                    found.add(self._vertex((h, only)))
+            if over < 0:
+                continue
+            for i in self.singles:
+                r_i = r[i]
+                if not h & i and h | i != self.all and r_i and over <= (b - a) * r_i:
+                    if (r_h, r_i) not in slopes:
+                        slopes[r_h, r_i] = _level(over * d, e * rest * r_i)
+                    found.add(self._vertex((h, width), (i, slopes[r_h, r_i])))
+        return list(found)
+
+    def _vertex(self, *parts: tuple[int, Level]) -> Vertex:
+        """The vertex with these entries on these subsets, 0 elsewhere."""
+        w_lo = w_hi = f = 0
+        for h, (lo, hi, phi) in parts:
+            weight, minus_a = self.weights[h], self.minus_a[h]
+            w_lo += weight * lo
+            w_hi += weight * hi
+            f += (weight * phi << P) + minus_a * (hi if minus_a > 0 else lo)
+        return w_lo, w_hi, f
+
+
+def _subset_sums(values: Iterable[int]) -> list[int]:
+    """The sum over each subset."""
+    sums = [0]
+    for value in values:
+        sums += [before + value for before in sums]
+    return sums
+
+
+def _level(numerator: int, denominator: int) -> Level:
+    """The entry v = numerator / denominator >= 0, and phi(v) = v log v."""
+    lo, rest = divmod(numerator << P, denominator)
+    hi = lo + 1 if rest else lo
+    if hi == 0:
+        return 0, 0, 0  # 0 log 0 = 0
+    log_hi = _log(hi, ONE)[1]
+    return lo, hi, -(-log_hi * (hi if log_hi > 0 else lo) >> P)
+
+
+class _ShapePath(NamedTuple):
+    """What the branches on a path leave: B_i[start:stop], [w0, w1] (None: no limit), and limits on some of the w_s."""
+
+    start: int
+    stop: int
+    w: tuple[Fraction, Fraction | None]
+    blocks: dict[int, tuple[Fraction, Fraction | None]]  # replaced, never changed
+
+
+class _Shapes:
+    """F <= 0 at all vertices of one Y_i after the other.
+
+    Sums are in units of 2^-2P / (the sum of the weights). Of log t the lower end l is taken: -log t stands only in
+    q (L - 1 - log t), q >= 0. L may be any number, as t may, for the inequality to be true: so that it is rounded to
+    fixed point, and is 1 + l where the leaf has none.
+    """
+
+    MOST_KEPT = 2**19  # vertices in memory
+
+    def __init__(self, problem: _Problem, proof: _Proof, sets: _Robust) -> None:
+        self.total, self.gh = problem.total, problem.cone.gamma[1]
+        minus_a = [_fixed_hi(-a * problem.total) for a in proof.prices]
+        self.blocks = [_Block(block, sets, problem.weights, minus_a) for block in sets.blocks]
+        self.quotients = [block.quotients() for block in self.blocks]
+        self._known: dict[object, list[Vertex]] = {}
+        self._kept = 0
+        self.start(0)
+
+    def start(self, i: int) -> _ShapePath:
+        """The root of the i-th tree, for Y_i, with all of B_i: exact numbers, as gh is one and so are all q(H)."""
+        self.i, gh = i, self.gh
+        found = {Fraction(1), gh}
+        for s, quotients in enumerate(self.quotients):
+            found |= {1 / (gh * q) for q in quotients} if s == i else {gh * q for q in quotients}
+        self.elements = sorted(b for b in found if 1 <= b <= gh)
+        return _ShapePath(0, len(self.elements), (ZERO, None), {})
+
+    def is_single(self, path: _ShapePath) -> bool:
+        """ "b0 = b1"."""
+        return path.stop - path.start == 1
+
+    def split(self, path: _ShapePath, token: _Split) -> tuple[_ShapePath, _ShapePath]:
+        """The two subtrees of a branch."""
+        c = token.c
+        if token.x == "b":
+            middle = bisect_right(self.elements, c, path.start, path.stop)
+            return path._replace(stop=middle), path._replace(start=middle)
+        lo, hi = path.w if token.x == "w" else path.blocks.get(int(token.x), (ZERO, None))
+        below, above = (lo, c if hi is None else min(hi, c)), (max(lo, c), hi)
+        if token.x == "w":
+            return path._replace(w=below), path._replace(w=above)
+        s = int(token.x)
+        return path._replace(blocks={**path.blocks, s: below}), path._replace(blocks={**path.blocks, s: above})
+
+    def vertices(self, s: int, path: _ShapePath) -> list[Vertex]:
+        """ "V_i = V_i(1, gh b1) and V_s = V_s(b0, gh) for s != i, without the vertices whose w_s is outside the
+        limits of the path on it (a checker that cannot tell keeps the vertex)".
+        """
+        b = self.elements[path.stop - 1] if s == self.i else self.elements[path.start]
+        limits = path.blocks.get(s)
+        key = (s, s == self.i, b, limits)
+        if key not in self._known:
+            if limits is not None:
+                lo, hi = limits
+                least = _fixed_lo(lo * self.total) if lo else -1  # w_s > c; there is no lower limit before the first
+                most = None if hi is None else _fixed_hi(hi * self.total)
+                whole = self.vertices(s, path._replace(blocks={}))
+                found = [v for v in whole if v[1] > least and (most is None or v[0] <= most)]
+            elif s == self.i:
+                found = self.blocks[s].vertices(Fraction(1), self.gh * b)
+            else:
+                found = self.blocks[s].vertices(b, self.gh)
+            if self._kept > self.MOST_KEPT:
+                self._known.clear()
+                self._kept = 0
+            self._known[key] = found
+            self._kept += len(found)
+        return self._known[key]
+
+    def holds(self, path: _ShapePath, leaf: _ShapeLeaf) -> bool:
+        """ "t + max(q0 (L - 1 - log t), q1 (L - 1 - log t)) + sum_s max over V_s of (f(v_s) - L w_s) <= 0"."""
+        lists = [self.vertices(s, path) for s in range(len(self.blocks))]
+        if not all(lists):
+            return True
+        q0 = max(_fixed_lo(path.w[0] * self.total), sum(min(v[0] for v in found) for found in lists))
+        q1 = sum(max(v[1] for v in found) for found in lists)
+        if path.w[1] is not None:
+            q1 = min(q1, _fixed_hi(path.w[1] * self.total))
+        if q0 > q1:
+            return True
+        t, slope = leaf
+        log_t = _log(*t)[0]
+        rate = ONE + log_t if slope is None else _fixed_lo(slope)
+        rise = rate - ONE - log_t
+        result = (self.total * _ceil_div(t[0] << P, t[1]) << P) + max(q0 * rise, q1 * rise)
+        for found in lists:
+            if rate > 0:
+                result += max([f - rate * lo for lo, _, f in found])
+            else:
+                result += max([f - rate * hi for _, hi, f in found])
+        return result <= 0
+
+
+def _check_shapes(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf of every tree. The stack holds the second subtree of each branch whose first one is being read."""
+    assert isinstance(problem.cone.sets, _Robust)
+    search = _Shapes(problem, proof, problem.cone.sets)
+    for i, tree in enumerate(proof.shapes):
+        _check_coverage(tree, f"shapes[{i}]")
+        path = search.start(i)
+        stack: list[_ShapePath] = []
+        for j, token in enumerate(tree):
+            if isinstance(token, _ShapeLeaf):
+                _check_shape(search, path, token, f"proof.shapes[{i}][{j}]")
+                if stack:
+                    path = stack.pop()
+                continue
+            if isinstance(token.x, int):
+                _check_single(search, path, f"proof.shapes[{i}][{j}]")
+            path, above = search.split(path, token)
+            _check_sides(path, above, f"proof.shapes[{i}][{j}]")
+            stack.append(above)
+
+
+def _check_shape(search: _Shapes, path: _ShapePath, leaf: _ShapeLeaf, where: str) -> None:
+    """The inequality of one leaf."""
+    if not search.holds(path, leaf):
+        raise Refuted(f"{where}: the inequality of this leaf fails")
+
+
+def _check_single(search: _Shapes, path: _ShapePath, where: str) -> None:
+    """A branch on a w_s: "only where b0 = b1 (else REFUTED)"."""
+    if not search.is_single(path):
+        raise Refuted(f"{where}: a branch on the weight of a block where b is not a single number")
+
+
+def _check_sides(below: _ShapePath, above: _ShapePath, where: str) -> None:
+    """A branch on b: "REFUTED where one side has none"; other branches keep what there is on both."""
+    if below.start == below.stop or above.start == above.stop:
+        raise Refuted(f"{where}: no b that is possible lies on one side of the branch")
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rropt.criteria import Level
+from rropt.errors import InputError
 from rropt.exact import Interval, exp_enclosure, log_enclosure, rational_text
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -27,6 +28,10 @@ class Cone(ABC):
     @abstractmethod
     def payload(self) -> dict[str, object]:
         """The `cone` object of the certificate format (section 4)."""
+
+    def general(self) -> Cone:
+        """The cone in words that stand beside every utility, rows and other cones."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -127,11 +132,10 @@ BaseCone = FreeCone | CompleteCone | GraphCone
 
 
 def base_cone(cone: Cone) -> BaseCone:
-    """The ratio cone under further rows, or the cone itself."""
+    """The ratio cone under further rows, or the cone itself; a cone of another kind bounds no ratios: free."""
     if isinstance(cone, PolyhedralCone):
         return cone.base
-    assert isinstance(cone, BaseCone)
-    return cone
+    return cone if isinstance(cone, BaseCone) else FreeCone()
 
 
 def cone_rows(cone: Cone) -> tuple[tuple[Fraction, ...], ...]:
@@ -178,8 +182,17 @@ def combined(cones: Sequence[Cone], size: int) -> Cone:
     """The intersection of cones over `size` inputs: the tightest complete cone, one graph, and further rows.
 
     A graph and a complete cone of one unit become one graph; of different units, the ratios that are declared as
-    numbers (gamma) become rows.
+    numbers (gamma) become rows. A cone of another kind stands for itself only. Raises InputError.
     """
+    if len(cones) > 1:
+        cones = [cone.general() for cone in cones]
+    other = [cone for cone in cones if not isinstance(cone, BaseCone | PolyhedralCone)]
+    if other and len(cones) == 1:
+        return other[0]
+    if other:
+        raise InputError(
+            "the exact cone of a confidence set stands alone", "constraints", "leave the others out, or use polytope"
+        )
     complete: CompleteCone | None = None
     graphs: list[GraphCone] = []
     rows: list[tuple[Fraction, ...]] = []

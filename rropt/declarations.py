@@ -20,11 +20,13 @@ from rropt import constraints, objectives
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.files import read_text
-from rropt.priors import Prior, clean_labels
+from rropt.priors import Pairs, Prior, clean_labels
 from rropt.problem import Maximize, Minimize, Problem, SolveOptions
 
 TOP_KEYS = ("schema", "name", "input", "objective", "constraint", "outputs", "solve")
 INPUT_KEYS = ("counts_file", "counts", "probabilities", "uniform", "categories")
+PAIR_KEYS = ("sensitive", "other", "pairs")
+"""Keys that say that the inputs are pairs of a sensitive and another value."""
 
 
 def load_problem(path: str | os.PathLike[str]) -> Problem:
@@ -52,7 +54,7 @@ def parse_problem(text: str, source: str = "problem") -> Problem:
         prior, labels = _read_input(_table(document, "input", source), source)
         goal = _read_goal(_table(document, "objective", source), prior, f"{source} [objective]")
         declared = [
-            _read_constraint(entry, f"{source} [[constraint]] {number}", Path(source).parent)
+            _read_constraint(entry, f"{source} [[constraint]] {number}", Path(source).parent, prior)
             for number, entry in enumerate(_listed(document.get("constraint", []), source), start=1)
         ]
         outputs = document.get("outputs")
@@ -93,7 +95,7 @@ def _listed(value: object, source: str) -> list[Any]:
 
 def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple[str, ...] | None]:
     where = f"{source} [input]"
-    _only(table, INPUT_KEYS, where)
+    _only(table, (*INPUT_KEYS, *PAIR_KEYS), where)
     given = [key for key in INPUT_KEYS if key in table and key != "categories"]
     categories = table.get("categories")
     if categories is not None and not isinstance(categories, list):
@@ -105,6 +107,9 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
             raise InputError("it is empty", where, f"give one of: {', '.join(INPUT_KEYS)}")
         return None, clean_labels(categories, f"{where} categories", 2)
     key = given[0]
+    if any(word in table for word in PAIR_KEYS):
+        prior = _read_pairs(table, key, where, Path(source).parent)
+        return prior, prior.labels
     if key in ("counts_file", "uniform") and categories is not None:
         raise InputError(f"categories stands beside {key}, which names them itself", where, "leave it out")
     if key == "counts_file":
@@ -120,6 +125,24 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
     return prior, prior.labels
 
 
+def _read_pairs(table: Mapping[str, Any], key: str, where: str, folder: Path) -> Prior:
+    """The prior of inputs that are pairs: a table of numbers with the labels of both sides, or a file with the names of
+    two columns."""
+    if "categories" in table:
+        raise InputError("categories stands beside pairs, which name the inputs", where, "leave it out")
+    if key == "counts_file":
+        if "pairs" not in table or "sensitive" in table or "other" in table:
+            raise InputError("a counts_file of pairs takes the key pairs", where, 'as pairs = ["sex", "race"]')
+        if not isinstance(table[key], str) or not isinstance(table["pairs"], list):
+            raise InputError("counts_file and pairs are no path and two names", where, 'as pairs = ["sex", "race"]')
+        return Prior.from_csv(folder / table[key], pairs=table["pairs"])
+    if key == "uniform" or "pairs" in table or "sensitive" not in table or "other" not in table:
+        remedy = 'as sensitive = ["f", "m"], other = ["a", "b"], counts = [[35, 65], [10, 90]]'
+        raise InputError("pairs need sensitive, other and a table of counts or probabilities", where, remedy)
+    made = Prior.from_counts if key == "counts" else Prior.from_probabilities
+    return made(table[key], pairs=Pairs(table["sensitive"], table["other"]))
+
+
 def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
     senses = [sense for sense in ("maximize", "minimize") if sense in table]
     if len(senses) != 1:
@@ -132,13 +155,13 @@ def _read_goal(table: dict[str, Any], prior: Prior | None, where: str) -> Any:
     return Maximize(objective) if senses[0] == "maximize" else Minimize(objective)
 
 
-def _read_constraint(entry: object, where: str, folder: Path) -> constraints.Constraint:
+def _read_constraint(entry: object, where: str, folder: Path, prior: Prior | None) -> constraints.Constraint:
     if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
         raise InputError("the key kind is missing", where, 'as kind = "ldp"')
     rest = {key: value for key, value in entry.items() if key != "kind"}
     if isinstance(rest.get("distances"), str):
         rest["distances"] = _read_matrix(folder / rest["distances"])
-    return constraints.from_keys(entry["kind"], rest, where)
+    return constraints.from_keys(entry["kind"], rest, where, prior)
 
 
 def _read_matrix(path: Path) -> list[list[Fraction | float]]:
@@ -182,8 +205,12 @@ def problem_to_toml(problem: Problem) -> str:
     elif prior.declared == "uniform":
         lines.append(f"uniform = {_value(list(prior.labels))}")
     else:
-        numbers = list(prior.weights) if prior.declared == "counts" else list(prior.probabilities)
-        lines.append(f"categories = {_value(list(prior.labels))}")
+        numbers: list[Any] = list(prior.weights) if prior.declared == "counts" else list(prior.probabilities)
+        if prior.pairs is None:
+            lines.append(f"categories = {_value(list(prior.labels))}")
+        else:
+            lines += _pairs({"sensitive": list(prior.pairs.sensitive), "other": list(prior.pairs.other)})
+            numbers = [numbers[prior.pairs.block(s)] for s in range(len(prior.pairs.sensitive))]
         lines.append(f"{prior.declared} = {_value(numbers)}")
     lines += ["", "[objective]", f"{problem.goal.sense} = {_text(problem.objective.kind)}"]
     lines += _pairs(problem.objective.keys())

@@ -111,6 +111,11 @@ def _escaped(label: str) -> str:
     return label.replace("\\", "\\\\").replace(",", "\\,")
 
 
+def pair_label(sensitive: str, other: str) -> str:
+    """The label "s, u" of a pair; a comma or a backslash inside a part gets a backslash before it."""
+    return f"{_escaped(sensitive)}, {_escaped(other)}"
+
+
 @dataclass(frozen=True, init=False)
 class Pairs:
     """Inputs that are pairs (s, u) of a sensitive value and another one, s major: (s0, u0), (s0, u1), ....
@@ -135,7 +140,7 @@ class Pairs:
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels "s, u" of all pairs, in their order."""
-        return tuple(f"{_escaped(s)}, {_escaped(u)}" for s in self.sensitive for u in self.other)
+        return tuple(pair_label(s, u) for s in self.sensitive for u in self.other)
 
     @property
     def groups(self) -> tuple[str, ...]:

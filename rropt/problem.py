@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,8 +12,9 @@ from functools import cached_property
 from rropt.assembly import Status, assemble, gap_of, in_units
 from rropt.certificates import Certificate
 from rropt.checker import Verdict
-from rropt.cones import CompleteCone, Cone, FreeCone, base_cone, combined
+from rropt.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.constraints.base import Constraint
+from rropt.constraints.entropy import tightest_floor
 from rropt.errors import InputError
 from rropt.exact import Interval, cleared, coefficient, float_down, float_up
 from rropt.mechanisms.mechanism import Mechanism
@@ -22,7 +24,7 @@ from rropt.programs import Information, Program, Row, Sense, Utility
 from rropt.proofs import prove_infeasible
 from rropt.routes import ROUTES, Effort, Route, SolverClaim, choose
 from rropt.routes.base import ignore_progress, interruptible
-from rropt.routes.elastic import farkas_candidate
+from rropt.routes.conic import no_mechanism
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem", "Solution", "SolveOptions"]
 
@@ -167,7 +169,8 @@ class Problem:
         rows: list[Row] = []
         for constraint in self.constraints if structure is None else ():
             rows += constraint.rows(inputs, outputs or ())
-        free = self.objective.outputs(inputs) is None and not rows and structure is None
+        floor = tightest_floor([constraint.floor(inputs, outputs or ()) for constraint in self.constraints])
+        free = self.objective.outputs(inputs) is None and not rows and structure is None and floor is None
         weights = cleared(prior.probabilities) if prior is not None else (1,) * len(inputs)
         if isinstance(utility, Information) and utility.given is not None:
             # The joint's integers must sum to those of the prior.
@@ -181,13 +184,15 @@ class Problem:
             cone,
             _with_distinct_names(rows),
             structure,
+            floor,
         )
 
     def _structure(self, utility: Utility, cone: Cone) -> str | None:
         """A structure that stands for rows: where mutual information is maximised under LDP and nothing else."""
         words = {word for constraint in self.constraints if (word := constraint.structure()) is not None}
         rest = [constraint for constraint in self.constraints if constraint.structure() is None]
-        tied = any(constraint.rows(self.inputs, self._fixed_outputs() or ()) for constraint in rest)
+        outputs = self._fixed_outputs() or ()
+        tied = any(rest_of.rows(self.inputs, outputs) or rest_of.floor(self.inputs, outputs) for rest_of in rest)
         plain = isinstance(utility, Information) and utility.given is None and self.goal.sense == "maximize"
         # Two inputs have one other answer each: the structure says nothing, and its rows are none.
         fits = len(words) == 1 and len(self.inputs) > 2 and plain and not tied and isinstance(cone, CompleteCone)
@@ -231,7 +236,8 @@ class Problem:
         zeros = [label for label, weight in zip(program.inputs, program.weights, strict=True) if weight == 0]
         if zeros:
             found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
-        if isinstance(base_cone(program.cone), FreeCone):
+        ratios = isinstance(program.cone, FreeCone | PolyhedralCone)
+        if ratios and isinstance(base_cone(program.cone), FreeCone) and program.floor is None:
             found.append("no privacy constraint is declared")
         return tuple(found)
 
@@ -243,13 +249,12 @@ class Problem:
         solver: str | None = None,
         workers: int | None = None,
     ) -> Problem:
-        """The same problem with other options where they are given (see `SolveOptions`). Raises InputError."""
+        """The same problem, as compiled, with other options where given (see `SolveOptions`). Raises InputError."""
         given = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver, "workers": workers}
         changed = {key: value for key, value in given.items() if value is not None}
-        if not changed:
-            return self
-        options: SolveOptions = replace(self.options, **changed)  # type: ignore[arg-type]
-        return Problem(self.goal, self.constraints, self.inputs, self.outputs, self.name, options)
+        problem = copy(self)
+        object.__setattr__(problem, "options", replace(self.options, **changed))  # type: ignore[arg-type]
+        return problem
 
     def solve(
         self,
@@ -317,7 +322,7 @@ class Problem:
             fewer = [number for number in kept if number != left_out]
             given = [self.constraints[number] for number in fewer]
             program = Problem(self.goal, given, self.inputs, self._fixed_outputs()).compile().linearised()
-            farkas = farkas_candidate(program, effort)
+            farkas = no_mechanism(program, effort)
             if farkas is not None and prove_infeasible(program, farkas) is not None:
                 kept = fewer
         return tuple(self.constraints[number].describe() for number in kept)

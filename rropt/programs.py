@@ -11,13 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 
+from rropt.block_cones import RobustCone
 from rropt.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, reach
+from rropt.confidence_cone import ConfidenceCone
 from rropt.exact import rational_text
+from rropt.floors import ConcaveFloor
 from rropt.mechanisms.mechanism import Mechanism
 
 Sense = Literal["maximize", "minimize"]
@@ -54,7 +57,9 @@ class Row:
 
 
 class Utility(ABC):
-    """What is wanted of the matrix."""
+    """What is wanted of the matrix. `version`: the lowest version of the format that knows it at all."""
+
+    version: ClassVar[int] = 1
 
     @abstractmethod
     def payload(self) -> dict[str, object] | None:
@@ -76,6 +81,16 @@ class Linear(Utility):
         for x, y, value in self.cost:
             table[x, y] = float(value)
         return table
+
+
+@dataclass(frozen=True)
+class RowEntropy(Utility):
+    """The mean entropy of the rows in nats, sum_x shares[x] H(Q_x) / sum of the shares: concave, maximised only."""
+
+    shares: tuple[int, ...]
+
+    def payload(self) -> dict[str, object] | None:
+        return {"kind": "entropy", "shares": [str(share) for share in self.shares]}
 
 
 class ColumnSum(Utility):
@@ -228,7 +243,7 @@ class Program:
 
     `outputs` is None where the number of columns is free. `weights` are the integer proportions of the prior
     (all ones where no objective needs one). `structure` is a word of the certificate format that stands for rows
-    (which are then left out), None where there is no such structure.
+    (which are then left out), None where there is no such structure. `floor` is the one concave constraint.
     """
 
     sense: Sense
@@ -239,6 +254,14 @@ class Program:
     cone: Cone
     rows: tuple[Row, ...] = ()
     structure: str | None = None
+    floor: ConcaveFloor | None = None
+
+    def __post_init__(self) -> None:
+        # The words of a robust cone stand only where the certificate format takes them.
+        plain = isinstance(self.utility, Information) and self.utility.given is None and self.sense == "maximize"
+        alone = plain and self.outputs is None and not self.rows
+        if isinstance(self.cone, RobustCone) and not (alone and self.cone.fits(self.weights)):
+            object.__setattr__(self, "cone", self.cone.general())
 
     @property
     def size(self) -> int:
@@ -257,9 +280,16 @@ class Program:
         return 1 if self.sense == "maximize" else -1
 
     @property
+    def has_entropy(self) -> bool:
+        """Whether the entropy of rows is wanted or must hold: concave, where all else is linear or convex."""
+        return self.floor is not None or isinstance(self.utility, RowEntropy)
+
+    @property
     def format_version(self) -> int:
         """The lowest version of the certificate format that can state the problem."""
         utility = self.utility
+        if self.has_entropy or isinstance(self.cone, ConfidenceCone) or utility.version == 3:
+            return 3
         newer = isinstance(utility, ChiSquare) or self.structure is not None
         if isinstance(utility, Information):
             newer = newer or utility.given is not None or self.outputs is not None
@@ -285,7 +315,7 @@ class Program:
     def linearised(self) -> Program:
         """The same optimum as a linear programme over one output an action, where a Bayes gain is maximised
         (outputs that share a best action can be merged without loss); otherwise the program itself."""
-        if not isinstance(self.utility, BayesGain) or self.rows or self.sense == "minimize":
+        if not isinstance(self.utility, BayesGain) or self.rows or self.floor or self.sense == "minimize":
             return self
         cost = tuple(
             (x, g, value) for x in range(self.size) for g, row in enumerate(self.utility.scores()) if (value := row[x])
@@ -303,6 +333,8 @@ class Program:
         for row in self.rows:
             if (miss := row.excess(mechanism)) > 0:
                 found[row.name] = miss
+        if self.floor is not None and (miss := self.floor.excess(mechanism)) > 0:
+            found["entropy floor"] = miss
         return found
 
     def row_matrix(self, outputs: int) -> sparse.csr_matrix:
@@ -317,8 +349,10 @@ class Program:
 
     def payload(self) -> dict[str, object]:
         """The `problem` object of the certificate format (section 4)."""
-        structure = {} if self.structure is None else {"structure": self.structure}
-        return structure | {
+        optional: dict[str, object] = {} if self.structure is None else {"structure": self.structure}
+        if self.floor is not None:
+            optional["entropy"] = self.floor.payload()
+        return optional | {
             "sense": self.sense,
             "inputs": list(self.inputs),
             "outputs": None if self.outputs is None else list(self.outputs),

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-NAMES = ("full_lp", "large", "ties", "metric", "linear_loss", "sampling", "birkhoff", "growth")
+NAMES = ("full_lp", "large", "ties", "metric", "offdiagonal", "rldp", "exact_rldp", "linear_loss", "sampling")
+NAMES += ("release", "birkhoff", "growth")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_prices_that_undercut_a_column_are_seen(room: Any) -> None:
     assert programme.violation(prices - 1e-3) >= 4e-3
 
 
-@pytest.mark.parametrize("name", ["large", "ties", "growth"])
+@pytest.mark.parametrize("name", ["large", "ties", "offdiagonal", "growth"])
 def test_small_sizes_are_certified(name: str, results: dict[str, Any]) -> None:
     for row in results[name].rows:
         assert row.get("status", "certified") == "certified"

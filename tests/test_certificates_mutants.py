@@ -191,9 +191,13 @@ def test_random_changes(name: str) -> None:
 def test_the_mutants_find_a_checker_without_one_of_its_checks(
     check: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So the tests above are not blind: against such a checker they fail."""
+    """So the tests above are not blind: against such a checker they fail.
+
+    Of some checks only 5 in 4,000 single changes get through, so that a part of them may hold none: here all are tried
+    that are not UNREADABLE by what they are.
+    """
     monkeypatch.setattr(checker, check, lambda *_: None)
-    every = islice(mutants.systematic(_base(name)), _offset(name), None, 13)
+    every = [mutant for mutant in mutants.systematic(_base(name)) if mutant.expectation != "unreadable"]
     others = [_base(other) for other in NAMES]
     _, faults, _ = _judge([*every, *mutants.at_random(_base(name), others, 600, sum(map(ord, name)))])
     assert faults

@@ -16,7 +16,10 @@ import oracle
 import pytest
 import test_checker_boxes
 import test_checker_columns
+import test_checker_cuts
+import test_checker_entropy
 import test_checker_offdiagonal
+import test_checker_shapes
 from builders import Document, encode, information, information_document, pair, rat
 
 from rropt import checker
@@ -282,9 +285,10 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     ("a weight branch and nothing", ("_check_coverage",), lambda: _set(_too_good(lambda _: [["1"]]), version=2)),
 ]  # fmt: skip
 ISOLATED += [*test_checker_boxes.ISOLATED, *test_checker_columns.ISOLATED, *test_checker_offdiagonal.ISOLATED]
+ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_checker_entropy.ISOLATED]
 # These only call the others.
-COMPOSITES = {"_check_mechanism_in_cone", "_check_columns", "_check_tree", "_check_boxes", "_check_off_diagonals",
-              "_check_proof", "_check_certificate"}  # fmt: skip
+COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
+              "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof", "_check_certificate"}  # fmt: skip
 SINGLE = sorted({name for _, names, _ in ISOLATED for name in names})
 
 

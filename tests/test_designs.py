@@ -8,7 +8,7 @@ import pytest
 
 import rropt as rr
 from rropt.inference import locally_best
-from rropt.programs import InverseTrace
+from rropt.inverse_trace import InverseTrace
 from rropt.proofs.inverse_trace import prove_design
 from rropt.routes.base import Effort
 from rropt.routes.corners import CornerSearch, all_corners

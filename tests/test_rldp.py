@@ -16,10 +16,10 @@ from drawing import exact, mixed, near_flat_rows, random_rows
 from scipy import optimize
 
 import rropt as rr
-from rropt.cones import GraphCone, PolyhedralCone
+from rropt.block_cones import RobustCone
+from rropt.cones import GraphCone, PolyhedralCone, cone_rows
 from rropt.confidence import Confidence
 from rropt.constraints import from_keys
-from rropt.constraints.robust import polytope_rows
 
 F = Fraction
 PAIRS = rr.Pairs(["f", "m"], ["a", "b", "c"])
@@ -80,14 +80,20 @@ def test_the_worst_case_is_that_of_a_linear_programme(name: str) -> None:
         assert float(constraint.violation(mechanism)) == pytest.approx(max(worst, -1.0), abs=1e-9)
 
 
+def rows_of(confidence: Confidence, gamma: Fraction) -> tuple[tuple[Fraction, ...], ...]:
+    cone = rr.RLDP(confidence=confidence, gamma=gamma).cone(confidence.pairs.labels)
+    assert isinstance(cone, RobustCone)
+    return cone_rows(cone.general())
+
+
 def test_the_rows_leave_pairs_with_one_sensitive_value_alone() -> None:
     """(44) with s1 = s2 would bound U within one s: a column that tells u for one s entirely must be allowed."""
     known = rr.KnownDistribution(rr.Prior.from_counts([[1, 1], [1, 1]], pairs=rr.Pairs(2, 2)))
-    rows = polytope_rows(known, F(2))
+    rows = rows_of(known, F(2))
     assert rows == ((F(1, 2), F(1, 2), -1, -1), (-1, -1, F(1, 2), F(1, 2)))
     tells = exact([[F(1), F(0)], [F(0), F(1)]] * 2, known.pairs.labels, ("a", "b"))
     assert rr.RLDP(confidence=known, gamma=2).violation(tells) == F(-1, 2)
-    with_bounds = polytope_rows(SETS["counts"], F(2))
+    with_bounds = rows_of(SETS["counts"], F(2))
     assert len(with_bounds) == 2 * 3 * 3
     for row in with_bounds:
         assert sum(row[:3]) == (1 if row[0] > 0 or row[1] > 0 else -2)
@@ -96,11 +102,10 @@ def test_the_rows_leave_pairs_with_one_sensitive_value_alone() -> None:
 def test_all_distributions_are_maximal_rldp() -> None:
     every = rr.RLDP("1.5", SETS["all"])
     same = rr.MaximalRLDP("1.5", PAIRS)
-    assert every.cone(PAIRS.labels) == same.cone(PAIRS.labels)
-    assert isinstance(every.cone(PAIRS.labels), GraphCone)
-    rows = polytope_rows(SETS["all"], F(3))
-    assert len(rows) == 18
-    assert all(sorted(row)[0] == -3 and sorted(row)[-1] == 1 and sorted(row)[1:-1] == [0] * 4 for row in rows)
+    cone = every.cone(PAIRS.labels)
+    assert isinstance(cone, RobustCone)
+    assert cone.general() == same.cone(PAIRS.labels)
+    assert isinstance(cone.general(), GraphCone)
     srr = rr.SecretRandomizedResponse(PAIRS, "1.5").to_mechanism()
     assert every.violation(srr) <= 0
     assert rr.RLDP("1.5", SETS["counts"]).violation(srr) <= 0
@@ -187,14 +192,17 @@ def test_keys_declare_the_same_constraint(name: str) -> None:
 
 def test_it_stands_beside_other_constraints() -> None:
     cone = rr.RLDP(1, SETS["counts"]).cone(PAIRS.labels)
-    assert isinstance(cone, PolyhedralCone)
-    assert len(cone.rows) == 18
+    assert isinstance(cone, RobustCone)
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS)), [rr.RLDP(1, SETS["counts"]), rr.LDP(2)])
+    joint = problem.compile().cone
+    assert isinstance(joint, PolyhedralCone)
+    assert len(joint.rows) == 18
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "form": (
         lambda: rr.RLDP(1, SETS["all"], form="exact"),
-        "RLDP: form is 'exact'; known forms: polytope",
+        "RLDP: form 'exact' is for a ChiSquareSet; leave it out: here the polytope is exact already",
     ),
     "no confidence": (
         lambda: rr.RLDP(1),
@@ -211,11 +219,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "key form": (
         lambda: from_keys("rldp", {"epsilon": 1, "form": 3, "sensitive": 2, "other": 2, "confidence": "all"}, "t"),
-        "RLDP: form is 3; known forms: polytope",
+        "RLDP: form is 3; known forms: polytope, product, exact",
     ),
     "key form word": (
         lambda: from_keys("rldp", {"epsilon": 1, "form": "x", "sensitive": 2, "other": 2, "confidence": "all"}, "t"),
-        "RLDP: form is 'x'; known forms: polytope",
+        "RLDP: form is 'x'; known forms: polytope, product, exact",
     ),
     "key confidence": (
         lambda: from_keys("rldp", {"epsilon": 1, "confidence": "some"}, "t"),
@@ -231,7 +239,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no pairs": (
         lambda: from_keys("rldp", {"epsilon": 1}, "t"),
-        "rldp: nothing says which inputs are pairs; give sensitive = [...], other = [...] and counts",
+        "rldp: nothing says which inputs are pairs; give sensitive = [...], other = [...] and counts, "
+        "here or in [input]",
     ),
     "half of the pairs": (
         lambda: from_keys("rldp", {"epsilon": 1, "sensitive": ["a", "b"]}, "t"),

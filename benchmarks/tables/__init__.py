@@ -2,12 +2,29 @@
 
 from benchmarks.table import Table
 from benchmarks.tables.birkhoff import Birkhoff
+from benchmarks.tables.exact_rldp import ExactRldp
 from benchmarks.tables.full_lp import FullLp
 from benchmarks.tables.growth import Growth
 from benchmarks.tables.large import Large
 from benchmarks.tables.linear_loss import LinearLoss
 from benchmarks.tables.metric import Metric
+from benchmarks.tables.offdiagonal import OffDiagonal
+from benchmarks.tables.release import Release
+from benchmarks.tables.rldp import Rldp
 from benchmarks.tables.sampling import Sampling
 from benchmarks.tables.ties import Ties
 
-TABLES: tuple[Table, ...] = (FullLp(), Large(), Ties(), Metric(), LinearLoss(), Sampling(), Birkhoff(), Growth())
+TABLES: tuple[Table, ...] = (
+    FullLp(),
+    Large(),
+    Ties(),
+    Metric(),
+    OffDiagonal(),
+    Rldp(),
+    ExactRldp(),
+    LinearLoss(),
+    Sampling(),
+    Release(),
+    Birkhoff(),
+    Growth(),
+)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 
 from rropt.errors import InputError
+from rropt.exact import Interval
 from rropt.priors import Pairs, Prior
 
 
@@ -33,6 +35,14 @@ class Confidence(ABC):
     @abstractmethod
     def upper(self, s: int, u: int) -> Fraction:
         """At least the largest P(u | s) over F."""
+
+    @abstractmethod
+    def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
+        """Bounds outwards on sum_u values[u] P(u | s) over F: one exact number for each other value."""
+
+    @abstractmethod
+    def subset(self, s: int, members: Sequence[int]) -> Interval:
+        """Bounds outwards on P(A | s) over F, A the other values numbered in `members`."""
 
     @abstractmethod
     def radius(self, s: int, paper: bool = False) -> Fraction:

@@ -128,6 +128,22 @@ class ChiSquareSet(Confidence):
     def upper(self, s: int, u: int) -> Fraction:
         return self._ends[s][u][1]
 
+    def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
+        ball = self.conditional[s]
+        if ball is None:
+            return Interval(min(values), max(values))
+        high = ball.support_bound(values)
+        return Interval(-ball.support_bound([-value for value in values]), high)
+
+    def subset(self, s: int, members: Sequence[int]) -> Interval:
+        ball = self.conditional[s]
+        if ball is None:
+            return Interval(ONE if len(members) == len(self.pairs.other) else ZERO, ONE if members else ZERO)
+        mass = sum((ball.probabilities[u] for u in members), ZERO)
+        if len(members) in (0, len(self.pairs.other)):
+            return Interval(mass, mass)
+        return Interval(ball.lower(mass), ball.upper(mass))
+
     def cell(self, x: int) -> Interval:
         """Bounds on P_x of pair number x over F, outwards. Source: lopuhaa Lemma 9."""
         mass = self.joint.probabilities[x]

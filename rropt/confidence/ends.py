@@ -11,7 +11,7 @@ import numpy as np
 
 from rropt.confidence.base import Confidence, conditionals, of_pairs
 from rropt.errors import InputError
-from rropt.exact import rational
+from rropt.exact import Interval, rational
 from rropt.priors import Pairs, Prior
 
 ZERO, ONE, TWO = Fraction(0), Fraction(1), Fraction(2)
@@ -51,6 +51,16 @@ class KnownDistribution(Confidence):
         row = self._conditionals[s]
         return ONE if row is None else row[u]
 
+    def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
+        row = self._conditionals[s]
+        if row is None:
+            return Interval(min(values), max(values))
+        value = sum((p * v for p, v in zip(row, values, strict=True)), ZERO)
+        return Interval(value, value)
+
+    def subset(self, s: int, members: Sequence[int]) -> Interval:
+        return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
+
     def radius(self, s: int, paper: bool = False) -> Fraction:
         return TWO if self._conditionals[s] is None else ZERO
 
@@ -87,6 +97,12 @@ class EveryDistribution(Confidence):
 
     def upper(self, s: int, u: int) -> Fraction:
         return ONE
+
+    def mean(self, s: int, values: Sequence[Fraction]) -> Interval:
+        return Interval(min(values), max(values))
+
+    def subset(self, s: int, members: Sequence[int]) -> Interval:
+        return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
 
     def radius(self, s: int, paper: bool = False) -> Fraction:
         return TWO

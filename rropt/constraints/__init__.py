@@ -7,35 +7,49 @@ from typing import Any
 
 from rropt.constraints.base import Constraint
 from rropt.constraints.bistochastic import Bistochastic
+from rropt.constraints.entropy import EntropyRate, SharedEntropyRate
 from rropt.constraints.forms import UniformOffDiagonal
 from rropt.constraints.metric import MaximalRLDP, MetricDP
+from rropt.constraints.mixture import PermutationMixture
+from rropt.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal
 from rropt.constraints.privacy import LDP
 from rropt.constraints.raw import ConeConstraint, LinearConstraint
 from rropt.constraints.robust import RLDP
 from rropt.constraints.structure import Floor, Forbidden
 from rropt.errors import InputError
+from rropt.priors import Prior
 
 __all__ = [
     "LDP",
     "RLDP",
     "Bistochastic",
+    "Blocks",
+    "Circulant",
     "ConeConstraint",
     "Constraint",
+    "EntropyRate",
     "Floor",
     "Forbidden",
     "LinearConstraint",
     "MaximalRLDP",
     "MetricDP",
+    "PermutationMixture",
+    "SharedEntropyRate",
+    "Symmetric",
+    "Tridiagonal",
     "UniformOffDiagonal",
     "from_keys",
 ]
 
 
-def from_keys(kind: str, keys: Mapping[str, Any], where: str) -> Constraint:
-    """The constraint that a problem file declares: its word and its other keys. Raises InputError."""
+def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | None = None) -> Constraint:
+    """The constraint that a problem file declares: its word and its other keys; `prior` is that of its input, from
+    which `rldp` takes pairs and counts that it does not give itself. Raises InputError."""
     makers: dict[str, tuple[Callable[..., Any], frozenset[str], frozenset[str]]] = {
-        LDP.kind: (LDP, frozenset(), frozenset({"epsilon", "gamma"})),
+        LDP.kind: (LDP, frozenset(), frozenset({"epsilon", "gamma", "criterion", "properties", "population"})),
         Bistochastic.kind: (Bistochastic, frozenset(), frozenset()),
+        EntropyRate.kind: (EntropyRate, frozenset({"at_least"}), frozenset()),
+        SharedEntropyRate.kind: (SharedEntropyRate, frozenset({"at_least", "blocks"}), frozenset()),
         UniformOffDiagonal.kind: (UniformOffDiagonal, frozenset(), frozenset()),
         MetricDP.kind: (
             MetricDP.from_keys,
@@ -48,6 +62,11 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str) -> Constraint:
             frozenset(),
             frozenset({"epsilon", "gamma", "alpha", "form", "confidence", "counts", "sensitive", "other"}),
         ),
+        Blocks.kind: (Blocks, frozenset({"blocks"}), frozenset()),
+        PermutationMixture.kind: (PermutationMixture, frozenset(), frozenset({"permutations", "weights"})),
+        Circulant.kind: (Circulant, frozenset(), frozenset()),
+        Symmetric.kind: (Symmetric, frozenset(), frozenset()),
+        Tridiagonal.kind: (Tridiagonal, frozenset(), frozenset()),
         Forbidden.kind: (Forbidden, frozenset({"cells"}), frozenset()),
         Floor.kind: (Floor, frozenset({"diagonal"}), frozenset()),
         LinearConstraint.kind: (
@@ -66,6 +85,7 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str) -> Constraint:
         )
     if missing := needed - set(keys):
         raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
-    constraint = make(**keys)
+    known: dict[str, Any] = {"prior": prior} if kind == RLDP.kind else {}
+    constraint = make(**keys, **known)
     assert isinstance(constraint, Constraint)
     return constraint

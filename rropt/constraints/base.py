@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from rropt.cones import Cone
+from rropt.floors import ConcaveFloor
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.programs import Row
 
@@ -15,7 +16,7 @@ class Constraint(ABC):
     """Something that must hold of a mechanism.
 
     Two independent descriptions, tied together by tests/laws: `violation` is the definition on an exact
-    mechanism; `cone` and `rows` are the form that a route consumes. `kind` is its word in a problem file.
+    mechanism; `cone`, `rows` and `floor` are the form that a route consumes. `kind` is its word in a problem file.
     """
 
     kind: ClassVar[str]
@@ -38,6 +39,10 @@ class Constraint(ABC):
 
     def structure(self) -> str | None:
         """The word of a structure of the whole matrix that some routes know better than by its rows, or None."""
+        return None
+
+    def floor(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> ConcaveFloor | None:
+        """What it demands of the entropy of the whole matrix, or None."""
         return None
 
     @abstractmethod

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import permutations
 from typing import ClassVar
 
-from rropt.cones import Cone, FreeCone, PolyhedralCone
+from rropt.block_cones import RobustCone
+from rropt.cones import Cone
 from rropt.confidence import ChiSquareSet, Confidence, EveryDistribution, KnownDistribution
+from rropt.confidence_cone import ConfidenceCone, chi_square_cone
 from rropt.constraints.base import Constraint
-from rropt.constraints.metric import MaximalRLDP
 from rropt.criteria import Level
 from rropt.errors import InputError
 from rropt.exact import rational
@@ -19,37 +19,8 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.priors import Pairs, Prior
 from rropt.programs import Row
 
-FORMS = ("polytope",)
+FORMS = ("polytope", "product", "exact")
 WORDS = {"counts": ChiSquareSet, "known": KnownDistribution, "all": EveryDistribution}
-
-
-def polytope_rows(confidence: Confidence, gamma: Fraction) -> tuple[tuple[Fraction, ...], ...]:
-    """Rows A with A v <= 0 exactly where M_s(v) <= gamma m_z(v) for all s != z: the cone of Theorem 11, rational.
-
-    M_s(v) = r_s . v_s + rho_s max v_s and m_s(v) = r_s . v_s + rho_s min v_s are the largest and the smallest mean of v
-    over the distributions R of U given s with R_u >= r_s(u), rho_s = 1 - sum r_s: its vertices are r_s + rho_s e_u, so
-    there is one row for every s != z and two vertices (one where rho is 0). The paper's (44) asks for s = z too, which
-    privacy does not need and which cuts the cone. `gamma` and the bounds r_s(u) are taken as they are: round both down.
-    Each row has k numbers in the order of the inputs. Source: lopuhaa (44), (60)-(64), re-derived.
-    """
-    pairs = confidence.pairs
-    vertices = [_vertices(bounds) for bounds in confidence.lower_bounds()]
-    rows = []
-    for s, z in permutations(range(len(pairs.sensitive)), 2):
-        for one, other in product(vertices[s], vertices[z]):
-            row = [Fraction(0)] * len(pairs)
-            row[pairs.block(s)] = one
-            row[pairs.block(z)] = [-gamma * value for value in other]
-            rows.append(tuple(row))
-    return tuple(rows)
-
-
-def _vertices(bounds: Sequence[Fraction]) -> list[list[Fraction]]:
-    """The corners of {R : R_u >= bounds_u, sum R = 1}."""
-    left = 1 - sum(bounds)
-    if not left:
-        return [list(bounds)]
-    return [[bound + left * (at == u) for at, bound in enumerate(bounds)] for u in range(len(bounds))]
 
 
 @dataclass(frozen=True, init=False)
@@ -57,14 +28,15 @@ class RLDP(Constraint):
     """Robust LDP: P(Y = y | S = s) <= exp(epsilon) P(Y = y | S = s') for all y, s != s' and every P of a set F.
 
     `confidence` is F: a `ChiSquareSet` of counts, a `KnownDistribution`, or an `EveryDistribution`. Declare `epsilon`
-    (nats, in (0, 20]) or the ratio `gamma` > 1. With `form` "polytope", the only one so far, F is replaced by all P
-    whose conditionals obey P(u | s) >= r_s(u), the smallest value over F (Lemma 9).
+    (nats, in (0, 20]) or the ratio `gamma` > 1. With `form` "polytope" F is replaced by all P whose conditionals obey
+    P(u | s) >= r_s(u), the smallest value over F (Lemma 9); with "product" by all P each of whose conditionals U
+    given s some P of F has; with "exact" nothing is replaced. Each form allows for more mechanisms than the one before.
 
     What is guaranteed: a mechanism that satisfies this constraint is (epsilon, F)-RLDP in exact arithmetic, since B is
-    rounded up, the r_s(u) and exp(epsilon) down, and the set is larger than F in every other respect. The converse
-    fails: some RLDP mechanisms (conditional reporting among them) violate it. For one known distribution and for all
-    distributions the set is F itself, and the constraint is the definition but for rounding.
-    Source: lopuhaa Definition 1, Theorem 11. Raises InputError.
+    rounded up, the r_s(u) and exp(epsilon) down, and the set is no smaller than F in every other respect. The converse
+    holds, but for rounding, in form exact; in form polytope some RLDP mechanisms (conditional reporting among them)
+    violate it. For one known distribution and for all distributions the polytope is F itself, and it is the only form.
+    Source: lopuhaa Definition 1, Theorem 11; `confidence_cone` for the exact form. Raises InputError.
     """
 
     kind: ClassVar[str] = "rldp"
@@ -90,6 +62,10 @@ class RLDP(Constraint):
             )
         if form not in FORMS:
             raise InputError(f"form is {form!r}", "RLDP", f"known forms: {', '.join(FORMS)}")
+        if form != "polytope" and not isinstance(confidence, ChiSquareSet):
+            raise InputError(
+                f"form {form!r} is for a ChiSquareSet", "RLDP", "leave it out: here the polytope is exact already"
+            )
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "confidence", confidence)
         object.__setattr__(self, "form", form)
@@ -103,6 +79,9 @@ class RLDP(Constraint):
     def violation(self, mechanism: Mechanism) -> Fraction:
         """The largest P(y | s) - gamma P'(y | s'), s != s', over all P and P' with conditionals above the bounds."""
         pairs = self._checked(mechanism.inputs)
+        if self.form != "polytope":
+            cone = self._confidence_cone()
+            return max(cone.excess(mechanism.column(y)) for y in range(len(mechanism.outputs)))
         gamma, worst = self.level.ratio.lower, Fraction(-1)
         bounds = self.confidence.lower_bounds()
         for y in range(len(mechanism.outputs)):
@@ -122,10 +101,16 @@ class RLDP(Constraint):
 
     def cone(self, inputs: tuple[str, ...]) -> Cone | None:
         pairs = self._checked(inputs)
-        if isinstance(self.confidence, EveryDistribution):
-            # The same rows, as bounds on ratios: routes know these, and they are exact at exp(epsilon).
-            return MaximalRLDP(self.level.epsilon, pairs, self.level.gamma).cone(inputs)
-        return PolyhedralCone(FreeCone(), polytope_rows(self.confidence, self.level.ratio.lower))
+        if self.form != "polytope":
+            return self._confidence_cone()
+        width = len(pairs.other)
+        blocks = [range(s * width, (s + 1) * width) for s in range(len(pairs.sensitive))]
+        lower = [bound for row in self.confidence.lower_bounds() for bound in row]
+        return RobustCone(self.level, tuple(map(tuple, blocks)), tuple(lower))
+
+    def _confidence_cone(self) -> ConfidenceCone:
+        assert isinstance(self.confidence, ChiSquareSet)  # __init__ lets no other set have these forms
+        return chi_square_cone(self.confidence, self.level, "exact" if self.form == "exact" else "product")
 
     def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
         return ()
@@ -174,7 +159,9 @@ class RLDP(Constraint):
             given = Pairs(sensitive, other)  # type: ignore[arg-type]
         if given is None:
             raise InputError(
-                "nothing says which inputs are pairs", "rldp", "give sensitive = [...], other = [...] and counts"
+                "nothing says which inputs are pairs",
+                "rldp",
+                "give sensitive = [...], other = [...] and counts, here or in [input]",
             )
         of: Confidence
         if confidence == "all":
@@ -191,4 +178,5 @@ class RLDP(Constraint):
         return cls(epsilon, of, form, gamma)
 
     def describe(self) -> str:
-        return f"robust LDP at {self.level} over {self.confidence.describe()}"
+        form = "" if self.form == "polytope" else f", form {self.form}"
+        return f"robust LDP at {self.level} over {self.confidence.describe()}{form}"

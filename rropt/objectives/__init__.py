@@ -11,8 +11,10 @@ from collections.abc import Mapping
 
 from rropt.errors import InputError
 from rropt.objectives.base import Objective
+from rropt.objectives.entropy import MaxEntropyRate
 from rropt.objectives.information import ChiSquareInformation, MutualInformation
 from rropt.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
+from rropt.objectives.risk import MinimaxRisk
 from rropt.priors import Prior
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "ChiSquareInformation",
     "ExpectedGain",
     "ExpectedLoss",
+    "MaxEntropyRate",
+    "MinimaxRisk",
     "MutualInformation",
     "Objective",
     "Trace",
@@ -35,7 +39,9 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
     allowed = {
         MutualInformation.kind: {"units", "given"},
         ChiSquareInformation.kind: set(),
+        MinimaxRisk.kind: {"queries"},
         Trace.kind: {"weighted"},
+        MaxEntropyRate.kind: {"units"},
         ExpectedLoss.kind: {"matrix", "actions"},
         ExpectedGain.kind: {"matrix", "actions"},
         BayesSuccess.kind: {"gain", "actions"},
@@ -51,6 +57,8 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
             raise InputError("weighted is neither true nor false", where)
         if not weighted:
             return Trace()
+    if kind == MaxEntropyRate.kind:
+        return MaxEntropyRate(str(keys.get("units", "nats")))
     if prior is None:
         raise InputError(f"{kind} needs a prior", where, "give counts or probabilities under [input]")
     if kind == Trace.kind:
@@ -59,6 +67,8 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
         return MutualInformation(prior, str(keys.get("units", "nats")), keys.get("given"))
     if kind == ChiSquareInformation.kind:
         return ChiSquareInformation(prior)
+    if kind == MinimaxRisk.kind:
+        return MinimaxRisk(prior, keys.get("queries"))
     actions = keys.get("actions")
     if actions is not None and not isinstance(actions, list):
         raise InputError("actions is no list of labels", where)

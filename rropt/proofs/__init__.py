@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from rropt.block_cones import RobustCone
 from rropt.certificates import Proof
 from rropt.cones import CompleteCone
+from rropt.confidence_cone import ConfidenceCone
 from rropt.errors import Refusal
-from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program
+from rropt.inverse_trace import InverseTrace
+from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy
 from rropt.proofs.boxes import prove_boxes
 from rropt.proofs.column_dual import prove_information
-from rropt.proofs.linear_dual import prove_bayes, prove_infeasible, prove_linear
+from rropt.proofs.cuts import prove_cuts
+from rropt.proofs.entropy_dual import prove_entropy, prove_too_little_entropy
+from rropt.proofs.inverse_trace import prove_design
+from rropt.proofs.linear_dual import prove_bayes, prove_linear
+from rropt.proofs.linear_dual import prove_infeasible as prove_farkas
 from rropt.proofs.matrices import prove_matrices
 from rropt.proofs.offdiagonal import prove_off_diagonals
+from rropt.proofs.shapes import prove_shapes
 from rropt.routes.base import Dual, Effort
 
 __all__ = ["Proof", "prove", "prove_infeasible"]
@@ -24,6 +32,10 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
     the wanted gap of it may be short, and looks no further."""
     if isinstance(program.utility, ColumnSum) and program.sense == "minimize":
         return Refusal("no proof kind covers the minimum of a convex objective")
+    if program.has_entropy:
+        if program.outputs is None or not isinstance(program.utility, (Linear, RowEntropy)):
+            return Refusal("no proof kind covers an entropy floor under this objective")
+        return prove_entropy(program, dual)
     # The rest of the gap is for what the mechanism and the prices lose in rounding.
     target = None if attained is None else attained + 0.9 * effort.gap
     if program.structure is not None:
@@ -39,8 +51,20 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
             return prove_information(program, prices, target, stop=effort.closing())
         if dual is None:
             return Refusal("nothing was found to prove a bound from")
+        if isinstance(program.cone, RobustCone):
+            proof = prove_shapes(program, dual, target, stop=effort.closing())
+            return Refusal("no tree of shapes bounds every column at the prices found") if proof is None else proof
+        if isinstance(program.cone, ConfidenceCone):
+            proof = prove_cuts(program, dual)
+            return Refusal("no tree of boxes and cuts bounds every column") if proof is None else proof
         proof = prove_boxes(program, dual, target, stop=effort.closing())
         return Refusal("no box tree bounds every column at the prices found") if proof is None else proof
+    if isinstance(program.utility, InverseTrace):
+        if program.rows or program.outputs is not None or dual is None or dual.forms is None:
+            return Refusal("nothing was found to prove a lower bound of the risk from")
+        least = None if attained is None else attained - 0.9 * effort.gap * max(1.0, attained)
+        proof = prove_design(program, dual, least, stop=effort.closing())
+        return Refusal("no tree bounds the columns at the prices found") if proof is None else proof
     if isinstance(program.utility, (Linear, BayesGain)):
         if dual is None:
             dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)))
@@ -48,3 +72,9 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
             return prove_bayes(program, dual)
         return prove_linear(program, dual)
     return Refusal("the certificate format does not know this objective")
+
+
+def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
+    """The `farkas` proof that no mechanism exists, or the `entropy-farkas` one where `dual` has a multiplier of the
+    floor; None where the multipliers do not survive their repair."""
+    return prove_farkas(program, dual) if dual.floor is None else prove_too_little_entropy(program, dual)

@@ -43,6 +43,7 @@ class ColumnLeaves:
         ]
         utility = program.utility
         self._square = isinstance(utility, ChiSquare)
+        self._curved = isinstance(utility, (ChiSquare, Information))
         given = utility.given if isinstance(utility, Information) else None
         total = sum(program.weights)
         self._joint = [] if given is None else [[arb(fmpq(weight, total)) for weight in row] for row in given]
@@ -127,7 +128,7 @@ class ColumnLeaves:
                     residual[x] -= self._joint[x][z] * slope
         for x in range(size):
             low, high = lower[x], upper[x]
-            if self.program.weights[x]:
+            if self._curved and self.program.weights[x]:
                 assert high is not None  # at most 1 / p_x
                 alpha, beta = chord(low, high, self._square)
                 residual[x] += self.p[x] * alpha

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from rropt.errors import InputError, NoRoute
+from rropt.block_cones import RobustCone
+from rropt.confidence_cone import ConfidenceCone
+from rropt.errors import InputError, NoRoute, Refusal
 from rropt.programs import Program
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
 from rropt.routes.branch import BranchRoute
 from rropt.routes.columns import ColumnsRoute
 from rropt.routes.conic import ConicRoute
+from rropt.routes.cuts import CutsRoute
 from rropt.routes.linear import LinearRoute
 from rropt.routes.vertices import VerticesRoute
 
 __all__ = ["ROUTES", "Answer", "Dual", "Effort", "Route", "SolverClaim", "choose"]
 
-ROUTES: tuple[Route, ...] = (LinearRoute(), BranchRoute(), VerticesRoute(), ColumnsRoute(), ConicRoute())
+ROUTES: tuple[Route, ...] = (LinearRoute(), BranchRoute(), VerticesRoute(), ColumnsRoute(), CutsRoute(), ConicRoute())
 """The built-in routes, in the order in which `auto` asks them."""
 
 
@@ -23,7 +26,7 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
     Raises NoRoute with the reasons where the route, or every route, refuses; InputError for an unknown name.
     """
     if isinstance(route, Route):
-        refusal = route.refuse(program, solver)
+        refusal = _refusal(route, program, solver)
         if refusal is not None:
             raise NoRoute(refusal.why, f"route {route.name}", refusal.instead)
         return route, "asked for"
@@ -37,7 +40,7 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
     reasons: list[str] = []
     remedies: list[str] = []
     for candidate in ROUTES:
-        refusal = candidate.refuse(program, solver)
+        refusal = _refusal(candidate, program, solver)
         if refusal is None:
             return candidate, candidate.because
         reasons.append(refusal.why)
@@ -50,3 +53,15 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
         "route auto",
         next(filter(None, remedies[::-1] if solver else remedies), ""),
     )
+
+
+def _refusal(route: Route, program: Program, solver: str | None) -> Refusal | None:
+    if program.has_entropy and not route.concave:
+        return Refusal(f"{route.name} knows no entropy", "use route conic")
+    if isinstance(program.cone, ConfidenceCone) and route in ROUTES and not isinstance(route, CutsRoute):
+        return Refusal(f"{route.name} knows no exact cone of a confidence set", "use route auto")
+    if isinstance(program.cone, ConfidenceCone) and not isinstance(route, CutsRoute):
+        return Refusal(f"{route.name} knows no exact cone of a confidence set", "use route auto")
+    if isinstance(program.cone, RobustCone) and route in ROUTES and not isinstance(route, ColumnsRoute):
+        return Refusal(f"{route.name} knows no blocks of inputs", "use route columns")
+    return route.refuse(program, solver)

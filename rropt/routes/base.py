@@ -16,7 +16,8 @@ import numpy as np
 from rropt.cones import FloatArray
 from rropt.errors import Refusal
 from rropt.programs import Program
-from rropt.routes.boxtree import BoxTree, MatrixBox
+from rropt.routes.boxtree import BoxTree, CutTree, MatrixBox
+from rropt.routes.shapes import ShapeSearch
 
 
 def ignore_progress(value: float | None, bound: float | None) -> None:
@@ -91,19 +92,26 @@ class Dual:
     """Multipliers in floating point, for a maximisation (a minimisation is solved with negated costs).
 
     `prices` (k,) of the row sums; `rows`, one a coupling row; `multipliers` (columns under test x cone rows)
-    for a polyhedral cone; `flows` (columns under test x edges) for a graph. `search` is the tree of boxes that bounded
-    all columns at these prices, `matrices` the root of one that bounded all matrices, `off_diagonals` the preorder of
-    one that bounded all off-diagonals, where a route has one. Nothing about them is believed before it is repaired and
-    proved in rationals.
+    for a polyhedral cone; `flows` (columns under test x edges) for a graph; `floor` of a concave floor, and `tilts`
+    (columns x inputs) of a complete cone beside it. `search` is the tree of boxes that bounded all columns at these
+    prices, `matrices` the root of one that bounded all matrices, `off_diagonals` the preorder of one that bounded all
+    off-diagonals, `cuts` the tree over a confidence cone, `shapes` the search of a robust one, `forms` (k x queries)
+    the matrix W of a design, where a route has one. Nothing about them is believed before it is repaired and proved
+    in rationals.
     """
 
     prices: FloatArray
     rows: FloatArray = field(default_factory=lambda: np.zeros(0))
     multipliers: FloatArray | None = None
     flows: FloatArray | None = None
+    floor: float | None = None
+    tilts: FloatArray | None = None
     search: BoxTree | None = None
     matrices: MatrixBox | None = None
     off_diagonals: Sequence[object] | None = None
+    cuts: CutTree | None = None
+    shapes: ShapeSearch | None = None
+    forms: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -138,10 +146,11 @@ class Answer:
 
 class Route(ABC):
     """A way to solve programs. `name` is its word in problem files and on the command line; `because` says in
-    one clause when it is the right one."""
+    one clause when it is the right one; `concave` whether it knows entropy (others are not asked then)."""
 
     name: str
     because: str
+    concave: bool = False
 
     @abstractmethod
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:

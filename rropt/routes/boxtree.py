@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,6 +59,42 @@ class MatrixBox:
             yield box
             if box.parts is not None:
                 stack += [box.parts[1], box.parts[0]]
+
+
+@dataclass(slots=True, eq=False)
+class CutBox:
+    """A node: limits, the bound on it, and the multipliers that prove it (`nu` of the slice, `values` of `cuts`). A
+    split box keeps `at`, `c` and its two `parts` (v[at] <= c, then >= c) instead."""
+
+    lower: FloatArray
+    upper: FloatArray
+    nu: float
+    cuts: np.ndarray
+    values: FloatArray
+    bound: float = np.inf
+    point: FloatArray | None = None
+    at: int = -1
+    c: float = 0.0
+    parts: tuple[CutBox, CutBox] | None = field(default=None)
+
+    def nodes(self) -> Iterator[CutBox]:
+        """Every box of the tree in preorder, split ones included."""
+        stack = [self]
+        while stack:
+            box = stack.pop()
+            yield box
+            if box.parts is not None:
+                stack += [box.parts[1], box.parts[0]]
+
+
+@dataclass(frozen=True)
+class CutTree:
+    """A search over a confidence cone: its root, the bound that its leaves give, and every cut that they may name:
+    (s, z, weights over block s, weights over block z), integers."""
+
+    root: CutBox
+    bound: float
+    cuts: Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...]]]
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from rropt.block_cones import RobustCone
 from rropt.cones import CompleteCone, FloatArray, FreeCone
 from rropt.errors import Refusal
+from rropt.inverse_trace import InverseTrace
 from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
 from rropt.routes.base import Answer, Effort, Route, SolverClaim
 from rropt.routes.boxes import BoxPricer, ColumnForms
+from rropt.routes.designs import solve_design
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.master import Priced, generate, tie_groups
 from rropt.routes.pricing import LdpPricer
+from rropt.routes.rays import ENUMERATED
+from rropt.routes.robust import solve_robust
+from rropt.routes.staircases import Staircases
 from rropt.routes.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
 from rropt.routes.universal import attained_price
 
@@ -44,8 +50,9 @@ class ColumnsRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if solver not in (None, "highs"):
             return Refusal(f"columns knows the solver highs only, not {solver!r}", "leave the solver out")
-        if not isinstance(program.utility, ColumnSum) or program.sense == "minimize":
-            return Refusal("columns maximises convex objectives only", "use route auto")
+        risk = isinstance(program.utility, InverseTrace) and program.sense == "minimize"
+        if not risk and (not isinstance(program.utility, ColumnSum) or program.sense == "minimize"):
+            return Refusal("columns maximises convex objectives and minimises risks only", "use route auto")
         if isinstance(program.cone, FreeCone):
             return Refusal("columns needs a cone that bounds the columns", "add LDP, or use route linear")
         if program.structure is not None:
@@ -55,7 +62,7 @@ class ColumnsRoute(Route):
                 "columns takes no constraints on the whole matrix",
                 "leave those out, or maximise trace or expected_gain by route linear",
             )
-        if program.utility.gradient(np.ones((program.size, 1))) is None:
+        if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
             return Refusal(
                 "columns needs the objective's gradient", "give UserColumnSum a slope, or use route vertices"
             )
@@ -63,7 +70,11 @@ class ColumnsRoute(Route):
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         utility = program.utility
+        if isinstance(utility, InverseTrace):
+            return solve_design(program, effort)
         assert isinstance(utility, ColumnSum)
+        if isinstance(program.cone, RobustCone):
+            return solve_robust(program, effort)
         if not isinstance(program.cone, CompleteCone) or not isinstance(utility, Information) or utility.given:
             return _boxed(program, utility, effort)
         if program.size > GROUPED:
@@ -140,9 +151,13 @@ def _generated(program: Program, effort: Effort, search: bool) -> Answer:
         + [cyclic_sets(p, mass) for mass in masses]
     )
 
+    every = Staircases.of(program.utility, p, gamma) if search and k <= ENUMERATED else None
+
     def price(a: FloatArray, level: int) -> Priced:
         if not search:
             return Priced(np.inf, np.zeros((k, 0)))
+        if every is not None:
+            return every.price(a)
         pricer = LdpPricer(program.weights, gamma, a)
         found = pricer.search(effort.gap / 8, NODES[level], lambda: bool(effort.stopped()))
         good = sorted(((price, key) for key, price in found.corners.items() if price > 0), reverse=True)
@@ -154,4 +169,5 @@ def _generated(program: Program, effort: Effort, search: bool) -> Answer:
         table = np.array(columns).T if columns else np.zeros((k, 0), dtype=bool)
         return Priced(found.bound, np.where(table, gamma, 1.0))
 
-    return generate(program.utility, np.where(sets, gamma, 1.0), p, price, effort, ties, ceiling, len(NODES))
+    levels = 1 if every is not None or not search else len(NODES)
+    return generate(program.utility, np.where(sets, gamma, 1.0), p, price, effort, ties, ceiling, levels)

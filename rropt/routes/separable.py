@@ -265,7 +265,7 @@ class BoxSearch:
         return dual, slopes
 
     def _emptied(self, box: Box, ray: FloatArray | None) -> bool:
-        """Use a ray that shows a box to be empty: a large multiple of it proves any bound there."""
+        """Use a ray that shows a box to be empty: enough of it proves any bound there."""
         problem = self.problem
         if ray is None:
             return False
@@ -276,13 +276,14 @@ class BoxSearch:
             with np.errstate(invalid="ignore"):
                 ends = np.where(residual > 0, residual * box.upper, residual * box.lower)
             empty = float(dual[dual != 0] @ sides[dual != 0]) + float(ends[residual != 0].sum())
-            whole = problem.bound(box.lower, box.upper, np.zeros(self._rows), box.slopes)
-            if empty < -1e-9 and np.isfinite(whole):
-                # Small multipliers: large ones would cost all others their digits in the certificate.
-                dual = dual * min((max(whole, 0.0) + 1e-3) / -empty, LARGEST / float(np.abs(dual).max()))
-                bound = problem.bound(box.lower, box.upper, dual, box.slopes)
+            if empty < -1e-9 and np.isfinite(box.bound):
+                # On top of what the box has: multipliers of two proofs add up, and so do their bounds. Small ones, for
+                # large ones would cost all others their digits in the certificate.
+                times = min((max(box.bound, 0.0) + 1e-3) / -empty, LARGEST / float(np.abs(dual).max()))
+                joined = box.dual + times * dual
+                bound = problem.bound(box.lower, box.upper, joined, box.slopes)
                 if bound < box.bound:
-                    box.bound, box.dual = bound, dual
+                    box.bound, box.dual = bound, joined
         return False
 
     def _refined(self, point: FloatArray, heights: FloatArray) -> bool:

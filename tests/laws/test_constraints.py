@@ -20,13 +20,20 @@ from rropt.constraints import (
     LDP,
     RLDP,
     Bistochastic,
+    Blocks,
+    Circulant,
     ConeConstraint,
     Constraint,
+    EntropyRate,
     Floor,
     Forbidden,
     LinearConstraint,
     MaximalRLDP,
     MetricDP,
+    PermutationMixture,
+    SharedEntropyRate,
+    Symmetric,
+    Tridiagonal,
     UniformOffDiagonal,
     from_keys,
 )
@@ -63,6 +70,12 @@ EXAMPLES = [
     Example(LDP(epsilon="0.01"), FLAT),
     Example(LDP(epsilon=20), FLAT),
     Example(LDP(gamma=3), FLAT),
+    Example(LDP(criterion={"kind": "rho_to_rho", "rho1": "0.1", "rho2": "0.3"}), FLAT),
+    Example(LDP(criterion={"kind": "csip", "upper": {"points": [[0, "0.05"], ["0.3", "0.7"], [1, 1]]}}), FLAT),
+    Example(LDP(1, properties=[["a"]]), FLAT),
+    Example(LDP(gamma=2, properties=[["a", "b"], ["b"]]), FLAT),
+    Example(LDP(gamma=2, properties=[["a", "b"]], population={"a": 1, "b": 3, "c": 2}), FLAT),
+    Example(LDP("0.4", properties=[["c"], ["a"]], population={"a": 1, "b": 0, "c": "1/2"}), FLAT),
     Example(LDP(gamma="7/2"), [[F(1, 2), F(1, 4), F(1, 8), F(1, 8)]] * 2, ("x", "y"), ("p", "q", "r", "s")),
     Example(
         Forbidden([("a", "b"), ("c", "a")]),
@@ -80,6 +93,37 @@ EXAMPLES = [
     Example(LinearConstraint([[0, 0], [0, 0]], "<=", 0), [[F(1, 2)] * 2] * 2, ("y", "n"), ("y", "n"), thick=False),
     Example(Bistochastic(), FLAT, thick=False),
     Example(UniformOffDiagonal(), FLAT, thick=False),
+    Example(
+        Blocks([["a", "c"], ["b"]]), [[F(1, 2), F(0), F(1, 2)], [F(0), F(1), F(0)], [F(1), F(0), F(0)]], thick=False
+    ),
+    Example(Tridiagonal(), [[F(1, 2), F(1, 2), F(0)], [F(1, 3)] * 3, [F(0), F(1), F(0)]], thick=False),
+    Example(Tridiagonal(), [[F(1, 2)] * 2] * 2, ("x", "y"), ("x", "y"), thick=False),
+    Example(
+        Symmetric(), [[F(1, 2), F(1, 4), F(1, 4)], [F(1, 4), F(0), F(3, 4)], [F(1, 4), F(3, 4), F(0)]], thick=False
+    ),
+    Example(
+        Circulant(),
+        [[F(1, 2), F(1, 3), F(1, 6)], [F(1, 6), F(1, 2), F(1, 3)], [F(1, 3), F(1, 6), F(1, 2)]],
+        thick=False,
+    ),
+    Example(PermutationMixture(), FLAT, thick=False),
+    Example(PermutationMixture(weights=[("identity", "1/4", 1), (["b", "c", "a"], "1/8", 1)]), FLAT, thick=False),
+    Example(PermutationMixture(weights=[("identity", 0, "1/8"), (["b", "c", "a"], 0, "1/8")]), FLAT, thick=False),
+    Example(
+        PermutationMixture(["identity", ["b", "c", "a"], ["c", "a", "b"]], [(0, "1/2"), ("1/9", 1), (0, 1)]),
+        FLAT,
+        thick=False,
+    ),
+    Example(SharedEntropyRate("0.8", [["c", "a"], ["b"]]), FLAT, thick=False),
+    Example(
+        SharedEntropyRate(1, [["a", "b"], ["c"]]),
+        [[F(1, 2), F(1, 2), F(0)], [F(1, 2), F(1, 2), F(0)], [F(0), F(0), F(1)]],
+        thick=False,
+    ),
+    # Concave: the violation is not linear along a segment, so that its border is not approached here.
+    Example(EntropyRate("0.7"), FLAT, thick=False),
+    Example(EntropyRate(1), FLAT, thick=False),
+    Example(EntropyRate("0.25"), [[F(1, 2), F(1, 2), 0, 0]] * 4, tuple("abcd"), tuple("abcd"), thick=False),
     Example(MetricDP([("a", "b"), ("b", "c")]), FLAT),
     Example(MetricDP([("a", "b", "1/2"), ("c", "b", 2)], "0.3"), FLAT),
     Example(MetricDP(nx.DiGraph([("a", "b"), ("b", "c"), ("c", "a")])), FLAT),
@@ -104,6 +148,8 @@ def form_excess(example: Example, mechanism: Mechanism) -> Fraction:
     if cone is not None:
         found += [cone.excess(mechanism.column(y)) for y in range(len(mechanism.outputs))]
     found += [row.excess(mechanism) for row in constraint.rows(example.inputs, example.outputs)]
+    if (floor := constraint.floor(example.inputs, example.outputs)) is not None:
+        found.append(floor.excess(mechanism))
     return max(found)
 
 

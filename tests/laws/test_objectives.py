@@ -5,6 +5,7 @@ A new objective needs one entry in EXAMPLES, nothing else.
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,22 +13,25 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drawing import Rows, exact, information_ball, mixed, near_flat_rows, random_rows, two_valued_rows
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from rropt.exact import Interval, rational, rational_text
+from rropt.inverse_trace import InverseTrace
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import (
     BayesSuccess,
     ChiSquareInformation,
     ExpectedGain,
     ExpectedLoss,
+    MaxEntropyRate,
+    MinimaxRisk,
     MutualInformation,
     Objective,
     Trace,
     from_keys,
 )
 from rropt.priors import Prior
-from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Utility
+from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, RowEntropy, Utility
 
 ABCD = ("a", "b", "c", "d")
 PRIOR = Prior.from_counts({"a": 40, "b": 30, "c": 20, "d": 10})
@@ -65,10 +69,14 @@ EXAMPLES = [
     ),
     Example(ChiSquareInformation(PRIOR)),
     Example(ChiSquareInformation(HOLED), free_outputs=3),
+    Example(MinimaxRisk(PRIOR)),
+    Example(MinimaxRisk(PRIOR, [[1, 1, 0, 0], [0, "0.5", 0, -2]]), free_outputs=7),
     Example(Trace()),
     Example(Trace(), inputs=("x", "y")),
     Example(Trace(PRIOR)),
     Example(Trace(HOLED)),
+    Example(MaxEntropyRate()),
+    Example(MaxEntropyRate("bits"), inputs=("x", "y", "z")),
     Example(ExpectedLoss(PRIOR, [[int(x != g) for g in range(4)] for x in range(4)])),
     Example(ExpectedLoss(HOLED, RECTANGLE, ["yes", "no"])),
     Example(ExpectedGain(PRIOR, RECTANGLE)),
@@ -96,6 +104,31 @@ def given_value(mechanism: Mechanism, given: tuple[tuple[int, ...], ...]) -> Int
         return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (result.lower(), result.upper())))
 
 
+def design_value(utility: InverseTrace, mechanism: Mechanism) -> Interval:
+    """The exact variance of weighted least squares: C' (B'B)^-1 C with B = D^(-1/2) Q' written without roots."""
+    k, m = mechanism.shape
+    total = sum(utility.weights)
+    prior = [Fraction(weight, total) for weight in utility.weights]
+    seen = [y for y in range(m) if any(mechanism.column(y))]
+    columns = [mechanism.column(y) for y in seen]
+    shares = [sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0)) for column in columns]
+
+    def table(rows: list[list[Fraction]]) -> fmpq_mat:
+        return fmpq_mat(len(rows), len(rows[0]), [fmpq(v.numerator, v.denominator) for row in rows for v in row])
+
+    left = table([list(column) for column in columns])
+    weighed = table([[q / share for q in column] for column, share in zip(columns, shares, strict=True)])
+    information = left.transpose() * weighed
+    if information.rank() < k:
+        return Interval(math.inf, math.inf)  # type: ignore[arg-type]
+    queries = table([list(row) for row in utility.rows])
+    found = queries * information.inv() * queries.transpose()
+    value = sum((Fraction(int(found[j, j].p), int(found[j, j].q)) for j in range(len(utility.rows))), Fraction(0))
+    for row in utility.rows:
+        value -= sum((c * p for c, p in zip(row, prior, strict=True)), Fraction(0)) ** 2
+    return Interval.point(value)
+
+
 def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> Interval:
     """The utility of the closed vocabulary at an exact mechanism, from its data alone."""
     if isinstance(utility, Linear):
@@ -121,6 +154,18 @@ def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> I
         assert utility.weights == prior.weights
         ball = information_ball(mechanism, Prior(mechanism.inputs, utility.weights))
         return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (ball.lower(), ball.upper())))
+    if isinstance(utility, RowEntropy):
+        # The chain rule: log(k m) less the divergence of the joint of a uniform input and its output from uniform.
+        assert set(utility.shares) == {1}
+        k, m = mechanism.shape
+        with ctx.workprec(300):
+            result = arb(m).log()
+            for x in range(k):
+                for y in range(m):
+                    if entry := mechanism.entry(x, y) * m:
+                        share = arb(fmpq(entry.numerator, entry.denominator))
+                        result -= share * share.log() / (k * m)
+            return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (result.lower(), result.upper())))
     if isinstance(utility, ChiSquare):
         parts = []
         for y in range(len(mechanism.outputs)):
@@ -130,6 +175,8 @@ def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> I
                     sum((m * q for m, q in zip(masses, mechanism.column(y), strict=True)), Fraction(0)) / whole
                 )
         return Interval.point(sum(parts, Fraction(0)) - 1)
+    if isinstance(utility, InverseTrace):
+        return design_value(utility, mechanism)
     raise AssertionError(f"teach this law the utility {type(utility).__name__}")
 
 
@@ -150,7 +197,7 @@ def test_definition_and_form_agree(example: Example) -> None:
         mechanism = exact(drawn(example, rng), example.inputs, example.outputs)
         value = example.objective.value(mechanism)
         form = form_value(utility, mechanism, example.objective.prior)
-        if isinstance(utility, Information):
+        if isinstance(utility, (Information, RowEntropy)):
             with ctx.workprec(300):
                 factor = 1 / arb(2).log() if example.objective.units == "bits" else arb(1)
                 scaled = [float(factor * arb(str(float(end)))) for end in (form.lower, form.upper)]
@@ -158,6 +205,9 @@ def test_definition_and_form_agree(example: Example) -> None:
             assert float(value.lower) - 1e-15 <= scaled[1]
             assert scaled[0] <= float(value.upper) + 1e-15
             assert value.upper - value.lower < Fraction(1, 1 << 200)
+        elif isinstance(utility, InverseTrace) and math.isfinite(form.lower):
+            assert value.lower <= form.lower <= value.upper
+            assert value.upper - value.lower < Fraction(1, 1 << 100) * max(Fraction(1), form.lower)
         else:
             assert value == form
             assert value.lower == value.upper
@@ -165,7 +215,7 @@ def test_definition_and_form_agree(example: Example) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_value_is_affine_or_convex_along_a_segment(example: Example) -> None:
-    """What routes rely on: linear utilities are affine, sums over columns convex; on mixtures of mechanisms."""
+    """What routes rely on: linear utilities are affine, sums over columns convex, entropies of rows concave."""
     rng = random.Random(f"segments {example.name}")
     utility = example.objective.form(example.inputs)
     for _ in range(15):
@@ -174,6 +224,18 @@ def test_the_value_is_affine_or_convex_along_a_segment(example: Example) -> None
         ends = [example.objective.value(exact(rows, example.inputs, example.outputs)) for rows in (first, second)]
         middle = example.objective.value(exact(mixed(first, second, share), example.inputs, example.outputs))
         chord = (1 - share) * ends[0].upper + share * ends[1].upper
+        if isinstance(utility, InverseTrace):
+            # Forgetting which of the two was used never helps.
+            both = [
+                [(1 - share) * q for q in one] + [share * q for q in other]
+                for one, other in zip(first, second, strict=True)
+            ]
+            names = tuple(f"y{y}" for y in range(2 * len(example.outputs)))
+            assert middle.upper >= example.objective.value(exact(both, example.inputs, names)).lower
+            continue
+        if isinstance(utility, RowEntropy):
+            assert middle.upper >= (1 - share) * ends[0].lower + share * ends[1].lower
+            continue
         assert middle.lower <= chord
         if isinstance(utility, Linear):
             assert middle.lower == chord
@@ -226,7 +288,7 @@ def test_the_payload_is_as_the_certificate_format_wants_it(example: Example) -> 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_outputs_that_tell_nothing_or_everything(example: Example) -> None:
     """One answer for all carries the least, the truth the most, of everything that is to be maximised."""
-    if isinstance(example.objective, ExpectedLoss | ExpectedGain):
+    if isinstance(example.objective, ExpectedLoss | ExpectedGain | MinimaxRisk):
         return
     k = len(example.inputs)
     outputs = example.objective.outputs(example.inputs) or example.inputs

@@ -112,8 +112,8 @@ def own_calibrations(confidence: Confidence, way: Way) -> tuple[OwnCalibration, 
             both = Calibration(((confidence.radius(s, paper=True) * HALF, Fraction(0)),))
             found.append(OwnCalibration(both, both))
             continue
-        up = _front((confidence.upper(s, u), p) for u, p in enumerate(row))
-        down = _front((p, confidence.lower(s, u)) for u, p in enumerate(row))
+        up = front((confidence.upper(s, u), p) for u, p in enumerate(row))
+        down = front((p, confidence.lower(s, u)) for u, p in enumerate(row))
         found.append(OwnCalibration(Calibration(up), Calibration(down)))
     return tuple(found)
 
@@ -134,10 +134,10 @@ def shared_calibration(confidence: Confidence, way: Way) -> Calibration:
         for z in inner
         if s != z
     )
-    return Calibration(_front(terms))
+    return Calibration(front(terms))
 
 
-def _front(terms: Iterable[tuple[Fraction, Fraction]]) -> tuple[tuple[Fraction, Fraction], ...]:
+def front(terms: Iterable[tuple[Fraction, Fraction]]) -> tuple[tuple[Fraction, Fraction], ...]:
     """The terms that no other one dominates (a as large and b as small)."""
     kept: list[tuple[Fraction, Fraction]] = []
     for a, b in sorted(set(terms), key=lambda term: (-term[0], term[1])):

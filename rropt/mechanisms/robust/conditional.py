@@ -10,6 +10,7 @@ import numpy as np
 from rropt.confidence import Confidence
 from rropt.confidence.quantile import significant_down
 from rropt.criteria import Level
+from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
     RobustProtocol,
     cast,
@@ -21,7 +22,8 @@ from rropt.mechanisms.robust.base import (
     table_of,
 )
 from rropt.mechanisms.robust.calibration import Way, checked_way, own_calibrations, reference
-from rropt.mechanisms.robust.search import FloatArray, best_point, response_information, spaced
+from rropt.mechanisms.robust.search import FloatArray, best_point, information, response_information, spaced
+from rropt.mechanisms.robust.sub import Subs, checked_subs, own_need, report_labels, table_of_sub, within
 from rropt.priors import Pairs
 
 GRID = 400
@@ -37,6 +39,9 @@ class ConditionalReporting(RobustProtocol):
     the l1 radii d_s (65). "exact" has no slack over F itself: with T and That the likelihoods of a report at P(. | s')
     and at Phat(. | s'), the ratios of (80) are E1 T / That and That / (E1 T), so T / That may be gamma / E1 = E2 and
     That / T, which the paper holds to E2 too, gamma E1; both at the ends of Lemma 9. Optimised at the centre.
+
+    `sub` replaces the responses on U: one mechanism on the other values, or one a sensitive value (then `ratios_other`
+    is empty). E2 is what they need, E1 what that leaves. For the best ones see `rropt.optimal_reporting`.
     Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
     """
 
@@ -46,13 +51,41 @@ class ConditionalReporting(RobustProtocol):
     ratio_sensitive: Fraction
     share: Fraction
     ratios_other: tuple[Fraction | None, ...]
+    sub: Subs
 
     def __init__(
-        self, confidence: Confidence, epsilon: object = None, calibration: str = "exact", gamma: object = None
+        self,
+        confidence: Confidence,
+        epsilon: object = None,
+        calibration: str = "exact",
+        gamma: object = None,
+        sub: object = "krr",
     ) -> None:
         name = type(self).__name__
         level, way = declared_level(epsilon, gamma, name), checked_way(calibration, name)
-        allowed = own_calibrations(centred(confidence, name), way)
+        subs = checked_subs(sub, centred(confidence, name), name)
+        object.__setattr__(self, "confidence", confidence)
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "calibration", way)
+        object.__setattr__(self, "sub", subs)
+        first, second, ratios = self._responses() if subs is None else self._around(subs)
+        object.__setattr__(self, "ratio_sensitive", first)
+        object.__setattr__(self, "share", second)
+        object.__setattr__(self, "ratios_other", ratios)
+
+    def _around(self, subs: tuple[Mechanism, ...]) -> tuple[Fraction, Fraction, tuple[()]]:
+        """(E1, E2) for given sub-protocols: E1 T / That and That / (E1 T) of (80) stay within gamma."""
+        name, gamma = type(self).__name__, significant_down(self.level.ratio.lower)
+        needs = [own_need(self.confidence, s, sub, self.calibration) for s, sub in enumerate(subs)]
+        second = within(max(need.up for need in needs), gamma, name)
+        first = max(Fraction(1), significant_down(gamma / second))
+        within(max(need.down for need in needs), gamma * first, name)
+        return first, second, ()
+
+    def _responses(self) -> tuple[Fraction, Fraction, tuple[Fraction | None, ...]]:
+        """(E1, E2, D_s): the best split of epsilon with randomised responses on U."""
+        confidence, level, way = self.confidence, self.level, self.calibration
+        allowed = own_calibrations(confidence, way)
         table, whole = table_of(confidence), float(level.log_ratio)
 
         def value(log: FloatArray) -> FloatArray:
@@ -64,12 +97,7 @@ class ConditionalReporting(RobustProtocol):
         best, _ = best_point(value, spaced(whole, GRID, [own.up.threshold for own in allowed]))
         first, second = split_level(level, best)
         back = second if way == "paper" else significant_down(level.ratio.lower * first)
-        object.__setattr__(self, "confidence", confidence)
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "calibration", way)
-        object.__setattr__(self, "ratio_sensitive", first)
-        object.__setattr__(self, "share", second)
-        object.__setattr__(self, "ratios_other", tuple(own.ratio(second, back) for own in allowed))
+        return first, second, tuple(own.ratio(second, back) for own in allowed)
 
     @property
     def pairs(self) -> Pairs:
@@ -77,13 +105,13 @@ class ConditionalReporting(RobustProtocol):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return self.pairs.labels
+        return tuple(label for row in report_labels(self.pairs, self.sub) for label in row)
 
     def _output_count(self) -> int:
-        return len(self.pairs)
+        return len(self.pairs) if self.sub is None else sum(len(sub.outputs) for sub in self.sub)
 
     def _table(self, exact: bool) -> np.ndarray:
-        told, drawn = reports(self.confidence, self.ratios_other, exact)
+        told, drawn = reports(self.confidence, self.ratios_other, self.sub, exact)
         first = response(len(told), self.ratio_sensitive, exact)
         rows = [
             np.hstack(
@@ -96,7 +124,7 @@ class ConditionalReporting(RobustProtocol):
     def formula(self) -> float:
         """I(R1(S); S) + E1 / (E1 + |S| - 1) I(R^S(U); U | S) at the centre, nats (86): the true value there."""
         table, first = table_of(self.confidence), np.array([float(self.ratio_sensitive)])
-        told = conditional_information(table, [np.array([number(ratio)]) for ratio in self.ratios_other])
+        told = told_information(table, self.ratios_other, self.sub)
         return float((response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * told)[0])
 
 
@@ -110,10 +138,21 @@ def conditional_information(table: FloatArray, ratios: list[FloatArray]) -> Floa
     return total
 
 
+def told_information(table: FloatArray, ratios: tuple[Fraction | None, ...], subs: Subs) -> float:
+    """I(R^S(U); U | S) in nats for randomised responses, or for sub-protocols where there are any."""
+    if subs is None:
+        return float(conditional_information(table, [np.array([number(ratio)]) for ratio in ratios])[0])
+    rows = [(row.sum(), row, sub) for row, sub in zip(table, subs, strict=True)]
+    return float(sum(mass * information(sub.matrix, row / mass) for mass, row, sub in rows if mass > 0))
+
+
 def reports(
-    confidence: Confidence, ratios: tuple[Fraction | None, ...], exact: bool
+    confidence: Confidence, ratios: tuple[Fraction | None, ...], subs: Subs, exact: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """For each s: the matrix of R^s, and the distribution of R^s of a stand-in drawn from the reference."""
-    told = [response(len(confidence.pairs.other), ratio, exact) for ratio in ratios]
+    if subs is None:
+        told = [response(len(confidence.pairs.other), ratio, exact) for ratio in ratios]
+    else:
+        told = [table_of_sub(sub, exact) for sub in subs]
     drawn = [cast(row, exact) @ matrix for row, matrix in zip(reference(confidence), told, strict=True)]
     return told, drawn

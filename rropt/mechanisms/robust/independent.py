@@ -8,7 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.confidence import Confidence
+from rropt.confidence.quantile import significant_down
 from rropt.criteria import Level
+from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
     RobustProtocol,
     centred,
@@ -20,7 +22,8 @@ from rropt.mechanisms.robust.base import (
 )
 from rropt.mechanisms.robust.calibration import Way, checked_way, shared_calibration
 from rropt.mechanisms.robust.search import FloatArray, best_point, response_noise, spaced, xlogx
-from rropt.priors import Pairs
+from rropt.mechanisms.robust.sub import checked_sub, shared_need, table_of_sub, within
+from rropt.priors import Pairs, pair_label
 
 GRID = 400
 
@@ -33,6 +36,9 @@ class IndependentReporting(RobustProtocol):
     `ratio_sensitive` = E1, U the ratio `ratio_other` for which its report alone stays within E2 = `share`, and
     E1 E2 <= gamma. `calibration` "paper" goes through the l1 distance (66), "exact" through the largest and smallest
     conditionals (no slack over the product of the sets of conditionals). Optimised at the centre.
+
+    `sub` replaces R2 by a mechanism on the other values, `sub_sensitive` R1 by one on the sensitive values; what one of
+    them leaves of gamma goes to the other. For the best ones see `rropt.optimal_reporting`.
     Source: lopuhaa Theorems 15 and 16. Raises InputError.
     """
 
@@ -42,13 +48,50 @@ class IndependentReporting(RobustProtocol):
     ratio_sensitive: Fraction
     share: Fraction
     ratio_other: Fraction | None
+    sub: Mechanism | None
+    sub_sensitive: Mechanism | None
 
     def __init__(
-        self, confidence: Confidence, epsilon: object = None, calibration: str = "exact", gamma: object = None
+        self,
+        confidence: Confidence,
+        epsilon: object = None,
+        calibration: str = "exact",
+        gamma: object = None,
+        sub: object = "krr",
+        sub_sensitive: object = "krr",
     ) -> None:
         name = type(self).__name__
         level, way = declared_level(epsilon, gamma, name), checked_way(calibration, name)
-        allowed = shared_calibration(centred(confidence, name), way)
+        pairs = centred(confidence, name).pairs
+        object.__setattr__(self, "confidence", confidence)
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "calibration", way)
+        object.__setattr__(self, "sub", checked_sub(sub, pairs.other, name))
+        object.__setattr__(self, "sub_sensitive", checked_sub(sub_sensitive, pairs.sensitive, name))
+        given = self.sub is not None or self.sub_sensitive is not None
+        first, second, ratio = self._around() if given else self._responses()
+        object.__setattr__(self, "ratio_sensitive", first)
+        object.__setattr__(self, "share", second)
+        object.__setattr__(self, "ratio_other", ratio)
+
+    def _around(self) -> tuple[Fraction, Fraction, Fraction | None]:
+        """(E1, E2, ratio of R2) where one or both of the mechanisms are given."""
+        name, gamma = type(self).__name__, significant_down(self.level.ratio.lower)
+        if self.sub is None:
+            assert self.sub_sensitive is not None
+            first = within(self.sub_sensitive.parity(), gamma, name)
+            second = max(Fraction(1), significant_down(gamma / first))
+            return first, second, shared_calibration(self.confidence, self.calibration).ratio(second)
+        second = within(shared_need(self.confidence, self.sub, self.calibration), gamma, name)
+        first = max(Fraction(1), significant_down(gamma / second))
+        if self.sub_sensitive is not None:
+            first = within(self.sub_sensitive.parity(), first, name)
+        return first, second, None
+
+    def _responses(self) -> tuple[Fraction, Fraction, Fraction | None]:
+        """(E1, E2, ratio of R2): the best split of epsilon between two randomised responses."""
+        confidence, level, way = self.confidence, self.level, self.calibration
+        allowed = shared_calibration(confidence, way)
         table, whole = table_of(confidence), float(level.log_ratio)
 
         def value(log: FloatArray) -> FloatArray:
@@ -56,12 +99,7 @@ class IndependentReporting(RobustProtocol):
 
         best, _ = best_point(value, spaced(whole, GRID, [allowed.threshold]))
         first, second = split_level(level, best)
-        object.__setattr__(self, "confidence", confidence)
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "calibration", way)
-        object.__setattr__(self, "ratio_sensitive", first)
-        object.__setattr__(self, "share", second)
-        object.__setattr__(self, "ratio_other", allowed.ratio(second))
+        return first, second, allowed.ratio(second)
 
     @property
     def pairs(self) -> Pairs:
@@ -69,19 +107,30 @@ class IndependentReporting(RobustProtocol):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return self.pairs.labels
+        one, two = self._reported()
+        return tuple(pair_label(s, u) for s in one for u in two)
+
+    def _reported(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        one = self.pairs.sensitive if self.sub_sensitive is None else self.sub_sensitive.outputs
+        return one, self.pairs.other if self.sub is None else self.sub.outputs
 
     def _output_count(self) -> int:
-        return len(self.pairs)
+        one, two = self._reported()
+        return len(one) * len(two)
 
     def _table(self, exact: bool) -> np.ndarray:
-        return np.kron(
-            response(len(self.pairs.sensitive), self.ratio_sensitive, exact),
-            response(len(self.pairs.other), self.ratio_other, exact),
-        ).astype(object if exact else float)
+        pairs, first, second = self.pairs, self.sub_sensitive, self.sub
+        one = (
+            response(len(pairs.sensitive), self.ratio_sensitive, exact) if first is None else table_of_sub(first, exact)
+        )
+        two = response(len(pairs.other), self.ratio_other, exact) if second is None else table_of_sub(second, exact)
+        return np.kron(one, two).astype(object if exact else float)
 
     def formula(self) -> float:
         """I(R1(S); S) + I(R2(U); U | R1(S)) at the centre, nats (74): equal to the true value at every distribution."""
+        if self.sub is not None or self.sub_sensitive is not None:
+            assert self.confidence.center is not None
+            return self.utility(self.confidence.center)
         ratios = np.array([float(self.ratio_sensitive)]), np.array([number(self.ratio_other)])
         return float(split_information(table_of(self.confidence), *ratios)[0])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 
@@ -15,10 +15,12 @@ from rropt.confidence import Confidence
 from rropt.confidence.quantile import root_down, significant_down
 from rropt.criteria import Level
 from rropt.errors import InputError
-from rropt.mechanisms.robust.base import RobustProtocol, cast, centred, declared_level, number, split_level, table_of
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.robust.base import RobustProtocol, cast, centred, declared_level, split_level, table_of
 from rropt.mechanisms.robust.calibration import Way, checked_way, own_calibrations
-from rropt.mechanisms.robust.conditional import conditional_information, reports
+from rropt.mechanisms.robust.conditional import conditional_information, reports, told_information
 from rropt.mechanisms.robust.search import FloatArray, best_point, best_points, spaced, xlogx
+from rropt.mechanisms.robust.sub import Subs, checked_subs, own_need, report_labels, within
 from rropt.priors import Pairs
 
 GRID, COARSE = 96, 48
@@ -37,7 +39,8 @@ class UnaryConditionalReporting(RobustProtocol):
     (65), with E1 E2 <= gamma; "exact" T / That to E2 and That / T to gamma / E2, at the ends of Lemma 9 and for any
     E2 <= gamma, which holds all three to gamma. For given kappa and E2 the largest E1 is best, that is lambda =
     kappa / (kappa + E1 (1 - kappa)), so kappa and E2 are searched, at the centre; kappa = lambda = 1, everything
-    present, is a legitimate limit. Up to 14 sensitive values.
+    present, is a legitimate limit. Up to 14 sensitive values. `sub` as in `ConditionalReporting`: one mechanism on the
+    other values, or one a sensitive value; kappa is searched for what they leave of gamma.
     Source: lopuhaa Protocol 3, Theorems 19 and 20 (with the delta_s of Theorem 17). Raises InputError.
     """
 
@@ -48,18 +51,55 @@ class UnaryConditionalReporting(RobustProtocol):
     absent: Fraction
     share: Fraction
     ratios_other: tuple[Fraction | None, ...]
+    sub: Subs
 
     def __init__(
-        self, confidence: Confidence, epsilon: object = None, calibration: str = "exact", gamma: object = None
+        self,
+        confidence: Confidence,
+        epsilon: object = None,
+        calibration: str = "exact",
+        gamma: object = None,
+        sub: object = "krr",
     ) -> None:
         name = type(self).__name__
         level, way = declared_level(epsilon, gamma, name), checked_way(calibration, name)
-        allowed = own_calibrations(centred(confidence, name), way)
+        size = len(centred(confidence, name).pairs.sensitive)
+        if size > MOST_SENSITIVE:
+            raise InputError(f"{size} sensitive values", name, f"it sums over their subsets: at most {MOST_SENSITIVE}")
+        object.__setattr__(self, "confidence", confidence)
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "calibration", way)
+        object.__setattr__(self, "sub", checked_subs(sub, confidence, name))
+        present, first, second, ratios = self._responses() if self.sub is None else self._around(self.sub)
+        object.__setattr__(self, "present", present)
+        object.__setattr__(self, "absent", present / (present + first * (1 - present)))
+        object.__setattr__(self, "share", second)
+        object.__setattr__(self, "ratios_other", ratios)
+
+    def _around(self, subs: tuple[Mechanism, ...]) -> tuple[Fraction, Fraction, Fraction, tuple[()]]:
+        """(kappa, E1, E2) for given sub-protocols: all three ratios of (94) stay within gamma."""
+        name, gamma = type(self).__name__, significant_down(self.level.ratio.lower)
+        needs = [own_need(self.confidence, s, sub, self.calibration) for s, sub in enumerate(subs)]
+        second = within(max(need.up for need in needs), gamma, name)
+        first = max(Fraction(1), significant_down(gamma / second))
+        within(max(need.down for need in needs), gamma * first, name)
+        within(max(needs[s].up * needs[z].down for s, z in permutations(range(len(needs)), 2)), gamma, name)
+        table = table_of(self.confidence)
+        subsets, told = Subsets(table.sum(axis=1)), told_information(table, (), subs)
+        log_first = np.log([float(first)])
+
+        def value(odds: FloatArray) -> FloatArray:
+            return np.asarray(subsets.information(odds, log_first) + told / (1 + np.exp(-odds)))
+
+        # Beyond these odds kappa or 1 - lambda is below 1e-9; the limit kappa = 1 is looked at besides.
+        best, found = best_point(value, np.linspace(-21.0, 21.0 + float(log_first[0]), 4 * GRID + 1))
+        return (Fraction(1 / (1 + math.exp(-best))) if found > told else Fraction(1)), first, second, ()
+
+    def _responses(self) -> tuple[Fraction, Fraction, Fraction, tuple[Fraction | None, ...]]:
+        """(kappa, E1, E2, D_s): the best of all with randomised responses on U."""
+        confidence, level, way = self.confidence, self.level, self.calibration
+        allowed = own_calibrations(confidence, way)
         table, whole = table_of(confidence), float(level.log_ratio)
-        if len(table) > MOST_SENSITIVE:
-            raise InputError(
-                f"{len(table)} sensitive values", name, f"it sums over their subsets: at most {MOST_SENSITIVE}"
-            )
         subsets = Subsets(table.sum(axis=1))
 
         def best_present(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -85,15 +125,8 @@ class UnaryConditionalReporting(RobustProtocol):
             second = max(Fraction(1), significant_down(root_down(gamma_low)))
             first = significant_down(gamma_low / second)
         present = Fraction(1) if math.isinf(odds) else Fraction(1 / (1 + math.exp(-odds)))
-        object.__setattr__(self, "confidence", confidence)
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "calibration", way)
-        object.__setattr__(self, "present", present)
-        object.__setattr__(self, "absent", present / (present + first * (1 - present)))
-        object.__setattr__(self, "share", second)
-        object.__setattr__(
-            self, "ratios_other", tuple(own.ratio(second, second if way == "paper" else first) for own in allowed)
-        )
+        ratios = tuple(own.ratio(second, second if way == "paper" else first) for own in allowed)
+        return present, first, second, ratios
 
     @property
     def pairs(self) -> Pairs:
@@ -101,23 +134,27 @@ class UnaryConditionalReporting(RobustProtocol):
 
     def _symbols(self) -> Iterator[tuple[int, ...]]:
         """Every output: for each s' 0 (absent) or 1 + the reported u, in the order of the columns."""
-        width = len(self.pairs.other)
-        return product(*[range(width + 1)] * len(self.pairs.sensitive))
+        return product(*[range(width + 1) for width in self._widths()])
+
+    def _widths(self) -> list[int]:
+        """How many reports there are for each s'."""
+        pairs = self.pairs
+        return [len(pairs.other)] * len(pairs.sensitive) if self.sub is None else [len(s.outputs) for s in self.sub]
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Labels "s, u, s', u', ..." of what is present, "none" where nothing is."""
-        labels, width = self.pairs.labels, len(self.pairs.other)
+        labels = report_labels(self.pairs, self.sub)
         return tuple(
-            ", ".join(labels[s * width + symbol - 1] for s, symbol in enumerate(symbols) if symbol) or "none"
+            ", ".join(labels[s][symbol - 1] for s, symbol in enumerate(symbols) if symbol) or "none"
             for symbols in self._symbols()
         )
 
     def _output_count(self) -> int:
-        return int((len(self.pairs.other) + 1) ** len(self.pairs.sensitive))
+        return math.prod(width + 1 for width in self._widths())
 
     def _table(self, exact: bool) -> np.ndarray:
-        told, drawn = reports(self.confidence, self.ratios_other, exact)
+        told, drawn = reports(self.confidence, self.ratios_other, self.sub, exact)
         present, absent = cast([self.present, self.absent], exact)
         rows = []
         for s in range(len(told)):
@@ -134,9 +171,9 @@ class UnaryConditionalReporting(RobustProtocol):
     def formula(self) -> float:
         """I(UE(S); S) + kappa I(R^S(U); U | S) at the centre, nats (96): the true value there."""
         table, present = table_of(self.confidence), float(self.present)
-        told = conditional_information(table, [np.array([number(ratio)]) for ratio in self.ratios_other])
+        told = told_information(table, self.ratios_other, self.sub)
         own = Subsets(table.sum(axis=1)).at(np.array([present]), np.array([float(self.absent)]))
-        return float(own[0] + present * told[0])
+        return float(own[0] + present * told)
 
 
 class Subsets:

@@ -1,0 +1,105 @@
+"""The risk of estimating the frequencies from the release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from flint import arb, arb_mat, fmpq
+
+from rropt.errors import InputError
+from rropt.exact import Interval, enclosure, rational
+from rropt.inverse_trace import InverseTrace
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.objectives.base import Objective, check_domain, check_prior
+from rropt.priors import Prior
+from rropt.programs import Utility
+
+
+@dataclass(frozen=True, init=False)
+class MinimaxRisk(Objective):
+    """Risk of the best linear unbiased estimator when the frequencies are `prior`; to be minimised.
+
+    n times the expected squared error, summed over the categories: tr M^-1 - sum p^2 with M = sum_y q_y q_y' / (p.q_y).
+    At the uniform prior under LDP its least value is the minimax risk over all frequencies, for any prior it is a lower
+    bound of that. `queries`, rows of k numbers, ask for sums of answers instead: the sum of the variances of C_j . pi.
+    Every prior probability is positive. A mechanism that does not identify the frequencies has infinite risk.
+    Source: Chai and Nayak (6.1), (6.4), Theorem 6.4.
+    """
+
+    kind: ClassVar[str] = "minimax_risk"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+    queries: tuple[tuple[Fraction, ...], ...] | None
+
+    def __init__(self, prior: Prior, queries: object = None) -> None:
+        check_prior(prior, "MinimaxRisk")
+        if not all(prior.weights):
+            label = prior.labels[prior.weights.index(0)]
+            raise InputError(f"{label!r} has prior zero", "MinimaxRisk", "leave it out, or give it a small share")
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "queries", None if queries is None else _rows(queries, len(prior)))
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        return None
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        check_domain(mechanism, self.prior.labels, "MinimaxRisk")
+        if mechanism.rank < len(mechanism.inputs):
+            return Interval(math.inf, math.inf)  # type: ignore[arg-type]
+        form = self.form(mechanism.inputs)
+        assert isinstance(form, InverseTrace)
+        k, p = len(self.prior), self.prior.probabilities
+        columns = [mechanism.column(y) for y in range(len(mechanism.outputs))]
+
+        def compute() -> arb:
+            own = [[arb(0)] * k for _ in range(k)]
+            for q in columns:
+                w = sum((a * b for a, b in zip(p, q, strict=True)), Fraction(0))
+                if not w:
+                    continue
+                for x in range(k):
+                    for z in range(x, k):
+                        part = q[x] * q[z] / w
+                        own[x][z] += arb(fmpq(part.numerator, part.denominator))
+            table = arb_mat([[own[min(x, z)][max(x, z)] for z in range(k)] for x in range(k)])
+            wanted = arb_mat([[arb(fmpq(c.numerator, c.denominator)) for c in row] for row in form.rows])
+            solved = table.solve(wanted.transpose())
+            found = arb(0)
+            for j, row in enumerate(form.rows):
+                for x, c in enumerate(row):
+                    if c:
+                        found += arb(fmpq(c.numerator, c.denominator)) * solved[x, j]
+            return found - arb(fmpq(form.offset.numerator, form.offset.denominator))
+
+        found = enclosure(compute)
+        return Interval(max(found.lower, Fraction(0)), found.upper)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return InverseTrace(self.prior.weights, self.queries)
+
+    def keys(self) -> dict[str, object]:
+        return {} if self.queries is None else {"queries": [list(row) for row in self.queries]}
+
+
+def _rows(queries: object, size: int) -> tuple[tuple[Fraction, ...], ...]:
+    rows = queries.tolist() if isinstance(queries, np.ndarray) else queries
+    if (
+        not isinstance(rows, Sequence)
+        or not rows
+        or any(not isinstance(row, Sequence) or isinstance(row, str) for row in rows)
+    ):
+        raise InputError("they are no table", "MinimaxRisk queries", f"give rows of {size} numbers")
+    if any(len(row) != size for row in rows):
+        raise InputError("a row has another length", "MinimaxRisk queries", f"give rows of {size} numbers")
+    found = tuple(
+        tuple(rational(entry, f"query {j}, number {x}") for x, entry in enumerate(row)) for j, row in enumerate(rows)
+    )
+    if any(not any(row) for row in found):
+        raise InputError("a query is all zero", "MinimaxRisk queries", "leave it out")
+    return found

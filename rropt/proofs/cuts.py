@@ -1,0 +1,159 @@
+"""`column-dual` proofs by box trees with cuts: mutual information on the exact cone of robust local privacy.
+
+Written from docs/certificate-format.md, section 6 (box trees with cuts). The float search suggests prices, boxes, cuts
+and multipliers; every cut in use is proved to count, every leaf is bounded again in Arb balls, and the prices are
+raised along the prior by what the worst leaf leaves open.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from rropt.certificates import Proof
+from rropt.confidence_cone import ConfidenceCone
+from rropt.exact import ball, dyadic_up, rational_text
+from rropt.programs import Program
+from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, chord, exact_ball, grid, largest_end, unit_for, upper_end
+from rropt.routes.base import Dual
+from rropt.routes.boxtree import CutBox, CutTree
+
+UNSEEN = (Fraction(1, 2**34), Fraction(1, 2**26), Fraction(1, 2**18))
+"""What the prices of inputs without prior are raised by, one after the other: their limit may be absent, and then no
+leaf may leave them a positive residual, not even by rounding."""
+
+Limits = tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]
+
+
+def prove_cuts(program: Program, dual: Dual) -> Proof | None:
+    """The `column-dual` proof by boxes and cuts from a search's tree; None where there is none or it proves nothing."""
+    if dual.cuts is None or not math.isfinite(dual.cuts.bound):
+        return None
+    writer = _Writer(program, dual.cuts)
+    prices = [dyadic_up(Fraction(float(price)), PRICE_BITS) for price in dual.prices]
+    for extra in UNSEEN:
+        raised = [price if weight else price + extra for price, weight in zip(prices, program.weights, strict=True)]
+        with ctx.workprec(PRECISION):
+            tree, worst = writer.written([exact_ball(price) for price in raised])
+            if not worst.is_finite():
+                continue
+            steps = math.ceil((upper_end(worst) + SLACK) * writer.unit)
+        # Prices a + d p with nu - d in every leaf lower its left side by d.
+        shift = Fraction(steps, writer.unit)
+        for item in tree:
+            if isinstance(item, dict):
+                item["n"] -= steps
+        final = [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(raised, program.prior, strict=True)]
+        payload: dict[str, object] = {
+            "kind": "column-dual",
+            "prices": [rational_text(price) for price in final],
+            "unit": str(writer.unit),
+            "boxes": tree,
+            "cuts": writer.cuts,
+        }
+        return Proof(payload, sum(final, Fraction(0)), (), 3)
+    return None
+
+
+class _Writer:
+    """The cuts that a tree uses, as the format has them, and its leaves in balls."""
+
+    def __init__(self, program: Program, found: CutTree) -> None:
+        assert isinstance(program.cone, ConfidenceCone)
+        self._program, self._root = program, found.root
+        leaves = [box for box in found.root.nodes() if box.parts is None]
+        self.unit = unit_for([*(box.values for box in leaves), np.array([box.nu for box in leaves])])
+        cone = program.cone
+        used = sorted({int(cut) for box in leaves for cut in box.cuts})
+        self._number: dict[int, int] = {}
+        self._rows: list[list[tuple[int, arb]]] = []
+        self.cuts: list[dict[str, object]] = []
+        with ctx.workprec(PRECISION):
+            level = cone.level
+            gamma = ball(level.epsilon).exp() if level.epsilon is not None else ball(level.gamma or Fraction(1))
+            self._p = [exact_ball(p) for p in program.prior]
+            for cut in used:
+                s, z, first, second = found.cuts[cut]
+                if not cone.affordable(s, z, first, second):
+                    continue  # without it the leaves that use it are a little weaker
+                self._number[cut] = len(self.cuts)
+                self.cuts.append(
+                    {"pair": [s, z], "first": [str(weight) for weight in first], "second": [str(w) for w in second]}
+                )
+                one, two = sum(first), sum(second)
+                self._rows.append(
+                    [(x, ball(Fraction(w, one))) for x, w in zip(cone.blocks[s], first, strict=True) if w]
+                    + [(x, -gamma * ball(Fraction(w, two))) for x, w in zip(cone.blocks[z], second, strict=True) if w]
+                )
+        self._chords: dict[tuple[Fraction, Fraction], tuple[arb, arb]] = {}
+
+    def written(self, prices: list[arb]) -> tuple[list[Any], arb]:
+        """(the elements of `boxes` in preorder, an upper bound of what their leaves leave open)."""
+        items: list[Any] = []
+        worst = arb(-(2**30))
+        tops = tuple(1 / p if p else None for p in self._program.prior)
+        stack: list[tuple[CutBox, Limits]] = [(self._root, ((Fraction(0),) * len(tops), tops))]
+        while stack:
+            box, (lower, upper) = stack.pop()
+            if box.parts is None:
+                nu = round(box.nu * self.unit)
+                own = self._multipliers(box)
+                left = self._left(lower, upper, prices, nu, own)
+                worst = arb("inf") if left is None else worst.max(left)
+                items.append({"n": nu, "f": [], "u": [[cut, amount] for cut, amount in own]})
+                continue
+            c = grid(box.c)
+            items.append([box.at, rational_text(c)])
+            high, at = upper[box.at], box.at
+            below = upper if high is not None and high <= c else (*upper[:at], c, *upper[at + 1 :])
+            above = lower if lower[at] >= c else (*lower[:at], c, *lower[at + 1 :])
+            stack += [(box.parts[1], (above, upper)), (box.parts[0], (lower, below))]
+        return items, worst
+
+    def _multipliers(self, box: CutBox) -> list[tuple[int, int]]:
+        """(number of a cut, its multiplier over the unit), increasing, all positive."""
+        scaled = zip(box.cuts.tolist(), box.values.tolist(), strict=True)
+        own = ((self._number[cut], round(value * self.unit)) for cut, value in scaled if cut in self._number)
+        return sorted((cut, amount) for cut, amount in own if amount > 0)
+
+    def _left(
+        self,
+        lower: tuple[Fraction, ...],
+        upper: tuple[Fraction | None, ...],
+        prices: list[arb],
+        nu: int,
+        multipliers: list[tuple[int, int]],
+    ) -> arb | None:
+        """The left side of a leaf's condition; None where it is not finite."""
+        unit = arb(self.unit)
+        n = arb(nu) / unit
+        b = n
+        residual = [-price - n * p for price, p in zip(prices, self._p, strict=True)]
+        for cut, multiplier in multipliers:
+            amount = arb(multiplier) / unit
+            for x, value in self._rows[cut]:
+                residual[x] -= amount * value
+        for x, weight in enumerate(self._program.weights):
+            low, high = lower[x], upper[x]
+            if high is None:
+                if not residual[x] <= 0:
+                    return None
+                b += residual[x] * exact_ball(low)
+                continue
+            if low > high:
+                return arb(-(2**30))
+            if weight:
+                alpha, beta = self._chord(low, high)
+                residual[x] += self._p[x] * alpha
+                b += self._p[x] * beta
+            b += largest_end(residual[x], exact_ball(low), exact_ball(high))
+        return b
+
+    def _chord(self, low: Fraction, high: Fraction) -> tuple[arb, arb]:
+        if (low, high) not in self._chords:
+            self._chords[low, high] = chord(exact_ball(low), exact_ball(high), False)
+        return self._chords[low, high]

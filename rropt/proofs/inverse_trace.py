@@ -1,0 +1,291 @@
+"""`column-dual` proofs of the inverse trace: the matrix W, repaired prices, and a tree over corners or boxes.
+
+Written from docs/certificate-format.md, section 6. The searches in doubles suggest everything; each leaf is redone in
+integers or Arb balls, and the prices are raised along the prior by what the worst leaf leaves open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from rropt.certificates import Proof
+from rropt.cones import CompleteCone
+from rropt.exact import dyadic_up, rational_text
+from rropt.inverse_trace import InverseTrace
+from rropt.programs import Program
+from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, exact_ball, grid, largest_end, unit_for, upper_end
+from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves
+from rropt.routes.base import Dual
+from rropt.routes.boxes import ColumnForms
+from rropt.routes.boxtree import Box
+from rropt.routes.corners import ENUMERATED, CornerNode, CornerSearch, all_corners
+from rropt.routes.quadratics import quadratic_forms
+from rropt.routes.separable import BoxSearch
+
+FORM_BITS = 52
+"""W is written as multiples of 2^-52: it need not be the best one."""
+WORK_BITS = 200
+NODES = 400_000
+
+Queries = tuple[tuple[Fraction, ...], ...]
+
+
+def prove_design(
+    program: Program, dual: Dual, target: float | None, stop: Callable[[], bool] = lambda: False
+) -> Proof | None:
+    """The proof that no design has less risk than a number near `target` (None: as much as the prices give), from
+    float prices and forms; None where the searches prove nothing."""
+    utility = program.utility
+    assert isinstance(utility, InverseTrace) and dual.forms is not None
+    scale = 2**FORM_BITS
+    forms = tuple(tuple(Fraction(round(Fraction(float(w)) * scale), scale) for w in row) for row in dual.forms.T)
+    gained = 2 * sum(
+        (c * w for query, row in zip(utility.rows, forms, strict=True) for c, w in zip(query, row, strict=True)),
+        Fraction(0),
+    )
+    if isinstance(program.cone, CompleteCone):
+        found = _by_corners(program, dual, forms, stop)
+    else:
+        found = _by_boxes(program, dual, forms, target, stop)
+    if found is None:
+        return None
+    prices, keys = found
+    payload: dict[str, object] = {
+        "kind": "column-dual",
+        "prices": [rational_text(price) for price in prices],
+        "forms": [[rational_text(w) for w in row] for row in forms],
+        **keys,
+    }
+    return Proof(payload, gained - sum(prices, Fraction(0)) - utility.offset, (), 3)
+
+
+def _raised(program: Program, dual: Dual, shift: Fraction) -> list[Fraction]:
+    """Prices plus `shift` times the prior, rounded up."""
+    return [
+        dyadic_up(Fraction(float(own)) + shift * p, PRICE_BITS)
+        for own, p in zip(dual.prices, program.prior, strict=True)
+    ]
+
+
+# -- a complete cone ------------------------------------------------------------------------------------
+
+
+def _by_corners(
+    program: Program, dual: Dual, forms: Queries, stop: Callable[[], bool]
+) -> tuple[list[Fraction], dict[str, object]] | None:
+    assert isinstance(program.cone, CompleteCone)
+    gamma = float(program.cone.level.ratio)
+    w = np.array([[float(value) for value in row] for row in forms]).T
+    p = np.array([float(value) for value in program.prior])
+    scale = float(np.abs(w @ w.T).sum()) * gamma**2
+    shift, margin = 0.0, 1e-15 * scale
+    if program.size <= ENUMERATED:
+        columns = all_corners(program.size, gamma)
+        table = w @ w.T - np.outer(dual.prices, p)
+        shift = float((np.einsum("xn,xn->n", columns, table @ columns) / (p @ columns) ** 2).max())
+    for _ in range(20):
+        prices = dual.prices + (shift + margin) * p
+        search = CornerSearch(w @ w.T - (np.outer(prices, p) + np.outer(p, prices)) / 2, gamma)
+        search.run(-1e-16 * scale, NODES, stop)
+        if not math.isfinite(search.bound):
+            return None
+        if search.bound > 0:
+            # (p.v)^2 >= 1, so that much more is enough everywhere.
+            shift += search.bound
+            if search.bound > margin * 1e6:
+                continue
+        exact = _raised(program, dual, Fraction(shift + margin))
+        items = _tree(search.root)
+        if _holds(program, exact, forms, items):
+            return exact, {"tree": [_text(item) for item in items]}
+        margin *= 8
+    return None
+
+
+TreeItem = tuple[str, int] | Fraction
+
+
+def _tree(root: CornerNode) -> list[TreeItem]:
+    return [
+        Fraction(round(node.e * 2**40), 2**40) if node.parts is None else (node.way, node.at) for node in root.nodes()
+    ]
+
+
+def _text(item: TreeItem) -> object:
+    if isinstance(item, Fraction):
+        return rational_text(item)
+    return item[1] if item[0] == "input" else [item[1]]
+
+
+def _holds(program: Program, prices: list[Fraction], forms: Queries, items: list[TreeItem]) -> bool:
+    """Whether every leaf holds with slack 2^-80 of its terms, in integers over 2^WORK_BITS rounded upwards."""
+    assert isinstance(program.cone, CompleteCone)
+    gh, k, prior = program.cone.level.ratio.upper, program.size, program.prior
+    one = 1 << WORK_BITS
+
+    def up(value: Fraction) -> int:
+        return -((-value.numerator * one) // value.denominator)
+
+    rise = gh - 1
+    # Prices and forms are dyadic, so exact products stay short.
+    table = [
+        [
+            sum((row[x] * row[z] for row in forms), Fraction(0)) - (prices[x] * prior[z] + prior[x] * prices[z]) / 2
+            for z in range(k)
+        ]
+        for x in range(k)
+    ]
+    constant = up(sum((sum(row, Fraction(0)) for row in table), Fraction(0)))
+    d = [up(2 * rise * sum(table[x], Fraction(0)) + rise**2 * table[x][x]) for x in range(k)]
+    pair = [[up(2 * rise**2 * table[x][z]) for z in range(k)] for x in range(k)]
+    stack: list[tuple[tuple[int, ...], tuple[int, ...], int, int]] = [((), (), 0, k)]
+    for item in items:
+        inside, outside, fewest, most = stack.pop()
+        if not isinstance(item, Fraction):
+            way, at = item
+            if way == "input":
+                stack += [(inside, (*outside, at), fewest, most), ((*inside, at), outside, fewest, most)]
+            else:
+                stack += [(inside, outside, max(fewest, at + 1), most), (inside, outside, fewest, min(most, at))]
+            continue
+        e = up(item)
+        taken = set(inside) | set(outside)
+        free = [x for x in range(k) if x not in taken]
+        first, last = max(fewest - len(inside), 0), min(most - len(inside), len(free))
+        if first > last:
+            continue
+        fixed = constant + sum(d[x] for x in inside)
+        fixed += sum(pair[x][z] for at, x in enumerate(inside) for z in inside[:at])
+        # Halves of the excess, rounded up.
+        own = [
+            d[x] + sum(pair[x][z] for z in inside) - (-sum(max(0, pair[x][z] - e) for z in free if z != x) // 2)
+            for x in free
+        ]
+        partial = list(accumulate(sorted(own, reverse=True), initial=0))
+        height = max(partial[n] + e * (n * (n - 1) // 2) for n in range(first, last + 1))
+        size = abs(constant) + sum(map(abs, own)) + abs(e) * k * k + sum(abs(d[x]) for x in inside)
+        if fixed + height > -(size >> 80):
+            return False
+    return not stack
+
+
+# -- any other cone -------------------------------------------------------------------------------------
+
+
+def _by_boxes(
+    program: Program, dual: Dual, forms: Queries, target: float | None, stop: Callable[[], bool]
+) -> tuple[list[Fraction], dict[str, object]] | None:
+    found = dual.search
+    if found is None:
+        w = np.array([[float(value) for value in row] for row in forms])
+        search = BoxSearch(quadratic_forms(ColumnForms.of(program), w, dual.prices))
+        # What may be lost at the target: the bound is 2 tr(C'W) - sum(a) - d.
+        assert isinstance(program.utility, InverseTrace)
+        queries = np.array([[float(c) for c in row] for row in program.utility.rows])
+        reached = 2 * float((queries * w).sum()) - float(dual.prices.sum()) - float(program.utility.offset)
+        search.run(-math.inf if target is None else reached - target, NODES, stop)
+        found = search.tree
+    if not math.isfinite(found.bound):
+        return None
+    prices = [dyadic_up(Fraction(float(price)), PRICE_BITS) for price in dual.prices]
+    with ctx.workprec(PRECISION):
+        leaves = _FormLeaves(program, forms, unit_for(box.dual for box in found.root.nodes()))
+        items, worst = leaves.written(found.root, [exact_ball(price) for price in prices])
+        if not worst.is_finite():
+            return None
+        steps = math.ceil((upper_end(worst) + SLACK) * leaves.unit)
+    shift = Fraction(steps, leaves.unit)
+    for item in items:
+        if isinstance(item, dict):
+            item["n"] -= steps
+    raised = [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(prices, program.prior, strict=True)]
+    return raised, {"unit": str(leaves.unit), "boxes": items}
+
+
+Span = list[tuple[arb, arb]]
+
+
+class _FormLeaves:
+    """Leaves of a box tree with limits on the forms y_j = W_j . v besides."""
+
+    def __init__(self, program: Program, forms: Queries, unit: int) -> None:
+        self.columns, self.unit = ColumnLeaves(program, unit), unit
+        self.size = program.size
+        self.forms = [[exact_ball(value) for value in row] for row in forms]
+
+    def written(self, root: Box, prices: list[arb]) -> tuple[list[Any], arb]:
+        """(the elements of `boxes` in preorder, an upper bound of what their leaves leave open)."""
+        items: list[Any] = []
+        worst = arb(-(2**30))
+        limits = self.columns.root()
+        stack = [(root, limits, [self._span(row, limits) for row in self.forms])]
+        while stack:
+            box, limits, spans = stack.pop()
+            if box.parts is None:
+                leaf, item = self._leaf(box, prices, limits, spans)
+                worst = arb("inf") if leaf is None else worst.max(leaf)
+                items.append(item)
+                continue
+            if box.at < self.size:
+                c = grid(box.c)
+                items.append([box.at, rational_text(c)])
+                below, above = self.columns.split(limits, box.at, c)
+                stack += [(box.parts[1], above, spans), (box.parts[0], below, spans)]
+                continue
+            j, c = box.at - self.size, Fraction(round(box.c * 2**40), 2**40)
+            items.append(["y", j, rational_text(c)])
+            low, high = spans[j]
+            at = exact_ball(c)
+            first, second = list(spans), list(spans)
+            first[j] = (low, at if at < high else high)
+            second[j] = (at if at > low else low, high)
+            stack += [(box.parts[1], limits, second), (box.parts[0], limits, first)]
+        return items, worst
+
+    @staticmethod
+    def _span(row: list[arb], limits: tuple[list[arb], list[arb | None]]) -> tuple[arb, arb]:
+        low, high = arb(0), arb(0)
+        for w, bottom, top in zip(row, *limits, strict=True):
+            assert top is not None  # every weight is positive
+            low += w * (bottom if w > 0 else top)
+            high += w * (top if w > 0 else bottom)
+        return low, high
+
+    def _leaf(
+        self, box: Box, prices: list[arb], limits: tuple[list[arb], list[arb | None]], spans: Span
+    ) -> tuple[arb | None, dict[str, Any]]:
+        columns, size, r = self.columns, self.size, len(self.forms)
+        scaled = [round(float(value) * self.unit) for value in box.dual]
+        # The rows of the search: those of the slice, then one equation W_j.v = y_j for each form.
+        tied = [-value for value in scaled[len(scaled) - r :]]
+        own = scaled[: len(scaled) - r]
+        if columns.complete:
+            first = 2 * size
+            flows = columns.flows(own[:size], own[size:first])
+        else:
+            first = len(columns.edges)
+            flows = [(edge, flow) for edge, flow in zip(columns.edges, own[:first], strict=True) if flow > 0]
+        multipliers = [(i, value) for i, value in enumerate(own[first:-1]) if value > 0]
+        leaf = ColumnLeaf(own[-1], flows, multipliers, [])
+        item = columns.item(leaf) | {"e": tied}
+        if any(low > high for low, high in spans):
+            return arb(-(2**30)), item
+        unit = arb(self.unit)
+        shifted = list(prices)
+        for e, row in zip(tied, self.forms, strict=True):
+            if e:
+                amount = arb(e) / unit
+                shifted = [price - amount * w for price, w in zip(shifted, row, strict=True)]
+        left = columns.left(limits, shifted, leaf)
+        if left is None:
+            return None, item
+        for e, (low, high) in zip(tied, spans, strict=True):
+            left += largest_end(low + high - arb(e) / unit, low, high) - low * high
+        return left, item

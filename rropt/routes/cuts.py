@@ -1,0 +1,244 @@
+"""The `cuts` route: column generation on the exact cone of robust local differential privacy.
+
+The cone is known by its cuts only. Columns come from climbing along gradients over a linear programme that learns cuts
+as it goes; what it finds is moved into the cone toward the constant column, which lies strictly inside. The bound
+comes from boxes at prices that are raised evenly for all inputs by most of the wanted gap: raised along the prior
+instead, rare inputs would need far more boxes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from rropt.block_cones import LARGEST_BLOCK, RobustCone
+from rropt.cones import FloatArray
+from rropt.confidence_cone import ConfidenceCone
+from rropt.errors import Refusal
+from rropt.programs import Information, Program
+from rropt.routes.base import GRACE, Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.climbs import Climber
+from rropt.routes.cutpool import CutPool
+from rropt.routes.cutsearch import CutSearch
+from rropt.routes.lp import LpModel
+from rropt.routes.master import polished
+from rropt.routes.robust import solve_robust
+
+RANDOM = 10
+"""Random points, and as many crossings of columns in use, from which each pricing climbs besides these."""
+ROUGH = 1e-4
+"""The gap to which the polytope form is solved for a start ..."""
+FIRST = 0.15
+"""... and its share of the time."""
+KEPT = 4
+"""Columns that are crossed, for each input."""
+BATCHES = 6
+"""Further batches of them that are tried before a search, at most: one more after every search in vain."""
+LAST = 0.5
+"""The share of a time limit after which one search goes on to the end."""
+SHARE = 0.7
+"""The share of the wanted gap that the prices are raised by before their bound is proved."""
+BOXES = 5_000_000
+"""Boxes of a search at most."""
+PROVING = 3e-5
+"""Seconds that the proof of a box takes to be written and checked, for each input."""
+LEAST_GAP = 1e-9
+"""Gaps below this are not aimed at: the linear programmes are exact to about 1e-10."""
+
+
+class CutsRoute(Route):
+    """Column generation over the cuts of a confidence cone."""
+
+    name = "cuts"
+    because = "the cone is that of a confidence set: columns are generated, bounded by boxes over cuts"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"cuts knows the solver highs only, not {solver!r}", "leave the solver out")
+        if not isinstance(program.cone, ConfidenceCone):
+            return Refusal("cuts is for robust LDP in form exact or product", "use route auto")
+        plain = isinstance(program.utility, Information) and program.utility.given is None
+        if not plain or program.sense == "minimize" or program.rows or program.outputs is not None:
+            return Refusal(
+                "the exact cone of a confidence set takes mutual information and free outputs only",
+                'use form = "polytope"',
+            )
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        assert isinstance(program.cone, ConfidenceCone) and isinstance(program.utility, Information)
+        return _Generation(program, program.cone, effort).run()
+
+
+class _Generation:
+    """The loop of master, climbs and searches."""
+
+    def __init__(self, program: Program, cone: ConfidenceCone, effort: Effort) -> None:
+        self.effort = effort
+        self.size = program.size
+        self.prior = np.array([float(value) for value in program.prior])
+        # Climbs make far more cuts than a proof needs: searches have a pool of their own.
+        self.pool = CutPool(cone)
+        self._climber = Climber(CutPool(cone), self.prior, effort.stopped)
+        self._program, self._cone = program, cone
+        self.gap = max(effort.gap, LEAST_GAP)
+        self.columns = np.ones((1, self.size))
+        self.used = self.columns
+        self.searches = 0
+        self.value, self._seconds, self._status = -np.inf, 0.0, "not started"
+        self._theta = np.zeros(0)
+        self._best: tuple[float, Dual] | None = None
+
+    def run(self) -> Answer:
+        """The answer, with prices and their tree."""
+        polytope = self._polytope()
+        self._climber.stop = self._begun
+        self.columns = np.vstack([polytope, self._climber.covering()])
+        self._climber.stop = self.effort.stopped
+        master = self._master()
+        prices = None
+        while (found := self._solved(master)) is not None:
+            prices = found
+            if self.effort.stopped():
+                break
+            self.effort.monitor(self.value, None if self._best is None else self._best[0])
+            last = self._late()
+            good = self._climbs(prices)
+            if not len(good) or last:
+                good, closed = self._searched(prices, last)
+                if closed:
+                    break
+            self._add(master, good)
+        if self._best is None and prices is not None:
+            # Stopped before the first search: a short one still proves something.
+            self._searched(prices, True, self.effort.closing())
+        if not len(self._theta):
+            return Answer(SolverClaim("highs", self._status, None, self._seconds), stopped=self.effort.stopped())
+        columns = self.columns[: len(self._theta)].T
+        weight = polished(columns, self._theta)
+        claim = SolverClaim("highs", self._status, self.value, self._seconds)
+        dual = None if self._best is None else self._best[1]
+        return Answer(claim, columns[:, weight > 0] * weight[weight > 0], dual=dual, stopped=self.effort.stopped())
+
+    def _polytope(self) -> FloatArray:
+        """Columns (n x k) of the best mechanism over the polytope of lower bounds, a smaller cone: good starts, and
+        nothing worse is ever answered."""
+        none = np.zeros((0, self.size))
+        if max(map(len, self._cone.blocks)) > LARGEST_BLOCK:
+            return none
+        left = self.effort.remaining()
+        now = time.monotonic() - self.effort.begun
+        effort = Effort(
+            gap=max(self.gap, ROUGH),
+            time_limit=None if left is None else now + FIRST * left,
+            interrupted=self.effort.interrupted,
+            begun=self.effort.begun,
+        )
+        inner = RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds)
+        found = solve_robust(replace(self._program, cone=inner), effort).matrix
+        if found is None:
+            return none
+        points = found.T[found.sum(axis=0) > 1e-12]
+        inside, _, _ = self.pool.pulled(points / points.mean(axis=1, keepdims=True))
+        return np.asarray(inside / inside.mean(axis=1, keepdims=True))
+
+    def _begun(self) -> bool:
+        """Whether a start has had its share of the time."""
+        left, limit = self.effort.remaining(), self.effort.time_limit
+        return bool(self.effort.stopped()) or (
+            left is not None and limit is not None and left < (1 - 2 * FIRST) * limit
+        )
+
+    def _late(self) -> bool:
+        """Whether what is left of the time goes into one bound."""
+        left, limit = self.effort.remaining(), self.effort.time_limit
+        return left is not None and limit is not None and left < (1 - LAST) * limit
+
+    def _climbs(self, prices: FloatArray) -> FloatArray:
+        """Columns worth adding, from batches of climbs; none where all were in vain."""
+        good = np.zeros((0, self.size))
+        for batch in range(1 + min(self.searches, BATCHES)):
+            if self.effort.stopped():
+                break
+            random = [self._climber.sparse_points(RANDOM), self._climber.crossed(self._good(prices), 2 * RANDOM)]
+            points, worth = self._climber.climbed(np.vstack([self.used, *random] if not batch else random), prices)
+            good = self._climber.fresh(points, worth, 0.02 * self.gap)
+            if len(good):
+                break
+        return good
+
+    def _good(self, prices: FloatArray) -> FloatArray:
+        """The columns with the smallest reduced losses."""
+        loss = self.columns @ prices - self._climber.mu(self.columns)
+        return self.columns[np.argsort(loss, kind="stable")[: KEPT * self.size]]
+
+    def _searched(
+        self, prices: FloatArray, last: bool, stop: Callable[[], bool] | None = None
+    ) -> tuple[FloatArray, bool]:
+        """(columns worth adding, whether the search was the last one), after a search at prices raised by the gap."""
+        raised = prices + SHARE * self.gap / self.size
+        self.pool.take(self._climber.pool, self.used, self.size)
+        search = CutSearch(self.pool, self.prior, raised, self.used)
+        self.searches += 1
+
+        def probe(points: FloatArray) -> FloatArray:
+            found, worth = self._climber.climbed(points, prices)
+            return self._climber.fresh(found, worth, SHARE * self.gap)
+
+        ended = search.run(BOXES, stop or self._closing(search), None if last else probe, last)
+        total = float(raised.sum()) + max(search.bound, 0.0)
+        if np.isfinite(total) and (self._best is None or total < self._best[0]):
+            self._best = total, Dual(raised, cuts=search.tree)
+        self.effort.monitor(self.value, None if self._best is None else self._best[0])
+        if ended != "column":
+            return np.zeros((0, self.size)), True
+        points = np.array(search.columns)
+        points /= points.mean(axis=1, keepdims=True)
+        climbs, worth = self._climber.climbed(points, prices)
+        return np.vstack([points, self._climber.fresh(climbs, worth, 0.02 * self.gap)]), False
+
+    def _closing(self, search: CutSearch) -> Callable[[], bool]:
+        """Whether the time that is left is what the tree so far needs to be written and checked."""
+
+        def stop() -> bool:
+            left = self.effort.remaining()
+            late = left is not None and left < PROVING * self.size * search.nodes
+            return late or bool(self.effort.stopped())
+
+        return stop
+
+    # -- the master ----------------------------------------------------------------------------------
+
+    def _master(self) -> LpModel:
+        count = len(self.columns)
+        return LpModel(
+            self._climber.mu(self.columns),
+            sparse.csc_matrix(self.columns.T),
+            np.ones(self.size),
+            np.ones(self.size),
+            np.zeros(count),
+            np.full(count, np.inf),
+            "simplex",
+        )
+
+    def _solved(self, master: LpModel) -> FloatArray | None:
+        """The prices of the master; None where it has no optimum in the time that is left."""
+        left = self.effort.remaining()
+        # The first optimum is waited for: without prices nothing is proved.
+        first = not len(self._theta) and left is not None
+        answer = master.solve(max(left or 0.0, GRACE) if first else left, self.effort.interrupted)
+        self._seconds += answer.seconds
+        self._status = answer.status
+        if answer.status != "optimal" or answer.x is None or answer.row_dual is None:
+            return None
+        self._theta, self.value = answer.x, answer.objective
+        self.used = self.columns[self._theta > 1e-12]
+        return answer.row_dual
+
+    def _add(self, master: LpModel, points: FloatArray) -> None:
+        self.columns = np.vstack([self.columns, points])
+        master.add_columns(self._climber.mu(points), sparse.csc_matrix(points.T))

@@ -1,0 +1,143 @@
+"""Column generation on robust cones: priced block by block, steadied by a box around the best prices so far.
+
+Prices of the restricted master swing widely here: a column for rare values is worth nothing until others balance it.
+So prices stay within a box around those with the best bound, the master is stopped in the middle of its optimal prices,
+and a new column v is accompanied by the flattest multiple of the constant column less v that lies in the cone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rropt.block_cones import RobustCone
+from rropt.cones import FloatArray
+from rropt.programs import Information, Program
+from rropt.routes.base import Answer, Dual, Effort, SolverClaim
+from rropt.routes.blocks import BlockShapes
+from rropt.routes.interior import central_prices
+from rropt.routes.master import Master
+from rropt.routes.shapes import ShapePricer, ShapeSearch
+
+NODES = 50_000
+"""Nodes of one pricing search at most."""
+CENTRAL = 10.0
+"""The master's own gap is left at that part of the whole one."""
+ADDED = 2
+"""Columns added a round, for each input."""
+BALANCED = 0.05
+"""Columns are accompanied while the gap is above this share of the bound."""
+SERIOUS = 0.1
+"""A bound that falls by this share of what the master promised moves the box on."""
+
+
+def solve_robust(program: Program, effort: Effort) -> Answer:
+    """The optimum of mutual information on a robust cone, with the prices of the best bound and their search."""
+    return _RobustSolve(program, effort).run()
+
+
+class _RobustSolve:
+    """One column generation: the master, the box, and the best bound."""
+
+    def __init__(self, program: Program, effort: Effort) -> None:
+        assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
+        self.program, self.effort = program, effort
+        self.prior = program.utility.prior
+        self.shapes = BlockShapes(program.cone, self.prior)
+        size = program.size
+        self.master = Master(program.utility, np.ones((size, 1)), self.prior)
+        self.width = 1.0
+        self.scale = (self.prior + 1 / size) / 2
+        p = np.where(self.prior > 0, self.prior, 1.0)
+        # -p log p prices every column: sum p v log (p v / w) <= 0. Its sum is the entropy.
+        self.center = -p * np.log(p)
+        self.best = float(self.center.sum())
+        # The prices of the best bound, before they are raised to it, and the search that bounded them.
+        self.prices = self.center
+        self.search: ShapeSearch | None = None
+
+    def run(self) -> Answer:
+        """Solve, price, move the box, add columns, until the gap is reached or time is up."""
+        effort, master = self.effort, self.master
+        self._price(self.center, lambda found: False)
+        stopped = ""
+        while master.solve(effort):
+            effort.monitor(master.value, self.best)
+            stopped = effort.stopped()
+            if stopped or self.best - master.value <= effort.gap / 4:
+                break
+            if not self._round():
+                break
+        stopped = stopped or (master.status if master.status in ("time limit", "interrupted") else "")
+        value = None if master.theta is None else master.value
+        claim = SolverClaim("highs", stopped or master.status, value, master.seconds)
+        return Answer(claim, master.matrix(), None, Dual(self.prices, shapes=self.search), stopped=stopped)
+
+    def _round(self) -> bool:
+        """Price from the middle of the master's optimum, or, where nothing follows from that, ever nearer to the prices
+        of its last vertex; whether anything followed."""
+        if self._tried(self._central(), self.width):
+            return True
+        middle = (self.center + self.master.prices) / 2
+        return self._tried(middle, None) or self._tried(self.master.prices, None, complete=True)
+
+    def _central(self) -> FloatArray:
+        """Prices in the box that nearly solve the master."""
+        half, eye = self.width * self.scale, np.eye(self.program.size)
+        found = central_prices(
+            np.concatenate([self.master.worth, self.center - half, -(self.center + half)]),
+            np.hstack([self.master.columns, eye, -eye]),
+            np.ones(self.program.size),
+            max((self.best - self.master.value) / CENTRAL, 1e-13),
+        )
+        return found.prices if np.isfinite(found.gap) else (self.center + self.master.prices) / 2
+
+    def _tried(self, prices: FloatArray, width: float | None, complete: bool = False) -> bool:
+        """Search at some prices for columns, which are added, and for a better bound; whether there was either."""
+        size, master, before, total = self.program.size, self.master, self.best, float(prices.sum())
+        promised = before - total
+        at_edge = width is not None and float((np.abs(prices - self.center) / (width * self.scale)).max()) > 0.9
+
+        def enough(found: ShapeSearch) -> bool:
+            # The bound will not be better than the best one by what was promised, and columns there are plenty.
+            hopeless = total + found.best > before - SERIOUS * promised
+            return not complete and hopeless and found.best > found.bound / 2 and len(found.columns) >= size
+
+        search = self._price(prices, enough)
+        if at_edge and self.best < before - SERIOUS * promised:
+            self.width *= 2.0
+        chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: ADDED * size]]
+        if chosen and self.best - master.value > BALANCED * self.best:
+            # Rounded, for those that are nearly constant are nearly the same: columns too close confuse a simplex.
+            balanced = (self._balance(v / (self.prior @ v)) for v in chosen)
+            chosen += list({np.round(v / (self.prior @ v), 5).tobytes(): v for v in balanced}.values())
+        fresh = master.unseen(np.array(chosen).T) if chosen else np.zeros((size, 0))
+        if fresh.shape[1]:
+            master.add(fresh)
+        elif at_edge and self.best >= before:
+            self.width *= 2.0
+            return True
+        return bool(fresh.shape[1]) or self.best < before - 1e-3 * (before - master.value)
+
+    def _price(self, prices: FloatArray, enough: Callable[[ShapeSearch], bool]) -> ShapeSearch:
+        """Search at some prices, and keep them, raised along the prior to what they prove, where that is best."""
+        pricer = ShapePricer(self.shapes, prices)
+        found = pricer.search(self.effort.gap / 8, NODES, lambda: bool(self.effort.stopped()), enough=enough)
+        if (reached := float(prices.sum()) + found.bound) < self.best:
+            self.best, self.center = reached, prices + found.bound * self.prior
+            self.prices, self.search = prices, found
+        return found
+
+    def _balance(self, v: FloatArray) -> FloatArray:
+        """The smallest multiple of the constant column that less v lies in the cone, less v."""
+        least, most = [], []
+        for index, part in zip(self.shapes.index, self.shapes.parts, strict=True):
+            held = float(part.lower @ v[index])
+            least.append(held + part.free * float(v[index].min()))
+            most.append(held + part.free * float(v[index].max()))
+        gamma = self.shapes.gamma
+        needed = max(
+            (gamma * most[z] - least[s]) / (gamma - 1) for s in range(len(least)) for z in range(len(least)) if s != z
+        )
+        return np.asarray(max(needed, float(v.max())) - v)

@@ -1,0 +1,180 @@
+"""Mixtures that identify the frequencies: exact laws, exact privacy, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.errors import InputError
+from rropt.objectives import MinimaxRisk
+from rropt.remedy import mixed
+from rropt.strategy import exact_locally_best
+
+F = Fraction
+
+
+def solved(k: int = 6, epsilon: float = 2.0) -> tuple[rr.Mechanism, rr.Prior, rr.Solution]:
+    prior = rr.Prior.from_counts({f"c{x}": 2 ** (x // 3) + x for x in range(k)})
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon=epsilon)]).solve()
+    assert solution.status == "certified"
+    return solution.mechanism, prior, solution
+
+
+def random_mechanism(k: int, m: int, seed: int) -> rr.Mechanism:
+    rows = np.random.default_rng(seed).integers(1, 6, (k, m))
+    return rr.Mechanism.from_rationals([[F(int(n), int(row.sum())) for n in row] for row in rows])
+
+
+def test_the_warning_names_a_cure_that_works():
+    mechanism, prior, solution = solved()
+    assert mechanism.rank < 6
+    assert any("identifies no frequencies" in line and "rropt.identifying" in line for line in solution.warnings)
+    with pytest.raises(InputError):
+        mechanism.estimate([10] * len(mechanism.outputs))
+    found = rr.identifying(solution.mechanism, share="0.05", prior=prior)
+    assert found.mechanism.rank == 6
+    assert rr.LDP(epsilon=2.0).violation(found.mechanism) <= 0
+    assert found.mechanism.parity() == mechanism.parity()
+    truth = np.array([float(p) for p in prior.probabilities])
+    counts = np.rint(truth @ found.mechanism.matrix * 10**7).astype(int)
+    np.testing.assert_allclose(found.mechanism.estimate(counts).values, truth, atol=1e-5)
+
+
+def test_the_loss_is_share_times_the_difference_and_small():
+    mechanism, prior, solution = solved()
+    for share in (F(1, 100), F(1, 20), F(1, 3)):
+        found = rr.identifying(mechanism, share=share, prior=prior)
+        assert found.share == share
+        own = mechanism.mutual_information(prior)
+        assert own.lower - found.lost.upper <= found.information.upper
+        assert found.information.lower <= own.upper - found.lost.lower
+        assert found.lost.upper - found.lost.lower < F(1, 2**60)
+        assert found.lost.upper <= share * own.upper
+        # The certified bound holds for all mechanisms, so for all that identify too.
+        assert float(found.information.lower) >= (1 - float(share)) * solution.bound - 1e-8
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_moments_and_information_of_mixtures_are_exactly_linear(seed: int):
+    """M(mixture) = (1 - s) M(Q) + s M(P) in rationals, for any two mechanisms, and the risk's bound by P alone."""
+    first, second = random_mechanism(4, 3, seed), random_mechanism(4, 5, 50 + seed)
+    weights = [F(x + 1, 10) for x in range(4)]
+    prior = rr.Prior.from_counts([1, 2, 3, 4])
+    share = F(1 + seed, 20)
+
+    def moments(one: rr.Mechanism) -> list[list[Fraction]]:
+        columns = [one.column(y) for y in range(len(one.outputs))]
+        masses = [sum((w * q for w, q in zip(weights, own, strict=True)), F(0)) for own in columns]
+        return [
+            [sum((q[x] * q[z] / mass for q, mass in zip(columns, masses, strict=True)), F(0)) for z in range(4)]
+            for x in range(4)
+        ]
+
+    made = mixed(first, second, share)
+    one, two, both = moments(first), moments(second), moments(made)
+    assert all(both[x][z] == (1 - share) * one[x][z] + share * two[x][z] for x in range(4) for z in range(4))
+    assert made.parity() == max(first.parity(), second.parity())
+    objective, squares = MinimaxRisk(prior), sum(w * w for w in weights)
+    assert (objective.value(made).lower + squares) <= (objective.value(second).upper + squares) / share
+    # Unbiased exactly, hence of full rank.
+    table = exact_locally_best(made, prior)
+    assert all(
+        sum((table[x][y] * made.entry(z, y) for y in range(len(made.outputs))), F(0)) == (x == z)
+        for x in range(4)
+        for z in range(4)
+    )
+
+
+def test_a_risk_that_is_asked_for_is_kept_with_the_least_share():
+    mechanism, prior, _ = solved()
+    objective = MinimaxRisk(prior)
+    wanted = F(25)
+    found = rr.identifying(mechanism, risk=wanted, prior=prior)
+    assert 0 < found.share < F(1, 5)
+    assert found.risk.upper <= wanted
+    other = rr.SubsetSelection(mechanism.inputs, gamma=mechanism.parity()).to_mechanism()
+    step = F(1, 1 << 24)
+    assert objective.value(mixed(mechanism, other, found.share - 2 * step)).lower > wanted
+    assert objective.value(mixed(mechanism, other, found.share)).upper <= wanted
+    tighter = rr.identifying(mechanism, risk=12, prior=prior)
+    assert tighter.share > found.share
+    assert tighter.lost.lower > found.lost.upper
+
+
+def test_what_identifies_well_enough_is_left_alone():
+    design = rr.RandomizedResponse(5, gamma=3).to_mechanism()
+    found = rr.identifying(design, risk=1000)
+    assert found.share == 0
+    assert found.mechanism is design
+    assert found.lost.lower == found.lost.upper == 0
+
+
+def test_metric_privacy_is_kept_by_a_mechanism_that_keeps_it():
+    labels = ["1", "2", "3", "4"]
+    rule = rr.MetricDP(nx.path_graph(labels), epsilon=0.7)
+    prior = rr.Prior.from_counts(dict.fromkeys(labels, 1))
+    best = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(gap=1e-4).mechanism
+    design = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rule]).solve(gap=1e-4).mechanism
+    found = rr.identifying(best, design, share="0.1")
+    assert rule.violation(best) <= 0
+    assert rule.violation(design) <= 0
+    assert rule.violation(found.mechanism) <= 0
+    assert found.mechanism.rank == 4
+
+
+def test_outputs_keep_their_names_and_proportional_ones_are_merged():
+    coin = rr.RandomizedResponse(["a", "b", "c"], gamma=4).to_mechanism()
+    same = mixed(coin, coin, F(1, 4))
+    assert same.outputs == coin.outputs
+    assert all(same.entry(x, y) == coin.entry(x, y) for x in range(3) for y in range(3))
+    blunt = rr.Mechanism.from_rationals(
+        [[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]], list("abc"), list("ab")
+    )
+    found = rr.identifying(blunt, coin, share="1/3").mechanism
+    assert found.outputs == ("a", "b", "a (2)", "b (2)", "c")
+    assert found.entry(2, 1) == F(3, 4) * F(2, 3)
+    assert found.entry(2, 4) == coin.entry(2, 2) / 3
+
+
+@pytest.mark.parametrize(("k", "gamma", "width"), [(6, F(2), 15), (30, F(40), 30), (24, F(3, 2), 32)])
+def test_the_default_is_the_minimax_design_where_that_is_small(k: int, gamma: Fraction, width: int):
+    half = [[gamma, F(1)] if x < 3 else [F(1), gamma] for x in range(k)]
+    given = rr.Mechanism.from_rationals([[entry / (1 + gamma) for entry in row] for row in half])
+    found = rr.identifying(given, share="1/2", prior=rr.Prior.uniform(k))
+    assert given.rank == 2
+    assert found.mechanism.rank == k
+    assert found.mechanism.parity() == gamma
+    assert len(found.mechanism.outputs) == width + 2
+    if width == math.comb(6, 2):
+        halves = {tuple(sorted(pair)) for pair in combinations(range(6), 2)}
+        columns = [found.mechanism.column(y) for y in range(2, 17)]
+        assert {tuple(x for x in range(6) if own[x] == max(own)) for own in columns} == halves
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda m: rr.identifying(m), "either share or risk"),
+        (lambda m: rr.identifying(m, share="0.1", risk=5), "either share or risk"),
+        (lambda m: rr.identifying(m, share=1), "between 0 and 1"),
+        (lambda m: rr.identifying(m, share=0), "between 0 and 1"),
+        (lambda m: rr.identifying(m, m, share="0.1"), "2 independent outputs for 3 inputs"),
+        (lambda m: rr.identifying(m, m, risk=10), "infinite"),
+        (lambda m: rr.identifying(m, risk="0.1"), "less than the risk of the mechanism to mix in"),
+        (lambda m: rr.identifying(m, rr.RandomizedResponse(4, epsilon=1), share="0.1"), "different inputs"),
+        (lambda m: rr.identifying(m, share="0.1", prior=rr.Prior.uniform(4)), "not the mechanism's inputs"),
+        (lambda m: rr.identifying([[1, 0], [0, 1]], share="0.1"), "list is no mechanism"),
+        (lambda m: rr.identifying(rr.Mechanism.from_matrix([[1, 0], [1, 0], [0, 1]]), share="0.1"), "infinite"),
+        (lambda m: rr.identifying(rr.Mechanism.from_matrix([[1.0]] * 3), share="0.1"), "one: no level"),
+    ],
+)
+def test_bad_input(call, said: str):
+    blunt = rr.Mechanism.from_rationals([[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]])
+    with pytest.raises(InputError, match=said):
+        call(blunt)
