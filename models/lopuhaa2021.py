@@ -5,9 +5,9 @@ Distributions are drawn from the Jeffreys prior, Dirichlet(1/2, ..., 1/2), count
 and does not depend on how many there are. The paper draws 200 (figure 6: 2000); the defaults here are few.
 
 Utility is I(X; Y) / H(X) at the observed frequencies. The protocols are calibrated as in the paper ("paper"), or
-without its slack ("exact"). PolyOpt is solved by rropt within a time limit a point, and its proved bound stands in the
-data: where the time was too short, value and bound differ. Where the paper does not say which values it took (n in
-figures 7 and 9, the pairs of figure 10), those here are a choice.
+without its slack ("exact"). PolyOpt is solved by rropt for up to 25 pairs, within a time limit a point, and its proved
+bound stands in the data: where the time was too short, value and bound differ. Where the paper does not say which
+values it took (n in figures 7 and 9, the pairs of figure 10), those here are a choice.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+from rropt.models.plots import Curve, Figure, Panel
 
 from rropt.confidence import ChiSquareSet
 from rropt.constraints import RLDP
@@ -30,9 +31,9 @@ from rropt.mechanisms.robust import (
     SecretRandomizedResponse,
     UnaryConditionalReporting,
 )
+from rropt.mechanisms.robust.calibration import checked_way
 from rropt.mechanisms.robust.search import response_information
 from rropt.mechanisms.robust.unary import MOST_SENSITIVE
-from rropt.models.plots import Curve, Figure, Panel
 from rropt.objectives import MutualInformation
 from rropt.priors import Pairs, Prior
 from rropt.problem import Maximize, Problem
@@ -43,7 +44,7 @@ OBSERVED, ALPHA, POINTS = 1000, "0.05", 40
 PROTOCOLS = ("IR", "GRR-CR", "UE-CR")
 METHODS = (*PROTOCOLS, "SRR", "GRR")
 ALL = ("PolyOpt", *METHODS)
-LARGEST_POLYOPT = 32
+LARGEST_POLYOPT = 25
 """Pairs up to which PolyOpt is solved in the figures."""
 ADULT = (
     ("sex", "race"),
@@ -134,7 +135,8 @@ class Experiment:
             problem = Problem(Maximize(MutualInformation(center)), [RLDP(epsilon, confidence)])
             solution = problem.solve(time_limit=self.time_limit)
             value, bound = solution.value, solution.bound
-            return None if value is None else value / unit, None if bound is None else bound / unit
+            # I(X; Y) <= H(X) is a bound too.
+            return None if value is None else value / unit, 1.0 if bound is None else min(bound / unit, 1.0)
         if name == "GRR":
             return float(response_information(center.array, np.exp([float(epsilon)]))[0]) / unit, None
         protocol = self.protocol(name, confidence, epsilon)
@@ -333,20 +335,26 @@ def figure(
     `draws` defaults to a few, `FIGURES[number][2]` is the paper's number; `points` is how many epsilons, `time_limit`
     the seconds of PolyOpt for each point, `report` a progress function of (done, total). Raises InputError.
     """
+    checked(number, draws, seed, points, calibration, time_limit)
+    make, few, many = FIGURES[number]
+    count = 1 if many == 1 else few if draws is None else draws
+    run = Experiment(count, seed, points, calibration, time_limit, report or (lambda done, total: None))
+    words = "" if many == 1 else f"{count} draw{'s' * (count > 1)} (the paper: {many}) from seed {seed}; "
+    title = f"Robust local differential privacy, figure {number}: {(make.__doc__ or '').splitlines()[0].rstrip('.')}"
+    return Figure(f"lopuhaa2021-{number}", title, make(run), f"{words}calibration {calibration}")
+
+
+def checked(number: int, draws: int | None, seed: int, points: int, calibration: str, time_limit: float) -> None:
+    """Raise InputError, before anything is computed, for what `figure` cannot take."""
     if number not in FIGURES:
         known = f"{min(FIGURES)} to {max(FIGURES)}"
         raise InputError(f"there is no figure {number}", "lopuhaa2021", f"its experiments are figures {known}")
-    make, few, many = FIGURES[number]
-    for name, value, least in (("draws", few if draws is None else draws, 1), ("points", points, 2), ("seed", seed, 0)):
+    for name, value, least in (("draws", 1 if draws is None else draws, 1), ("points", points, 2), ("seed", seed, 0)):
         if value < least:
             raise InputError(f"it is {value}", name, f"give at least {least}")
-    if not time_limit > 0:
+    checked_way(calibration, "figure")
+    if not 0 < time_limit < math.inf:
         raise InputError(f"it is {time_limit}", "time_limit", "give seconds above 0")
-    count = 1 if many == 1 else few if draws is None else draws
-    run = Experiment(count, seed, points, calibration, time_limit, report or (lambda done, total: None))
-    words = "" if many == 1 else f"{count} draws (the paper: {many}) from seed {seed}; "
-    title = f"Robust local differential privacy, figure {number}: {(make.__doc__ or '').splitlines()[0]}"
-    return Figure(f"lopuhaa2021-{number}", title, make(run), f"{words}calibration {calibration}")
 
 
 def _entropy(probabilities: np.ndarray) -> float:

@@ -12,7 +12,9 @@ from html import escape
 __all__ = ["Curve", "Figure", "Panel"]
 
 COLOURS = ("#1f4e9c", "#d1495b", "#2e8b57", "#8a5a00", "#7b3fa0", "#444444", "#e08e0b")
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 300, 230, 52, 34, 14, 44
+NARROWEST, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 300, 230, 52, 34, 14, 44
+LEAST = 760
+"""The least width of a picture, for its title."""
 ACROSS = 4
 """Panels in a row of the picture."""
 
@@ -69,12 +71,15 @@ class Figure:
         return stream.getvalue()
 
     def svg(self) -> str:
-        """The picture, white behind, each panel with its own axes, one legend below."""
+        """The picture, white behind, each panel with its own axes, one legend for all below."""
         names = list(dict.fromkeys(curve.name for panel in self.panels for curve in panel.curves))
         colours = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(names)}
         across = min(ACROSS, len(self.panels))
         down = -(-len(self.panels) // across)
-        width, height = across * WIDTH, down * HEIGHT + 92
+        wide = max(NARROWEST, LEAST // across)
+        tall = HEIGHT * wide // NARROWEST if down == 1 else HEIGHT
+        places, rows = _legend(names, across * wide)
+        width, height = across * wide, down * tall + 62 + 20 * rows
         lines = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
             'font-size="11">',
@@ -83,22 +88,32 @@ class Figure:
             f'<text x="10" y="22" font-size="14">{escape(self.title)}</text>',
         ]
         for at, panel in enumerate(self.panels):
-            x, y = at % across * WIDTH, 30 + at // across * HEIGHT
-            lines += [f'<g transform="translate({x},{y})">', *_drawn(panel, colours), "</g>"]
-        x = 16
-        for name in names:
-            y = height - 38
+            x, y = at % across * wide, 30 + at // across * tall
+            lines += [f'<g transform="translate({x},{y})">', *_drawn(panel, colours, wide, tall), "</g>"]
+        for name, (x, row) in zip(names, places, strict=True):
+            y = down * tall + 42 + 20 * row
             lines.append(f'<path d="M{x},{y} h22" stroke="{colours[name]}" stroke-width="2.5"/>')
             lines.append(f'<text x="{x + 28}" y="{y}" dominant-baseline="middle">{escape(name)}</text>')
-            x += 46 + 7 * len(name)
         lines.append(f'<text x="16" y="{height - 14}" font-size="10" fill="#555">{escape(self.note)}</text>')
         return "\n".join([*lines, "</svg>", ""])
 
 
-def _drawn(panel: Panel, colours: dict[str, str]) -> list[str]:
+def _legend(names: Sequence[str], width: int) -> tuple[list[tuple[int, int]], int]:
+    """(x, row) of each name in the legend, and how many rows there are."""
+    places, x, row = [], 16, 0
+    for name in names:
+        needed = 46 + 7 * len(name)
+        if x > 16 and x + needed > width:
+            x, row = 16, row + 1
+        places.append((x, row))
+        x += needed
+    return places, row + 1
+
+
+def _drawn(panel: Panel, colours: dict[str, str], wide: int, tall: int) -> list[str]:
     points = [point for curve in panel.curves for point in curve.points()]
     xs, ys = _ticks([x for x, _ in points]), _ticks([y for _, y in points])
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    right, bottom = wide - RIGHT, tall - BOTTOM
 
     def across(x: float) -> float:
         return LEFT + (x - xs[0]) / (xs[-1] - xs[0]) * (right - LEFT)
@@ -109,7 +124,7 @@ def _drawn(panel: Panel, colours: dict[str, str]) -> list[str]:
     lines = [
         f'<text x="{(LEFT + right) / 2}" y="{TOP - 10}" text-anchor="middle">{escape(panel.title)}</text>',
         f'<path d="M{LEFT},{TOP} V{bottom} H{right}" fill="none" stroke="black"/>',
-        f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 12}" text-anchor="middle">{escape(panel.x_label)}</text>',
+        f'<text x="{(LEFT + right) / 2}" y="{tall - 12}" text-anchor="middle">{escape(panel.x_label)}</text>',
         f'<text transform="translate(12,{(TOP + bottom) / 2}) rotate(-90)" text-anchor="middle">'
         f"{escape(panel.y_label)}</text>",
     ]

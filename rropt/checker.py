@@ -2718,7 +2718,9 @@ def _check_row_signs(problem: _Problem, proof: _Proof) -> None:
 
 
 def _yield(problem: _Problem, proof: _Proof) -> Pair:
-    """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows); branch-tree: "yields B"."""
+    """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows, for inverse_trace
+    sum(a) and more); branch-tree: "yields B".
+    """
     if proof.kind == "branch-tree":
         return _pair(proof.most)
     if proof.kind in ("entropy-dual", "entropy-farkas"):

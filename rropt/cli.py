@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rropt.cli_figures import draw_figure
 from rropt.errors import InputError, NoRoute, RroptError
 
 app = typer.Typer(
@@ -23,7 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
 )
-models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve.")
+models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve, figure.")
+models_app.command("figure")(draw_figure)
 app.add_typer(models_app, name="models")
 
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130

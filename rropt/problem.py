@@ -13,7 +13,7 @@ from rropt.assembly import Status, assemble, gap_of, in_units
 from rropt.certificates import Certificate
 from rropt.checker import Verdict
 from rropt.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
-from rropt.constraints.base import Constraint
+from rropt.constraints import ApproximateLDP, Constraint
 from rropt.constraints.entropy import tightest_floor
 from rropt.errors import InputError
 from rropt.exact import Interval, cleared, coefficient, float_down, float_up
@@ -236,8 +236,8 @@ class Problem:
         zeros = [label for label, weight in zip(program.inputs, program.weights, strict=True) if weight == 0]
         if zeros:
             found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
-        ratios = isinstance(program.cone, FreeCone | PolyhedralCone)
-        if ratios and isinstance(base_cone(program.cone), FreeCone) and program.floor is None:
+        free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
+        if free and program.floor is None and not any(isinstance(rule, ApproximateLDP) for rule in self.constraints):
             found.append("no privacy constraint is declared")
         return tuple(found)
 

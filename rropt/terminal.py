@@ -227,6 +227,19 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 @contextmanager
+def points_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar of points done on the error stream; nothing where that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} points"))
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(what, total=1)
+        yield lambda done, total: bar.update(task, total=total, completed=done)
+
+
+@contextmanager
 def progress(goal: float) -> Iterator[Callable[[float | None, float | None], None]]:
     """A progress bar on the error stream with value, bound and gap; nothing where that is no terminal.
 

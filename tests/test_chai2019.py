@@ -65,12 +65,12 @@ def test_the_rule_for_q_is_exact_for_every_gamma() -> None:
                     continue
                 found = chai2019.best_size(k, ratio)
                 assert found == (t if ratio**2 >= square else t + 1)
-                assert found == best_sizes(k, ratio)[0] == printed_rule(k, ratio)
-                assert (len(best_sizes(k, ratio)) == 2) == (ratio**2 == square)
+                sizes = best_sizes(k, ratio)
+                assert found == sizes[0] == printed_rule(k, ratio)
+                assert (len(sizes) == 2) == (ratio**2 == square)
         for ratio in RATIOS:
-            best = max(height(k, ratio, t) for t in range(1, k))
-            q = chai2019.best_size(k, ratio)
-            assert q == printed_rule(k, ratio) == min(t for t in range(1, k) if height(k, ratio, t) == best)
+            heights = [height(k, ratio, t) for t in range(1, k)]
+            assert chai2019.best_size(k, ratio) == printed_rule(k, ratio) == 1 + heights.index(max(heights))
 
 
 def test_where_two_sizes_tie_their_mixtures_are_minimax_too() -> None:

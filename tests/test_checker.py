@@ -17,6 +17,7 @@ import pytest
 import test_checker_boxes
 import test_checker_columns
 import test_checker_cuts
+import test_checker_designs
 import test_checker_entropy
 import test_checker_offdiagonal
 import test_checker_shapes
@@ -286,6 +287,7 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
 ]  # fmt: skip
 ISOLATED += [*test_checker_boxes.ISOLATED, *test_checker_columns.ISOLATED, *test_checker_offdiagonal.ISOLATED]
 ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_checker_entropy.ISOLATED]
+ISOLATED += test_checker_designs.ISOLATED
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof", "_check_certificate"}  # fmt: skip

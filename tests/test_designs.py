@@ -87,8 +87,9 @@ def test_the_interior_point_solves_what_scipy_solves():
     prior = rng.dirichlet(np.ones(4))
     columns = np.where(rng.random((4, 9)) < 0.5, 3.0, 1.0)
     columns = np.hstack([columns, np.where(np.eye(4) > 0, 3.0, 1.0), np.where(np.eye(4) > 0, 1.0, 3.0)])
-    weight = np.diag([1.0, 2.0, 0.5, 1.0])
-    found = best_design(columns, prior, weight, 1e-10)
+    queries = np.diag([1.0, 2.0, 0.5, 1.0])
+    weight = queries @ queries.T
+    found = best_design(columns, prior, queries, 1e-10)
     unit = columns / np.sqrt(prior @ columns)
 
     def height(mass):
@@ -97,10 +98,10 @@ def test_the_interior_point_solves_what_scipy_solves():
     assert np.abs(columns @ found.mass - 1).max() < 1e-9
     assert height(found.mass) == pytest.approx(found.value, rel=1e-12)
     # No feasible direction improves it: the prices prove so.
-    table = found.inverse @ weight @ found.inverse
+    table = found.forms @ found.forms.T
     costs = np.einsum("xn,xn->n", columns, table @ columns) / (prior @ columns)
     assert (costs <= found.prices @ columns + 1e-7).all()
-    assert 2 * np.trace(weight @ found.inverse) - found.prices.sum() == pytest.approx(found.value, rel=1e-9)
+    assert 2 * np.sum(queries * found.forms) - found.prices.sum() == pytest.approx(found.value, rel=1e-9)
     # Columns that all leave one input alone span no design.
     assert best_design(np.ones((3, 4)), np.full(3, 1 / 3), np.eye(3), 1e-8) is None
 

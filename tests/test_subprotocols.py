@@ -30,7 +30,9 @@ FAMILIES = [IndependentReporting, ConditionalReporting, UnaryConditionalReportin
 COUNTS = [[1, 4, 465], [1, 62, 80], [59, 298, 30]]
 SET = ChiSquareSet(COUNTS)
 SETS = {"plain": SET, "zero cells": ChiSquareSet([[35, 3, 130], [0, 24, 209], [40, 0, 559]])}
-BINARY = Mechanism.from_rationals([[F(3, 5), F(2, 5)], [F(2, 5), F(3, 5)], [F(3, 5), F(2, 5)]], SET.pairs.other, "ab")
+TWO = ["a", "b"]
+BINARY = Mechanism.from_rationals([[F(3, 5), F(2, 5)], [F(2, 5), F(3, 5)], [F(3, 5), F(2, 5)]], SET.pairs.other, TWO)
+TELLING = Mechanism.from_rationals([[F(1), F(0)], [F(0), F(1)], [F(0), F(1)]], SET.pairs.other, TWO)
 
 
 @pytest.mark.parametrize("table", SETS)
@@ -57,7 +59,7 @@ def test_the_formula_is_the_truth_at_the_centre(family: type) -> None:
 def test_randomised_response_needs_as_much_by_either_calibration() -> None:
     """As a k-RR with D of its own calibration, and as any mechanism: the same ratio."""
     c = SETS["plain"]
-    protocol = ConditionalReporting(c, 1)
+    protocol = ConditionalReporting(c, "0.1")
     for s, ratio in enumerate(protocol.ratios_other):
         assert ratio is not None
         need = own_need(c, s, RandomizedResponse(c.pairs.other, gamma=ratio).to_mechanism(), "exact")
@@ -79,14 +81,14 @@ def test_every_corner_of_a_level_needs_no_more_than_its_calibration(table: str) 
             for members in combinations(range(3), size):
                 high, low = ratio / (ratio + 1), 1 / (ratio + 1)
                 rows = [[high, low] if u in members else [low, high] for u in range(3)]
-                need = own_need(c, s, Mechanism.from_rationals(rows, c.pairs.other, "ab"), "exact")
+                need = own_need(c, s, Mechanism.from_rationals(rows, c.pairs.other, ["a", "b"]), "exact")
                 worst = max(worst, float(need.up), float(need.down))
         assert worst == pytest.approx(1.5, abs=1e-9)
     shared = shared_subset_calibration(c).ratio(r)
     assert shared is not None
     high, low = shared / (shared + 1), 1 / (shared + 1)
     rows = [[high, low] if u == 2 else [low, high] for u in range(3)]
-    assert float(shared_need(c, Mechanism.from_rationals(rows, c.pairs.other, "ab"), "exact")) <= 1.5 + 1e-9
+    assert float(shared_need(c, Mechanism.from_rationals(rows, c.pairs.other, ["a", "b"]), "exact")) <= 1.5 + 1e-9
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -151,7 +153,7 @@ def test_of_a_known_distribution_everything_may_be_told() -> None:
         ([BINARY], "1 sub-protocols for 3"),
         ([BINARY, "krr", BINARY], "krr"),
         (RandomizedResponse(SET.pairs.other, 15), "need a ratio"),
-        (Mechanism.from_rationals([[F(1), F(0)], [F(0), F(1)], [F(0), F(1)]], SET.pairs.other, "ab"), "need a ratio"),
+        (TELLING, "need a ratio"),
     ],
 )
 def test_what_is_no_fit_sub_protocol_is_refused(sub: object, words: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rropt.constraints.approximate import ApproximateLDP
 from rropt.constraints.base import Constraint
 from rropt.constraints.bistochastic import Bistochastic
 from rropt.constraints.entropy import EntropyRate, SharedEntropyRate
@@ -22,6 +23,7 @@ from rropt.priors import Prior
 __all__ = [
     "LDP",
     "RLDP",
+    "ApproximateLDP",
     "Bistochastic",
     "Blocks",
     "Circulant",
@@ -47,6 +49,7 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
     which `rldp` takes pairs and counts that it does not give itself. Raises InputError."""
     makers: dict[str, tuple[Callable[..., Any], frozenset[str], frozenset[str]]] = {
         LDP.kind: (LDP, frozenset(), frozenset({"epsilon", "gamma", "criterion", "properties", "population"})),
+        ApproximateLDP.kind: (ApproximateLDP, frozenset({"delta"}), frozenset({"epsilon", "gamma"})),
         Bistochastic.kind: (Bistochastic, frozenset(), frozenset()),
         EntropyRate.kind: (EntropyRate, frozenset({"at_least"}), frozenset()),
         SharedEntropyRate.kind: (SharedEntropyRate, frozenset({"at_least", "blocks"}), frozenset()),

@@ -33,6 +33,8 @@ FORM_BITS = 52
 """W is written as multiples of 2^-52: it need not be the best one."""
 WORK_BITS = 200
 NODES = 400_000
+TESTS = 10**8
+"""The format's limit of k * max(k, queries) * nodes."""
 
 Queries = tuple[tuple[Fraction, ...], ...]
 
@@ -66,6 +68,12 @@ def prove_design(
     return Proof(payload, gained - sum(prices, Fraction(0)) - utility.offset, (), 3)
 
 
+def _most_nodes(program: Program) -> int:
+    """As many as are looked at here and read by a checker; a search may end two above what it is given."""
+    assert isinstance(program.utility, InverseTrace)
+    return min(NODES, TESTS // (program.size * max(program.size, len(program.utility.rows))) - 2)
+
+
 def _raised(program: Program, dual: Dual, shift: Fraction) -> list[Fraction]:
     """Prices plus `shift` times the prior, rounded up."""
     return [
@@ -93,7 +101,7 @@ def _by_corners(
     for _ in range(20):
         prices = dual.prices + (shift + margin) * p
         search = CornerSearch(w @ w.T - (np.outer(prices, p) + np.outer(p, prices)) / 2, gamma)
-        search.run(-1e-16 * scale, NODES, stop)
+        search.run(-1e-16 * scale, _most_nodes(program), stop)
         if not math.isfinite(search.bound):
             return None
         if search.bound > 0:
@@ -190,7 +198,7 @@ def _by_boxes(
         assert isinstance(program.utility, InverseTrace)
         queries = np.array([[float(c) for c in row] for row in program.utility.rows])
         reached = 2 * float((queries * w).sum()) - float(dual.prices.sum()) - float(program.utility.offset)
-        search.run(-math.inf if target is None else reached - target, NODES, stop)
+        search.run(-math.inf if target is None else reached - target, _most_nodes(program), stop)
         found = search.tree
     if not math.isfinite(found.bound):
         return None

@@ -22,17 +22,22 @@ INNER = 60
 
 @dataclass(frozen=True)
 class DesignPoint:
-    """`mass` of each column, the `prices` (k,), the inverse of the information matrix, and tr(A M^-1)."""
+    """`mass` of each column, the `prices` (k,), the `forms` W = M^-1 C (k x r), and the value tr(C'M^-1 C)."""
 
     mass: FloatArray
     prices: FloatArray
-    inverse: FloatArray
+    forms: FloatArray
     value: float
 
 
-def best_design(columns: FloatArray, prior: FloatArray, weight: FloatArray, tolerance: float) -> DesignPoint | None:
-    """The best masses of k x n `columns` (each positive somewhere) for A = `weight` (k x k), to a relative duality gap
-    of `tolerance`; None where the columns span no design of full rank that sums to one."""
+def best_design(
+    columns: FloatArray, prior: FloatArray, queries: FloatArray, tolerance: float, ridge: float = 0.0
+) -> DesignPoint | None:
+    """The best masses of k x n `columns` (each positive somewhere) for A = C C' + ridge I, C = `queries` (k x r), to a
+    relative duality gap of `tolerance`; None where the columns span no design of full rank that sums to one.
+
+    M is never formed: with the triangle R of D^(1/2) U' = Q R it is R'R, and its condition is the square of R's.
+    """
     k, n = columns.shape
     unit = columns / np.sqrt(prior @ columns)
     mass = np.full(n, k / columns.sum())
@@ -40,11 +45,15 @@ def best_design(columns: FloatArray, prior: FloatArray, weight: FloatArray, tole
     while True:
         for _ in range(INNER):
             try:
-                inverse = np.linalg.inv((unit * mass) @ unit.T)
-                inner = unit.T @ inverse @ unit
-                outer = unit.T @ (inverse @ weight @ inverse) @ unit
+                triangle, asked = _factor(unit, mass, queries)
+                basis = linalg.solve_triangular(triangle, unit, trans="T")
+                inner, told = basis.T @ basis, asked.T @ basis
+                outer = told.T @ told
+                if ridge:
+                    solved = linalg.solve_triangular(triangle, basis)
+                    outer = outer + ridge * (solved.T @ solved)
                 if not scale:
-                    scale = float(np.trace(weight @ inverse))
+                    scale = float(np.sum(asked**2))
                     mu = scale / n
                 slope = -np.diagonal(outer) - mu / mass
                 hessian = 2 * inner * outer + np.diag(mu / mass**2)
@@ -52,7 +61,7 @@ def best_design(columns: FloatArray, prior: FloatArray, weight: FloatArray, tole
                 factor = linalg.cho_factor(hessian + 1e-15 * np.trace(hessian) / n * np.eye(n), lower=True)
                 solved = linalg.cho_solve(factor, np.column_stack([columns.T, -slope]))
                 prices = np.linalg.solve(columns @ solved[:, :k], columns @ solved[:, k] - missing)
-            except np.linalg.LinAlgError:
+            except (np.linalg.LinAlgError, ValueError):
                 return None
             step = solved[:, k] - solved[:, :k] @ prices
             shrinking = step < 0
@@ -66,6 +75,15 @@ def best_design(columns: FloatArray, prior: FloatArray, weight: FloatArray, tole
             if np.abs(1 - columns @ mass).max() > 1e-9:
                 return None
         if n * mu <= tolerance * scale:
-            inverse = np.asarray(np.linalg.inv((unit * mass) @ unit.T), dtype=np.float64)
-            return DesignPoint(mass, prices, inverse, float(np.trace(weight @ inverse)))
+            triangle, asked = _factor(unit, mass, queries)
+            forms = np.asarray(linalg.solve_triangular(triangle, asked), dtype=np.float64)
+            return DesignPoint(mass, prices, forms, float(np.sum(asked**2)))
         mu *= SHRINK
+
+
+def _factor(unit: FloatArray, mass: FloatArray, queries: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(R with M = R'R, R'^-1 C). Raises LinAlgError where R is singular."""
+    triangle = np.linalg.qr((unit * np.sqrt(mass)).T, mode="r")
+    if np.abs(np.diagonal(triangle)).min() <= 1e-14 * np.abs(np.diagonal(triangle)).max():
+        raise np.linalg.LinAlgError("no design of full rank")
+    return triangle, np.asarray(linalg.solve_triangular(triangle, queries, trans="T"))

@@ -19,6 +19,7 @@ from rropt.confidence import ChiSquareSet, EveryDistribution, KnownDistribution
 from rropt.constraints import (
     LDP,
     RLDP,
+    ApproximateLDP,
     Bistochastic,
     Blocks,
     Circulant,
@@ -77,6 +78,8 @@ EXAMPLES = [
     Example(LDP(gamma=2, properties=[["a", "b"]], population={"a": 1, "b": 3, "c": 2}), FLAT),
     Example(LDP("0.4", properties=[["c"], ["a"]], population={"a": 1, "b": 0, "c": "1/2"}), FLAT),
     Example(LDP(gamma="7/2"), [[F(1, 2), F(1, 4), F(1, 8), F(1, 8)]] * 2, ("x", "y"), ("p", "q", "r", "s")),
+    Example(ApproximateLDP(gamma=2, delta="1/10"), FLAT),
+    Example(ApproximateLDP(epsilon="0.5", delta="0.2"), [[F(1, 4)] * 4] * 2, ("x", "y"), ("p", "q", "r", "s")),
     Example(
         Forbidden([("a", "b"), ("c", "a")]),
         [[F(1, 2), 0, F(1, 2)], [F(1)] + [F(0)] * 2, [F(0), F(1), F(0)]],

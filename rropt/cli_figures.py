@@ -1,0 +1,40 @@
+"""The command `rropt models figure`: a paper's figure, made again, as data and picture."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rropt.errors import InputError
+
+PAPERS = ("lopuhaa2021",)
+"""The modules of `rropt.models` that have figures by number."""
+
+
+def draw_figure(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"A paper: {', '.join(PAPERS)}.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the figure.")],
+    draws: Annotated[int | None, typer.Option("--draws", help="Draws (default: a few; in the paper 200).")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the draws.")] = 1,
+    points: Annotated[int, typer.Option("--points", help="How many epsilons from 0.2 to 8.")] = 40,
+    calibration: Annotated[str, typer.Option("--calibration", help="paper, or exact: without its slack.")] = "paper",
+    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds of an optimisation, one point.")] = 20.0,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = Path("."),
+) -> None:
+    """Make a paper's figure again: data as CSV, with proved bounds where it optimises, and an SVG picture."""
+    from rropt import terminal
+    from rropt.files import check_writable, write_whole
+
+    if name not in PAPERS:
+        raise InputError(f"no paper with figures is called {name!r}", "models figure", f"known: {', '.join(PAPERS)}")
+    paper = import_module(f"rropt.models.{name}")
+    files = [f"{name}-{number}.csv", f"{name}-{number}.svg"]
+    paper.checked(number, draws, seed, points, calibration, time_limit)
+    check_writable(out, files)
+    with terminal.points_progress(f"figure {number}") as report:
+        figure = paper.figure(number, draws, seed, points, calibration, time_limit, report)
+    for file, text in zip(files, (figure.csv(), figure.svg()), strict=True):
+        typer.echo(f"wrote {write_whole(out / file, text)}")

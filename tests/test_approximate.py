@@ -1,0 +1,153 @@
+"""(epsilon, delta)-LDP: definition, form, certified optima against a formula, and what the certificate proves."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import chain, combinations, permutations
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.checker import check_bytes
+from rropt.declarations import parse_problem
+from rropt.errors import InputError
+
+F = Fraction
+
+
+def by_sets(mechanism: rr.Mechanism, gamma: Fraction) -> Fraction:
+    """The definition over all events: the largest P(S | x) - gamma P(S | z)."""
+    k, m = mechanism.shape
+    events = chain.from_iterable(combinations(range(m), size) for size in range(m + 1))
+    return max(
+        sum((mechanism.entry(x, y) - gamma * mechanism.entry(z, y) for y in event), F(0))
+        for event in events
+        for x, z in permutations(range(k), 2)
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_violation_is_that_of_the_worst_event_and_of_the_worst_row(seed: int) -> None:
+    rows = np.random.default_rng(seed).integers(0, 7, (4, 4)) + (np.arange(4) == 0)
+    design = rr.Mechanism.from_rationals([[F(int(n), int(row.sum())) for n in row] for row in rows])
+    rule = rr.ApproximateLDP(gamma="3/2", delta="0.1")
+    assert rule.violation(design) == max(by_sets(design, F(3, 2)), F(0)) - F(1, 10)
+    excess = max(row.excess(design) for row in rule.rows(design.inputs, design.outputs))
+    assert (excess <= 0) == (rule.violation(design) <= 0)
+    at_one = rr.ApproximateLDP(epsilon=1, delta="0.1")
+    assert at_one.violation(design) == rr.delta_of(design, 1).upper - F(1, 10)
+
+
+@pytest.mark.parametrize("level", [{"gamma": 3}, {"gamma": "1.2"}, {"epsilon": 1}])
+@pytest.mark.parametrize("delta", ["0.2", "0.01", "1e-6"])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_most_truth_is_the_published_formula(k: int, delta: str, level: dict[str, object]) -> None:
+    """k (gamma + (k - 1) delta) / (gamma + k - 1): averaging over relabellings keeps trace and privacy, so one
+    number on the diagonal and one beside it are enough, and p - gamma (1 - p) / (k - 1) <= delta is left."""
+    rule = rr.ApproximateLDP(**level, delta=delta)
+    solution = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=range(k)).solve(gap=1e-9)
+    assert solution.status == "certified"
+    assert solution.warnings == () or not any("privacy" in line for line in solution.warnings)
+    ends = [k * (g + (k - 1) * F(delta)) / (g + k - 1) for g in (rule.level.ratio.lower, rule.level.ratio.upper)]
+    assert solution.attained.upper <= ends[1]
+    assert solution.limit >= ends[0]
+    assert solution.limit - solution.attained.lower < F(1, 10**9)
+    # Privacy exactly, from the definition, at the lower end of the ratio.
+    assert rule.violation(solution.mechanism) <= 0
+    assert by_sets(solution.mechanism, rule.level.ratio.lower) <= F(delta)
+
+
+def test_delta_buys_truth_beyond_pure_privacy() -> None:
+    values = [
+        rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=range(4)).solve().value
+        for rule in (rr.LDP(epsilon=1), *(rr.ApproximateLDP(epsilon=1, delta=d) for d in ("1e-9", "0.01", "0.1")))
+    ]
+    assert values[0] == pytest.approx(values[1], abs=1e-7)
+    assert values[1] < values[2] < values[3]
+
+
+def test_with_a_prior_it_stands_beside_other_constraints() -> None:
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    rules = [rr.ApproximateLDP(epsilon="0.5", delta="0.05"), rr.LDP(epsilon=2), rr.Floor("0.4")]
+    solution = rr.Problem(rr.Maximize(rr.Trace(prior)), rules).solve()
+    assert solution.status == "certified"
+    assert all(rule.violation(solution.mechanism) <= 0 for rule in rules)
+    without = rr.Problem(rr.Maximize(rr.Trace(prior)), rules[1:]).solve()
+    assert rules[0].violation(without.mechanism) > 0
+    assert without.value > solution.value
+
+
+def test_the_certificate_itself_proves_the_privacy() -> None:
+    """Every event's row stands in it, and a mechanism that leaks more is refused by the checker."""
+    rule = rr.ApproximateLDP(gamma=2, delta="0.05")
+    solution = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=range(3)).solve()
+    document = json.loads(solution.certificate.to_json())
+    assert len(document["problem"]["rows"]) == 6 * 6
+    assert check_bytes(json.dumps(document).encode()).proved
+    # Row 0 gives to output 1 what it takes from output 2: the trace stays, the event {2} now tells 2 from 0 too well.
+    one, two = (document["mechanism"]["columns"][y]["dense"] for y in (1, 2))
+    one[0], two[0] = str(int(one[0]) + 10**9), str(int(two[0]) - 10**9)
+    verdict = check_bytes(json.dumps(document).encode())
+    assert not verdict.proved
+    assert "delta 3 to 1 in 4" in verdict.reason
+
+
+def test_information_is_bounded() -> None:
+    prior = rr.Prior.from_counts({"a": 1, "b": 1})
+    rule = rr.ApproximateLDP(gamma=2, delta="0.1")
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule], outputs=["a", "b"])
+    solution = problem.solve(time_limit=5)
+    assert solution.status in ("certified", "bounded")
+    assert solution.bound is not None
+    assert rule.violation(solution.mechanism) <= 0
+    # The best 2 x 2 mechanism keeps p - 2 (1 - p) = 0.1 on both sides.
+    p = 2.1 / 3
+    best = np.log(2) + p * np.log(p) + (1 - p) * np.log(1 - p)
+    assert solution.value <= best + 1e-12
+    assert solution.bound >= best - 1e-12
+
+
+def test_problem_files_declare_it() -> None:
+    text = """
+schema = 1
+name = "approximate"
+[input]
+categories = ["a", "b", "c"]
+[objective]
+maximize = "trace"
+[[constraint]]
+kind = "approximate_ldp"
+epsilon = 1
+delta = 0.01
+"""
+    problem = parse_problem(text)
+    assert problem.constraints == (rr.ApproximateLDP(epsilon=1, delta="0.01"),)
+    assert parse_problem(rr.problem_to_toml(problem)).constraints == problem.constraints
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: rr.ApproximateLDP(epsilon=1), "delta is missing"),
+        (lambda: rr.ApproximateLDP(epsilon=1, delta=0), "for 0 use LDP"),
+        (lambda: rr.ApproximateLDP(epsilon=1, delta=1), "between 0 and 1"),
+        (lambda: rr.ApproximateLDP(delta="0.1"), "epsilon or gamma"),
+        (lambda: rr.ApproximateLDP(gamma=1, delta="0.1"), "not above 1"),
+        (lambda: rr.ApproximateLDP(epsilon=1, delta=F(1, 3**400)), "too many"),
+        (
+            lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.1")], inputs=range(8)).solve(),
+            "more than 4,096",
+        ),
+        (
+            lambda: rr.Problem(
+                rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3))), [rr.ApproximateLDP(1, delta="0.1")]
+            ).solve(),
+            "it needs outputs",
+        ),
+    ],
+)
+def test_bad_input(call: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        call()  # type: ignore[operator]
