@@ -146,7 +146,7 @@ def double_description(size: int, rows: Sequence[Sequence[Fraction]]) -> set[tup
     return set(found)
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 5, pytest.param(6, marks=pytest.mark.long)])
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
 def test_the_list_is_the_one_of_the_double_description_method(size: int) -> None:
     """In rationals, on all rows of all pairs, for levels on both sides of g = k - 2 and of k - 1."""
     edges = {F(size - 2) + F(1, 50), F(size - 2), F(size - 2) - F(1, 50), F(size - 1)}
