@@ -20,7 +20,7 @@ from rropt.mechanisms.sets.families import declared_ratio
 from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
 from rropt.priors import Prior, category_labels
 from rropt.sampling import MechanismSampler, Source
-from rropt.sampling.labels import relabel
+from rropt.sampling.labels import codes_of, flat_codes
 from rropt.sampling.sources import secure_source
 
 if TYPE_CHECKING:
@@ -98,18 +98,14 @@ class HadamardResponse(RandomizedChannel):
 
     def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
         """Draw one output (0, ..., K - 1) for each input, exactly. `codes`: one axis."""
-        given = np.asarray(codes)
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise InputError("they are no list of integers", "codes", f"give positions 0 to {self.size - 1}")
-        if given.size and (given.min() < 0 or given.max() >= self.size):
-            raise InputError("some are no inputs", "codes", f"they must be 0 to {self.size - 1}")
+        given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         bits, sides = self._samplers
         likely = sides.sample(np.zeros(len(given), dtype=np.uint8), source).astype(np.int64)
         drawn = np.zeros(len(given), dtype=np.int64)
         for at in range(self.width.bit_length() - 1):
             drawn |= bits.sample(np.zeros(len(given), dtype=np.uint8), source).astype(np.int64) << at
-        rows = given.astype(np.int64) + 1
+        rows = given + 1
         # Half of the outputs lie on each side of a row; flipping the row's lowest bit leads from one to the other.
         wrong = (np.bitwise_count(rows & drawn) & 1) == likely
         drawn ^= np.where(wrong, rows & -rows, 0)
@@ -117,14 +113,7 @@ class HadamardResponse(RandomizedChannel):
 
     def randomize(self, labels: Any, source: Source | None = None) -> np.ndarray:
         """As `sample`, from labels to outputs."""
-        codes: list[int] = []
-
-        def keep(found: np.ndarray) -> np.ndarray:
-            codes.extend(found.ravel().tolist())
-            return found
-
-        relabel(labels, self.labels, self.labels, keep)
-        return self.sample(codes, source)
+        return self.sample(codes_of(labels, self.labels), source)
 
     def covariance(self, frequencies: FloatArray) -> FloatArray:
         """n times the k x k covariance of the estimate at the true `frequencies`.

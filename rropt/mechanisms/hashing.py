@@ -20,7 +20,7 @@ from rropt.mechanisms.sets.families import declared_ratio
 from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
 from rropt.priors import Prior, category_labels
 from rropt.sampling import MechanismSampler, Source
-from rropt.sampling.labels import relabel
+from rropt.sampling.labels import codes_of, flat_codes
 from rropt.sampling.sources import secure_source
 
 if TYPE_CHECKING:
@@ -121,30 +121,19 @@ class LocalHashing(RandomizedChannel):
 
     def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
         """Draw one report for each input, exactly: n x (d + 1) integers, a_1, ..., a_d and r. `codes`: one axis."""
-        given = np.asarray(codes)
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise InputError("they are no list of integers", "codes", f"give positions 0 to {self.size - 1}")
-        if given.size and (given.min() < 0 or given.max() >= self.size):
-            raise InputError("some are no inputs", "codes", f"they must be 0 to {self.size - 1}")
+        given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         uniform, away = self._samplers
         zeros = np.zeros((len(given), self.digits), dtype=np.uint8)
         functions = uniform.sample(zeros, source).astype(np.int64)
-        hashes = (functions * self.points[given.astype(np.int64)]).sum(axis=1)
+        hashes = (functions * self.points[given]).sum(axis=1)
         shift = away.sample(zeros[:, 0], source).astype(np.int64)
         found = np.column_stack([functions, (hashes + shift) % self.buckets])
         return found.astype(np.min_scalar_type(self.buckets - 1))
 
     def randomize(self, labels: Any, source: Source | None = None) -> np.ndarray:
         """As `sample`, from labels to reports."""
-        codes: list[int] = []
-
-        def keep(found: np.ndarray) -> np.ndarray:
-            codes.extend(found.ravel().tolist())
-            return found
-
-        relabel(labels, self.labels, self.labels, keep)
-        return self.sample(codes, source)
+        return self.sample(codes_of(labels, self.labels), source)
 
     def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies from reports (n x (d + 1)): (share of sets that contain x - 1/g) / (p - 1/g).

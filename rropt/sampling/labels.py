@@ -64,6 +64,29 @@ def relabel(
     return np.asarray(names[drawn], dtype=object).reshape(shape)
 
 
+def codes_of(labels: Any, inputs: Sequence[str]) -> np.ndarray:
+    """The positions in `inputs` of a sequence or array of labels, on one axis. Raises InputError as `relabel`."""
+    found = [np.zeros(0, dtype=np.intp)]
+
+    def keep(codes: np.ndarray) -> np.ndarray:
+        found[0] = codes.ravel()
+        return codes
+
+    relabel(labels, inputs, inputs, keep)
+    return found[0]
+
+
+def flat_codes(codes: Any, size: int) -> np.ndarray:
+    """`codes` on one axis as int64, each a position 0, ..., size - 1. Raises InputError that counts the others."""
+    given = np.asarray(codes)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InputError("they are no list of integers", "codes", f"give positions 0 to {size - 1}")
+    wrong = int(((given < 0) | (given >= size)).sum()) if given.size else 0
+    if wrong:
+        raise InputError(f"{wrong:,} of {given.size:,} are no inputs", "codes", f"they must be 0 to {size - 1}")
+    return np.asarray(given, dtype=np.int64)
+
+
 def _codes(values: list[Any], inputs: Sequence[str]) -> np.ndarray:
     """Positions in `inputs`, as many as values."""
     index: dict[Any, int] = {label: code for code, label in enumerate(inputs)}

@@ -22,7 +22,7 @@ from rropt.mechanisms.sets.counts import SupportCounts, unpacked
 from rropt.mechanisms.sets.drawing import uniform_subsets
 from rropt.priors import Prior, clean_labels
 from rropt.sampling import MechanismSampler, Source
-from rropt.sampling.labels import relabel
+from rropt.sampling.labels import codes_of, flat_codes
 from rropt.sampling.sources import CHUNK, secure_source
 
 if TYPE_CHECKING:
@@ -146,21 +146,14 @@ class SubsetMixture(RandomizedChannel):
     def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
         """Draw one set for each input, exactly: n x ceil(k / 8) bytes, the first category in the highest bit, so that
         no order of drawing shows. `codes`: one axis. Memory beside the result is constant."""
-        given = np.asarray(codes)
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise InputError("they are no list of integers", "codes", f"give positions 0 to {self.size - 1}")
-        if given.size and (given.min() < 0 or given.max() >= self.size):
-            wrong = int(((given < 0) | (given >= self.size)).sum())
-            raise InputError(
-                f"{wrong:,} of {given.size:,} are no inputs", "codes", f"they must be 0 to {self.size - 1}"
-            )
+        given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         drawn = np.empty((given.size, -(-self.size // 8)), dtype=np.uint8)
         sizes, coins = self._samplers
         # Rows that fit in the cache together with their bits.
         step = max(256, min(CHUNK, (1 << 22) // self.size))
         for start in range(0, given.size, step):
-            own = given[start : start + step].astype(np.int64)
+            own = given[start : start + step]
             t = sizes.sample(np.zeros(len(own), dtype=np.uint8), source).astype(np.int64)
             inside = coins.sample(t, source).astype(bool)
             sets = uniform_subsets(self.size, t - inside, own, inside, source)
@@ -169,13 +162,7 @@ class SubsetMixture(RandomizedChannel):
 
     def randomize(self, labels: Any, source: Source | None = None) -> list[Any]:
         """As `sample`, from labels to lists of labels in the order of the categories."""
-        codes: list[int] = []
-
-        def keep(found: np.ndarray) -> np.ndarray:
-            codes.extend(found.ravel().tolist())
-            return found
-
-        relabel(labels, self.labels, self.labels, keep)
+        codes = codes_of(labels, self.labels)
         return [[self.labels[x] for x in members] for members in unpacked(self.sample(codes, source), self.size)]
 
     # -- estimating ----------------------------------------------------------------------------------
