@@ -107,7 +107,7 @@ class HadamardResponse(RandomizedChannel):
             drawn |= bits.sample(np.zeros(len(given), dtype=np.uint8), source).astype(np.int64) << at
         rows = given + 1
         # Half of the outputs lie on each side of a row; flipping the row's lowest bit leads from one to the other.
-        wrong = (np.bitwise_count(rows & drawn) & 1) == likely
+        wrong = _odd(rows & drawn) == likely
         drawn ^= np.where(wrong, rows & -rows, 0)
         return drawn.astype(np.min_scalar_type(self.width - 1))
 
@@ -156,6 +156,14 @@ class HadamardResponse(RandomizedChannel):
         if method == "unbiased":
             return result
         return result.within(projected(values) if method == "projected" else clipped(values), method)
+
+
+def _odd(numbers: np.ndarray) -> np.ndarray:
+    """Whether each of these non-negative integers has an odd number of bits set: halves are folded onto each other."""
+    found = numbers.copy()
+    for shift in (32, 16, 8, 4, 2, 1):
+        found ^= found >> shift
+    return np.asarray(found & 1)
 
 
 def walsh_hadamard(values: FloatArray) -> FloatArray:
