@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import arb, fmpq
 
 from rropt.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone
-from rropt.exact import ball, enclosure
+from rropt.exact import ball, dyadic_up, enclosure
 
 PRICE_BITS = 72
 """Prices are multiples of 2^-72."""
@@ -147,3 +148,16 @@ def paired(outgoing: list[int], incoming: list[int]) -> list[tuple[tuple[int, in
                 x_left[1] -= amount
                 z_right[1] -= amount
     return sorted(flows.items())
+
+
+def raised_prices(
+    items: list[Any], worst: arb, unit: int, prices: Sequence[Fraction], prior: Sequence[Fraction]
+) -> list[Fraction]:
+    """Prices a + d p where the worst leaf of a box tree leaves d open: nu - d in every leaf of `items` (changed in
+    place) lowers its left side by d. A price may always be raised, so each is brought to the grid upwards."""
+    steps = math.ceil((upper_end(worst) + SLACK) * unit)
+    for item in items:
+        if isinstance(item, dict):
+            item["n"] -= steps
+    shift = Fraction(steps, unit)
+    return [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(prices, prior, strict=True)]

@@ -18,7 +18,7 @@ from rropt.certificates import Proof
 from rropt.cones import FloatArray
 from rropt.exact import dyadic_up, rational_text
 from rropt.programs import Program
-from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, exact_ball, grid, tangent_points, unit_for, upper_end
+from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, raised_prices, tangent_points, unit_for
 from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves
 from rropt.routes.base import Dual
 from rropt.routes.boxes import ColumnForms
@@ -50,14 +50,7 @@ def prove_boxes(
         tree, worst = _written(found.root, leaves, [exact_ball(price) for price in prices])
         if not worst.is_finite():
             return None
-        # Prices a + d p with nu - d in every leaf lower its left side by d.
-        steps = math.ceil((upper_end(worst) + SLACK) * leaves.unit)
-    shift = Fraction(steps, leaves.unit)
-    for item in tree:
-        if isinstance(item, dict):
-            item["n"] -= steps
-    # A price may always be raised, so each is brought to the grid upwards.
-    raised = [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(prices, program.prior, strict=True)]
+        raised = raised_prices(tree, worst, leaves.unit, prices, program.prior)
     payload: dict[str, object] = {
         "kind": "column-dual",
         "prices": [rational_text(price) for price in raised],

@@ -18,7 +18,7 @@ from rropt.certificates import Proof
 from rropt.confidence_cone import ConfidenceCone
 from rropt.exact import ball, dyadic_up, rational_text
 from rropt.programs import Program
-from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, chord, exact_ball, grid, largest_end, unit_for, upper_end
+from rropt.proofs.balls import PRECISION, PRICE_BITS, chord, exact_ball, grid, largest_end, raised_prices, unit_for
 from rropt.routes.base import Dual
 from rropt.routes.boxtree import CutBox, CutTree
 
@@ -41,13 +41,7 @@ def prove_cuts(program: Program, dual: Dual) -> Proof | None:
             tree, worst = writer.written([exact_ball(price) for price in raised])
             if not worst.is_finite():
                 continue
-            steps = math.ceil((upper_end(worst) + SLACK) * writer.unit)
-        # Prices a + d p with nu - d in every leaf lower its left side by d.
-        shift = Fraction(steps, writer.unit)
-        for item in tree:
-            if isinstance(item, dict):
-                item["n"] -= steps
-        final = [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(raised, program.prior, strict=True)]
+            final = raised_prices(tree, worst, writer.unit, raised, program.prior)
         payload: dict[str, object] = {
             "kind": "column-dual",
             "prices": [rational_text(price) for price in final],

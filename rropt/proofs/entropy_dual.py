@@ -18,7 +18,7 @@ from rropt.certificates import Proof
 from rropt.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone, cone_rows
 from rropt.exact import ball, dyadic_down, dyadic_up, enclosure, rational_text
 from rropt.programs import Linear, Program, RowEntropy
-from rropt.proofs.linear_dual import BITS
+from rropt.proofs.linear_dual import BITS, column_tests
 from rropt.routes.base import Dual
 
 LEAST_WEIGHT = 2.0**-200
@@ -47,15 +47,7 @@ class Gibbs:
             table["weight"] = rational_text(self.weight)
         table["rows"] = [rational_text(multiplier) for multiplier in self.rows]
         table["tilts"] = [[rational_text(tilt) for tilt in column] for column in self.tilts]
-        base = base_cone(program.cone)
-        edges = base.edges if isinstance(base, GraphCone) else ()
-        table["flows"] = [
-            [[x, z, rational_text(flow)] for (x, z, _), flow in zip(edges, column, strict=True) if flow]
-            for column in (self.flows if edges else ())
-        ]
-        if cone_rows(program.cone):
-            table["multipliers"] = [[rational_text(entry) for entry in column] for column in self.cone]
-        return table
+        return table | column_tests(program, self.flows, self.cone)
 
 
 def prove_entropy(program: Program, dual: Dual | None) -> Proof:

@@ -20,7 +20,7 @@ from rropt.cones import CompleteCone
 from rropt.exact import dyadic_up, rational_text
 from rropt.inverse_trace import InverseTrace
 from rropt.programs import Program
-from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, exact_ball, grid, largest_end, unit_for, upper_end
+from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, largest_end, raised_prices, unit_for
 from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves
 from rropt.routes.base import Dual
 from rropt.routes.boxes import ColumnForms
@@ -208,12 +208,7 @@ def _by_boxes(
         items, worst = leaves.written(found.root, [exact_ball(price) for price in prices])
         if not worst.is_finite():
             return None
-        steps = math.ceil((upper_end(worst) + SLACK) * leaves.unit)
-    shift = Fraction(steps, leaves.unit)
-    for item in items:
-        if isinstance(item, dict):
-            item["n"] -= steps
-    raised = [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(prices, program.prior, strict=True)]
+        raised = raised_prices(items, worst, leaves.unit, prices, program.prior)
     return raised, {"unit": str(leaves.unit), "boxes": items}
 
 

@@ -47,15 +47,24 @@ class Multipliers:
         table: dict[str, object] = {"kind": kind, "prices": [rational_text(price) for price in self.prices]}
         if rows:
             table["rows"] = [rational_text(multiplier) for multiplier in self.rows]
-        base = base_cone(program.cone)
-        edges = base.edges if isinstance(base, GraphCone) else ()
-        table["flows"] = [
+        return table | column_tests(program, self.flows, self.cone)
+
+
+def column_tests(
+    program: Program, flows: Sequence[Sequence[Fraction]], cone: Sequence[Sequence[Fraction]]
+) -> dict[str, object]:
+    """The keys `flows` and, for a polyhedral cone, `multipliers`: one list a column under test."""
+    base = base_cone(program.cone)
+    edges = base.edges if isinstance(base, GraphCone) else ()
+    table: dict[str, object] = {
+        "flows": [
             [[x, z, rational_text(flow)] for (x, z, _), flow in zip(edges, column, strict=True) if flow]
-            for column in (self.flows if edges else ())
+            for column in (flows if edges else ())
         ]
-        if cone_rows(program.cone):
-            table["multipliers"] = [[rational_text(entry) for entry in column] for column in self.cone]
-        return table
+    }
+    if cone_rows(program.cone):
+        table["multipliers"] = [[rational_text(entry) for entry in column] for column in cone]
+    return table
 
 
 def prove_linear(program: Program, dual: Dual) -> Proof:

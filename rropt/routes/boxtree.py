@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
 from rropt.cones import FloatArray
 
 
+class Splits:
+    """What the nodes of all these trees share: `parts`, the two halves of a split one, else None."""
+
+    __slots__ = ()
+    parts: tuple[Self, Self] | None
+
+    def nodes(self) -> Iterator[Self]:
+        """Every node in preorder, split ones included."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            if node.parts is not None:
+                stack += [node.parts[1], node.parts[0]]
+
+
 @dataclass(slots=True, eq=False)
-class Box:
+class Box(Splits):
     """A node: its limits, the bound of the maximum on it, and what proves it (multipliers of the rows, slopes of the
     tangents). A split box keeps `at`, `c` and its two `parts` (v[at] <= c, then >= c) instead."""
 
@@ -26,18 +43,9 @@ class Box:
     c: float = 0.0
     parts: tuple[Box, Box] | None = field(default=None)
 
-    def nodes(self) -> Iterator[Box]:
-        """Every box of the tree in preorder, split ones included."""
-        stack = [self]
-        while stack:
-            box = stack.pop()
-            yield box
-            if box.parts is not None:
-                stack += [box.parts[1], box.parts[0]]
-
 
 @dataclass(slots=True, eq=False)
-class MatrixBox:
+class MatrixBox(Splits):
     """A node: limits (m x k) of each column's point, its bound and the multipliers that prove it: those of the entry
     model's rows, then one nu a column. A split one keeps `at` (column, input), `c` and its two `parts` instead."""
 
@@ -51,18 +59,9 @@ class MatrixBox:
     cut: tuple[int, int, float] | None = None
     parts: tuple[MatrixBox, MatrixBox] | None = field(default=None)
 
-    def nodes(self) -> Iterator[MatrixBox]:
-        """Every node in preorder."""
-        stack = [self]
-        while stack:
-            box = stack.pop()
-            yield box
-            if box.parts is not None:
-                stack += [box.parts[1], box.parts[0]]
-
 
 @dataclass(slots=True, eq=False)
-class CutBox:
+class CutBox(Splits):
     """A node: limits, the bound on it, and the multipliers that prove it (`nu` of the slice, `values` of `cuts`). A
     split box keeps `at`, `c` and its two `parts` (v[at] <= c, then >= c) instead."""
 
@@ -76,15 +75,6 @@ class CutBox:
     at: int = -1
     c: float = 0.0
     parts: tuple[CutBox, CutBox] | None = field(default=None)
-
-    def nodes(self) -> Iterator[CutBox]:
-        """Every box of the tree in preorder, split ones included."""
-        stack = [self]
-        while stack:
-            box = stack.pop()
-            yield box
-            if box.parts is not None:
-                stack += [box.parts[1], box.parts[0]]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ e n (n - 1) / 2 is exact, and what e_xy exceeds e by is shared between x and y (
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from rropt.cones import FloatArray
 from rropt.routes.base import never
+from rropt.routes.boxtree import Splits
 
 ENUMERATED = 16
 """Up to this many inputs all corners are looked at."""
@@ -28,7 +29,7 @@ def all_corners(k: int, gamma: float) -> FloatArray:
 
 
 @dataclass(slots=True, eq=False)
-class CornerNode:
+class CornerNode(Splits):
     """Inputs at gamma and at 1, limits on the number of those at gamma, the bound, and the leaf's number e. A split
     node keeps its `way` ("input" or "count"), `at`, and its two `parts` in the order of the format."""
 
@@ -41,15 +42,6 @@ class CornerNode:
     way: str = ""
     at: int = -1
     parts: tuple[CornerNode, CornerNode] | None = None
-
-    def nodes(self) -> Iterator[CornerNode]:
-        """Every node in preorder."""
-        stack = [self]
-        while stack:
-            node = stack.pop()
-            yield node
-            if node.parts is not None:
-                stack += [node.parts[1], node.parts[0]]
 
 
 class CornerSearch:
