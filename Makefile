@@ -3,7 +3,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-OUT := out/adult-education
+OUT := out/demo
 
 # Another interpreter: make PYTHON=/path/to/python3.12 demo
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11 python3.14 python,$(if \
@@ -16,11 +16,17 @@ export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 
 SOURCES = pyproject.toml setup.py constraints.txt
 
-.PHONY: demo test test-all test-exact test-lowest bench lint format types wheel clean
+.PHONY: demo test test-all test-exact test-lowest bench support docs lint format types wheel clean
 
+# The people are synthetic and drawn anew each time, with a seed: so the ledger of an earlier demo is thrown away.
 demo: $(VENV)/.installed
-	$(BIN)/rropt solve adult-education --out $(OUT)
-	$(BIN)/rropt check $(OUT)/certificate.json
+	rm -rf $(OUT)
+	$(BIN)/rropt models people adult-pram --column education --insecure-seed 1 -o $(OUT)/people.csv
+	$(BIN)/rropt solve adult-pram --data $(OUT)/people.csv --column education --out $(OUT)/design
+	$(BIN)/rropt check $(OUT)/design/certificate.json
+	$(BIN)/rropt apply $(OUT)/design $(OUT)/people.csv --column education -o $(OUT)/protected.csv
+	$(BIN)/rropt estimate $(OUT)/design $(OUT)/protected.csv --column education --truth $(OUT)/people.csv \
+	  --plot $(OUT)/education.svg
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q -m "not long and not exact"
@@ -31,6 +37,14 @@ test-all: test lint types
 # Writes docs/benchmarks.md, in five minutes; make bench BENCH=--full takes up to thirty, BENCH="large ties" prints.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in half an hour.
+support: $(VENV)/.installed-dev
+	$(BIN)/python -m rropt.studies.support_page
+
+# The documentation site, into out/site; a warning is an error.
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -69,7 +83,7 @@ endef
 
 $(VENV)/.installed: $(SOURCES)
 	$(new-venv)
-	$(PIP) install -c constraints.txt -e .
+	$(PIP) install -c constraints.txt -e ".[tables]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
@@ -87,5 +101,5 @@ $(VENV)-exact/.installed: $(SOURCES)
 $(VENV)-lowest/.installed: export PIP_CONSTRAINT :=
 $(VENV)-lowest/.installed: pyproject.toml setup.py constraints-lowest.txt
 	$(new-venv)
-	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[learn,tables,test]"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[learn,plot,risk,tables,test]"
 	@touch $@

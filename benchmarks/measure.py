@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 import rropt as rr
+from benchmarks.table import Row
 from rropt.checker import check_bytes
 
 T = TypeVar("T")
@@ -58,6 +59,24 @@ class Solved:
         """Whether the gap was reached and the checker said PROVED."""
         return self.solution.status == "certified"
 
+    def cells(self) -> Row:
+        """What every table of single solves shows of one."""
+        return {
+            "status": self.solution.status,
+            "value": self.solution.value,
+            "gap": self.solution.gap or 0.0,
+            "seconds": self.seconds,
+            "check": self.check_seconds,
+            "size": self.size,
+            "nodes": self.nodes,
+        }
+
+    def within(self, gap: float, seconds: float, stopped: bool = False) -> bool:
+        """Whether the proved gap is at most `gap` after `seconds`; where the time itself was the limit, writing and
+        checking the proof may take a minute more."""
+        proved = self.solution.verdict is not None and self.solution.verdict.proved
+        return proved and (self.solution.gap or 0.0) <= gap and self.seconds <= seconds + (60 if stopped else 0)
+
 
 def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None = None) -> Solved:
     """Solve, save, read again and check; times as in `timed`. Raises RuntimeError without a certificate, or where
@@ -72,7 +91,7 @@ def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None
     if solution.status == "certified" and not check.value.proved:
         raise RuntimeError(f"{problem.name}: the checker says {check.value.status}: {check.value.reason}")
     proof = solution.certificate.document["proof"]
-    trees = proof.get("shapes", [proof.get("tree", proof.get("boxes", ()))])
+    trees = proof.get("shapes", proof.get("levels", [proof.get("tree", proof.get("boxes", ()))]))
     return Solved(solution, run.seconds, check.seconds, len(data), sum(map(len, trees)))
 
 

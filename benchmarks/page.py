@@ -12,7 +12,7 @@ import rropt as rr
 from benchmarks.measure import PATIENCE, REPEATS
 from benchmarks.table import Result, Row, Scale, Table
 
-PACKAGES = ("numpy", "scipy", "highspy", "cvxpy", "clarabel", "scs")
+PACKAGES = ("numpy", "scipy", "highspy", "cvxpy", "clarabel", "scs", "cryptography")
 
 
 def processor() -> str:

@@ -1,136 +1,155 @@
-"""Line charts with shaded regions as SVG text, and their points as rows: what the papers' figures need, no more."""
+"""Pictures of figures as SVG text: panels with axes, linear or logarithmic, regions below curves, and one legend."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from html import escape
+from typing import TYPE_CHECKING
 
-__all__ = ["Area", "Chart", "Line"]
+if TYPE_CHECKING:
+    from rropt.models.plots import Figure, Panel
 
-Point = tuple[float, float]
-COLOURS = ("#1f4e9c", "#d1495b", "#2e8b57", "#8a5a00", "#6a3d9a", "#555555", "#00798c", "#c77dff")
+COLOURS = (
+    "#1f4e9c", "#d1495b", "#2e8b57", "#8a5a00", "#7b3fa0", "#444444", "#e08e0b", "#00798c", "#c77dff", "#6b8e23"
+)  # fmt: skip
 SHADES = ("#c9d8ee", "#f2cbd1", "#cfe8d8", "#ead9bd")
-WIDTH, HEIGHT, LEFT, TOP, MARGIN, FOOT = 720, 440, 66, 34, 210, 52
+NARROWEST, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 300, 230, 52, 34, 14, 44
+LEAST = 760
+"""The least width of a picture, for its title."""
+ACROSS = 4
+"""Panels in a row of the picture."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A named curve through its points, from left to right."""
-
-    name: str
-    points: tuple[Point, ...]
-    dashed: bool = False
-
-
-@dataclass(frozen=True)
-class Area:
-    """A named shaded region: one or more polygons, each by its corners."""
-
-    name: str
-    polygons: tuple[tuple[Point, ...], ...]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One figure: titles, curves, regions; `log_x`, `log_y` for logarithmic axes (all numbers positive there)."""
-
-    title: str
-    x: str
-    y: str
-    lines: tuple[Line, ...] = ()
-    areas: tuple[Area, ...] = ()
-    log_x: bool = False
-    log_y: bool = False
-
-    def rows(self) -> list[tuple[str, float, float]]:
-        """All numbers shown: (name, x, y), regions by their corners."""
-        found = [(line.name, *point) for line in self.lines for point in line.points]
-        for area in self.areas:
-            for number, corners in enumerate(area.polygons, 1):
-                found += [(f"{area.name} ({number})", *point) for point in corners]
-        return found
-
-    def svg(self) -> str:
-        """The picture."""
-        points = [point for line in self.lines for point in line.points]
-        points += [point for area in self.areas for corners in area.polygons for point in corners]
-        across = _Axis.of([x for x, _ in points], self.log_x, LEFT, WIDTH - MARGIN)
-        up = _Axis.of([y for _, y in points], self.log_y, HEIGHT - FOOT, TOP)
-
-        def path(corners: Iterable[Point]) -> str:
-            return "M" + " L".join(f"{across.at(x):.1f},{up.at(y):.1f}" for x, y in corners)
-
-        right, bottom = WIDTH - MARGIN, HEIGHT - FOOT
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-            'font-size="13">',
-            f"<title>{escape(self.title)}</title>",
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-            f'<text x="{LEFT}" y="20" font-weight="bold">{escape(self.title)}</text>',
-        ]
-        for number, area in enumerate(self.areas):
-            for corners in area.polygons:
-                shade = SHADES[number % len(SHADES)]
-                parts.append(f'<path d="{path(corners)} Z" fill="{shade}" fill-opacity="0.75"/>')
-        parts.append(f'<path d="M{LEFT},{TOP} V{bottom} H{right}" fill="none" stroke="black"/>')
-        for tick in across.ticks:
-            parts.append(f'<text x="{across.at(tick):.1f}" y="{bottom + 18}" text-anchor="middle">{tick:g}</text>')
-        for tick in up.ticks:
-            place = f'x="{LEFT - 8}" y="{up.at(tick):.1f}" text-anchor="end" dominant-baseline="middle"'
-            parts.append(f"<text {place}>{tick:g}</text>")
-        parts.append(
-            f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 12}" text-anchor="middle">{escape(self.x)}</text>'
-            f'<text transform="translate(16,{(TOP + bottom) / 2}) rotate(-90)" text-anchor="middle">'
-            f"{escape(self.y)}</text>"
-        )
-        height = TOP + 10
-        for number, line in enumerate(self.lines):
-            stroke = f'stroke="{COLOURS[number % len(COLOURS)]}" stroke-width="1.8"'
-            dash = ' stroke-dasharray="6 4"' if line.dashed else ""
-            parts.append(f'<path d="{path(line.points)}" fill="none" {stroke}{dash}/>')
-            parts.append(f'<path d="M{right + 12},{height} h24" {stroke}{dash}/>')
-            parts.append(_legend(right, height, line.name))
-            height += 22
-        for number, area in enumerate(self.areas):
-            shade = SHADES[number % len(SHADES)]
-            parts.append(f'<rect x="{right + 12}" y="{height - 7}" width="24" height="14" fill="{shade}"/>')
-            parts.append(_legend(right, height, area.name))
-            height += 22
-        return "\n".join([*parts, "</svg>", ""])
+def drawn(figure: Figure) -> str:
+    """The picture of a figure, white behind."""
+    names = list(dict.fromkeys(curve.name for panel in figure.panels for curve in panel.curves))
+    regions = list(dict.fromkeys(area.name for panel in figure.panels for area in panel.areas))
+    dashed = {curve.name for panel in figure.panels for curve in panel.curves if curve.dashed}
+    hues = {curve.name: curve.hue for panel in figure.panels for curve in panel.curves}
+    colours = {}
+    for at, name in enumerate(names):
+        hue = hues[name]
+        colours[name] = COLOURS[(at if hue is None else hue) % len(COLOURS)]
+    shades = {name: SHADES[at % len(SHADES)] for at, name in enumerate(regions)}
+    across = min(ACROSS, len(figure.panels))
+    down = -(-len(figure.panels) // across)
+    wide = max(NARROWEST, LEAST // across)
+    tall = HEIGHT * wide // NARROWEST if down == 1 else HEIGHT
+    places, rows = _legend([*regions, *names], across * wide)
+    width, height = across * wide, down * tall + 62 + 20 * rows
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+        'font-size="11">',
+        f"<title>{escape(figure.title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<text x="10" y="22" font-size="14">{escape(figure.title)}</text>',
+    ]
+    for at, panel in enumerate(figure.panels):
+        x, y = at % across * wide, 30 + at // across * tall
+        lines += [f'<g transform="translate({x},{y})">', *_panel(panel, colours, shades, wide, tall), "</g>"]
+    for name, (x, row) in zip([*regions, *names], places, strict=True):
+        y = down * tall + 42 + 20 * row
+        if name in shades:
+            lines.append(f'<rect x="{x}" y="{y - 6}" width="22" height="12" fill="{shades[name]}"/>')
+        else:
+            dash = ' stroke-dasharray="6 4"' if name in dashed else ""
+            lines.append(f'<path d="M{x},{y} h22" stroke="{colours[name]}" stroke-width="2.5"{dash}/>')
+        lines.append(f'<text x="{x + 28}" y="{y}" dominant-baseline="middle">{escape(name)}</text>')
+    lines.append(f'<text x="16" y="{height - 14}" font-size="10" fill="#555">{escape(figure.note)}</text>')
+    return "\n".join([*lines, "</svg>", ""])
 
 
-def _legend(right: int, height: int, name: str) -> str:
-    return f'<text x="{right + 42}" y="{height}" dominant-baseline="middle">{escape(name)}</text>'
+def _legend(names: Sequence[str], width: int) -> tuple[list[tuple[int, int]], int]:
+    """(x, row) of each name in the legend, and how many rows there are."""
+    places, x, row = [], 16, 0
+    for name in names:
+        needed = 46 + 7 * len(name)
+        if x > 16 and x + needed > width:
+            x, row = 16, row + 1
+        places.append((x, row))
+        x += needed
+    return places, row + 1
 
 
 @dataclass(frozen=True)
 class _Axis:
-    """Numbers from `low` to `high` placed between two ends of the picture."""
+    """Ticks, and where a number stands between `start` and `end`."""
 
-    low: float
-    high: float
-    log: bool
-    start: float
-    end: float
-    ticks: tuple[float, ...]
+    ticks: list[float]
+    place: Callable[[float], float]
 
     @classmethod
     def of(cls, values: Sequence[float], log: bool, start: float, end: float) -> _Axis:
-        low, high = min(values), max(values)
+        ticks = _powers(values) if log else _ticks(values)
+        low, high = ticks[0], ticks[-1]
         if log:
-            powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-            found = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-            ticks = [tick for tick in found if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
-            return cls(math.log(low), math.log(max(high, low * 1.01)), True, start, end, tuple(ticks))
-        low, high = min(low, 0.0), high if high > min(low, 0.0) else low + 1
-        raw = (high - low) / 6
-        scale = 10.0 ** math.floor(math.log10(raw))
-        step = next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= raw)
-        count = math.floor((high - low) / step + 1e-9)
-        return cls(low, high, False, start, end, tuple(round(low + step * at, 12) for at in range(count + 1)))
+            low, high = min(low, *values), max(high, *values)
+            return cls(ticks, lambda v: start + (end - start) * math.log(v / low) / math.log(high / low))
+        return cls(ticks, lambda v: start + (end - start) * (v - low) / (high - low))
 
-    def at(self, value: float) -> float:
-        number = math.log(value) if self.log else value
-        return self.start + (self.end - self.start) * (number - self.low) / (self.high - self.low)
+
+def _panel(panel: Panel, colours: dict[str, str], shades: dict[str, str], wide: int, tall: int) -> list[str]:
+    points = [point for curve in panel.curves for point in curve.points()]
+    points += [point for area in panel.areas for corners in area.polygons for point in corners]
+    right, bottom = wide - RIGHT, tall - BOTTOM
+    xs = _Axis.of([x for x, _ in points], panel.log_x, LEFT, right)
+    ys = _Axis.of([y for _, y in points], panel.log_y, bottom, TOP)
+
+    def path(corners: Sequence[tuple[float, float]]) -> str:
+        return "M" + " L".join(f"{xs.place(x):.1f},{ys.place(y):.1f}" for x, y in corners)
+
+    lines = [
+        f'<path d="{path(corners)} Z" fill="{shades[area.name]}" fill-opacity="0.75"/>'
+        for area in panel.areas
+        for corners in area.polygons
+    ]
+    lines += [
+        f'<text x="{(LEFT + right) / 2}" y="{TOP - 10}" text-anchor="middle">{escape(panel.title)}</text>',
+        f'<path d="M{LEFT},{TOP} V{bottom} H{right}" fill="none" stroke="black"/>',
+        f'<text x="{(LEFT + right) / 2}" y="{tall - 12}" text-anchor="middle">{escape(panel.x_label)}</text>',
+        f'<text transform="translate(12,{(TOP + bottom) / 2}) rotate(-90)" text-anchor="middle">'
+        f"{escape(panel.y_label)}</text>",
+    ]
+    for tick in xs.ticks:
+        lines.append(f'<text x="{xs.place(tick):.1f}" y="{bottom + 15}" text-anchor="middle">{tick:g}</text>')
+    for tick in ys.ticks:
+        y = f"{ys.place(tick):.1f}"
+        if not panel.areas:
+            lines.append(f'<path d="M{LEFT},{y} H{right}" stroke="#e5e5e5"/>')
+        lines.append(f'<text x="{LEFT - 5}" y="{y}" text-anchor="end" dominant-baseline="middle">{tick:g}</text>')
+    for curve in panel.curves:
+        colour, placed = colours[curve.name], curve.points()
+        if panel.scattered:
+            lines += [
+                f'<circle cx="{xs.place(x):.1f}" cy="{ys.place(y):.1f}" r="1.6" fill="{colour}"/>' for x, y in placed
+            ]
+        elif placed:
+            dash = ' stroke-dasharray="6 4"' if curve.dashed else ""
+            lines.append(f'<path d="{path(placed)}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
+    return lines
+
+
+def _ticks(values: Sequence[float]) -> list[float]:
+    """About five round numbers that reach from below all values to above them."""
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    if high - low < 1e-12 * max(1.0, abs(high)):
+        low, high = low - 0.5, high + 0.5
+    raw = (high - low) / 5
+    unit = 10.0 ** math.floor(math.log10(raw))
+    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= raw)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(at * step, 12) for at in range(first, last + 1)]
+
+
+def _powers(values: Sequence[float]) -> list[float]:
+    """The numbers 1, 2 and 5 times powers of ten (powers alone over many of them) among the values, two or more."""
+    low, high = min(values), max(values)
+    digits = (1, 2, 5) if high < 2000 * low else (1,)
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 2)
+    found = [digit * 10.0**power for power in powers for digit in digits]
+    inside = [tick for tick in found if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+    return (
+        inside if len(inside) > 1 else [max(tick for tick in found if tick <= low), min(t for t in found if t > high)]
+    )

@@ -13,13 +13,18 @@ from rropt.certificates import Certificate
 from rropt.checker import Verdict, check_bytes
 from rropt.errors import Refusal
 from rropt.exact import Interval, ball, enclosure, rational
+from rropt.inference.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import Objective, Trace
 from rropt.programs import Program, Sense
 from rropt.proofs import prove, prove_infeasible
 from rropt.proofs.relaxation import relaxed_bound
 from rropt.rounding import round_off_diagonals, round_to_mechanism
-from rropt.routes import Answer, Effort
+from rropt.routes import Answer, Dual, Effort
+from rropt.weight_rounding import round_weights
+
+LARGEST_RANK = 1 << 18
+"""Entries of a matrix whose rank is looked at in floats too."""
 
 Status = Literal["certified", "bounded", "infeasible"]
 
@@ -38,6 +43,7 @@ class Assembled:
     certificate: Certificate | None = None
     verdict: Verdict | None = None
     warnings: tuple[str, ...] = ()
+    decomposition: dict[tuple[str, ...], Fraction] | None = None
 
 
 def assemble(
@@ -51,12 +57,18 @@ def assemble(
     """Round, prove, certify and check a route's answer. `outputs` are labels that the caller wants where the
     program leaves them free; `gap` is the wanted one, relative to max(1, |bound|), in the objective's unit."""
     warnings = list(answer.notes)
+    if not (_is_finite(answer.dual) and _is_finite(answer.farkas)):
+        answer = replace(answer, dual=None, farkas=None)
+        warnings.append("the solver's multipliers are not all finite numbers: none of them is used")
     if answer.farkas is not None:
-        infeasible = _infeasible(program, answer, warnings)
+        infeasible = _infeasible(answer.relaxed or program, answer, warnings)
         if infeasible is not None:
             return infeasible
         warnings.append("the solver found no mechanism, but that none exists could not be proved")
-    mechanism = _mechanism(program, answer, warnings)
+    if program.mixture is None:
+        mechanism, decomposition = _mechanism(program, answer, warnings), None
+    else:
+        mechanism, decomposition = _mixture(program, answer, warnings)
     if mechanism is not None and program.outputs is None and outputs is not None:
         if len(outputs) >= len(mechanism.outputs):
             mechanism = mechanism.relabelled(outputs)
@@ -65,7 +77,7 @@ def assemble(
                 f"{len(mechanism.outputs)} outputs are needed and {len(outputs)} labels were given: they are not used"
             )
     own = None if mechanism is None else objective.own_value(mechanism)
-    limit, certificate, verdict = _proved(program, mechanism, own, answer, effort, warnings)
+    limit, certificate, verdict = _proved(answer.relaxed or program, mechanism, own, answer, effort, warnings)
     attained = own if mechanism is None or objective.units != "bits" else objective.value(mechanism)
     if limit is not None:
         limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
@@ -76,14 +88,15 @@ def assemble(
     if distance is not None and distance < 0:
         warnings.append("value and bound contradict each other: this is a fault of rropt, please report it")
     certified = reached and distance is not None and distance >= 0 and verdict is not None and verdict.proved
-    if mechanism is not None and mechanism.rank < len(mechanism.inputs):
+    rank = None if mechanism is None else _rank(mechanism)
+    if mechanism is not None and rank is not None and rank < len(mechanism.inputs):
         remedy = (
             "loosen the constraints"
             if objective.kind == Trace.kind and objective.prior is None
             else "rropt.identifying(solution.mechanism, share='0.05') mixes in a design that does"
         )
         warnings.append(
-            f"this mechanism identifies no frequencies: {mechanism.rank} independent outputs for "
+            f"this mechanism identifies no frequencies: {rank} independent outputs for "
             f"{len(mechanism.inputs)} inputs; {remedy}"
         )
     return Assembled(
@@ -94,7 +107,16 @@ def assemble(
         certificate,
         verdict,
         tuple(warnings),
+        decomposition,
     )
+
+
+def _is_finite(dual: Dual | None) -> bool:
+    """Whether all multipliers are numbers; a solver that broke down may return NaN."""
+    if dual is None:
+        return True
+    parts = (dual.prices, dual.rows, dual.multipliers, dual.flows, dual.floor, dual.tilts, dual.forms, dual.factors)
+    return all(part is None or bool(np.all(np.isfinite(part))) for part in parts)
 
 
 def gap_of(sense: Sense, attained: Interval | None, limit: Fraction | None) -> Fraction | None:
@@ -116,6 +138,12 @@ def in_units(value: Interval, units: str) -> Interval:
 def _mechanism(program: Program, answer: Answer, warnings: list[str]) -> Mechanism | None:
     outputs = program.outputs if answer.outputs is None else answer.outputs
     matrix = answer.matrix
+    if answer.blocks is not None:
+        found = answer.blocks.mechanism(program.inputs)
+        if missed := program.excess(found):
+            warnings.append(f"no exact mechanism: inverse-frequency blocks leave no room for {', '.join(missed)}")
+            return None
+        return found
     if program.structure is not None:
         off_diagonal = answer.off_diagonal
         near = np.full(program.size, 1 / program.size) if off_diagonal is None else off_diagonal
@@ -133,6 +161,21 @@ def _mechanism(program: Program, answer: Answer, warnings: list[str]) -> Mechani
         warnings.append(f"no exact mechanism: {rounded}")
         return None
     return rounded
+
+
+def _mixture(
+    program: Program, answer: Answer, warnings: list[str]
+) -> tuple[Mechanism | None, dict[tuple[str, ...], Fraction] | None]:
+    """The exact mechanism of weights of permutations, and the weights by their outputs."""
+    if answer.mixing is None:
+        return None, None
+    exact = round_weights(program, answer.mixing)
+    if isinstance(exact, Refusal):
+        warnings.append(f"no exact mechanism: {exact}")
+        return None, None
+    mechanism, weights = exact
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return mechanism, {tuple(program.inputs[y] for y in places): weight for places, weight in ranked}
 
 
 def _proved(
@@ -173,3 +216,10 @@ def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assemb
         warnings.append(f"the checker does not accept the proof of infeasibility: {verdict.reason}")
         return None
     return Assembled("infeasible", certificate=certificate, verdict=verdict, warnings=tuple(warnings))
+
+
+def _rank(mechanism: Mechanism) -> int:
+    """The rank, or that in floats where it is less: rounding a singular optimum may make it regular by 2^-53."""
+    if mechanism.shape[0] * mechanism.shape[1] > LARGEST_RANK:
+        return mechanism.rank
+    return min(mechanism.rank, float_rank(mechanism.matrix))

@@ -13,7 +13,7 @@ from rropt.errors import InputError
 from rropt.exact import rational_text
 
 LARGEST_BLOCK = 12
-"""Inputs of one block that the certificate format takes at most."""
+"""Inputs of one block whose vertices the certificate format lists; larger ones are proved by levels."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,13 @@ class RobustCone(Cone):
         return [[value + free * (at == u) for at, value in enumerate(own)] for u in range(len(own))]
 
     def fits(self, weights: Sequence[int]) -> bool:
-        """Whether the certificate format takes the cone (no block of more than 12 inputs, no r = 0 in a block whose
-        bounds sum to one) and every column of it but zero has a positive mean at the prior `weights`: some block must
-        have a positive weight, and one wherever r is positive, for m_s > 0 needs a positive entry there."""
+        """Whether the certificate format takes the cone (no r = 0 in a block whose bounds sum to one, and no such block
+        beside one of more than 12 inputs) and every column of it but zero has a positive mean at the prior `weights`:
+        some block must have a positive weight, and one wherever r is positive, for m_s > 0 needs a positive entry
+        there."""
+        wide = max(map(len, self.blocks)) > LARGEST_BLOCK
         written = all(
-            len(block) <= LARGEST_BLOCK and (free > 0 or all(self.lower[x] > 0 for x in block))
+            free > 0 or (not wide and all(self.lower[x] > 0 for x in block))
             for block, free in zip(self.blocks, self.free, strict=True)
         )
         return written and any(

@@ -18,6 +18,7 @@ from rropt.exact import Interval, rational_text
 from rropt.files import read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
+from rropt.posterior_risk import ASSUMPTION
 from rropt.programs import Program
 
 
@@ -107,5 +108,5 @@ def _document(
         "value": value,
         "bound": bound,
         "proof": proof.payload,
-        "assumptions": list(proof.assumptions),
+        "assumptions": [*proof.assumptions, *([ASSUMPTION] if program.risk is not None else [])],
     }

@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 3.
+"""The trusted checker of rropt certificates, format versions 1 to 4.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -19,7 +19,10 @@ version 2 has, branches on weight and leaves with a slope are in section 6, "the
 trees and branch-trees have two parts of section 6 to themselves. What only version 3 has is the cones robust and
 confidence: their columns have a part of section 5, the cuts of a box tree and `shapes` one of section 6 each;
 entropies of rows, with entropy-dual in section 6; and the utility inverse_trace, with a part of section 5 for its
-enclosure and one of section 6 for its proofs.
+enclosure and one of section 6 for its proofs. What only version 4 has: approximate privacy, in sections 4 and 5 and
+with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
+inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs; and
+`levels` for robust cones, after `shapes`.
 """
 
 from __future__ import annotations
@@ -70,8 +73,22 @@ MAX_SIZE = 10**9  # of a floor
 MAX_DESIGN = 64  # inputs, and queries, of the utility inverse_trace
 MAX_QUADRATIC = 10**8  # k * k * m of a mechanism, k * max(k, queries) * tree nodes of a proof for it
 
-VERSIONS = (1, 2, 3)
-KNOWN_ASSUMPTIONS = ("mi-column-convex",)
+MAX_LEVELS = 10**8  # inputs of a block * the length of its list, over all leaves of `levels`
+MAX_PAIRS = 10**7  # k * (k - 1) * m of an approximate problem, all outputs of all its `events`
+MAX_ROBUST_INPUTS = 512  # from version 4 on
+MAX_MATCHES = 1000  # A, the number of a >= 1 with a xi < 1
+MAX_RISK = 10**8  # categories * k * A^2
+MAX_COUNT = 2**63 - 1  # of `counts`
+MAX_RISK_INPUTS = 64  # of a risk-branch
+MAX_RISK_CUTS = 10**6  # cuts * k * A
+MAX_GRADIENTS = 10**10  # the sum over the cuts of k * a^3
+MAX_POINT = 2**128 - 1  # of a `point`
+MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
+
+DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
+VERSIONS = (1, 2, 3, 4)
+CONVEX = "mi-column-convex"
+UNIFORM = "uniform-choice-among-matches"
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
 Pair: TypeAlias = tuple[int, int]  # numerator, denominator > 0; not necessarily coprime
@@ -614,12 +631,12 @@ def _read_certificate(value: object) -> _Certificate:
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2 or 3, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2, 3 or 4, found {_describe(version)}")
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     proof = _read_proof(keys["proof"], "proof", problem, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
-    known = " ".join(KNOWN_ASSUMPTIONS)
+    known = CONVEX if version < 4 else f"{CONVEX} {UNIFORM}"
     assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
     if proof.kind in ("farkas", "entropy-farkas"):
         for name in ("mechanism", "value", "bound"):
@@ -663,9 +680,14 @@ def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pai
 
 
 def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
-    """The "list that section 6 gives for the proof used"."""
-    if proof.kind == "column-dual" and problem.utility == "mutual_information" and (proof.tree or proof.shapes):
-        return ("mi-column-convex",)
+    """The "list that section 6 gives for the proof used", and UNIFORM "exactly where the problem has
+    `identification_risk`".
+    """
+    if problem.risk is not None:
+        return (UNIFORM,)
+    by_vertices = proof.tree or proof.shapes or proof.levels
+    if proof.kind == "column-dual" and problem.utility == "mutual_information" and by_vertices:
+        return (CONVEX,)
     return ()
 
 
@@ -678,11 +700,19 @@ def _check_assumptions(problem: _Problem, proof: _Proof, assumptions: list[str])
 
 def _check_proof(problem: _Problem, proof: _Proof) -> None:
     """Section 6, all but the number that the proof yields."""
-    if proof.tree:
+    if proof.kind == "thresholds":
+        _check_thresholds(problem, proof)
+    elif proof.kind == "risk-branch":
+        _check_risk_trees(problem, proof)
+    elif proof.known:
+        _check_known(problem, proof)
+    elif proof.tree:
         _check_coverage(proof.tree, "tree")
         _check_tree(problem, proof)
     elif proof.shapes:
         _check_shapes(problem, proof)
+    elif proof.levels:
+        _check_levels(problem, proof)
     elif proof.boxes:
         _check_coverage(proof.boxes, "boxes")
         if isinstance(problem.cone.sets, _Confidence):
@@ -708,6 +738,12 @@ def _check_certificate(certificate: _Certificate) -> None:
     assert certificate.value is not None  # both are null only with the mechanism
     assert certificate.bound is not None
     _check_value_order(certificate.value)
+    if problem.utility == "inverse_determinant":
+        _check_determinant(proof)
+    if problem.utility == "inverse_eigenvalue":
+        _check_factors(proof)
+    if proof.kind == "thresholds":
+        _check_thetas(problem, proof)
     _check_bound_of_proof(problem, proof, certificate.bound)
     _check_outputs(problem, mechanism)
     if mechanism.off_diagonal is None:
@@ -718,7 +754,12 @@ def _check_certificate(certificate: _Certificate) -> None:
     _check_problem_rows(problem, mechanism)
     if problem.floor is not None:
         _check_floor(problem.floor, mechanism)
-    utility = _utility(problem, mechanism)
+    if problem.approximate is not None:
+        _check_approximate(problem.approximate, mechanism)
+    if problem.risk is not None:
+        _check_risk(problem.risk, mechanism)
+        _check_risk_blocks(problem.risk, mechanism)
+    utility = _utility(problem, mechanism, certificate.value)
     _check_regular(utility)
     _check_value(certificate.value, utility)
     _check_bound_of_value(problem, certificate.bound, utility)
@@ -814,12 +855,41 @@ class _Floor:
 
 
 @dataclass(frozen=True)
+class _Approximate:
+    """The key `approximate`. gamma: (gl, gh) of its ratio, "which is not that of a cone"; label: for section 7."""
+
+    gamma: tuple[Fraction, Fraction]
+    delta: Fraction
+    label: str
+
+
+@dataclass(frozen=True)
+class _Risk:
+    """The key `identification_risk`. at_most: xi; counts: T; blocks: None where the key is absent."""
+
+    at_most: Fraction
+    counts: list[int]
+    categories: list[int]
+    blocks: list[list[int]] | None
+
+    @property
+    def most(self) -> int:
+        """A = ceil(1 / xi) - 1."""
+        return _ceil_div(self.at_most.denominator, self.at_most.numerator) - 1
+
+    def others(self, x: int, c: int) -> int:
+        """N_x of category c."""
+        return self.counts[x] - (x == c)
+
+
+@dataclass(frozen=True)
 class _Problem:
     """Section 4. total: the sum of the weights. cost, gain, shares (of the utility entropy), queries (of inverse_trace,
     the unit vectors where the file has no such key): empty for the others.
 
     given: the weights of (x, z), None where the utility has no such key. structure: True for the only one that
-    there is, uniform_off_diagonal. floor: the key `entropy`, None where there is none.
+    there is, uniform_off_diagonal. floor: the key `entropy`, None where there is none; and so approximate,
+    and risk, the key `identification_risk`.
     """
 
     sense: str
@@ -837,6 +907,8 @@ class _Problem:
     shares: list[int] = field(default_factory=list)
     floor: _Floor | None = None
     queries: list[list[Fraction]] = field(default_factory=list)
+    approximate: _Approximate | None = None
+    risk: _Risk | None = None
 
     @property
     def m(self) -> int:
@@ -854,12 +926,20 @@ class _Problem:
         if self.structure:
             columns += ", uniform off-diagonal"
         line = f"{self.sense} {utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
-        return line if self.floor is None else f"{line}, entropy floor {_shown(self.floor.at_least)}"
+        if self.floor is not None:
+            line += f", entropy floor {_shown(self.floor.at_least)}"
+        if self.approximate is not None:
+            line += f", approximate ({self.approximate.label})"
+        if self.risk is not None:
+            most = _decimal(self.risk.at_most, up=True)
+            line += f", identification risk <= {most} of {len(self.risk.categories)} categories"
+        return line
 
 
 def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility."""
     optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
+    optional += " approximate identification_risk" if version > 3 else ""
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     k = len(_read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs"))
@@ -870,9 +950,10 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     at = (where, "utility")
     kinds = "mutual_information linear bayes"
     kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
+    kinds += " inverse_determinant inverse_eigenvalue" if version > 3 else ""
     utility = _read_kind(keys["utility"], at, kinds)
-    if sense == "minimize" and utility not in ("linear", "inverse_trace"):
-        with_what = "the utility linear" if version < 3 else "the utilities linear and inverse_trace"
+    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
+        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
         _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
@@ -892,8 +973,8 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     elif utility == "entropy":
         utility_keys = _read_object(keys["utility"], at, "kind shares")
         shares = _read_weights(utility_keys["shares"], (at, "shares"), k)
-    elif utility == "inverse_trace":
-        queries = _read_queries(keys["utility"], at, sense, weights, rats)
+    elif utility in DESIGNS:
+        queries = _read_design(keys["utility"], at, utility, sense, weights, rats)
     else:
         utility_keys = _read_object(keys["utility"], at, "kind gain")
         gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
@@ -904,6 +985,8 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
         _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
     cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
     cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
+    if isinstance(cone.sets, _Robust):
+        _read_size_of_robust(cone.sets, (where, "cone"), k, version)
     _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
     rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
     if rows and outputs is None:
@@ -914,8 +997,13 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     has_structure = "structure" in keys
     problem = _Problem(
         sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, has_structure, shares, floor,
-        queries,
+        queries, _read_approximate(keys, where, utility, k, m, rats),
+        _read_risk(keys["identification_risk"], (where, "identification_risk"), keys, cone, k, rats)
+        if "identification_risk" in keys else None,
     )  # fmt: skip
+    if problem.risk is not None and (given is not None or utility not in ("linear", "mutual_information")):
+        what = "the utilities linear and mutual_information without given"
+        _unreadable((where, "identification_risk"), f"goes only with {what}")
     if problem.structure:
         _read_structure(keys, where, problem)
     if cone.sets is not None:
@@ -923,20 +1011,22 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     return problem
 
 
-def _read_queries(
-    value: object, where: Where, sense: str, weights: list[int], rats: _Rationals
+def _read_design(
+    value: object, where: Where, utility: str, sense: str, weights: list[int], rats: _Rationals
 ) -> list[list[Fraction]]:
-    """ "`queries`: [[RAT x k], ...], one list or more; without the key the k unit vectors"; "only with `sense` minimize
-    [...] and weights that are all > 0 (else UNREADABLE)" -- outputs that are a list, and so rows, are refused as for
-    bayes.
+    """A utility of M, and its queries: "[[RAT x k], ...], one list or more; without the key the k unit vectors"; none
+    where it is not inverse_trace. "Only with `sense` minimize [...] and weights that are all > 0 (else UNREADABLE)" --
+    outputs that are a list, and so rows, are refused as for bayes.
     """
     k = len(weights)
-    keys = _read_object(value, where, "kind", optional="queries")
+    keys = _read_object(value, where, "kind", optional="queries" if utility == "inverse_trace" else "")
     if sense != "minimize":
-        _unreadable(where, "the utility inverse_trace goes only with the sense minimize")
-    _limit(k, MAX_DESIGN, where, "k inputs of the utility inverse_trace")
+        _unreadable(where, f"the utility {utility} goes only with the sense minimize")
+    _limit(k, MAX_DESIGN, where, f"k inputs of the utility {utility}")
     if not all(weights):
-        _unreadable(where, "the utility inverse_trace goes only with weights that are all > 0")
+        _unreadable(where, f"the utility {utility} goes only with weights that are all > 0")
+    if utility != "inverse_trace":
+        return []
     if "queries" not in keys:
         return [[Fraction(x == z) for x in range(k)] for z in range(k)]
     at = (where, "queries")
@@ -974,6 +1064,72 @@ def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Ration
         _limit(size, MAX_SIZE, (at, x), "a size")
         sizes.append(size)
     return _Floor(at_least, shares, sizes)
+
+
+def _read_approximate(
+    keys: dict[str, object], where: Where, utility: str, k: int, m: int, rats: _Rationals
+) -> _Approximate | None:
+    """ "{`epsilon`: RAT > 0 or `gamma`: RAT > 1, `delta`: RAT}, 0 < delta < 1 (else UNREADABLE)"; "the utility linear"
+    -- which has outputs that are a list, and no structure and neither cone of version 3 --, "no [...] entropy".
+    """
+    if "approximate" not in keys:
+        return None
+    value, at = keys["approximate"], (where, "approximate")
+    if utility != "linear":
+        _unreadable(at, f"goes only with the utility linear, not with {utility}")
+    for other in ("entropy", "identification_risk"):
+        if other in keys:
+            _unreadable(at, f"does not go with the key {other}")
+    gamma, label = _read_gamma(value, at, rats, "delta")
+    assert isinstance(value, dict)
+    delta = _read_positive(value["delta"], (at, "delta"), rats)
+    if delta >= 1:
+        _unreadable((at, "delta"), "out of range, it must be < 1")
+    _limit(k * (k - 1) * m, MAX_PAIRS, at, "k * (k - 1) * m of an approximate problem")
+    return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta)}")
+
+
+def _read_risk(value: object, where: Where, problem: dict[str, object], cone: _Cone, k: int, rats: _Rationals) -> _Risk:
+    """ "`outputs` is then a list equal to `inputs`, there is no `structure` and no `entropy`"; "0 < at_most < 1;
+    `categories` strictly increasing, not empty, each with counts >= 1; `blocks`, where present, is a partition of the
+    inputs [...], a block of two or more has only inputs with counts >= 1; with `blocks` the cone is free".
+    """
+    if problem["outputs"] is None or problem["outputs"] != problem["inputs"]:
+        _unreadable(where, "the outputs must be the inputs, in their order")
+    for other in ("structure", "entropy"):
+        if other in problem:
+            _unreadable(where, f"does not go with the key {other}")
+    keys = _read_object(value, where, "at_most counts categories", optional="blocks")
+    at_most = _read_positive(keys["at_most"], (where, "at_most"), rats)
+    if at_most >= 1:
+        _unreadable((where, "at_most"), "out of range, it must be < 1")
+    at = (where, "counts")
+    counts: list[int] = []
+    for x, item in enumerate(_read_list(keys["counts"], at, exactly=k)):
+        counts.append(_read_big(item, (at, x)))
+        _limit(counts[x], MAX_COUNT, (at, x), "a count")
+    at = (where, "categories")
+    categories: list[int] = []
+    for i, item in enumerate(_read_list(keys["categories"], at, least=1)):
+        c = _read_index(item, (at, i), k)
+        if categories and c <= categories[-1]:
+            _unreadable((at, i), "the categories do not increase strictly")
+        if counts[c] < 1:
+            _unreadable((at, i), "a category needs a count >= 1")
+        categories.append(c)
+    blocks: list[list[int]] | None = None
+    if "blocks" in keys:
+        at = (where, "blocks")
+        blocks = _read_blocks(keys["blocks"], at, k, 1)
+        for s, block in enumerate(blocks):
+            if len(block) > 1 and not all(counts[x] for x in block):
+                _unreadable((at, s), "a block of two or more has only inputs with counts >= 1")
+        if cone.base != "free" or cone.rows is not None:
+            _unreadable(at, "goes only with the cone free")
+    risk = _Risk(at_most, counts, categories, blocks)
+    _limit(risk.most, MAX_MATCHES, (where, "at_most"), "A = ceil(1 / at_most) - 1")
+    _limit(len(categories) * k * risk.most**2, MAX_RISK, where, "categories * k * A^2")
+    return risk
 
 
 def _read_structure(keys: dict[str, object], where: Where, problem: _Problem) -> None:
@@ -1094,14 +1250,13 @@ def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone
     """ "rho_s = 1 - sum of r over block s is >= 0, and where it is 0 every r_x of the block is > 0 (else
     UNREADABLE)".
     """
-    gamma, label = _read_gamma(value, where, rats, " blocks lower")
+    gamma, label = _read_gamma(value, where, rats, "kind blocks lower")
     assert isinstance(value, dict)
     blocks = _read_blocks(value["blocks"], (where, "blocks"), k)
     at = (where, "lower")
     lower = _read_vector(value["lower"], at, k, rats, 0)
     rest: list[Fraction] = []
     for s, block in enumerate(blocks):
-        _limit(len(block), MAX_BLOCK, ((where, "blocks"), s), "inputs of a block")
         rest.append(1 - _sum(lower[x] for x in block))
         if rest[s] < 0:
             _unreadable(at, f"the sum over block {s} is above 1")
@@ -1111,9 +1266,25 @@ def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone
     return _Cone("robust", gamma, {}, None, f"robust cone of {len(blocks)} blocks, {label}", sets)
 
 
+def _read_size_of_robust(sets: _Robust, where: Where, k: int, version: int) -> None:
+    """ "Version 3: blocks of a robust cone have at most 12 inputs each (version 4: only where the proof has `shapes`)";
+    "Version 4: k <= 512 for a robust cone".
+    """
+    if version > 3:
+        _limit(k, MAX_ROBUST_INPUTS, where, "k inputs of a robust cone")
+    else:
+        _read_size_of_blocks(sets, where)
+
+
+def _read_size_of_blocks(sets: _Robust, where: Where) -> None:
+    """What the lists of vertices need."""
+    for s, block in enumerate(sets.blocks):
+        _limit(len(block), MAX_BLOCK, ((where, "blocks"), s), "inputs of a block")
+
+
 def _read_confidence(value: object, where: Where, k: int, rats: _Rationals) -> _Cone:
     """ "with sum of counts > 0, 0 < lower <= upper (else UNREADABLE)"."""
-    gamma, label = _read_gamma(value, where, rats, " blocks counts radius form")
+    gamma, label = _read_gamma(value, where, rats, "kind blocks counts radius form")
     assert isinstance(value, dict)
     _limit(k, MAX_CONFIDENCE_INPUTS, where, "k inputs of a confidence cone")
     blocks = _read_blocks(value["blocks"], (where, "blocks"), k)
@@ -1129,11 +1300,13 @@ def _read_confidence(value: object, where: Where, k: int, rats: _Rationals) -> _
     return _Cone("confidence", gamma, {}, None, line, sets)
 
 
-def _read_blocks(value: object, where: Where, k: int) -> list[list[int]]:
-    """ "a partition of the inputs into two blocks or more, none empty, each strictly increasing (else UNREADABLE)"."""
+def _read_blocks(value: object, where: Where, k: int, least: int = 2) -> list[list[int]]:
+    """ "a partition of the inputs into two blocks or more, none empty, each strictly increasing (else UNREADABLE)"; of
+    an identification risk into one or more.
+    """
     blocks: list[list[int]] = []
     seen = bytearray(k)
-    for s, item in enumerate(_read_list(value, where, least=2)):
+    for s, item in enumerate(_read_list(value, where, least=least)):
         at = (where, s)
         block = [_read_index(x, (at, i), k) for i, x in enumerate(_read_list(item, at, least=1))]
         for i, x in enumerate(block):
@@ -1149,15 +1322,15 @@ def _read_blocks(value: object, where: Where, k: int) -> list[list[int]]:
 
 
 def _read_gamma(
-    value: object, where: Where, rats: _Rationals, others: str = ""
+    value: object, where: Where, rats: _Rationals, others: str = "kind"
 ) -> tuple[tuple[Fraction, Fraction], str]:
-    """ "`epsilon`: RAT > 0" or "`gamma`: RAT > 1"; epsilon and log gamma <= 20. `others`: the further keys of the cone.
+    """ "`epsilon`: RAT > 0" or "`gamma`: RAT > 1"; epsilon and log gamma <= 20. `others`: the further keys.
 
     "[gl, gh] [...]: both ends equal gamma where that is given, else they enclose exp(epsilon)."
     """
     by_gamma = isinstance(value, dict) and "gamma" in value
     name = "gamma" if by_gamma else "epsilon"
-    keys = _read_object(value, where, f"kind {name}{others}")
+    keys = _read_object(value, where, f"{name} {others}")
     at = (where, name)
     number = rats.rat(keys[name], at)
     if number <= (1 if by_gamma else 0):
@@ -1279,8 +1452,8 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
     _limit(len(problem.cone.rows or []) * k * m, MAX_WORK, (where, "outputs"), "cone rows * k * m")
     if problem.given is not None:
         _limit(k * len(problem.given[0]) * m, MAX_WORK, (where, "outputs"), "k * J * m of given")
-    if problem.queries:
-        _limit(k * k * m, MAX_QUADRATIC, (where, "outputs"), "k * k * m of the utility inverse_trace")
+    if problem.utility in DESIGNS:
+        _limit(k * k * m, MAX_QUADRATIC, (where, "outputs"), f"k * k * m of the utility {problem.utility}")
     at = (where, content)
     if problem.structure:
         values = _read_list(keys[content], at, exactly=k)
@@ -1469,6 +1642,29 @@ def _check_floor(floor: _Floor, mechanism: _Mechanism) -> None:
         raise Refuted("mechanism: not proved that the entropy of its rows reaches problem.entropy")
 
 
+def _check_approximate(approximate: _Approximate, mechanism: _Mechanism) -> None:
+    """ "for every ordered pair x != z the sum over y of max(0, Q[x, y] - gl Q[z, y]) is at most delta, exactly".
+
+    With gl = g / e, times e and the denominators of both rows, of which one is enough where they are equal.
+    """
+    (g, e), (n, d) = _pair(approximate.gamma[0]), _pair(approximate.delta)
+    rows = list(zip(*(column.entries(mechanism.k) for column in mechanism.columns), strict=True))
+    above, below = [[e * entry for entry in row] for row in rows], [[g * entry for entry in row] for row in rows]
+    for x, high in enumerate(above):
+        d_x = mechanism.denominator(x)
+        for z, low in enumerate(below):
+            if x == z:
+                continue
+            d_z = mechanism.denominator(z)
+            if d_x == d_z:
+                excess, whole = sum([a - b for a, b in zip(high, low, strict=True) if a > b]), e * d_x
+            else:
+                pairs = ((a * d_z, b * d_x) for a, b in zip(high, low, strict=True))
+                excess, whole = sum(a - b for a, b in pairs if a > b), e * d_x * d_z
+            if excess * d > n * whole:
+                raise Refuted(f"mechanism: the rows {x} and {z} differ by more than problem.approximate allows")
+
+
 def _linear(terms: list[Entry], mechanism: _Mechanism) -> Pair:
     """The sum of terms * Q, exactly."""
     return _total(_products(terms, mechanism))
@@ -1591,12 +1787,146 @@ def _check_confidence_product(test: _Membership, numbers: list[tuple[Fraction, F
 
 
 # --------------------------------------------------------------------------------------------------------
+# 5. mechanism: identification risk (version 4)
+# --------------------------------------------------------------------------------------------------------
+
+Scaled: TypeAlias = tuple[int, int]  # (m, e) for m * 2^e >= 0, a lower bound; m = 0 exactly where the number is 0
+MANTISSA = 320
+SPREAD = 256  # a Scaled n of this section is at least the true number / (1 + 2^-SPREAD)
+
+
+def _scaled(m: int, e: int) -> Scaled:
+    """m * 2^e rounded down to exactly MANTISSA bits; 0 stays 0."""
+    shift = m.bit_length() - MANTISSA
+    return (m >> shift if shift > 0 else m << -shift, e + shift) if m else (0, 0)
+
+
+def _surely_at_most(x: Scaled, y: Scaled, strictly: bool = False) -> bool:
+    """Whether the numbers that x and y are lower bounds of are in this order."""
+    (m, e), (n, f) = x, y
+    m += (m >> SPREAD) + 1 if m else 0  # the true number is no more than this
+    m, n = (m << e - f, n) if e >= f else (m, n << f - e)
+    return m < n or (m == n and not strictly)
+
+
+def _power(n: int, d: int, many: int, degree: int) -> list[Scaled]:
+    """The coefficients of (1 + b z)^many, b = n / d, up to `degree`: C(many, j) b^j, of which each comes from the one
+    before with a relative error of 2^(1-MANTISSA) * 2.
+    """
+    b, e = _scaled((n << MANTISSA + d.bit_length()) // d, -MANTISSA - d.bit_length())
+    found: list[Scaled] = [_scaled(1, 0)]
+    for j in range(1, min(many, degree) + 1):
+        m, f = found[-1]
+        found.append(_scaled((m * b * (many - j + 1) << 10) // j, e + f - 10))
+    return found
+
+
+def _product(p: list[Scaled], q: list[Scaled], degree: int) -> list[Scaled]:
+    """The product of two polynomials up to `degree`, relative error of an addition 2^(3-MANTISSA) * terms."""
+    found: list[Scaled] = []
+    for j in range(min(len(p) + len(q) - 2, degree) + 1):
+        least = max(0, j - len(q) + 1)
+        pairs = zip(p[least : j + 1], q[j - least :: -1], strict=False)
+        terms = [(m * n, e + f) for (m, e), (n, f) in pairs if m and n]
+        top = max((e for _, e in terms), default=0)
+        found.append(_scaled(sum(m >> top - e for m, e in terms), top))
+    return found
+
+
+class _Matches:
+    """ "the coefficients of the polynomial prod_x (1 - q_x + q_x z)^N_x" of one category, up to a positive factor.
+
+    cells: (x, n, d) with q_x = n / d of every input with q_x > 0, and of c. "Where n_x < d_x divide [...] by
+    (d_x - n_x)^N_x [...]; where n_x = d_x the factor is z^N_x". Inputs of the same odds are taken together. All numbers
+    are >= 0 and rounded down; of a coefficient at most k (10 A + 10) < 2^31 roundings of 2^(4-MANTISSA) are one in
+    another, so that SPREAD is far from reached.
+    """
+
+    def __init__(self, risk: _Risk, c: int, cells: list[tuple[int, int, int]]) -> None:
+        self.risk = risk
+        degree, shift = risk.most, 0
+        powers: dict[Pair, int] = {}
+        self.own = (0, 1)
+        for x, n, d in cells:
+            if x == c:
+                self.own = n, d
+            many = risk.others(x, c)
+            if n == d:
+                shift += many
+            elif n and many:
+                common = gcd(n, d - n)
+                odds = n // common, (d - n) // common
+                powers[odds] = powers.get(odds, 0) + many
+        found: list[Scaled] = [_scaled(1, 0)]
+        for (n, d), many in powers.items():
+            found = _product(found, _power(n, d, many, degree), degree)
+        self.p = ([(0, 0)] * min(shift, degree + 1) + found)[: degree + 1]
+
+    def sides(self) -> Iterator[tuple[Scaled, Scaled]]:
+        """Both sides of (R), "q_c p_{a-1} (1 - a xi) <= a xi (1 - q_c) p_a", for every a with a xi < 1."""
+        u, v = self.risk.at_most.numerator, self.risk.at_most.denominator
+        n, d = self.own
+        p = [*self.p, *[(0, 0)] * (self.risk.most + 1 - len(self.p))]
+        for a in range(1, self.risk.most + 1):
+            (m, e), (o, f) = p[a - 1], p[a]
+            yield (n * (v - a * u) * m, e), (a * u * (d - n) * o, f)
+
+    def is_safe(self) -> bool:
+        """Whether (R) is proved for every a."""
+        return all(_surely_at_most(left, right) for left, right in self.sides())
+
+    def is_violated(self) -> bool:
+        """Whether some a is proved to violate (R)."""
+        return any(_surely_at_most(right, left, strictly=True) for left, right in self.sides())
+
+
+def _check_risk(risk: _Risk, mechanism: _Mechanism) -> None:
+    """ "(R) for every c of `categories` and every a"."""
+    for c in risk.categories:
+        entries = enumerate(mechanism.columns[c].entries(mechanism.k))
+        cells = [(x, n, mechanism.denominator(x)) for x, n in entries if n or x == c]
+        if not _Matches(risk, c, cells).is_safe():
+            raise Refuted(f"mechanism: not proved that the identification risk of category {c} is at most at_most")
+
+
+def _check_risk_blocks(risk: _Risk, mechanism: _Mechanism) -> None:
+    """ "theta_G = T_x (1 - Q[x, x]) is the same for all its x, and Q[x, y] (|G| - 1) T_x = theta_G; all other
+    off-diagonal cells are 0. Exactly."
+    """
+    if risk.blocks is None:
+        return
+    own = {x: block for block in risk.blocks for x in block}
+    thetas = []
+    for x in range(mechanism.k):
+        d = mechanism.denominator(x)
+        thetas.append(Fraction(risk.counts[x] * (d - mechanism.columns[x].entry(x)), d))
+    for y, column in enumerate(mechanism.columns):
+        block = own[y]
+        inside = set(block)
+        for x, n in enumerate(column.entries(mechanism.k)):
+            theta = thetas[block[0]]
+            if x in inside and len(block) > 1:
+                share = thetas[x] if x == y else Fraction(
+                    n * (len(block) - 1) * risk.counts[x], mechanism.denominator(x)
+                )  # fmt: skip
+                holds = share == theta
+            else:
+                holds = x == y or n == 0
+            if not holds:
+                raise Refuted(f"mechanism: row {x}, column {y} is not that of the blocks of identification_risk")
+
+
+# --------------------------------------------------------------------------------------------------------
 # 5. mechanism: "the checker's own enclosure of the utility" (sections 3 and 4; "width <= 2^-90")
 # --------------------------------------------------------------------------------------------------------
 
 
-def _utility(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
-    """Lower and upper end: "Linear, bayes and chi_square utilities are computed exactly"."""
+def _utility(
+    problem: _Problem, mechanism: _Mechanism, value: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+) -> tuple[Pair, Pair]:
+    """Lower and upper end: "Linear, bayes and chi_square utilities are computed exactly". value: what is claimed, for
+    inverse_eigenvalue, whose enclosure it is where it is proved.
+    """
     if problem.structure:
         return _off_diagonal_information(problem, mechanism)
     if problem.given is not None:
@@ -1610,11 +1940,15 @@ def _utility(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
         return (max(lo, 0), ONE * sum(problem.shares)), (max(hi, 0), ONE * sum(problem.shares))
     if problem.utility == "inverse_trace":
         return _inverse_trace(problem, mechanism)
+    if problem.utility == "inverse_determinant":
+        return _inverse_determinant(problem, mechanism)
+    if problem.utility == "inverse_eigenvalue":
+        return _inverse_eigenvalue(problem, mechanism, value)
     if problem.utility == "linear":
-        value = _linear(problem.cost, mechanism)
+        exact = _linear(problem.cost, mechanism)
     else:
-        value = _bayes(problem, mechanism)
-    return value, value
+        exact = _bayes(problem, mechanism)
+    return exact, exact
 
 
 def _bayes(problem: _Problem, mechanism: _Mechanism) -> Pair:
@@ -1901,19 +2235,20 @@ def _chi_square_enclosed(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair
 
 
 # --------------------------------------------------------------------------------------------------------
-# 5. mechanism: the utility inverse_trace (version 3; sections 3 and 4)
+# 5. mechanism: the utilities inverse_trace (version 3; sections 3 and 4), inverse_determinant, inverse_eigenvalue (4)
 # --------------------------------------------------------------------------------------------------------
 
 PRECISIONS = (256, 1024)  # bits after the point, one after the other
 NARROW = 90  # "of relative width <= 2^-60": a finer precision is tried where it is above 2^-90
 INFINITE: Pair = (1, 0)  # above every rational, for _less
+UNPROVED: Pair = (2, 0)  # likewise: an end of the utility that is not proved, of a mechanism with a regular M
 Matrix: TypeAlias = list[list[int]]
 
 
 def _check_regular(utility: tuple[Pair, Pair]) -> None:
     """ "A mechanism whose M is singular, or so nearly so that a checker cannot enclose the utility, is REFUTED"."""
     if utility[1] == INFINITE:
-        raise Refuted("mechanism: not proved that M is regular, which the utility inverse_trace needs")
+        raise Refuted("mechanism: not proved that M is regular, which this utility needs")
 
 
 def _inverse_trace(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
@@ -2010,6 +2345,14 @@ class _Design:
         u_hi = [_ceil_div(hi << bits, w_lo) for hi in q_hi]
         return [u_lo, u_hi, q_lo, q_hi]
 
+    def centres(self) -> Matrix:
+        """M; with `radii` a centre for each entry, and how far from it the entry is at most."""
+        return [[entry + self.radius // 2 for entry in row] for row in self.least]
+
+    def radii(self) -> Matrix:
+        """Of the entries of `centres`."""
+        return [[self.radius // 2 + 1] * self.k for _ in range(self.k)]
+
     def _rest(self, x: int) -> int:
         """The sum of the absolute values of row x of I - X (least), in units of 2^-2 bits."""
         row = self.inverse[x]
@@ -2036,6 +2379,106 @@ class _Design:
         hi = middle + (2 * above << bits) + error + _ceil_div(self.norm * sum(map(mul, rest, rest)), 1 << 2 * bits)
         e = 3 * bits + 2 * h
         return _over_power(max(lo, 0), e), _over_power(hi, e)
+
+
+def _inverse_determinant(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """ "with M scaled to 2^(s_x + s_z) M_xz = L D L' in enclosures, -log det M = 2 log 2 sum s_x - sum log D_x", "width
+    <= 2^-60 * max(1, its absolute value)": a finer precision is tried where it is wider.
+    """
+    ends: tuple[Pair, Pair] = (-1, 0), INFINITE
+    for bits in PRECISIONS:
+        design = _Design(problem, mechanism, bits)
+        if not design.is_regular:
+            continue
+        pivots = _pivots(design.centres(), design.radii(), bits)
+        if len(pivots) < design.k or not all(lo > 0 for lo, _ in pivots):
+            continue
+        shift = 2 * sum(design.s)
+        two_lo, two_hi = (shift * end for end in _log(2, 1)[:: 1 if shift >= 0 else -1])
+        lo = two_lo - sum(_log(hi, 1 << bits)[1] for _, hi in pivots)
+        hi = two_hi - sum(_log(lo, 1 << bits)[0] for lo, _ in pivots)
+        ends = (lo, ONE), (hi, ONE)
+        if (hi - lo) << NARROW <= max(ONE, abs(lo)):
+            break
+    return ends
+
+
+def _inverse_eigenvalue(
+    problem: _Problem, mechanism: _Mechanism, value: tuple[Fraction, Fraction]
+) -> tuple[Pair, Pair]:
+    """The ends of `value`, each where it is proved, else UNPROVED or 0: E is positive semidefinite.
+
+    "value.upper is proved when every D of S(value.upper) is > 0; value.lower is proved when, for S(value.lower), all D
+    before some place are > 0 and the one at that place is < 0; for value.lower <= 0 nothing is needed".
+    """
+    lo, hi = (0, 1), INFINITE
+    for bits in PRECISIONS:
+        design = _Design(problem, mechanism, bits)
+        if not design.is_regular:
+            continue
+        if hi == INFINITE:
+            hi = UNPROVED
+        if hi == UNPROVED:
+            pivots = _pivots(*_extended(problem, design, value[1]), bits)
+            if len(pivots) == 2 * design.k and all(least > 0 for least, _ in pivots):
+                hi = _pair(value[1])
+        if value[0] > 0 and lo == (0, 1):
+            pivots = _pivots(*_extended(problem, design, value[0]), bits)
+            if pivots and pivots[-1][1] < 0:
+                lo = _pair(value[0])
+        if hi != UNPROVED and (value[0] <= 0 or lo != (0, 1)):
+            break
+    return lo, hi
+
+
+def _extended(problem: _Problem, design: _Design, t: Fraction) -> tuple[Matrix, Matrix]:
+    """Centres and radii of S(t) = [[M, I], [I, t I + p p']], rows and columns of the second half scaled by 2^-s_x where
+    those of the first are by 2^s_x, so that I stays.
+    """
+    k, bits, s, total = design.k, design.bits, design.s, problem.total
+    centres, radii = design.centres(), design.radii()
+    for x in range(k):
+        unit = [(x == z) << bits for z in range(k)]
+        centres[x] += unit
+        radii[x] += [0] * k
+        own = unit
+        for z, weight in enumerate(problem.weights):
+            n, d = problem.weights[x] * weight, total * total
+            if x == z:
+                n, d = n * t.denominator + t.numerator * d, d * t.denominator
+            own.append(_floor_of(n, d, bits - s[x] - s[z]))
+        centres.append(own)
+        radii.append([0] * k + [1] * k)
+    return centres, radii
+
+
+def _pivots(centres: Matrix, radii: Matrix, bits: int) -> list[Pair]:
+    """Enclosures of the D of a symmetric matrix L D L' "without pivoting", in order, up to the first that is not
+    proved to be > 0, that one included.
+
+    An entry is its centre and a radius around it, in units of 2^-bits; the rows are changed. A row after elimination is
+    a - b c / D: with b = B + e, c = C + f, |e| <= r, |f| <= q, and D in [lo, hi], lo > 0, the quotient differs from
+    B C / D by at most (|B| q + |C| r + r q) / lo, and B C / D from B C / P, P in [lo, hi], by |B C| (hi - lo) / lo^2.
+    """
+    pivots: list[Pair] = []
+    n = len(centres)
+    for j in range(n):
+        pivot, spread = centres[j][j], radii[j][j]
+        lo, hi = pivot - spread, pivot + spread
+        pivots.append((lo, hi))
+        if lo <= 0:
+            break
+        column = [(i, centres[i][j], radii[i][j]) for i in range(j + 1, n) if centres[i][j] or radii[i][j]]
+        for place, (i, b, r) in enumerate(column):
+            own, near = centres[i], radii[i]
+            size = abs(b)
+            for z, c, q in column[: place + 1]:
+                own[z] -= b * c // pivot
+                error = size * q + abs(c) * r + r * q
+                if spread:
+                    error += _ceil_div(size * abs(c) * 2 * spread, lo)
+                near[z] += error // lo + 2
+    return pivots
 
 
 def _over_power(n: int, e: int) -> Pair:
@@ -2085,7 +2528,8 @@ Counts: TypeAlias = list[tuple[int, ...]]  # indices, and last an INT that "stan
 class _Split:
     """A branch of a box tree or a branch-tree: on v_x of output y (0 in a box tree), or on an o_x, C, s or M.
 
-    Of `shapes`: on b, w or the w_s of block x. For inverse_trace x is "y" where it is on the number y_j, j = y.
+    Of `shapes`: on b, w or the w_s of block x; of `levels`: on b, on z_x, or "e" for block y.
+    For inverse_trace x is "y" where it is on the number y_j, j = y.
     """
 
     x: int | str
@@ -2096,7 +2540,7 @@ class _Split:
 class _BoxLeaf(NamedTuple):
     """A leaf of a box tree, or what a leaf over columns has for one of them: nu, f and u as INT.
 
-    t is empty where the utility has no `given`; e, one INT for each form, where it is not inverse_trace.
+    t is empty where the utility has no `given`; e, one INT for each form, where the proof has no forms.
     """
 
     n: int
@@ -2128,9 +2572,17 @@ class _ShapeLeaf(NamedTuple):
     slope: Fraction | None
 
 
+class _LevelLeaf(NamedTuple):
+    """A leaf of `levels`; None stands for "lo"."""
+
+    t: Pair
+    cells: list[list[Fraction | None]]
+
+
 # As in a pricing tree, what is a leaf is a tuple and what is a branch is not.
 BoxToken: TypeAlias = "_Split | _BoxLeaf | _ColumnsLeaf | _OffDiagonalsLeaf"
 ShapeToken: TypeAlias = "_Split | _ShapeLeaf"
+LevelToken: TypeAlias = "_Split | _LevelLeaf"
 
 
 class _Weights(NamedTuple):
@@ -2142,14 +2594,54 @@ class _Weights(NamedTuple):
     second: list[int]
 
 
+class _Event(NamedTuple):
+    """Of `events`: u times the row sum over its outputs y of (Q[x, y] - gh Q[z, y]) <= delta."""
+
+    x: int
+    z: int
+    outputs: tuple[int, ...]
+    u: Fraction
+
+
+class _RiskCut(NamedTuple):
+    """An element of `cuts` of a risk-branch."""
+
+    category: int
+    a: int
+    point: list[int]
+
+
+class _RiskLeaf(NamedTuple):
+    """A leaf of a risk-branch: a and l as INT, s as (cut, INT, t)."""
+
+    a: list[int]
+    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
+    s: list[tuple[int, int, Fraction]]
+
+
+RiskTree: TypeAlias = "list[_Split | _RiskLeaf]"
+
+
+class _RiskLimit(NamedTuple):
+    """An element of `limits` of a risk-branch: Q[x, y] <= most by `tree`."""
+
+    x: int
+    y: int
+    most: Fraction
+    tree: RiskTree
+
+
 @dataclass(frozen=True)
 class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
     prices: a; rows: l; flows, multipliers: one list per column under test; tree: for mutual information.
     boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree. cuts: of a confidence cone.
-    shapes: of a robust cone, one tree for each block. weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
-    forms: the W_j of column-dual for inverse_trace.
+    shapes, levels: of a robust cone, one tree for each block.
+    weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
+    forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue. events:
+    of approximate problems. known: the word of that key.
+    thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
     """
 
     kind: str
@@ -2166,6 +2658,14 @@ class _Proof:
     weight: Fraction = Fraction(0)
     tilts: list[list[Fraction]] = field(default_factory=list)
     forms: list[list[Fraction]] = field(default_factory=list)
+    events: list[_Event] = field(default_factory=list)
+    known: str = ""
+    factors: list[list[Fraction]] = field(default_factory=list)
+    thetas: list[Fraction] = field(default_factory=list)
+    risk_cuts: list[_RiskCut] = field(default_factory=list)
+    risk_limits: list[_RiskLimit] = field(default_factory=list)
+    risk_tree: RiskTree = field(default_factory=list)
+    levels: list[list[LevelToken]] = field(default_factory=list)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -2175,11 +2675,16 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     """
     kinds = "linear-dual column-dual farkas"
     kinds += (" branch-tree" if version > 1 else "") + (" entropy-dual entropy-farkas" if version > 2 else "")
+    kinds += " thresholds risk-branch" if version > 3 else ""
     kind = _read_kind(value, where, kinds)
     utility, cone = problem.utility, problem.cone
     _read_proof_of_entropy(problem, kind, where)
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
+    if kind == "thresholds":
+        return _read_thresholds(value, where, problem, rats)
+    if kind == "risk-branch":
+        return _read_risk_branch(value, where, problem, rats)
     if kind == "linear-dual" and utility != "linear":
         _unreadable((where, "kind"), f"linear-dual is for the utility linear, not {utility}")
     if kind == "column-dual" and utility == "linear":
@@ -2188,9 +2693,14 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         _unreadable((where, "kind"), "column-dual is for problems without rows")
     if kind != "column-dual" and cone.sets is not None:
         _unreadable((where, "kind"), f"a {cone.base} cone has a proof of the kind column-dual only")
+    has_known = isinstance(value, dict) and "known" in value
+    if kind == "column-dual" and version > 3 and has_known and utility == "mutual_information":
+        return _read_known(value, where, problem, rats)
     if isinstance(cone.sets, _Robust):
+        if version > 3 and isinstance(value, dict) and "levels" in value:
+            return _read_levels(value, where, problem, cone.sets, rats)
         return _read_shapes(value, where, problem, cone.sets, rats)
-    if kind == "column-dual" and utility == "inverse_trace":
+    if kind == "column-dual" and utility in DESIGNS:
         return _read_design_dual(value, where, problem, rats)
     by_tree = kind == "column-dual" and utility == "mutual_information"
     by_boxes = kind == "column-dual" and utility == "chi_square"
@@ -2209,6 +2719,8 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         names += " weight"
     if cone.rows is not None:
         names += " multipliers"
+    if problem.approximate is not None:
+        names += " events"
     keys = _read_object(value, where, names)
     prices: list[Fraction] = []
     tilts: list[list[Fraction]] = []
@@ -2234,19 +2746,180 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         values = _read_list(keys["multipliers"], at, exactly=tests)
         multipliers = [_read_vector(u, (at, i), len(cone.rows), rats, 0) for i, u in enumerate(values)]
     weight = rats.rat(keys["weight"], (where, "weight")) if "weight" in keys else Fraction(0)
-    return _Proof(kind, prices, rows, flows, multipliers, [], weight=weight, tilts=tilts)
+    events = _read_events(keys["events"], (where, "events"), problem, rats) if "events" in keys else []
+    return _Proof(kind, prices, rows, flows, multipliers, [], weight=weight, tilts=tilts, events=events)
+
+
+def _read_known(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "mutual_information without `given`, any cone: key `known`, the string "entropy", and no other"."""
+    keys = _read_object(value, where, "kind prices known")
+    if problem.given is not None:
+        _unreadable((where, "known"), "is for mutual information without given")
+    known = _read_word(keys["known"], (where, "known"), "entropy")
+    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
+    return _Proof("column-dual", prices, [], [], [], [], known=known)
+
+
+def _read_events(value: object, where: Where, problem: _Problem, rats: _Rationals) -> list[_Event]:
+    """ "a list of lists [x, z, [y, ...], RAT u], INT x != z [...], the y INT strictly increasing [...] and at least one
+    of them, u > 0. The [x, z, [y, ...]] strictly increasing in lexicographic order [...]; a proper prefix comes first".
+    """
+    events: list[_Event] = []
+    last: tuple[int, int, tuple[int, ...]] = (-1, -1, ())
+    count = 0
+    for i, item in enumerate(_read_list(value, where)):
+        at = (where, i)
+        x_read, z_read, outputs, u = _read_list(item, at, exactly=4)
+        x, z = _read_index(x_read, (at, 0), problem.k), _read_index(z_read, (at, 1), problem.k)
+        if x == z:
+            _unreadable(at, "the two inputs must be different")
+        own: list[int] = []
+        items = _read_list(outputs, (at, 2), least=1)
+        count += len(items)
+        _limit(count, MAX_PAIRS, where, "outputs of all events together")
+        for j, entry in enumerate(items):
+            y = _read_index(entry, ((at, 2), j), problem.m)
+            if own and y <= own[-1]:
+                _unreadable(((at, 2), j), "the outputs of an event do not increase strictly")
+            own.append(y)
+        place = (x, z, tuple(own))
+        if place <= last:
+            _unreadable(at, "the events do not increase strictly")
+        last = place
+        events.append(_Event(*place, _read_positive(u, (at, 3), rats)))
+    return events
 
 
 def _read_proof_of_entropy(problem: _Problem, kind: str, where: Where) -> None:
     """ "a problem with the key `entropy` has a proof entropy-dual, entropy-farkas or farkas (else UNREADABLE) [...]. A
     problem with the utility `entropy` and no key `entropy` has a proof entropy-dual or farkas"; no others have them.
+    "A problem with `approximate` has a proof linear-dual or farkas"; one with `identification_risk` those below.
     """
     kinds = "linear-dual column-dual farkas branch-tree"
     if problem.floor is not None:
         kinds = "entropy-dual entropy-farkas farkas"
     elif problem.utility == "entropy":
         kinds = "entropy-dual farkas"
+    elif problem.approximate is not None:
+        kinds = "linear-dual farkas"
+    elif problem.risk is not None:
+        kinds = "linear-dual branch-tree farkas risk-branch" if problem.risk.blocks is None else "thresholds farkas"
     _read_word(kind, (where, "kind"), kinds)
+
+
+def _read_thresholds(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "Keys `kind`, `thetas`: one RAT h_G >= 0 for each block"."""
+    assert problem.risk is not None
+    assert problem.risk.blocks is not None
+    keys = _read_object(value, where, "kind thetas")
+    thetas = _read_vector(keys["thetas"], (where, "thetas"), len(problem.risk.blocks), rats, 0)
+    return _Proof("thresholds", [], [], [], [], [], thetas=thetas)
+
+
+def _read_risk_branch(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "Keys `kind`, `yield` (RAT B), `unit` (BIG D > 0), `cuts`, `limits`, `tree`", utility linear."""
+    assert problem.risk is not None
+    k, risk = problem.k, problem.risk
+    if problem.utility != "linear":
+        _unreadable((where, "kind"), f"risk-branch is for the utility linear, not {problem.utility}")
+    keys = _read_object(value, where, "kind yield unit cuts limits tree")
+    _limit(k, MAX_RISK_INPUTS, where, "k inputs of a risk-branch")
+    most = rats.rat(keys["yield"], (where, "yield"))
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    at = (where, "cuts")
+    items = _read_list(keys["cuts"], at)
+    _limit(len(items) * k * risk.most, MAX_RISK_CUTS, at, "cuts * k * A")
+    cuts = [_read_risk_cut(item, (at, i), risk) for i, item in enumerate(items)]
+    _limit(sum(k * cut.a**3 for cut in cuts), MAX_GRADIENTS, at, "k * a^3 of all cuts together")
+    reader = _RiskReader(problem, len(cuts), rats, where)
+    at = (where, "limits")
+    limits: list[_RiskLimit] = []
+    for i, item in enumerate(_read_list(keys["limits"], at)):
+        own = _read_object(item, (at, i), "cell yield tree")
+        x, y = _read_list(own["cell"], ((at, i), "cell"), exactly=2)
+        cell = [_read_index(z, (((at, i), "cell"), j), k) for j, z in enumerate((x, y))]
+        number = rats.rat(own["yield"], ((at, i), "yield"))
+        limits.append(_RiskLimit(cell[0], cell[1], number, reader.tree(own["tree"], ((at, i), "tree"))))
+    tree = reader.tree(keys["tree"], (where, "tree"))
+    return _Proof(
+        "risk-branch", [], [], [], [], [], unit, most=most, risk_cuts=cuts, risk_limits=limits, risk_tree=tree
+    )
+
+
+def _read_risk_cut(value: object, where: Where, risk: _Risk) -> _RiskCut:
+    """ "{"category": INT c of `categories`, "a": INT >= 1 with a xi < 1, "point": [BIG >= 0 x k]}"."""
+    keys = _read_object(value, where, "category a point")
+    c = _read_index(keys["category"], (where, "category"), len(risk.counts))
+    if c not in risk.categories:
+        _unreadable((where, "category"), "is none of the categories")
+    a = _read_index(keys["a"], (where, "a"), risk.most + 1)
+    if a < 1:
+        _unreadable((where, "a"), "must be >= 1")
+    at = (where, "point")
+    point = [_read_big(item, (at, x)) for x, item in enumerate(_read_list(keys["point"], at, exactly=len(risk.counts)))]
+    _limit(max(point), MAX_POINT, at, "a number of a point")
+    return _RiskCut(c, a, point)
+
+
+class _RiskReader:
+    """Reads the trees of one risk-branch and counts what they need together."""
+
+    def __init__(self, problem: _Problem, cuts: int, rats: _Rationals, where: Where) -> None:
+        self.problem, self.cuts, self.rats, self.where = problem, cuts, rats, where
+        self.terms = _Terms(where)
+        self.nodes = self.leaves = 0
+        self.packed = sum(len(row.terms) for row in problem.rows if _is_packing(row))
+
+    def tree(self, value: object, where: Where) -> RiskTree:
+        """ "a flat list in preorder, not empty": "[x, y, "c"], INT x, y and RAT 0 < c < 1", or a leaf."""
+        values, k = _read_list(value, where, least=1), self.problem.k
+        self.nodes += len(values)
+        _limit(self.nodes, MAX_PRODUCT, self.where, "tree nodes")
+        self.leaves += sum(not isinstance(item, list) for item in values)
+        _limit(k * k * self.leaves, MAX_OFF_DIAGONALS, self.where, "k * k * leaves")
+        _limit(self.leaves * self.packed, MAX_WORK, self.where, "leaves * terms of packing rows")
+        tree: RiskTree = []
+        for i, item in enumerate(values):
+            at = (where, i)
+            if not isinstance(item, list):
+                tree.append(self.leaf(item, at))
+                continue
+            x, y, number = _read_list(item, at, exactly=3)
+            cell = [_read_index(z, (at, j), k) for j, z in enumerate((x, y))]
+            c = _read_positive(number, (at, 2), self.rats)
+            if c >= 1:
+                _unreadable((at, 2), "out of range, it must be < 1")
+            tree.append(_Split(cell[0], cell[1], c))
+        return tree
+
+    def leaf(self, value: object, where: Where) -> _RiskLeaf:
+        """ "a leaf with the keys `a` (k INT), `l` [...], `s` (list of [j, INT > 0, RAT t], j non-decreasing [...],
+        0 <= t < 1".
+        """
+        keys, rows = _read_object(value, where, "a l s"), self.problem.rows
+        at = (where, "a")
+        a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=self.problem.k))]
+        l_read = _read_multipliers(keys["l"], (where, "l"), rows, self.terms)
+        at = (where, "s")
+        s: list[tuple[int, int, Fraction]] = []
+        items = _read_list(keys["s"], at)
+        self.terms.add(len(items) * self.problem.k, "k * entries of s")
+        for i, item in enumerate(items):
+            j_read, n_read, t_read = _read_list(item, (at, i), exactly=3)
+            j = _read_index(j_read, ((at, i), 0), self.cuts)
+            n = _read_int(n_read, ((at, i), 1))
+            t = self.rats.rat_at_least(t_read, ((at, i), 2), 0)
+            if n <= 0 or t >= 1:
+                _unreadable((at, i), "out of range, the integer must be > 0 and the rational < 1")
+            if s and j < s[-1][0]:
+                _unreadable((at, i), "the cuts decrease")
+            s.append((j, n, t))
+        return _RiskLeaf(a, l_read, s)
+
+
+def _is_packing(row: _Row) -> bool:
+    """ "a problem row all of whose coefficients are > 0"."""
+    return all(c > 0 for _, _, c in row.terms)
 
 
 def _read_flows(value: object, where: Where, cone: _Cone, k: int, tests: int, rats: _Rationals) -> list[list[Entry]]:
@@ -2291,31 +2964,47 @@ def _read_tree(value: object, where: Where, k: int, rats: _Rationals, total: int
 
 def _read_design_dual(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
     """column-dual for inverse_trace: "`forms` (one list of k RAT, W_j, for each query)", and "`tree`", "cone complete
-    only", or "`unit` and `boxes`".
+    only", or "`unit` and `boxes`". inverse_determinant: "exactly k lists"; inverse_eigenvalue: as many as `factors`.
     """
-    k, many = problem.k, len(problem.queries)
+    k, utility = problem.k, problem.utility
     by_tree = problem.cone.is_complete and isinstance(value, dict) and "tree" in value
-    keys = _read_object(value, where, "kind prices forms" + (" tree" if by_tree else " unit boxes"))
+    names = "kind prices forms" + (" factors" if utility == "inverse_eigenvalue" else "")
+    keys = _read_object(value, where, names + (" tree" if by_tree else " unit boxes"))
     at = (where, "tree" if by_tree else "boxes")
     nodes = len(_read_list(keys[at[1]], at))
-    _limit(k * max(k, many) * nodes, MAX_QUADRATIC, at, "k * max(k, queries) * tree nodes")
+    factors: list[list[Fraction]] = []
+    many = len(problem.queries) if utility == "inverse_trace" else k
+    if utility == "inverse_eigenvalue":
+        many = len(_read_list(keys["factors"], (where, "factors")))
+        _limit(many, MAX_DESIGN, (where, "factors"), "factors")
+        factors = _read_matrix(keys["factors"], (where, "factors"), k, "factors * k", rats)
+    _limit(k * max(k, many) * nodes, MAX_QUADRATIC, at, "k * max(k, forms) * tree nodes")
     at_forms = (where, "forms")
     lists = enumerate(_read_list(keys["forms"], at_forms, exactly=many))
     forms = [_read_vector(item, (at_forms, j), k, rats) for j, item in lists]
+    if utility == "inverse_determinant":
+        _limit(sum(_as_integers(form)[2] for form in forms), MAX_DETERMINANT, at_forms, "bits of the forms together")
     if not by_tree:
-        return _read_box_tree(value, where, problem, rats, forms)
+        return _read_box_tree(value, where, problem, rats, forms, factors)
     prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
-    return _Proof("column-dual", prices, [], [], [], _read_tree(keys["tree"], at, k, rats), forms=forms)
+    tree = _read_tree(keys["tree"], at, k, rats)
+    return _Proof("column-dual", prices, [], [], [], tree, forms=forms, factors=factors)
 
 
 def _read_box_tree(
-    value: object, where: Where, problem: _Problem, rats: _Rationals, forms: list[list[Fraction]] | None = None
+    value: object,
+    where: Where,
+    problem: _Problem,
+    rats: _Rationals,
+    forms: list[list[Fraction]] | None = None,
+    factors: list[list[Fraction]] | None = None,
 ) -> _Proof:
     """column-dual for mutual_information or chi_square: "keys `unit` and `boxes`, no `tree`"; and `cuts` where the
-    cone is confidence. For inverse_trace with `forms`, which have been read.
+    cone is confidence. For inverse_trace and the like with `forms`, and `factors`, which have been read.
     """
     k, sets = problem.k, problem.cone.sets
     further = (" cuts" if sets is not None else "") + (" forms" if forms is not None else "")
+    further += " factors" if factors else ""
     keys = _read_object(value, where, f"kind prices unit boxes{further}")
     prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
     unit = _read_big(keys["unit"], (where, "unit"), positive=True)
@@ -2336,8 +3025,10 @@ def _read_box_tree(
             pair = _read_list(item, where_i, exactly=2)
             boxes.append(_Split(_read_index(pair[0], (where_i, 0), k), 0, _read_positive(pair[1], (where_i, 1), rats)))
         else:
-            boxes.append(_read_box_leaf(item, where_i, problem, rats, terms, cuts))
-    return _Proof("column-dual", prices, [], [], [], [], unit, boxes, cuts=cuts or [], forms=forms or [])
+            boxes.append(_read_box_leaf(item, where_i, problem, rats, terms, cuts, len(forms or [])))
+    return _Proof(
+        "column-dual", prices, [], [], [], [], unit, boxes, cuts=cuts or [], forms=forms or [], factors=factors or []
+    )
 
 
 def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_Weights]:
@@ -2363,6 +3054,7 @@ def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_
 def _read_shapes(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
     """ "`mutual_information`, `robust`: key `shapes` and no other"; "a list of |S| flat lists"."""
     keys = _read_object(value, where, "kind prices shapes")
+    _read_size_of_blocks(sets, "problem.cone")
     prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
     at = (where, "shapes")
     lists = _read_list(keys["shapes"], at, exactly=len(sets.blocks))
@@ -2393,6 +3085,63 @@ def _read_shape(value: object, where: Where, blocks: int, rats: _Rationals) -> S
     return _Split(_read_index(place, (where, 0), blocks), 0, _read_positive(number, at, rats))
 
 
+def _read_levels(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
+    """ "version 4 `levels` and no other"; "a list of |S| flat lists"."""
+    keys = _read_object(value, where, "kind prices levels")
+    prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
+    at = (where, "levels")
+    lists = _read_list(keys["levels"], at, exactly=len(sets.blocks))
+    trees = [_read_list(item, (at, i), least=1) for i, item in enumerate(lists)]
+    _limit(problem.k * sum(map(len, trees)), MAX_PRODUCT, at, "k * elements of levels")
+    levels: list[list[LevelToken]] = []
+    work = 0
+    for i, tree in enumerate(trees):
+        levels.append([])
+        for j, item in enumerate(tree):
+            token = _read_level(item, ((at, i), j), problem.k, len(sets.blocks), rats)
+            levels[i].append(token)
+            if isinstance(token, _LevelLeaf):
+                work += sum(len(own) * len(block) for own, block in zip(token.cells, sets.blocks, strict=True))
+                _limit(work, MAX_LEVELS, at, "lengths of the lists * inputs of their blocks")
+    return _Proof("column-dual", prices, [], [], [], [], levels=levels)
+
+
+def _read_level(value: object, where: Where, k: int, blocks: int, rats: _Rationals) -> LevelToken:
+    """ "["b", "c"], RAT c", "["e", s], INT 0 <= s < |S|", "[x, "c"], INT 0 <= x < k", or "an object {"t": RAT t > 0,
+    "cells": [LIST, ...]}: a leaf, with one list for each block".
+    """
+    if isinstance(value, list):
+        place, number = _read_list(value, where, exactly=2)
+        at = (where, 1)
+        if place == "e":
+            return _Split("e", _read_index(number, at, blocks), Fraction(0))
+        if isinstance(place, str):
+            return _Split(_read_word(place, (where, 0), "b e"), 0, rats.rat(number, at))
+        return _Split(_read_index(place, (where, 0), k), 0, rats.rat(number, at))
+    keys = _read_object(value, where, "t cells")
+    t = _pair(_read_positive(keys["t"], (where, "t"), rats))
+    lists = enumerate(_read_list(keys["cells"], (where, "cells"), exactly=blocks))
+    return _LevelLeaf(t, [_read_level_list(item, ((where, "cells"), s), rats) for s, item in lists])
+
+
+def _read_level_list(value: object, where: Where, rats: _Rationals) -> list[Fraction | None]:
+    """ "UNREADABLE where it is none of RAT and "lo", or where "lo" stands in the place of an l or twice, or the length
+    is even and not 0".
+    """
+    values = _read_list(value, where)
+    if values and len(values) % 2 == 0:
+        _unreadable(where, "the length must be odd, or 0")
+    found: list[Fraction | None] = []
+    for j, item in enumerate(values):
+        if j % 2 and item == "lo":
+            if None in found:
+                _unreadable((where, j), '"lo" stands twice')
+            found.append(None)
+        else:
+            found.append(rats.rat(item, (where, j)))
+    return found
+
+
 def _read_box_leaf(
     value: object,
     where: Where,
@@ -2400,13 +3149,14 @@ def _read_box_leaf(
     rats: _Rationals,
     terms: _Terms,
     cuts: list[_Weights] | None = None,
+    forms: int = 0,
 ) -> _BoxLeaf:
-    """ "an object: a leaf, with the keys n [...], f [...], u [...] t", and for inverse_trace "`e`: a list of INT of any
-    sign". Of a confidence cone the rows are the cuts.
+    """ "an object: a leaf, with the keys n [...], f [...], u [...] t", and where there are forms "`e`: a list of INT of
+    any sign", one for each. Of a confidence cone the rows are the cuts.
     """
     rows = problem.cone.rows if cuts is None else cuts
     names = "n f" + (" u" if rows is not None else "") + (" t" if problem.given is not None else "")
-    names += " e" if problem.queries else ""
+    names += " e" if forms else ""
     keys = _read_object(value, where, names)
     n = _read_int(keys["n"], (where, "n"))
     f = _read_counts(keys["f"], (where, "f"), (problem.k, problem.k))
@@ -2420,9 +3170,9 @@ def _read_box_leaf(
         t = _read_tangents(keys["t"], (where, "t"), len(problem.given[0]), rats)
         terms.add(len(t) * problem.k, "k * J * lists t")
     e: list[int] = []
-    if problem.queries:
+    if forms:
         at = (where, "e")
-        items = enumerate(_read_list(keys["e"], at, exactly=len(problem.queries)))
+        items = enumerate(_read_list(keys["e"], at, exactly=forms))
         e = [_read_int(item, (at, j)) for j, item in items]
     return _BoxLeaf(n, f, u, t, e)
 
@@ -2470,16 +3220,21 @@ def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Ra
     keys = _read_object(value, where, "a l columns")
     at = (where, "a")
     a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
-    at = (where, "l")
-    rows = _read_counts(keys["l"], at, (len(problem.rows),), negative=True)
-    for n, (i, number) in enumerate(rows):
-        if number < 0 and problem.rows[i].sense == "<=":
-            _unreadable(((at, n), 1), "must be > 0 for a row of sense <=")
-        terms.add(len(problem.rows[i].terms), "row terms * entries of l")
+    rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
     at = (where, "columns")
     items = _read_list(keys["columns"], at, exactly=problem.m)
     columns = [_read_box_leaf(item, (at, y), problem, rats, terms) for y, item in enumerate(items)]
     return _ColumnsLeaf(a, rows, columns)
+
+
+def _read_multipliers(value: object, where: Where, rows: list[_Row], terms: _Terms) -> Counts:
+    """ "`l` (list of [i, INT != 0], i strictly increasing indices of problem rows, the INT > 0 where the row is <="."""
+    counts = _read_counts(value, where, (len(rows),), negative=True)
+    for n, (i, number) in enumerate(counts):
+        if number < 0 and rows[i].sense == "<=":
+            _unreadable(((where, n), 1), "must be > 0 for a row of sense <=")
+        terms.add(len(rows[i].terms), "row terms * entries of l")
+    return counts
 
 
 def _read_off_diagonals_token(value: object, where: Where, k: int, rats: _Rationals) -> BoxToken:
@@ -2618,14 +3373,45 @@ def _columns_under_test(problem: _Problem, proof: _Proof) -> Iterator[Terms]:
     columns: list[Terms] = [{} for _ in range(problem.m)]
     if proof.kind == "linear-dual":
         sign = -1 if problem.sense == "minimize" else 1
+        common, factors = _one_denominator({c.denominator for _, _, c in problem.cost})
         for x, y, c in problem.cost:
-            columns[y].setdefault(x, []).append((sign * c.numerator, c.denominator))
+            d = c.denominator
+            factor = factors.get(d)
+            number = (sign * c.numerator, d) if factor is None else (sign * c.numerator * factor, common)
+            columns[y].setdefault(x, []).append(number)
     for row, weight in zip(problem.rows, proof.rows, strict=True):
         if weight:
             for x, y, c in row.terms:
                 product = -weight.numerator * c.numerator, weight.denominator * c.denominator
                 columns[y].setdefault(x, []).append(product)
+    _subtract_events(columns, problem, proof.events)
     yield from columns
+
+
+def _subtract_events(columns: list[Terms], problem: _Problem, events: list[_Event]) -> None:
+    """ "- sum over events (x1, z1, Y, u) with y in Y of u * ((1 if x = x1) - gh * (1 if x = z1))": each is a row that
+    every Q of the problem satisfies, "as gh >= g and Q >= 0".
+    """
+    if problem.approximate is None:
+        return
+    g, e = _pair(problem.approximate.gamma[1])
+    for x, z, outputs, u in events:
+        n, d = _pair(u)
+        for y in outputs:
+            columns[y].setdefault(x, []).append((-n, d))
+            columns[y].setdefault(z, []).append((n * g, d * e))
+
+
+MAX_COMMON_BITS = 4096  # of a denominator that many numbers are brought to, so that their sums need no gcd
+
+
+def _one_denominator(denominators: set[int]) -> tuple[int, dict[int, int]]:
+    """A common multiple, and for each denominator that divides it what to multiply its numerators by."""
+    common = 1
+    for d in denominators:
+        if common.bit_length() + d.bit_length() <= MAX_COMMON_BITS:
+            common = lcm(common, d)
+    return common, {d: common // d for d in denominators if common % d == 0}
 
 
 def _check_columns(problem: _Problem, proof: _Proof) -> None:
@@ -2677,19 +3463,29 @@ class _Totals:
         self.above = _pair(_sum(-a for a in prices if a < 0))
         self.below = _pair(_sum(a for a in prices if a > 0))
 
-    def residual(self, x: int, terms: list[Pair]) -> Pair:
-        """r_x."""
+    def is_positive(self, x: int, own: Pair) -> bool:
+        """r_x > 0, for the sum of the terms of r_x + a_x."""
         a = self.prices[x]
-        return _total([*terms, (-a.numerator, a.denominator)])
+        return a.numerator * own[1] < own[0] * a.denominator
 
     def positive_and_negative(self, terms: Terms) -> tuple[Pair, Pair]:
-        """sum max(r, 0) and sum max(-r, 0) over all inputs: the shared sums, corrected where r is not -a."""
+        """sum max(r, 0) and sum max(-r, 0) over all inputs: the shared sums, corrected where r is not -a.
+
+        Where r and -a have one sign, r_x + a_x is the correction; else -a_x changes sides besides.
+        """
         above, below = [self.above], [self.below]
-        for x, own in terms.items():
-            a = self.prices[x]
-            (below if a > 0 else above).append((-abs(a.numerator), a.denominator))
-            n, d = self.residual(x, own)
-            (above if n > 0 else below).append((abs(n), d))
+        for x, several in terms.items():
+            n, d = several[0] if len(several) == 1 else _total(several)
+            positive = self.is_positive(x, (n, d))
+            if positive:
+                above.append((n, d))
+            else:
+                below.append((-n, d))
+            if positive != (x in self.rising):
+                a = self.prices[x]
+                moved = -a.numerator if positive else a.numerator, a.denominator
+                above.append(moved)
+                below.append(moved)
         return _total(above), _total(below)
 
 
@@ -2706,7 +3502,7 @@ def _check_free_column(totals: _Totals, terms: Terms, number: int) -> None:
         if x not in terms:
             raise Refuted(f"proof.prices: column {number} under test: the residual of input {x} is > 0")
     for x, own in terms.items():
-        if totals.residual(x, own)[0] > 0:
+        if totals.is_positive(x, _total(own)):
             raise Refuted(f"proof.prices: column {number} under test: the residual of input {x} is > 0")
 
 
@@ -2721,26 +3517,97 @@ def _yield(problem: _Problem, proof: _Proof) -> Pair:
     """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows, for inverse_trace
     sum(a) and more); branch-tree: "yields B".
     """
-    if proof.kind == "branch-tree":
+    if proof.kind in ("branch-tree", "risk-branch"):
         return _pair(proof.most)
+    if proof.kind == "thresholds":
+        return _yield_of_thresholds(problem, proof)
     if proof.kind in ("entropy-dual", "entropy-farkas"):
         return _yield_of_entropy(problem, proof)
     terms = [_pair(a) for a in proof.prices]
+    if problem.utility == "inverse_determinant" and proof.forms:
+        return _yield_of_determinant(proof)
+    if problem.utility == "inverse_eigenvalue" and proof.forms:
+        return _yield_of_factors(problem, proof)
     if proof.forms:
-        terms += _yield_of_forms(problem, proof)
+        terms += _yield_of_queries(problem, problem.queries, proof.forms)
     for row, weight in zip(problem.rows, proof.rows, strict=False):
         terms.append((weight.numerator * row.rhs.numerator, weight.denominator * row.rhs.denominator))
+    if problem.approximate is not None:  # "delta * (the sum of all u) is added"
+        terms.append(_pair(problem.approximate.delta * _sum(event.u for event in proof.events)))
     return _total(terms)
 
 
-def _yield_of_forms(problem: _Problem, proof: _Proof) -> Iterator[Pair]:
+def _yield_of_queries(problem: _Problem, queries: list[list[Fraction]], forms: list[list[Fraction]]) -> Iterator[Pair]:
     """inverse_trace: "Yields sum(a) + sum_j (C_j.p)^2 - 2 sum_j C_j.W_j", all but sum(a)."""
-    for query, form in zip(problem.queries, proof.forms, strict=True):
+    for query, form in zip(queries, forms, strict=True):
         for c, w in zip(query, form, strict=True):
             yield -2 * c.numerator * w.numerator, c.denominator * w.denominator
         products = zip(problem.weights, query, strict=True)
         n, d = _total((weight * c.numerator, c.denominator) for weight, c in products)
         yield n * n, (d * problem.total) ** 2
+
+
+def _yield_of_factors(problem: _Problem, proof: _Proof) -> Pair:
+    """inverse_eigenvalue: "Yields (sum(a) + sum_j (C_j.p)^2 - 2 sum_j C_j.W_j) / s", s = sum_j C_j.C_j; nothing where
+    s is 0.
+    """
+    (n, d) = _total([*map(_pair, proof.prices), *_yield_of_queries(problem, proof.factors, proof.forms)])
+    s = _sum(c * c for factor in proof.factors for c in factor)
+    return (n * s.denominator, d * s.numerator) if s else INFINITE
+
+
+def _yield_of_determinant(proof: _Proof) -> Pair:
+    """inverse_determinant: "Yields sum(a) - k - 2 log |d|", the upper end; nothing where d is 0."""
+    n, d = _determinant(proof.forms)
+    if n == 0:
+        return INFINITE
+    return _total([*map(_pair, proof.prices), (-len(proof.forms), 1), (-2 * _log(abs(n), d)[0], ONE)])
+
+
+def _as_integers(form: list[Fraction]) -> tuple[list[int], int, int]:
+    """A form as integers over one denominator, and the bits of the longest of these numbers."""
+    d = lcm(*(w.denominator for w in form))
+    numbers = [w.numerator * (d // w.denominator) for w in form]
+    return numbers, d, max(d, *map(abs, numbers)).bit_length()
+
+
+def _determinant(forms: list[list[Fraction]]) -> Pair:
+    """ "d is exact (scale the W_j to integers, fraction-free elimination)": every quotient is an integer (Bareiss)."""
+    below, rows = 1, []
+    for form in forms:
+        numbers, d, _ = _as_integers(form)
+        below *= d
+        rows.append(numbers)
+    sign = last = 1
+    while len(rows) > 1:
+        place = next((i for i, row in enumerate(rows) if row[0]), None)
+        if place is None:
+            return 0, below
+        sign = -sign if place % 2 else sign
+        first, *own = rows.pop(place)
+        rows = [[(first * b - row[0] * a) // last for a, b in zip(own, row[1:], strict=True)] for row in rows]
+        last = first
+    return sign * rows[0][0], below
+
+
+def _check_determinant(proof: _Proof) -> None:
+    """ "d = det of the k x k matrix with rows W_j is not 0 (REFUTED otherwise)"."""
+    if _determinant(proof.forms)[0] == 0:
+        raise Refuted("proof.forms: their determinant is 0")
+
+
+def _check_factors(proof: _Proof) -> None:
+    """ "s = sum_j C_j.C_j must be > 0 (REFUTED otherwise)"."""
+    if not any(c for factor in proof.factors for c in factor):
+        raise Refuted("proof.factors: all are 0")
+
+
+def _check_known(problem: _Problem, proof: _Proof) -> None:
+    """ "a_x >= -p_x log p_x for every x (0 log 0 = 0), by the upper end of the checker's enclosure"."""
+    for x, (weight, a) in enumerate(zip(problem.weights, proof.prices, strict=True)):
+        least = -weight * _log(weight, problem.total)[0] if weight else 0
+        if _less(_pair(a), (least, problem.total << P)):
+            raise Refuted(f"proof.prices[{x}]: below the share of input {x} in the entropy of the inputs")
 
 
 def _check_infeasible(problem: _Problem, proof: _Proof) -> None:
@@ -3230,8 +4097,8 @@ class _Boxes:
     def __init__(self, problem: _Problem, proof: _Proof, columns: int = 1) -> None:
         self.k, self.total, self.unit, self.weights = problem.k, problem.total, proof.unit, problem.weights
         self.ratios = _Ratios(problem.cone, problem.k)
-        self.square = problem.utility != "mutual_information"  # inverse_trace has no phi at all
-        phi = problem.utility != "inverse_trace"
+        self.square = problem.utility != "mutual_information"  # the utilities of M have no phi at all
+        phi = problem.utility not in DESIGNS
         self.factors = [(weight * proof.unit * phi) << P for weight in problem.weights]
         self.whole = self.total << P  # what an INT counts in s
         self.less = self.unit * self.whole if problem.utility == "chi_square" else 0
@@ -3402,7 +4269,7 @@ def _check_boxes(problem: _Problem, proof: _Proof) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: column-dual for inverse_trace (version 3): the leaves of its tree, and box trees with forms
+# 6. proof: column-dual for inverse_trace (version 3) and the like: the leaves of its tree, and box trees with forms
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -3496,7 +4363,8 @@ class _FormFrame(NamedTuple):
 
 
 class _Forms(_Boxes):
-    """Box trees for inverse_trace: N(v) = sum_j y_j^2 - a.v <= 0 on all v >= 0 of the cone with p.v = 1, y_j = W_j.v.
+    """Box trees for inverse_trace and the like: N(v) = sum_j y_j^2 - a.v <= 0 on all v >= 0 of the cone with p.v = 1,
+    y_j = W_j.v.
 
     The limits of y_j are integers in units of 2^-P, at the root and at branches rounded outwards; the chord of y^2 goes
     through these very numbers, so that nothing else of it is rounded. W enters r_x rounded so that r_x, which v_x >= 0
@@ -4059,6 +4927,548 @@ def _check_sides(below: _ShapePath, above: _ShapePath, where: str) -> None:
     """A branch on b: "REFUTED where one side has none"; other branches keep what there is on both."""
     if below.start == below.stop or above.start == above.stop:
         raise Refuted(f"{where}: no b that is possible lies on one side of the branch")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: levels (version 4)
+# --------------------------------------------------------------------------------------------------------
+
+InForce: TypeAlias = tuple[Fraction, Fraction, bool]  # al_x, be_x, and whether x is binary
+Sizes: TypeAlias = tuple[int, int, int]  # lo, hi and their denominator
+Highest: TypeAlias = tuple[int, int]  # of the two corners with one e: what is largest
+FREE_LEVEL = Fraction(0), Fraction(1)
+_known_level = lru_cache(maxsize=2**13)(_level)  # cells that touch, and leaves, have corners in common
+
+
+class _Corner:
+    """A corner of a cell: q, m, M and S as integers over `unit`; c and d over `unit` too, c_x being c / (d r_x)."""
+
+    def __init__(self, sizes: Sizes, line: Pair, d: int, rest: int, is_upper: bool) -> None:
+        lo, hi, below = sizes
+        n, more = line
+        self.unit = below * more * rest
+        self.q = n * rest
+        self.m = (lo * more - n) * d if is_upper else 0
+        self.most = (hi * more - n) * d
+        self.width = self.most - self.m
+        self.c = max(0, self.q * d - (d - rest) * self.m)
+        self.d = max(0, (d - rest) * self.most - self.q * d)
+
+
+class _LevelBlock:
+    """One block of a robust cone, with d, a common denominator of its r_x: d r_x and `rest` = d rho_s are integers.
+
+    All that conditions are about is rational and decided exactly. Only then it is rounded, as in `shapes`: sums are in
+    units of 2^-2P / (the sum of the weights).
+    """
+
+    def __init__(self, inputs: list[int], sets: _Robust, weights: list[int], minus_a: list[int]) -> None:
+        lower = [sets.lower[x] for x in inputs]
+        self.d = lcm(*(r.denominator for r in lower))
+        self.inputs = inputs
+        self.r = [r.numerator * (self.d // r.denominator) for r in lower]
+        self.rest = self.d - sum(self.r)
+        self.total = sum(weights)
+        self.own = [(r, weights[x], minus_a[x]) for r, x in zip(self.r, inputs, strict=True)]
+
+    def suits(self, state: bool | None, cells: list[Fraction | None]) -> bool:
+        """ "a length or a y that does not suit rho_s and the state"."""
+        if self.rest == 0:
+            return not cells
+        if state:
+            return len(cells) == 1
+        return bool(cells) and all(y is None or 0 <= y <= 1 - Fraction(self.rest, self.d) for y in cells[1::2])
+
+    def in_force(self, path: _LevelPath, state: bool | None) -> list[InForce] | None:
+        """ "Limits in force"; None for a leaf that they close."""
+        limits = [path.z.get(x, FREE_LEVEL) for x in self.inputs]
+        inside = [j for j, (al, be) in enumerate(limits) if al > 0 and be < 1]
+        if state is not None and len(inside) > state:
+            return None
+        if state is None or (state and not inside):
+            return [(al, be, False) for al, be in limits]
+        found = [(Fraction(al > 0), Fraction(be == 1), True) for al, be in limits]
+        for j in inside:
+            found[j] = (*limits[j], False)
+        return found
+
+    def ends(self, sizes: tuple[Sizes, Sizes], slope: int) -> Highest:
+        """G_s at both e where rho_s = 0."""
+        found = []
+        for lo, hi, below in sizes:
+            levels = [(_level(end * self.d, below * own[0]), own) for own in self.own for end in (lo, hi)]
+            found.append(max(_height(level, w, minus_a - slope * w) for level, (_, w, minus_a) in levels))
+        return found[0], found[1]
+
+    def lines(self, cells: list[Fraction | None], exceptional: bool, sizes: Sizes) -> list[Pair]:
+        """q_0, ..., q_n at one e, each as n and g: q = n / (g times the denominator of the sizes)."""
+        lo, hi, _ = sizes
+        d, rest = self.d, self.rest
+        if exceptional:
+            return [(lo, 1), (lo, 1)]
+        found = [((d - rest) * lo, d)]
+        after = False
+        for y in cells[1::2]:
+            if y is None:
+                after = True
+                found.append((lo, 1))
+            elif after:
+                found.append((hi * y.numerator * d, rest * y.denominator + y.numerator * d))
+            else:
+                n = (d - rest) * lo * y.denominator + (hi - lo) * d * y.numerator
+                found.append((n, d * y.denominator))
+        return [*found, ((d - rest) * hi, d)]
+
+    def largest(
+        self,
+        cells: list[Fraction | None],
+        exceptional: bool,
+        own: list[InForce],
+        sizes: tuple[Sizes, Sizes],
+        slope: int,
+    ) -> Highest | None:
+        """G_s at both e where rho_s > 0; None where all cells are closed."""
+        groups = Counter(zip(self.own, own, strict=True))
+        loose = Counter({(each, (*FREE_LEVEL, False)): count for each, count in Counter(self.own).items()})
+        lines = [self.lines(cells, exceptional, each) for each in sizes]
+        best: Highest | None = None
+        for j in range(1, len(lines[0])):
+            l_j = cells[2 * j - 2]
+            assert l_j is not None  # _read_level_list
+            places = [
+                (each, line) for each, all_lines in zip(sizes, lines, strict=True) for line in all_lines[j - 1 : j + 1]
+            ]
+            sides = [n - lo * more for (lo, _, _), (n, more) in places]
+            is_upper = max(sides) <= 0
+            is_mixed = not is_upper and min(sides) < 0
+            corners = [_Corner(each, line, self.d, self.rest, is_upper) for each, line in places]
+            found = self._cell(corners, loose if is_mixed else groups, _fixed_lo(l_j), slope)
+            if found is not None:
+                best = found if best is None else (max(best[0], found[0]), max(best[1], found[1]))
+        return best
+
+    def _cell(
+        self, corners: list[_Corner], groups: Counter[tuple[tuple[int, int, int], InForce]], l_j: int, slope: int
+    ) -> Highest | None:
+        """The largest at each e; None where the cell is closed. l_j may be any number, if it is one."""
+        sums = []
+        for corner in corners:
+            q = corner.q << P
+            sums.append(l_j * self.total * (_ceil_div(q, corner.unit) if l_j > 0 else q // corner.unit))
+        known: dict[tuple[int, InForce], list[tuple[Level, Level]] | None] = {}
+        for ((r, weight, minus_a), limits), count in groups.items():
+            if (r, limits) not in known:
+                known[r, limits] = _intervals(corners, r, limits)
+            levels = known[r, limits]
+            if levels is None:
+                return None
+            # A column has v_x >= 0: rounded up, once for all corners, the rate is still that of an upper bound.
+            rate = minus_a - slope * weight - l_j * r * self.total // self.d
+            for place, (low, high) in enumerate(levels):
+                sums[place] += count * max(_height(low, weight, rate), _height(high, weight, rate))
+        return max(sums[:2]), max(sums[2:])
+
+
+def _intervals(corners: list[_Corner], r: int, limits: InForce) -> list[tuple[Level, Level]] | None:
+    """T_x and U_x at each corner, r being d r_x; None where T_x > U_x at all of them."""
+    al, be, binary = limits
+    if binary and r and all(z.c < z.width * r for z in corners):
+        high = [(z.m, 1) for z in corners]
+    elif r and all(z.c * be.denominator <= be.numerator * z.width * r for z in corners):
+        high = [(z.m * r + z.c, r) for z in corners]
+    else:
+        high = [(z.m * be.denominator + be.numerator * z.width, be.denominator) for z in corners]
+    if binary and r and all(z.d < z.width * r for z in corners):
+        low = [(z.most, 1) for z in corners]
+    elif r and all(z.d * al.denominator <= (al.denominator - al.numerator) * z.width * r for z in corners):
+        low = [(z.most * r - z.d, r) for z in corners]
+    else:
+        low = [(z.m * al.denominator + al.numerator * z.width, al.denominator) for z in corners]
+    if all(_less(u, t) for t, u in zip(low, high, strict=True)):
+        return None
+    return [
+        (_known_level(t[0], t[1] * corner.unit), _known_level(u[0], u[1] * corner.unit))
+        for corner, t, u in zip(corners, low, high, strict=True)
+    ]
+
+
+def _height(level: Level, weight: int, rate: int) -> int:
+    """weight * v log v + rate * v, rounded up."""
+    lo, hi, phi = level
+    return (weight * phi << P) + rate * (hi if rate > 0 else lo)
+
+
+class _LevelPath(NamedTuple):
+    """What the branches on a path leave: limits on b, on the z_x (where there are any but [0, 1]), and the blocks that
+    are not open, True where they are exceptional. The dicts are replaced, never changed.
+    """
+
+    b: tuple[Fraction, Fraction]
+    z: dict[int, tuple[Fraction, Fraction]]
+    states: dict[int, bool]
+
+
+class _Levels:
+    """F <= 0 on one Y_i after the other. Of log t the lower end is taken: it stands only in -w L, w >= 0."""
+
+    def __init__(self, problem: _Problem, proof: _Proof, sets: _Robust) -> None:
+        self.total, self.gh = problem.total, problem.cone.gamma[1]
+        minus_a = [_fixed_hi(-a * problem.total) for a in proof.prices]
+        self.blocks = [_LevelBlock(block, sets, problem.weights, minus_a) for block in sets.blocks]
+        self.block_of = {x: block for block in self.blocks for x in block.inputs}
+        self.start(0)
+
+    def start(self, i: int) -> _LevelPath:
+        """The root of the i-th tree."""
+        self.i = i
+        return _LevelPath((Fraction(1), self.gh), {}, {})
+
+    def limits(self, path: _LevelPath, token: _Split) -> tuple[Fraction, Fraction] | None:
+        """Of b, or of z_x: what the branch is to divide. None where rho_s = 0, so that there is no z_x."""
+        if token.x == "b":
+            return path.b
+        x = int(token.x)
+        return path.z.get(x, FREE_LEVEL) if self.block_of[x].rest else None
+
+    def is_open(self, path: _LevelPath, s: int) -> bool:
+        """ "s open and rho_s > 0"."""
+        return self.blocks[s].rest > 0 and s not in path.states
+
+    def split(self, path: _LevelPath, token: _Split) -> tuple[_LevelPath, _LevelPath]:
+        """The two subtrees of a branch."""
+        if token.x == "e":
+            plain, exceptional = ({**path.states, token.y: state} for state in (False, True))
+            return path._replace(states=plain), path._replace(states=exceptional)
+        lo, hi = self.limits(path, token) or FREE_LEVEL
+        below, above = (lo, min(hi, token.c)), (max(lo, token.c), hi)
+        if token.x == "b":
+            return path._replace(b=below), path._replace(b=above)
+        x = int(token.x)
+        return path._replace(z={**path.z, x: below}), path._replace(z={**path.z, x: above})
+
+    def sizes(self, s: int, b: Fraction) -> Sizes:
+        """ "(lo, hi) = (1, gh b) for block i, (b, gh) for the others"."""
+        lo, hi = (Fraction(1), self.gh * b) if s == self.i else (b, self.gh)
+        below = lcm(lo.denominator, hi.denominator)
+        return lo.numerator * (below // lo.denominator), hi.numerator * (below // hi.denominator), below
+
+    def holds(self, path: _LevelPath, leaf: _LevelLeaf) -> bool:
+        """ "t + max over e in {b0, b1} of sum_s G_s(e) <= 0", or the leaf is closed."""
+        forces = [block.in_force(path, path.states.get(s)) for s, block in enumerate(self.blocks)]
+        if None in forces:
+            return True
+        slope = ONE + _log(*leaf.t)[0]
+        sums = [self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) << P] * 2
+        for s, (block, own) in enumerate(zip(self.blocks, forces, strict=True)):
+            assert own is not None
+            sizes = self.sizes(s, path.b[0]), self.sizes(s, path.b[1])
+            if block.rest:
+                found = block.largest(leaf.cells[s], path.states.get(s, False), own, sizes, slope)
+            else:
+                found = block.ends(sizes, slope)
+            if found is None:
+                return True
+            sums = [before + more for before, more in zip(sums, found, strict=True)]
+        return max(sums) <= 0
+
+
+def _check_levels(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf of every tree. The stack holds the second subtree of each branch whose first one is being read."""
+    assert isinstance(problem.cone.sets, _Robust)
+    search = _Levels(problem, proof, problem.cone.sets)
+    for i, tree in enumerate(proof.levels):
+        _check_coverage(tree, f"levels[{i}]")
+        path = search.start(i)
+        stack: list[_LevelPath] = []
+        for j, token in enumerate(tree):
+            where = f"proof.levels[{i}][{j}]"
+            if isinstance(token, _LevelLeaf):
+                _check_level_lists(search, path, token, where)
+                _check_level_leaf(search, path, token, where)
+                if stack:
+                    path = stack.pop()
+                continue
+            if token.x == "e":
+                _check_open(search, path, token.y, where)
+            else:
+                _check_inside(search.limits(path, token), token.c, where)
+            path, above = search.split(path, token)
+            stack.append(above)
+
+
+def _check_level_lists(search: _Levels, path: _LevelPath, leaf: _LevelLeaf, where: str) -> None:
+    """ "a length or a y that does not suit rho_s and the state is REFUTED"."""
+    for s, (block, cells) in enumerate(zip(search.blocks, leaf.cells, strict=True)):
+        if not block.suits(path.states.get(s), cells):
+            raise Refuted(f"{where}: the list of block {s} does not suit it")
+
+
+def _check_level_leaf(search: _Levels, path: _LevelPath, leaf: _LevelLeaf, where: str) -> None:
+    """The inequality of one leaf."""
+    if not search.holds(path, leaf):
+        raise Refuted(f"{where}: the inequality of this leaf fails")
+
+
+def _check_open(search: _Levels, path: _LevelPath, s: int, where: str) -> None:
+    """ "s open and rho_s > 0 (else REFUTED)"."""
+    if not search.is_open(path, s):
+        raise Refuted(f"{where}: block {s} is not open")
+
+
+def _check_inside(limits: tuple[Fraction, Fraction] | None, c: Fraction, where: str) -> None:
+    """ "b0 < c < b1 (else REFUTED)"; "x in a block with rho > 0, RAT c with al_x < c < be_x (else REFUTED)"."""
+    if limits is None or not limits[0] < c < limits[1]:
+        raise Refuted(f"{where}: the branch is not between the limits of the path")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: thresholds and risk-branch (version 4)
+# --------------------------------------------------------------------------------------------------------
+
+
+def _check_thetas(problem: _Problem, proof: _Proof) -> None:
+    """ "0 for a block of one, h_G <= min of T over G (else REFUTED)"."""
+    assert problem.risk is not None
+    for i, (block, h) in enumerate(zip(problem.risk.blocks or [], proof.thetas, strict=True)):
+        if h > (min(problem.risk.counts[x] for x in block) if len(block) > 1 else 0):
+            raise Refuted(f"proof.thetas[{i}]: more than the block allows")
+
+
+def _cell(risk: _Risk, block: list[int], theta: Fraction, x: int, y: int) -> Pair:
+    """ "Q[x, x] = 1 - theta_G / T_x and Q[x, y] = theta_G / ((|G| - 1) T_x)"; of a block of one it is 1."""
+    n, d = _pair(theta)
+    if len(block) == 1:
+        return 1, 1
+    if x == y:
+        return risk.counts[x] * d - n, risk.counts[x] * d
+    return n, d * (len(block) - 1) * risk.counts[x]
+
+
+def _check_thresholds(problem: _Problem, proof: _Proof) -> None:
+    """Each block with h_G > 0."""
+    assert problem.risk is not None
+    for i, (block, h) in enumerate(zip(problem.risk.blocks or [], proof.thetas, strict=True)):
+        if h > 0 and len(block) > 1:
+            _check_threshold(problem.risk, block, h, i)
+
+
+def _check_threshold(risk: _Risk, block: list[int], h: Fraction, i: int) -> None:
+    """ "at the matrix with theta_G = h_G some c of `categories` in G and some a violates (R) (strictly; only the inputs
+    of G matter for column c)".
+    """
+    for c in sorted(set(risk.categories).intersection(block)):
+        if _Matches(risk, c, [(x, *_cell(risk, block, h, x, c)) for x in block]).is_violated():
+            return
+    raise Refuted(f"proof.thetas[{i}]: not proved that the matrix of this number violates the risk")
+
+
+def _yield_of_thresholds(problem: _Problem, proof: _Proof) -> Pair:
+    """ "the sum over blocks G of max(u_G(h_G), u_G(m_G))", with upper ends where there are logarithms."""
+    risk = problem.risk
+    assert risk is not None
+    terms: list[Pair] = []
+    place = {x: i for i, block in enumerate(risk.blocks or []) for x in block}
+    costs: list[list[Entry]] = [[] for _ in risk.blocks or []]
+    for x, y, c in problem.cost:
+        if place[x] == place[y]:
+            costs[place[x]].append((x, y, -c if problem.sense == "minimize" else c))
+    for block, h, cost in zip(risk.blocks or [], proof.thetas, costs, strict=True):
+        most = Fraction(min(risk.counts[x] for x in block)) if len(block) > 1 else ZERO
+        ends: list[Pair] = []
+        for theta in (h, most):
+            if problem.utility == "linear":
+                cells = [(c, _cell(risk, block, theta, x, y)) for x, y, c in cost]
+                ends.append(_total((c.numerator * n, c.denominator * d) for c, (n, d) in cells))
+                continue
+            top = 0
+            for y in block:
+                weight_of: dict[Pair, int] = {}
+                for x in block:
+                    if problem.weights[x]:
+                        q = _cell(risk, block, theta, x, y)
+                        weight_of[q] = weight_of.get(q, 0) + problem.weights[x]
+                top += _mu(weight_of, problem.total)[1]
+            ends.append((top, ONE))
+        terms.append(ends[0] if _less(ends[1], ends[0]) else ends[1])
+    return _total(terms)
+
+
+class _Gradient(NamedTuple):
+    """A cut h b_c <= sum over x != c of g_x b_x: h rounded down, g rounded up, fixed point; 0 <= b."""
+
+    category: int
+    h: int
+    g: list[int]
+    needed: list[int]  # the x != c with N_x > 0
+
+
+def _gradient(risk: _Risk, cut: _RiskCut) -> _Gradient | None:
+    """ "g_x = N_x (E^x_{a-1} E_{a-1} - E_a E^x_{a-2}) / E_{a-1}^2, h = (1 - a xi) / (a xi) - g_c", exactly and then
+    rounded; None where "E_{a-1} > 0" or "h > 0" fails. What stands beside N_x depends on point[x] only.
+    """
+    c, a, point = cut
+    powers: dict[int, int] = {}
+    for x, b in enumerate(point):
+        powers[b] = powers.get(b, 0) + risk.others(x, c)
+    e = [1]
+    for b, many in powers.items():
+        own = [1]
+        for j in range(1, min(many, a) + 1 if b else 1):
+            own.append(own[-1] * b * (many - j + 1) // j)
+        e = [sum(e[i] * own[j - i] for i in range(max(0, j - len(own) + 1), min(j, len(e) - 1) + 1))
+             for j in range(min(len(e) + len(own) - 2, a) + 1)]  # fmt: skip
+    e += [0] * (a + 1 - len(e))
+    if e[a - 1] == 0:
+        return None
+    rates: dict[int, int] = {}  # times E_{a-1}^2
+    for b in powers:
+        before, own_e = 0, 1  # E^x_{j-1}, E^x_j
+        for j in range(1, a):
+            before, own_e = own_e, e[j] - b * own_e
+        rates[b] = own_e * e[a - 1] - e[a] * before
+    square = e[a - 1] ** 2
+    u, v = risk.at_most.numerator, risk.at_most.denominator
+    h = (v - a * u) * square - a * u * risk.others(c, c) * rates[point[c]], a * u * square
+    if h[0] <= 0:
+        return None
+    g = [_ceil_div(risk.others(x, c) * rates[b] << P, square) for x, b in enumerate(point)]
+    needed = [x for x in range(len(point)) if x != c and risk.counts[x]]
+    return _Gradient(c, (h[0] << P) // h[1], g, needed)
+
+
+class _RiskSearch:
+    """The leaves of the trees of a risk-branch, and the limits of the path to one of them.
+
+    Limits are fixed point, lo rounded down and hi up: the chord and the box of wider limits are true as well. g and h
+    are the rounded numbers of a true cut, alike in all places. r_xy and b are in units of 2^-fine / D, upper bounds:
+    as 0 <= lo <= hi, the left-hand side rises with each of them.
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof, cuts: list[_Gradient | None]) -> None:
+        self.k, self.unit, self.cuts = problem.k, proof.unit, cuts
+        sign = -1 if problem.sense == "minimize" else 1
+        sizes = [c.denominator.bit_length() - c.numerator.bit_length() for _, _, c in problem.cost if c]
+        self.fine = P + 64 + max(0, min(sizes, default=0))
+        self.cost = {x * self.k + y: sign * c for x, y, c in problem.cost}
+        self.rows = [[(x * self.k + y, *self._ends(c)) for x, y, c in row.terms] for row in problem.rows]
+        self.rhs = [self._ends(row.rhs) for row in problem.rows]
+        self.packing: list[tuple[list[tuple[int, int]], int]] = []
+        for x in range(self.k):
+            self.packing.append(([(x * self.k + y, 1) for y in range(self.k)], 1))
+        for row in problem.rows:
+            if _is_packing(row):
+                common = lcm(row.rhs.denominator, *(c.denominator for _, _, c in row.terms))
+                cells = [(x * self.k + y, int(c * common)) for x, y, c in row.terms]
+                self.packing.append((cells, int(row.rhs * common)))
+        self.root = [ONE] * (self.k * self.k)  # hi of every cell, with what `limits` prove
+        self.start(self.cost, ZERO)
+
+    def _ends(self, c: Fraction) -> tuple[int, int]:
+        """c in units of 2^-fine, rounded down and up."""
+        n = c.numerator << self.fine
+        return n // c.denominator, _ceil_div(n, c.denominator)
+
+    def start(self, cost: dict[int, Fraction], most: Fraction) -> None:
+        """The root of a tree, for this cost and the number that it is to be bounded by."""
+        self.lo, self.hi = [0] * (self.k * self.k), list(self.root)
+        self.most = most
+        self.base = [0] * (self.k * self.k)
+        for cell, c in cost.items():
+            self.base[cell] = self._ends(c)[1] * self.unit
+
+    def holds(self, leaf: _RiskLeaf) -> bool:
+        """ "A leaf with lo_xy > hi_xy for some cell is closed. Else [...] b + sum over cells of (r_xy hi_xy where
+        r_xy > 0, else r_xy lo_xy) <= B".
+        """
+        k, lo, hi = self.k, self.lo, list(self.hi)
+        for cells, rhs in self.packing:  # "all with the lo of the path"
+            spare = (rhs << P) - sum([v * lo[cell] for cell, v in cells])
+            for cell, v in cells:
+                top = lo[cell] + _ceil_div(spare, v)
+                if top < hi[cell]:
+                    hi[cell] = top
+        if any(least > most for least, most in zip(lo, hi, strict=True)):
+            return True
+        r, b = list(self.base), sum(leaf.a) << self.fine
+        for x, a in enumerate(leaf.a):
+            if a:
+                own = a << self.fine
+                r[x * k : x * k + k] = [n - own for n in r[x * k : x * k + k]]
+        for i, n in leaf.l:
+            b += n * self.rhs[i][n > 0]
+            for cell, below, above in self.rows[i]:
+                r[cell] -= n * (below if n > 0 else above)
+        for j, n, t in leaf.s:
+            cut = self.cuts[j]
+            if cut is None:
+                continue
+            c = cut.category
+            if any(hi[x * k + c] >= ONE for x in cut.needed):  # "needed hi_xc < 1 for every x != c with N_x > 0"
+                return False
+            for x in cut.needed:
+                cell = x * k + c
+                below = (ONE - lo[cell]) * (ONE - hi[cell])
+                rate = n * cut.g[x]
+                r[cell] += _ceil_div(rate << self.fine + P, below)
+                b -= (rate * lo[cell] * hi[cell] << self.fine) // (below << P)
+            top, whole = t.numerator, t.denominator  # 1 / (1 - t)^2 = whole^2 / (whole - top)^2
+            rate, below = n * cut.h << self.fine, (whole - top) ** 2 << P
+            r[c * k + c] -= rate * whole * whole // below
+            b += _ceil_div(rate * top * top, below)
+        left = (b << P) + sum([n * (most if n > 0 else least) for n, least, most in zip(r, lo, hi, strict=True)])
+        return left * self.most.denominator <= self.most.numerator * self.unit << self.fine + P
+
+
+def _check_risk_trees(problem: _Problem, proof: _Proof) -> None:
+    """The cuts; then each of `limits`, which holds "from then on"; then `tree`."""
+    assert problem.risk is not None
+    cuts: list[_Gradient | None] = []
+    for i, cut in enumerate(proof.risk_cuts):
+        cuts.append(_gradient(problem.risk, cut))
+        _check_risk_cut(cuts[i], i)
+    search = _RiskSearch(problem, proof, cuts)
+    for i, (x, y, most, tree) in enumerate(proof.risk_limits):
+        cell = x * problem.k + y
+        search.start({cell: Fraction(1)}, most)
+        _check_risk_tree(search, tree, f"limits[{i}].tree")
+        search.root[cell] = min(search.root[cell], _fixed_hi(most))
+    search.start(search.cost, proof.most)
+    _check_risk_tree(search, proof.risk_tree, "tree")
+
+
+def _check_risk_cut(cut: _Gradient | None, i: int) -> None:
+    """ "needed: E_{a-1} > 0", "needed h > 0 (else REFUTED)"."""
+    if cut is None:
+        raise Refuted(f"proof.cuts[{i}]: its point gives no cut")
+
+
+def _check_risk_tree(search: _RiskSearch, tree: RiskTree, name: str) -> None:
+    """Every leaf. The stack holds, for each branch on the path, its cell, c rounded down, the limits before it, and
+    whether its first subtree is being read.
+    """
+    _check_coverage(tree, name)
+    stack: list[tuple[int, int, int, int, bool]] = []
+    for i, token in enumerate(tree):
+        if isinstance(token, _Split):
+            assert isinstance(token.x, int)
+            cell = token.x * search.k + token.y
+            stack.append((cell, _fixed_lo(token.c), search.lo[cell], search.hi[cell], True))
+            search.hi[cell] = min(search.hi[cell], _fixed_hi(token.c))
+            continue
+        _check_risk_leaf(search, token, f"proof.{name}[{i}]")
+        while stack:
+            cell, c, lo, hi, is_first = stack.pop()
+            search.lo[cell], search.hi[cell] = lo, hi
+            if is_first:
+                stack.append((cell, c, lo, hi, False))
+                search.lo[cell] = max(lo, c)
+                break
+
+
+def _check_risk_leaf(search: _RiskSearch, leaf: _RiskLeaf, where: str) -> None:
+    """The inequality of one leaf."""
+    if not search.holds(leaf):
+        raise Refuted(f"{where}: the inequality of this leaf fails")
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,13 @@ from typing import Annotated, Any
 
 import typer
 
-from rropt.cli_figures import draw_figure
+from rropt.cli_audit import AUDIT_EPILOG, audit_matrix
+from rropt.cli_claims import CLAIMS_EPILOG, show_claims
+from rropt.cli_compare import COMPARE_EPILOG, compare_routes
+from rropt.cli_data import declared_problem, draw_estimate, draw_people, find_problem, identify
+from rropt.cli_figures import draw_figure, write_table
+from rropt.cli_models import copy, list_all, show
+from rropt.cli_report import REPORT_EPILOG, write_page
 from rropt.errors import InputError, NoRoute, RroptError
 
 app = typer.Typer(
@@ -24,9 +30,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
 )
-models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve, figure.")
+models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve, figure, people.")
 models_app.command("figure")(draw_figure)
+models_app.command("table")(write_table)
+models_app.command("people")(draw_people)
+models_app.command("list")(list_all)
+models_app.command()(show)
+models_app.command()(copy)
+app.command()(identify)
 app.add_typer(models_app, name="models")
+app.command("claims", epilog=CLAIMS_EPILOG)(show_claims)
+app.command("compare", epilog=COMPARE_EPILOG)(compare_routes)
+app.command("audit", epilog=AUDIT_EPILOG)(audit_matrix)
+app.command("report", epilog=REPORT_EPILOG)(write_page)
 
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
@@ -57,18 +73,6 @@ def common(
         raise typer.Exit(0)
 
 
-def find_problem(name: str) -> Path:
-    """The problem file that a command's argument means: a file, or a shipped model by name."""
-    path = Path(name)
-    if path.is_file():
-        return path
-    if path.suffix or len(path.parts) > 1:
-        raise InputError("there is no such problem file", name, "check the path, or see: rropt models list")
-    from rropt.models import model_path
-
-    return model_path(name)
-
-
 @app.command(epilog=SOLVE_EPILOG)
 def solve(
     problem: ProblemName,
@@ -78,14 +82,16 @@ def solve(
     gap: Gap = None,
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
+    data: Annotated[str | None, typer.Option("--data", metavar="CSV", help="Count the inputs in this file.")] = None,
+    column: Annotated[str | None, typer.Option("--column", help="Its column that is to be protected.")] = None,
 ) -> None:
     """Find the best mechanism, prove it, and write mechanism, certificate and solution."""
     from rropt import terminal
-    from rropt.declarations import load_problem
     from rropt.files import check_writable
 
     source = find_problem(problem)
-    declared = load_problem(source).with_options(route=route, solver=solver, gap=gap, time_limit=time_limit)
+    declared = declared_problem(source, data, column)
+    declared = declared.with_options(route=route, solver=solver, gap=gap, time_limit=time_limit)
     folder = Path(declared.name) if out is None else out
     check_writable(folder, RESULTS)
     console = terminal.console()
@@ -264,6 +270,8 @@ def estimate(
     ),
     level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.")] = 0.95,
     delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="SVG", help="Draw estimates and intervals.")] = None,
+    truth: Annotated[str | None, typer.Option("--truth", metavar="DATA", help="Draw the true ones of it too.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Recover the frequencies of the true answers from a released file, with errors and intervals."""
@@ -275,51 +283,9 @@ def estimate(
         typer.echo(json.dumps(found.to_dict(level), ensure_ascii=False))
     else:
         terminal.show_estimate(found, level, terminal.console())
-
-
-@models_app.command("list")
-def list_command() -> None:
-    """Name the shipped models."""
-    from rropt.declarations import load_problem
-    from rropt.models import list_models, model_path
-
-    for name in list_models():
-        problem = load_problem(model_path(name))
-        what = f"{problem.goal.sense} {problem.objective.kind}".replace("_", " ")
-        subject = ", ".join(constraint.describe() for constraint in problem.constraints)
-        typer.echo(f"{name}: {what}, {len(problem.inputs)} inputs, {subject or 'no constraint'}")
-
-
-@models_app.command()
-def show(name: ModelName) -> None:
-    """Print a model's problem file."""
-    from rropt.models import model_path
-
-    typer.echo(model_path(name).read_text(encoding="utf-8"), nl=False)
-
-
-@models_app.command()
-def copy(
-    name: ModelName,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
-) -> None:
-    """Copy a model's problem file, and the counts that it reads, into this folder to edit them."""
-    import tomllib
-
-    from rropt.files import read_text, write_whole
-    from rropt.models import model_path
-
-    source = model_path(name)
-    text = read_text(source, "problem file")
-    files = {Path(f"{name}.toml"): text}
-    counts = tomllib.loads(text)["input"].get("counts_file")
-    if counts is not None:
-        files[Path(counts)] = read_text(source.parent / counts, "file of counts")
-    for target in files:
-        if target.exists() and not force:
-            raise InputError("it is there already", str(target), "move it away, or use --force")
-    for target, content in files.items():
-        typer.echo(f"wrote {write_whole(target, content)}")
+    if plot is not None:
+        drawn = draw_estimate(found, level, column, truth, plot, delimiter)
+        print(f"wrote {drawn}", file=sys.stderr if as_json else sys.stdout)
 
 
 @models_app.command("solve", epilog=SOLVE_EPILOG)

@@ -1,4 +1,4 @@
-"""The command `rropt models figure`: a paper's figure, made again, as data and picture."""
+"""The commands `rropt models figure` and `rropt models table`: what a paper prints, made again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import typer
 
 from rropt.errors import InputError
 
-PAPERS = ("lopuhaa2021",)
-"""The modules of `rropt.models` that have figures by number."""
+PAPERS = ("ayed2020", "lopuhaa2021", "ruiz2021", "chai2019")
+TABLED = ("ayed2020", "ruiz2021", "chai2019")
+"""The modules of `rropt.models` that have figures, and tables, by number: `figure` and `checked` of the same arguments
+everywhere, and `table`."""
 
 
 def draw_figure(
@@ -38,3 +40,22 @@ def draw_figure(
         figure = paper.figure(number, draws, seed, points, calibration, time_limit, report)
     for file, text in zip(files, (figure.csv(), figure.svg()), strict=True):
         typer.echo(f"wrote {write_whole(out / file, text)}")
+
+
+def write_table(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"A paper: {', '.join(TABLED)}.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the table.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for a CSV file.")] = None,
+) -> None:
+    """Make a paper's table again, beside the published numbers: as CSV, to the screen or into a folder."""
+    from rropt.files import check_writable, write_whole
+
+    if name not in TABLED:
+        raise InputError(f"no paper with tables is called {name!r}", "models table", f"known: {', '.join(TABLED)}")
+    text = import_module(f"rropt.models.{name}").table(number).csv()
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    file = f"{name}-table-{number}.csv"
+    check_writable(out, [file])
+    typer.echo(f"wrote {write_whole(out / file, text)}")

@@ -24,19 +24,21 @@ from rropt.priors import Pairs, Prior, clean_labels
 from rropt.problem import Maximize, Minimize, Problem, SolveOptions
 
 TOP_KEYS = ("schema", "name", "input", "objective", "constraint", "outputs", "solve")
-INPUT_KEYS = ("counts_file", "counts", "probabilities", "uniform", "categories")
+INPUT_KEYS = ("counts_file", "data_file", "counts", "probabilities", "uniform", "categories")
+DATA_KEYS = ("column", "delimiter", "null")
+"""Keys that say how a data_file is read."""
 PAIR_KEYS = ("sensitive", "other", "pairs")
 """Keys that say that the inputs are pairs of a sensitive and another value."""
 
 
-def load_problem(path: str | os.PathLike[str]) -> Problem:
-    """Read a problem file. Raises InputError that names the file and the key."""
-    return parse_problem(read_text(path, "problem file"), str(path))
+def load_problem(path: str | os.PathLike[str], prior: Prior | None = None) -> Problem:
+    """Read a problem file; a `prior` takes the place of its [input]. Raises InputError that names file and key."""
+    return parse_problem(read_text(path, "problem file"), str(path), prior)
 
 
-def parse_problem(text: str, source: str = "problem") -> Problem:
-    """A problem from TOML text. `source` is the file's path: it stands in messages, and `counts_file` is
-    relative to its folder. Raises InputError."""
+def parse_problem(text: str, source: str = "problem", given: Prior | None = None) -> Problem:
+    """A problem from TOML text. `source` is the file's path: it stands in messages, and `counts_file` and `data_file`
+    are relative to its folder. A `given` prior takes the place of [input]. Raises InputError."""
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -51,7 +53,10 @@ def parse_problem(text: str, source: str = "problem") -> Problem:
     if not isinstance(name, str):
         raise InputError(f"name is {name!r}", source, "give a word that can name a folder")
     try:
-        prior, labels = _read_input(_table(document, "input", source), source)
+        if given is None:
+            prior, labels = _read_input(_table(document, "input", source), source)
+        else:
+            prior, labels = given, given.labels
         goal = _read_goal(_table(document, "objective", source), prior, f"{source} [objective]")
         declared = [
             _read_constraint(entry, f"{source} [[constraint]] {number}", Path(source).parent, prior)
@@ -95,7 +100,7 @@ def _listed(value: object, source: str) -> list[Any]:
 
 def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple[str, ...] | None]:
     where = f"{source} [input]"
-    _only(table, (*INPUT_KEYS, *PAIR_KEYS), where)
+    _only(table, (*INPUT_KEYS, *DATA_KEYS, *PAIR_KEYS), where)
     given = [key for key in INPUT_KEYS if key in table and key != "categories"]
     categories = table.get("categories")
     if categories is not None and not isinstance(categories, list):
@@ -107,6 +112,12 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
             raise InputError("it is empty", where, f"give one of: {', '.join(INPUT_KEYS)}")
         return None, clean_labels(categories, f"{where} categories", 2)
     key = given[0]
+    if key == "data_file":
+        prior = _read_data(table, where, Path(source).parent)
+        return prior, prior.labels
+    strange = next((word for word in DATA_KEYS if word in table), None)
+    if strange is not None:
+        raise InputError(f"{strange} stands beside {key}", where, "it goes with data_file")
     if any(word in table for word in PAIR_KEYS):
         prior = _read_pairs(table, key, where, Path(source).parent)
         return prior, prior.labels
@@ -123,6 +134,21 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
     else:
         prior = Prior.from_probabilities(table[key], categories)
     return prior, prior.labels
+
+
+def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
+    """The prior of a column of a file with one line a person."""
+    extra = next((key for key in table if key not in ("data_file", *DATA_KEYS)), None)
+    if extra is not None:
+        raise InputError(f"{extra} stands beside data_file, which names the inputs", where, "leave it out")
+    if "column" not in table or not all(isinstance(value, str) for value in table.values()):
+        raise InputError("data_file needs a column", where, 'as data_file = "people.csv", column = "education"')
+    return Prior.from_csv(
+        folder / table["data_file"],
+        column=table["column"],
+        delimiter=table.get("delimiter"),
+        null=table.get("null"),
+    )
 
 
 def _read_pairs(table: Mapping[str, Any], key: str, where: str, folder: Path) -> Prior:

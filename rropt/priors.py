@@ -16,6 +16,7 @@ import numpy as np
 from rropt.errors import InputError
 from rropt.exact import cleared, rational
 from rropt.files import read_text
+from rropt.microdata import count_records
 
 TOLERANCE = Fraction(1, 10**9)
 """Probabilities whose sum is this close to one are divided by their exact sum; anything else is an error."""
@@ -261,12 +262,30 @@ class Prior:
         return cls(names, (1,) * len(names), "uniform")
 
     @classmethod
-    def from_csv(cls, path: str | os.PathLike[str], pairs: Sequence[str] | None = None) -> Prior:
+    def from_csv(
+        cls,
+        path: str | os.PathLike[str],
+        pairs: Sequence[str] | None = None,
+        column: str | None = None,
+        delimiter: str | None = None,
+        null: str | None = None,
+    ) -> Prior:
         """Counts from a CSV file with the header `category,count` (UTF-8). Raises InputError with the line.
+
+        `column` reads a file of data instead, one line a person, and counts that column; labels are sorted. Empty
+        values count as `null`, or are an error; `delimiter` is a comma, or a tab for .tsv, where it is None.
 
         `pairs` = (name of the sensitive column, name of the other one) reads a file `sensitive,other,count` with these
         two names in its header and one line for every pair; values keep the order in which they first appear.
         """
+        if column is not None:
+            if pairs is not None:
+                raise InputError("pairs and column are both given", "Prior.from_csv", "give one of them")
+            records = count_records(path, [column], delimiter, null)
+            counted: dict[object, object] = {label: count for (label,), count in records.items()}
+            if len(counted) < 2:
+                raise InputError(f"column {column!r} has one value only", str(path), "randomise one that varies")
+            return cls.from_counts(counted)
         if pairs is not None and (isinstance(pairs, str) or len(pairs) != 2):
             raise InputError(f"{pairs!r} are no two names of columns", "pairs", 'as pairs=("sex", "race")')
         header = ["category", "count"] if pairs is None else [*clean_labels(pairs, "pairs", 2), "count"]

@@ -9,16 +9,19 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+from rropt.approximate import sole_bound
 from rropt.assembly import Status, assemble, gap_of, in_units
 from rropt.certificates import Certificate
 from rropt.checker import Verdict
 from rropt.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.constraints import ApproximateLDP, Constraint
 from rropt.constraints.entropy import tightest_floor
+from rropt.constraints.mixture import sole_mixture
 from rropt.errors import InputError
 from rropt.exact import Interval, cleared, coefficient, float_down, float_up
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import Objective
+from rropt.posterior_risk import sole_risk
 from rropt.priors import Prior, clean_labels
 from rropt.programs import Information, Program, Row, Sense, Utility
 from rropt.proofs import prove_infeasible
@@ -60,7 +63,7 @@ class SolveOptions:
     """How to solve: the `[solve]` table of a problem file.
 
     `route` is "auto" or a route's name, `gap` the wanted distance of value and bound (times max(1, |bound|), in
-    the objective's unit), `time_limit` seconds or None, `solver` a name that the route knows, `workers` processes.
+    the objective's unit), `time_limit` seconds or None, `solver` one the route knows, `workers` processes (one as yet).
     """
 
     route: str = "auto"
@@ -160,8 +163,7 @@ class Problem:
 
     @cached_property
     def _program(self) -> Program:
-        inputs = self.inputs
-        outputs = self._fixed_outputs()
+        inputs, outputs = self.inputs, self._fixed_outputs()
         prior = self.objective.prior
         utility = self.objective.form(inputs)
         cone = self._joint_cone(inputs)
@@ -170,29 +172,23 @@ class Problem:
         for constraint in self.constraints if structure is None else ():
             rows += constraint.rows(inputs, outputs or ())
         floor = tightest_floor([constraint.floor(inputs, outputs or ()) for constraint in self.constraints])
-        free = self.objective.outputs(inputs) is None and not rows and structure is None and floor is None
+        risk = sole_risk([constraint.risk(inputs) for constraint in self.constraints])
         weights = cleared(prior.probabilities) if prior is not None else (1,) * len(inputs)
         if isinstance(utility, Information) and utility.given is not None:
             # The joint's integers must sum to those of the prior.
             weights = utility.weights
-        return Program(
-            self.goal.sense,
-            inputs,
-            None if free else outputs,
-            weights,
-            utility,
-            cone,
-            _with_distinct_names(rows),
-            structure,
-            floor,
-        )
+        mixture = sole_mixture([constraint.mixture(inputs) for constraint in self.constraints])
+        bound = sole_bound([constraint.events(inputs, outputs or ()) for constraint in self.constraints])
+        said = (structure, floor, mixture, risk, bound)
+        wanted = outputs if rows or self.objective.outputs(inputs) or any(said) else None
+        return Program(self.goal.sense, inputs, wanted, weights, utility, cone, _with_distinct_names(rows), *said)
 
     def _structure(self, utility: Utility, cone: Cone) -> str | None:
         """A structure that stands for rows: where mutual information is maximised under LDP and nothing else."""
         words = {word for constraint in self.constraints if (word := constraint.structure()) is not None}
         rest = [constraint for constraint in self.constraints if constraint.structure() is None]
-        outputs = self._fixed_outputs() or ()
-        tied = any(rest_of.rows(self.inputs, outputs) or rest_of.floor(self.inputs, outputs) for rest_of in rest)
+        at = self.inputs, self._fixed_outputs() or ()
+        tied = any(one.rows(*at) or one.floor(*at) or one.risk(self.inputs) for one in rest)
         plain = isinstance(utility, Information) and utility.given is None and self.goal.sense == "maximize"
         # Two inputs have one other answer each: the structure says nothing, and its rows are none.
         fits = len(words) == 1 and len(self.inputs) > 2 and plain and not tied and isinstance(cone, CompleteCone)
@@ -237,7 +233,8 @@ class Problem:
         if zeros:
             found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
-        if free and program.floor is None and not any(isinstance(rule, ApproximateLDP) for rule in self.constraints):
+        free = free and program.floor is None and program.risk is None
+        if free and not any(isinstance(rule, ApproximateLDP) for rule in self.constraints):
             found.append("no privacy constraint is declared")
         return tuple(found)
 
@@ -313,6 +310,7 @@ class Problem:
             claim=answer.claim,
             warnings=self.warnings() + early + found.warnings,
             conflict=conflict,
+            decomposition=found.decomposition,
         )
 
     def _conflict(self, effort: Effort) -> tuple[str, ...]:
@@ -350,7 +348,8 @@ class Solution:
 
     `status` is "certified" (gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
     or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
-    `limit` is the dual bound, exact, in `units`; None where there is none.
+    `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
+    permutations (their outputs), exact, where the problem bounds them or their number.
     """
 
     problem: Problem
@@ -367,6 +366,7 @@ class Solution:
     claim: SolverClaim
     warnings: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()
+    decomposition: dict[tuple[str, ...], Fraction] | None = None
 
     @property
     def value(self) -> float | None:

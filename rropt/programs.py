@@ -7,7 +7,7 @@ by itself (a cone), what ties the columns together (coupling rows), and what is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,12 +16,15 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
+from rropt.approximate import ApproximateBound, Event
 from rropt.block_cones import RobustCone
 from rropt.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, reach
 from rropt.confidence_cone import ConfidenceCone
 from rropt.exact import rational_text
 from rropt.floors import ConcaveFloor
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mixtures import Mixture
+from rropt.posterior_risk import PosteriorRisk
 
 Sense = Literal["maximize", "minimize"]
 UNIFORM_OFF_DIAGONAL = "uniform_off_diagonal"
@@ -243,7 +246,9 @@ class Program:
 
     `outputs` is None where the number of columns is free. `weights` are the integer proportions of the prior
     (all ones where no objective needs one). `structure` is a word of the certificate format that stands for rows
-    (which are then left out), None where there is no such structure. `floor` is the one concave constraint.
+    (which are then left out), None where there is no such structure. `floor` is the one concave constraint, `mixture`
+    what is said of weights of permutations beyond the rows, `risk` bounds what an intruder finds, `approximate` every
+    event.
     """
 
     sense: Sense
@@ -255,6 +260,9 @@ class Program:
     rows: tuple[Row, ...] = ()
     structure: str | None = None
     floor: ConcaveFloor | None = None
+    mixture: Mixture | None = None
+    risk: PosteriorRisk | None = None
+    approximate: ApproximateBound | None = None
 
     def __post_init__(self) -> None:
         # The words of a robust cone stand only where the certificate format takes them.
@@ -288,7 +296,11 @@ class Program:
     def format_version(self) -> int:
         """The lowest version of the certificate format that can state the problem."""
         utility = self.utility
-        if self.has_entropy or isinstance(self.cone, ConfidenceCone) or utility.version == 3:
+        if self.approximate is not None or self.risk is not None:
+            return 4
+        if utility.version > 2:
+            return utility.version
+        if self.has_entropy or isinstance(self.cone, ConfidenceCone):
             return 3
         newer = isinstance(utility, ChiSquare) or self.structure is not None
         if isinstance(utility, Information):
@@ -315,7 +327,8 @@ class Program:
     def linearised(self) -> Program:
         """The same optimum as a linear programme over one output an action, where a Bayes gain is maximised
         (outputs that share a best action can be merged without loss); otherwise the program itself."""
-        if not isinstance(self.utility, BayesGain) or self.rows or self.floor or self.sense == "minimize":
+        tied = self.rows or self.floor or self.approximate
+        if not isinstance(self.utility, BayesGain) or tied or self.sense == "minimize":
             return self
         cost = tuple(
             (x, g, value) for x in range(self.size) for g, row in enumerate(self.utility.scores()) if (value := row[x])
@@ -335,7 +348,20 @@ class Program:
                 found[row.name] = miss
         if self.floor is not None and (miss := self.floor.excess(mechanism)) > 0:
             found["entropy floor"] = miss
+        if self.risk is not None and (miss := self.risk.excess(mechanism)) > 0:
+            found["identification risk"] = miss
+        if self.approximate is not None and (miss := self.approximate.excess(mechanism)) > 0:
+            found["approximate privacy"] = miss
         return found
+
+    def with_events(self, events: Sequence[Event]) -> Program:
+        """The relaxation that bounds these events only, by rows after those that there are."""
+        bound = self.approximate
+        assert bound is not None
+        more = tuple(
+            Row(f"event {number}", "<=", bound.delta, bound.terms(event)) for number, event in enumerate(events, 1)
+        )
+        return replace(self, approximate=None, rows=self.rows + more)
 
     def row_matrix(self, outputs: int) -> sparse.csr_matrix:
         """The coupling rows over the k * outputs entries of Q in row-major order, as floats."""
@@ -352,6 +378,10 @@ class Program:
         optional: dict[str, object] = {} if self.structure is None else {"structure": self.structure}
         if self.floor is not None:
             optional["entropy"] = self.floor.payload()
+        if self.risk is not None:
+            optional["identification_risk"] = self.risk.payload()
+        if self.approximate is not None:
+            optional["approximate"] = self.approximate.payload()
         return optional | {
             "sense": self.sense,
             "inputs": list(self.inputs),

@@ -24,6 +24,7 @@ from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.programs import Program
 from rropt.routes.anchor import find_anchor, is_emptiness
 from rropt.routes.entropy import floor_anchor
+from rropt.routes.event_anchor import event_anchor
 
 CANDIDATES = 8
 """Cells of one equation that are looked at first to solve it."""
@@ -53,7 +54,8 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
             return Refusal("every output of some input is forbidden")
     q = q / sums
     labels = tuple(outputs) if outputs is not None else tuple(f"output {y + 1}" for y in range(q.shape[1]))
-    found = (find_anchor(program, q), 0.0) if program.floor is None else floor_anchor(program, q)
+    anchored = find_anchor if program.approximate is None else event_anchor
+    found = (anchored(program, q), 0.0) if program.floor is None else floor_anchor(program, q)
     anchor, least = (found, 0.0) if isinstance(found, Refusal) else found
     if isinstance(anchor, Refusal):
         return anchor
@@ -109,31 +111,48 @@ def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagon
 
 def _rounded(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> Mechanism | None:
     table = [_grid_row(row) for row in candidate.tolist()]
-    if _sums_of_columns(program):
-        # Whole rows and columns are rounded together, which tiny entries survive.
-        given = [[Fraction(entry, GRID) for entry in row] for row in table]
+    if (weights := _kept_frequencies(program)) is not None:
+        # Flows from inputs to outputs are rounded together, rows and columns at once, which tiny entries survive. A row
+        # without weight is in no equation.
+        flows = [[Fraction(weight * entry, GRID) for entry in row] for weight, row in zip(weights, table, strict=True)]
+        margins = [weight * GRID for weight in weights]
         try:
-            table = round_with_margins(given, [GRID] * len(table), [GRID] * len(table))
+            found = round_with_margins(flows, margins, margins)
         except InputError:
             return None
+        table = [flow if weight else row for weight, flow, row in zip(weights, found, table, strict=True)]
+        denominators = tuple(weight * GRID or GRID for weight in weights)
+        columns = tuple(map(DenseColumn, zip(*table, strict=True)))
+        return Mechanism(program.inputs, labels, columns, denominators if max(weights) > 1 else (GRID,))
     elif any(row.sense == "=" and not is_emptiness(program, row) for row in program.rows):
         solved = _solve_equalities(program, [[Fraction(entry, GRID) for entry in row] for row in table])
         return None if solved is None else Mechanism.from_rationals(solved, program.inputs, labels)
     return Mechanism(program.inputs, labels, tuple(map(DenseColumn, zip(*table, strict=True))))
 
 
-def _sums_of_columns(program: Program) -> bool:
-    """Whether the equality rows, but those that empty cells, say that every column sums to one, and nothing else."""
-    columns = set()
+def _kept_frequencies(program: Program) -> tuple[int, ...] | None:
+    """Integers T with sum_x T_x Q[x, y] = T_y for every y, where the equality rows, but those that empty cells, say
+    this and nothing else (all T_x = 1: every column sums to one); None otherwise."""
+    if program.outputs is None or len(program.outputs) != program.size:
+        return None
+    weights: dict[int, Fraction] | None = None
+    right: dict[int, Fraction] = {}
     for row in program.rows:
-        if row.sense == "=" and not is_emptiness(program, row):
-            of = {y for _, y, _ in row.terms}
-            whole = len(of) == 1 and len(row.terms) == program.size and all(value == 1 for *_, value in row.terms)
-            if row.rhs != 1 or not whole:
-                return False
-            columns |= of
-    # The last column follows from the others and the rows.
-    return program.outputs is not None and program.size - 1 <= len(columns) and len(program.outputs) == program.size
+        if row.sense != "=" or is_emptiness(program, row):
+            continue
+        own = {x: value for x, _, value in row.terms}
+        of = {y for _, y, _ in row.terms}
+        if len(of) != 1 or (weights is not None and own != weights) or min(own.values()) <= 0:
+            return None
+        weights = own
+        right[of.pop()] = row.rhs
+    if weights is None or any(value.denominator != 1 for value in weights.values()):
+        return None
+    whole = tuple(int(weights.get(x, Fraction(0))) for x in range(program.size))
+    # One column follows from the others and the rows; a column without weight is empty, which is no equation here.
+    if any(whole[y] != value for y, value in right.items()) or sum(map(bool, whole)) > len(right) + 1:
+        return None
+    return whole
 
 
 def _grid_row(row: list[float]) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from rropt.confidence import Confidence
 from rropt.confidence.quantile import significant_down
@@ -40,11 +41,16 @@ class OptimalReporting:
     """A protocol and the solved problems that its sub-protocols come from, with their certificates.
 
     `solutions` has one entry a sub-protocol: one a sensitive value for conditional reporting, (S, U) for independent
-    reporting; None where nothing may be told, or everything.
+    reporting; None where nothing may be told, or everything; empty where `sub` is "krr".
     """
 
     protocol: Reporting
     solutions: tuple[Solution | None, ...]
+
+    @property
+    def sub(self) -> str:
+        """Which sub-protocols it took: "optimal", or "krr" where randomised responses tell more."""
+        return "krr" if self.protocol.sub is None else "optimal"
 
     @property
     def value(self) -> float:
@@ -67,8 +73,8 @@ def optimal_reporting(
     distributions with a centre. The split of epsilon is searched on `points` even steps, then by `steps` of golden
     section; each of its points solves one problem a sub-protocol to `gap` nats. The level of a sub-protocol is such
     that *every* mechanism of that level would do (sets of other values at the ends of Lemma 9); what the mechanism
-    found needs less than that goes to the report on S. At large epsilon k-RR, which is calibrated as k-RR, can be
-    better: compare. Raises InputError.
+    found needs less than that goes to the report on S. Randomised responses, which need only what k-RR needs, can tell
+    more, at large epsilon above all: then they are what is returned (`sub` says which). Raises InputError.
     """
     if family not in FAMILIES:
         raise InputError(
@@ -82,7 +88,8 @@ def optimal_reporting(
     found = [build(whole * at / (points - 1)) for at in range(points)]
     best = max(range(points), key=lambda at: found[at].value)
     low, high = (whole * min(max(at, 0), points - 1) / (points - 1) for at in (best - 1, best + 1))
-    return max([found[best], *_golden(build, low, high, steps)], key=lambda one: one.value)
+    plain = OptimalReporting(build.plain(), ())
+    return max([found[best], *_golden(build, low, high, steps), plain], key=lambda one: one.value)
 
 
 def _golden(build: Callable[[float], OptimalReporting], low: float, high: float, steps: int) -> list[OptimalReporting]:
@@ -114,19 +121,28 @@ class _Builder:
         else:
             self.own = [subset_calibration(confidence, s) for s in inner]
 
+    @property
+    def declared(self) -> dict[str, Any]:
+        """The level, as it was declared."""
+        return {"gamma": self.level.gamma} if self.level.epsilon is None else {"epsilon": self.level.epsilon}
+
+    def plain(self) -> Reporting:
+        """The protocol around randomised responses."""
+        return self.family(self.confidence, **self.declared)
+
     def __call__(self, log: float) -> OptimalReporting:
         first, second = split_level(self.level, log)
-        gamma = {"gamma": self.level.gamma} if self.level.epsilon is None else {"epsilon": self.level.epsilon}
+        gamma = self.declared
         lowered = max(Fraction(1), second * SLACK)
         if self.family is IndependentReporting:
             center, pairs = self.confidence.center, self.confidence.pairs
             assert center is not None
             blocks = [center.weights[pairs.block(s)] for s in range(len(pairs.sensitive))]
-            other = dict(zip(pairs.other, map(sum, zip(*blocks, strict=True)), strict=True))
+            other: dict[object, object] = dict(zip(pairs.other, map(sum, zip(*blocks, strict=True)), strict=True))
             u, told = self._best(Prior.from_counts(other), self.shared.ratio(lowered))
             # What U needs is known now; S gets the rest.
             left = IndependentReporting(self.confidence, **gamma, sub=u).ratio_sensitive
-            sensitive = dict(zip(pairs.sensitive, map(sum, blocks), strict=True))
+            sensitive: dict[object, object] = dict(zip(pairs.sensitive, map(sum, blocks), strict=True))
             s, solved = self._best(Prior.from_counts(sensitive), left * SLACK)
             return OptimalReporting(
                 IndependentReporting(self.confidence, **gamma, sub=u, sub_sensitive=s), (solved, told)

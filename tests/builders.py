@@ -16,7 +16,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from flint import arb, ctx, fmpq
+
+from rropt import checker
+from rropt.checker import check_bytes
 
 Document = dict[str, Any]
 SLACK = Fraction(1, 2**60)
@@ -30,6 +34,33 @@ def rat(value: Fraction | int) -> str:
 
 def encode(document: object) -> bytes:
     return json.dumps(document).encode()
+
+
+def put(made: Document, *path: str | int, value: Any) -> Document:
+    """A copy with one value changed, or removed where it is `put`."""
+    new = copy.deepcopy(made)
+    *above, last = path
+    place = new
+    for key in above:
+        place = place[key]
+    if value is put:
+        del place[last]
+    else:
+        place[last] = value
+    return new
+
+
+def assert_unreadable(document: object, reason: str = "") -> None:
+    """The checker calls a document unreadable, for this reason if one is given."""
+    verdict = check_bytes(encode(document))
+    assert verdict.status == "UNREADABLE", verdict
+    assert reason in verdict.reason
+
+
+def assert_limit_named(monkeypatch: pytest.MonkeyPatch, constant: str, most: int, name: str, document: object) -> None:
+    """With a limit of the format lowered to `most`, the document is unreadable and the limit is named."""
+    monkeypatch.setattr(checker, constant, most)
+    assert_unreadable(document, name)
 
 
 def ends(ball: Any) -> tuple[Fraction, Fraction]:

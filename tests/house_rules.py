@@ -16,21 +16,32 @@ import networkx as nx
 # Rooms from the top of the house to its ground; an import goes down, or sideways without a circle.
 # The name of a room is the longest prefix here: `comparison.audit` is not in `comparison`.
 LEVELS: tuple[tuple[str, ...], ...] = (
-    ("cli", "cli_figures", "__main__"),
+    (
+        "cli",
+        "cli_audit",
+        "cli_claims",
+        "cli_compare",
+        "cli_data",
+        "cli_figures",
+        "cli_models",
+        "cli_report",
+        "__main__",
+    ),
     ("studies", "terminal"),
     ("models",),
     ("__init__",),
-    ("comparison.audit", "release", "multivariate", "strategy", "remedy", "subprotocols"),
+    ("comparison.audit", "release", "multivariate", "strategy", "remedy", "calibration", "subprotocols"),
+    ("robust_utility", "robust_auditing", "correlated"),
     ("problem", "declarations"),
     ("assembly",),
-    ("proofs", "rounding", "comparison"),
+    ("proofs", "rounding", "weight_rounding", "comparison"),
     ("routes", "certificates"),
     ("objectives", "constraints"),
-    ("programs", "inverse_trace"),
-    ("cones", "confidence_cone", "block_cones", "floors"),
+    ("programs", "design_utilities"),
+    ("cones", "approximate", "confidence_cone", "block_cones", "floors", "mixtures", "posterior_risk"),
     ("mechanisms",),
     ("inference", "sampling", "criteria", "confidence", "priors"),
-    ("exact", "files"),
+    ("exact", "microdata", "files", "assignments"),
     ("errors",),
 )
 # The trusted checker stands apart from the levels: it is called as a stranger would call it.

@@ -10,9 +10,14 @@ import numpy as np
 import pytest
 
 import rropt as rr
+from rropt.certificates import Proof
 from rropt.checker import check_bytes
 from rropt.declarations import parse_problem
 from rropt.errors import InputError
+from rropt.programs import Program
+from rropt.proofs import prove_infeasible
+from rropt.routes.base import Effort
+from rropt.routes.linear import LinearRoute
 
 F = Fraction
 
@@ -137,8 +142,12 @@ delta = 0.01
         (lambda: rr.ApproximateLDP(gamma=1, delta="0.1"), "not above 1"),
         (lambda: rr.ApproximateLDP(epsilon=1, delta=F(1, 3**400)), "too many"),
         (
-            lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.1")], inputs=range(8)).solve(),
-            "more than 4,096",
+            lambda: rr.Problem(
+                rr.Maximize(rr.Trace()),
+                [rr.ApproximateLDP(1, delta="0.1"), rr.ApproximateLDP(2, delta="0.01")],
+                inputs=range(8),
+            ),
+            "give one",
         ),
         (
             lambda: rr.Problem(
@@ -151,3 +160,102 @@ delta = 0.01
 def test_bad_input(call: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         call()  # type: ignore[operator]
+
+
+def rederived(solution: rr.Solution) -> Fraction:
+    """The number that a proof by events yields, after every column is tested in rationals (the cone is free)."""
+    document = json.loads(solution.certificate.to_json())
+    problem, proof = document["problem"], document["proof"]
+    bound = solution.problem.compile().approximate
+    assert bound is not None
+    assert problem["cone"] == {"kind": "free"}
+    gamma, k, m = bound.level.ratio.upper, len(problem["inputs"]), len(problem["outputs"])
+    prices = [F(a) for a in proof["prices"]]
+    residual = [[-prices[x] for _ in range(m)] for x in range(k)]
+    if proof["kind"] == "linear-dual":
+        for x, y, value in problem["utility"]["cost"]:
+            residual[x][y] += F(value)
+    total = sum(prices, F(0))
+    for number, row in zip(proof["rows"], problem["rows"], strict=True):
+        assert F(number) >= 0
+        total += F(number) * F(row["rhs"])
+        for x, y, value in row["terms"]:
+            residual[x][y] -= F(number) * F(value)
+    keys = []
+    for x, z, members, number in proof["events"]:
+        keys.append((x, z, members))
+        assert x != z
+        assert members == sorted(set(members))
+        assert F(number) > 0
+        total += F(number) * bound.delta
+        for y in members:
+            residual[x][y] -= F(number)
+            residual[z][y] += F(number) * gamma
+    assert keys == sorted(keys)
+    assert max(max(row) for row in residual) <= 0
+    return total
+
+
+@pytest.mark.parametrize(("k", "level"), [(7, {"gamma": 3}), (12, {"epsilon": 1}), (24, {"epsilon": "0.5"})])
+def test_many_outputs_need_few_events(k: int, level: dict[str, object]) -> None:
+    """The published formula beyond what can be listed: 2^k events a pair, of which one a pair matters."""
+    rule = rr.ApproximateLDP(**level, delta="0.01")
+    solution = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=range(k)).solve(gap=1e-9)
+    ends = [k * (g + (k - 1) * F(1, 100)) / (g + k - 1) for g in (rule.level.ratio.lower, rule.level.ratio.upper)]
+    assert rule.violation(solution.mechanism) <= 0
+    assert solution.attained.upper <= ends[1]
+    assert solution.limit >= ends[0]
+    assert solution.limit - solution.attained.lower < F(1, 10**9)
+    assert rederived(solution) == solution.limit
+    assert len(solution.certificate.to_json()) < 60_000
+
+
+def test_events_stand_beside_other_rows() -> None:
+    prior = rr.Prior.from_counts(list(range(1, 11)))
+    rules = [rr.ApproximateLDP(epsilon="0.5", delta="0.05"), rr.Floor("0.15")]
+    solution = rr.Problem(rr.Maximize(rr.Trace(prior)), rules).solve(gap=1e-8)
+    assert all(rule.violation(solution.mechanism) <= 0 for rule in rules)
+    assert solution.gap <= 1e-8
+    assert rederived(solution) == solution.limit
+    private = rr.Problem(rr.Maximize(rr.Trace(prior)), [rules[1], rr.LDP(epsilon="0.5")]).solve()
+    assert private.bound is None or private.bound < solution.value
+
+
+def test_no_mechanism_is_proved_by_events_too() -> None:
+    """A diagonal of 0.9 among nine tells far more than delta allows."""
+    rules = [rr.ApproximateLDP(epsilon="0.5", delta="0.05"), rr.Floor("0.9")]
+    program = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=range(9)).compile()
+    answer = LinearRoute().solve(program, Effort())
+    proof = prove_infeasible(program, answer.farkas)
+    assert proof.payload["kind"] == "farkas"
+    assert proof.payload["events"]
+    assert rederived_total(program, proof) < 0
+
+
+def rederived_total(program: Program, proof: Proof) -> Fraction:
+    """What must be negative, after the test of every column."""
+    bound = program.approximate
+    k, m = program.size, len(program.outputs)
+    prices = [F(a) for a in proof.payload["prices"]]
+    total = sum(prices, F(0))
+    residual = [[-prices[x] for _ in range(m)] for x in range(k)]
+    for number, row in zip(proof.payload["rows"], program.rows, strict=True):
+        total += F(number) * row.rhs
+        for x, y, value in row.terms:
+            residual[x][y] -= F(number) * value
+    for x, z, members, number in proof.payload["events"]:
+        total += F(number) * bound.delta
+        for y in members:
+            residual[x][y] -= F(number)
+            residual[z][y] += F(number) * bound.level.ratio.upper
+    assert max(max(row) for row in residual) <= 0
+    return total
+
+
+def test_information_over_that_many_events_is_refused() -> None:
+    prior = rr.Prior.uniform(8)
+    problem = rr.Problem(
+        rr.Maximize(rr.MutualInformation(prior)), [rr.ApproximateLDP(1, delta="0.1")], outputs=list("abcdefgh")
+    )
+    with pytest.raises(rr.NoRoute, match="linear objectives"):
+        problem.solve()

@@ -7,12 +7,15 @@ import io
 import math
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from rropt.models import chai2019
+from typer.testing import CliRunner
 
 import rropt as rr
+from rropt.cli import app
 from rropt.errors import InputError
 from rropt.mechanisms.sets import SubsetMixture
 from rropt.mechanisms.sets.families import best_sizes
@@ -151,30 +154,35 @@ def test_efficiencies_are_below_one_and_in_order() -> None:
 # -- the pictures --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(chai2019.CHARTS))
-def test_every_picture_shows_every_curve_by_name(name: str) -> None:
-    figure = chai2019.CHARTS[name]
-    sizes = {"sizes": (3, 5)} if name in ("figure-6", "figure-7") else {}
-    chart = figure(**sizes)
-    tree = ElementTree.fromstring(chart.svg())
+@pytest.mark.parametrize("number", sorted(chai2019.FIGURES))
+def test_every_picture_shows_every_curve_by_name(number: int) -> None:
+    sizes = {"sizes": (3, 5)} if number in (6, 7) else {}
+    figure = chai2019.FIGURES[number](**sizes)
+    tree = ElementTree.fromstring(figure.svg())
     texts = {node.text for node in tree.iter() if node.tag.endswith("text")}
-    assert {line.name for line in chart.lines} | {area.name for area in chart.areas} <= texts
-    assert {row[0].partition(" (")[0] for row in chart.rows()} == {
-        part.name.partition(" (")[0] for part in (*chart.lines, *chart.areas)
-    }
-    assert all(math.isfinite(x) and math.isfinite(y) for _, x, y in chart.rows())
+    names = {part.name for panel in figure.panels for part in (*panel.curves, *panel.areas)}
+    assert names <= texts
+    if figure.table is None:
+        rows = list(csv.DictReader(io.StringIO(figure.csv())))
+        plain = {name.partition(" (")[0] for name in names}
+        assert {row["curve"].partition(" (")[0] for row in rows} == plain
+        assert all(math.isfinite(float(row["x"])) and math.isfinite(float(row["y"])) for row in rows)
     # Every drawn number lies in the picture.
+    width, height = map(float, tree.attrib["viewBox"].split()[2:])
+    count = 0
     for node in tree.iter():
-        if node.tag.endswith("path") and node.get("fill") == "none" and " L" in node.get("d", ""):
-            for pair in node.get("d", "").lstrip("M").split(" L"):
+        if node.tag.endswith("path") and " L" in node.get("d", ""):
+            for pair in node.get("d", "").removesuffix(" Z").lstrip("M").split(" L"):
                 x, y = map(float, pair.split(","))
-                assert 60 <= x <= 720
-                assert 0 <= y <= 440
+                assert 0 <= x <= width
+                assert 0 <= y <= height
+                count += 1
+    assert count > 10
 
 
 def test_regions_hold_what_the_criteria_forbid() -> None:
     chart = chai2019.figure_1("0.2", "0.5", "2.5")
-    triangles, squares = chart.areas
+    triangles, squares = chart.panels[0].areas
     for at in range(1, 40):
         for after in range(1, 40):
             p, posterior = at / 40 + 1e-3, after / 40 + 2e-3
@@ -186,8 +194,9 @@ def test_regions_hold_what_the_criteria_forbid() -> None:
 
 def test_the_canonical_region_is_larger_and_symmetric() -> None:
     chart = chai2019.figure_3()
-    lines = {line.name: dict(line.points) for line in chart.lines}
-    canonical, general = chart.areas
+    panel = chart.panels[0]
+    lines = {line.name: dict(line.points()) for line in panel.curves}
+    canonical, general = panel.areas
     # h_u = 4p / (1 + 3p) and 1 - h_l(1 - p) = 2p - p^2 cross at p = 2/3; the areas are their integrals.
     assert _area(general) == pytest.approx(1 - 4 / 3 + 4 / 9 * math.log(4) + 1 / 3, abs=1e-4)
     assert _area(canonical) == pytest.approx(2 * (1 - 28 / 81 - 4 / 9 + 4 / 9 * math.log(4 / 3)), abs=1e-4)
@@ -195,7 +204,7 @@ def test_the_canonical_region_is_larger_and_symmetric() -> None:
         assert value == pytest.approx(min(4 * p / (1 + 3 * p), 2 * p - p * p), abs=1e-15)
         assert lines["1 - h(1 - p)"][p] >= lines["h_l"][p] - 1e-15
     # The precise boundary of the demanded parity, two, lies within what is left: it guarantees the region.
-    bounds = {line.name: dict(line.points) for line in chai2019.figure_2().lines}
+    bounds = {line.name: dict(line.points()) for line in chai2019.figure_2().panels[0].curves}
     up, down = bounds["precise, parity 2, up"], bounds["precise, parity 2, down"]
     for p in up:
         assert bounds["h_l"][p] - 1e-15 <= down[p] <= p <= up[p] <= bounds["h_u"][p] + 1e-15
@@ -203,8 +212,8 @@ def test_the_canonical_region_is_larger_and_symmetric() -> None:
 
 
 def test_precise_boundaries_grow_with_gamma() -> None:
-    lines = chai2019.figure_4((2, 5)).lines
-    two, low, five = (dict(line.points) for line in (lines[0], lines[1], lines[2]))
+    lines = chai2019.figure_4((2, 5)).panels[0].curves
+    two, low, five = (dict(line.points()) for line in (lines[0], lines[1], lines[2]))
     assert lines[0].name == "gamma 2, up"
     assert two[0.5] == 2 / 3
     assert five[0.5] == 5 / 6
@@ -218,7 +227,11 @@ def test_figure_5_is_the_printed_one() -> None:
         2: (9, ["2211", "2121", "2112", "1221", "1212", "1122"]),
         3: (7, ["2221", "2212", "2122", "1222"]),
     }
-    designs = chai2019.figure_5()
+    designs = chai2019.designs_5()
+    cells = chai2019.figure_5().csv().splitlines()
+    assert cells[0] == "t,answer,c1,c2,c3,c4"
+    assert "2,0|1,2/9,2/9,1/9,1/9" in cells
+    assert len(cells) == 15
     assert set(designs) == {1, 2, 3}
     for t, (scale, rows) in printed.items():
         found = [designs[t].column(y) for y in range(len(rows))]
@@ -227,27 +240,29 @@ def test_figure_5_is_the_printed_one() -> None:
 
 
 def test_figures_6_and_7_go_through_the_exact_numbers() -> None:
-    by_gamma = chai2019.figure_6((4, 9), (2, 5), "gamma").lines
+    by_gamma = chai2019.figure_6((4, 9), (2, 5), "gamma").panels[0].curves
     assert [line.name for line in by_gamma] == ["k = 4", "k = 9"]
-    assert dict(by_gamma[1].points)[5.0] == float(chai2019.minimax_risk(9, 5))
-    assert all(first[1] > second[1] for line in by_gamma for first, second in pairwise(line.points))
-    by_size = chai2019.figure_7((3, 6), (4,)).lines
+    assert dict(by_gamma[1].points())[5.0] == float(chai2019.minimax_risk(9, 5))
+    assert all(first[1] > second[1] for line in by_gamma for first, second in pairwise(line.points()))
+    by_size = chai2019.figure_7((3, 6), (4,)).panels[0].curves
     assert [line.dashed for line in by_size] == [False, True]
     subset, rappor, _ = chai2019.efficiency(6, 4).relative()
-    assert by_size[0].points[-1] == (6.0, float(subset))
-    assert by_size[1].points[-1] == (6.0, float(rappor))
+    assert by_size[0].points()[-1] == (6.0, float(subset))
+    assert by_size[1].points()[-1] == (6.0, float(rappor))
 
 
-def test_one_command_writes_each(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
-    assert chai2019.main(["table-1"]) == 0
-    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+def test_one_command_writes_each(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    shown = run(app, ["models", "table", "chai2019", "1"])
+    rows = list(csv.reader(io.StringIO(shown.output)))
     assert len(rows) == 25
     assert rows[-1] == ["20", "20", "1", "20", "1", "20"]
-    picture = tmp_path / "four.svg"  # type: ignore[operator]
-    assert chai2019.main(["figure-4", "--svg", str(picture)]) == 0
-    assert ElementTree.parse(picture).getroot().tag.endswith("svg")
-    assert chai2019.main(["figure-5"]) == 0
-    assert "2,0|1,2/9,2/9,1/9,1/9" in capsys.readouterr().out
+    assert all(row[2:4] == row[4:] for row in rows[1:])
+    assert run(app, ["models", "table", "chai2019", "1", "-o", str(tmp_path)]).exit_code == 0
+    assert (tmp_path / "chai2019-table-1.csv").read_text() == shown.output
+    assert run(app, ["models", "figure", "chai2019", "4", "-o", str(tmp_path)]).exit_code == 0
+    assert ElementTree.parse(tmp_path / "chai2019-4.svg").getroot().tag.endswith("svg")
+    assert (tmp_path / "chai2019-4.csv").read_text() == chai2019.figure(4).csv()
 
 
 @pytest.mark.parametrize(
@@ -259,6 +274,9 @@ def test_one_command_writes_each(tmp_path: object, capsys: pytest.CaptureFixture
         (lambda: chai2019.figure_6(against="n"), "'k' or 'gamma'"),
         (lambda: chai2019.efficiency(3, 4).relative(rr.Prior.uniform(4)), "give 3"),
         (lambda: chai2019.figure_4(("0.5",)), "below 1"),
+        (lambda: chai2019.figure(8), "1 to 7"),
+        (lambda: chai2019.figure(1, draws=3), "at random"),
+        (lambda: chai2019.table(2), "table 1"),
     ],
 )
 def test_bad_input(call: object, said: str) -> None:

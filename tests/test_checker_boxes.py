@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from builders import Document, encode, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
 from scipy.optimize import linprog
 
 from rropt import checker
@@ -592,20 +592,6 @@ def test_a_constant_column_adds_exactly_nothing(kind: str) -> None:
 # -- what the format forbids -----------------------------------------------------------------------------
 
 
-def put(made: Document, *path: str | int, value: Any) -> Document:
-    """A copy with one value changed, or removed where it is `put`."""
-    new = copy.deepcopy(made)
-    *above, last = path
-    place = new
-    for key in above:
-        place = place[key]
-    if value is put:
-        del place[last]
-    else:
-        place[last] = value
-    return new
-
-
 TREE_2 = [[0, "1/2"], {"n": 0, "f": [[0, 1, 3]]}, {"n": -5, "f": []}]
 
 
@@ -698,8 +684,7 @@ def test_what_is_forbidden_is_changed_in_proved_files() -> None:
 @pytest.mark.parametrize("name", FORBIDDEN)
 def test_a_forbidden_change_is_unreadable(name: str) -> None:
     made, path, value = FORBIDDEN[name]
-    verdict = check_bytes(encode(put(made, *([path] if isinstance(path, str) else path), value=value)))
-    assert verdict.status == "UNREADABLE", verdict
+    assert_unreadable(put(made, *([path] if isinstance(path, str) else path), value=value))
 
 
 @pytest.mark.parametrize(
@@ -718,10 +703,7 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
 def test_a_limit_of_version_2_is_named(
     constant: str, most: int, name: str, made: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, constant, most)
-    verdict = check_bytes(encode(made))
-    assert verdict.status == "UNREADABLE"
-    assert name in verdict.reason
+    assert_limit_named(monkeypatch, constant, most, name, made)
 
 
 def test_the_limits_of_version_2() -> None:

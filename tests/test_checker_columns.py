@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import Document, encode, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
 from scipy.optimize import linprog
 from test_checker_boxes import (
     PATH,
@@ -33,7 +33,6 @@ from test_checker_boxes import (
     over,
     phi,
     plain_box,
-    put,
     readers,
     roots,
     short,
@@ -524,8 +523,7 @@ def test_what_is_forbidden_is_changed_in_proved_files() -> None:
 @pytest.mark.parametrize("name", FORBIDDEN)
 def test_a_forbidden_change_is_unreadable(name: str) -> None:
     made, path, value = FORBIDDEN[name]
-    verdict = check_bytes(encode(put(made, *path, value=value)))
-    assert verdict.status == "UNREADABLE", verdict
+    assert_unreadable(put(made, *path, value=value))
 
 
 @pytest.mark.parametrize(
@@ -543,10 +541,7 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
 def test_a_limit_of_columns_is_named(
     constant: str, most: int, name: str, made: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, constant, most)
-    verdict = check_bytes(encode(made))
-    assert verdict.status == "UNREADABLE"
-    assert name in verdict.reason
+    assert_limit_named(monkeypatch, constant, most, name, made)
 
 
 def test_a_long_path_of_columns() -> None:

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 import test_checker_boxes as boxes
-from builders import Document, encode, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
 from scipy.optimize import linprog, minimize
-from test_checker_boxes import put, too_good
+from test_checker_boxes import too_good
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -538,8 +538,7 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
     path, value = FORBIDDEN[name]
     for made in (EXACT, PRODUCT):
         assert check_bytes(encode(made)).proved, check_bytes(encode(made)).reason
-        verdict = check_bytes(encode(put(made, *path, value=value)))
-        assert verdict.status == "UNREADABLE", verdict
+        assert_unreadable(put(made, *path, value=value))
 
 
 @pytest.mark.parametrize(
@@ -553,10 +552,7 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
     ],
 )
 def test_a_limit_is_named(constant: str, most: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, constant, most)
-    verdict = check_bytes(encode(EXACT))
-    assert verdict.status == "UNREADABLE"
-    assert name in verdict.reason
+    assert_limit_named(monkeypatch, constant, most, name, EXACT)
     monkeypatch.setattr(checker, constant, most + 1)
     assert check_bytes(encode(EXACT)).proved
 

@@ -18,8 +18,8 @@ import mutants
 import pytest
 import test_checker_boxes
 import test_checker_columns
-from builders import Document, encode, rat
-from test_checker_boxes import phi, put
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from test_checker_boxes import phi
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -428,8 +428,7 @@ FORBIDDEN: dict[str, tuple[tuple[str | int, ...], Any]] = {
 def test_a_forbidden_change_is_unreadable(name: str) -> None:
     assert check_bytes(encode(LOOSE)).proved
     path, value = FORBIDDEN[name]
-    verdict = check_bytes(encode(put(LOOSE, *path, value=value)))
-    assert verdict.status == "UNREADABLE", verdict
+    assert_unreadable(put(LOOSE, *path, value=value))
 
 
 def test_off_diagonals_without_the_structure() -> None:
@@ -459,10 +458,7 @@ def test_other_proofs_of_a_structure() -> None:
 def test_a_limit_of_off_diagonals_is_named(
     constant: str, most: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, constant, most)
-    verdict = check_bytes(encode(LOOSE))
-    assert verdict.status == "UNREADABLE"
-    assert name in verdict.reason
+    assert_limit_named(monkeypatch, constant, most, name, LOOSE)
 
 
 @pytest.mark.parametrize("c", ["-1", "-1/3", "1" * 3000])

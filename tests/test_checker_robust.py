@@ -15,7 +15,7 @@ from typing import Any
 import builders
 import mutants
 import pytest
-from builders import Document, encode, information, information_document, pair
+from builders import Document, assert_limit_named, encode, information, information_document, pair
 from test_checker import _set
 
 from rropt import checker
@@ -155,10 +155,7 @@ def test_too_many_inputs() -> None:
 def test_a_limit_is_named(constant: str, most: int, name: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     document = make()
     assert check_bytes(encode(document)).proved
-    monkeypatch.setattr(checker, constant, most)
-    verdict = check_bytes(encode(document))
-    assert verdict.status == "UNREADABLE"
-    assert name in verdict.reason
+    assert_limit_named(monkeypatch, constant, most, name, document)
 
 
 def test_the_limits_are_those_of_the_format() -> None:

@@ -19,10 +19,10 @@ from functools import cached_property
 from typing import Any
 
 import pytest
-from builders import Document, encode, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
-from test_checker_boxes import phi, put, too_good
+from test_checker_boxes import phi, too_good
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -604,8 +604,7 @@ def test_what_is_forbidden_is_changed_in_a_proved_file() -> None:
 @pytest.mark.parametrize("name", FORBIDDEN)
 def test_a_forbidden_change_is_unreadable(name: str) -> None:
     path, value = FORBIDDEN[name]
-    verdict = check_bytes(encode(put(LOOSE, *path, value=value)))
-    assert verdict.status == "UNREADABLE", verdict
+    assert_unreadable(put(LOOSE, *path, value=value))
 
 
 @pytest.mark.parametrize(
@@ -617,10 +616,7 @@ def test_a_forbidden_change_is_unreadable(name: str) -> None:
     ],
 )
 def test_a_limit_is_named(constant: str, most: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, constant, most)
-    verdict = check_bytes(encode(LOOSE))
-    assert verdict.status == "UNREADABLE"
-    assert name in verdict.reason
+    assert_limit_named(monkeypatch, constant, most, name, LOOSE)
     monkeypatch.setattr(checker, constant, most + 1)
     assert check_bytes(encode(LOOSE)).proved
 

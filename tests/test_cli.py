@@ -534,6 +534,9 @@ def test_a_wrong_route_of_a_file_is_one_line_that_names_the_file(run: Run) -> No
         (["check"], 2, "Missing argument", "--help"),
         (["models", "show", "nope"], 2, "'nope'", "adult-education"),
         (["models", "copy", "nope"], 2, "'nope'", "adult-education"),
+        (["models", "show", "ayed2002"], 2, "'ayed2002'", "did you mean ayed2020"),
+        (["models", "copy", "chai2019"], 2, "'chai2019' is a paper", "rropt claims chai"),
+        (["models", "solve", "survey-yesno"], 2, "'survey-yesno'", "did you mean survey-yes-no"),
         (["models", "solve", "t.toml"], 2, r"'t\.toml'", "adult-education"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -569,14 +572,25 @@ def test_the_version_is_told(run: Run) -> None:
 def test_models_list_names_every_model_and_says_what_it_is(run: Run) -> None:
     ran = run("models", "list")
     assert (ran.status, ran.err) == (0, "")
-    assert [line.partition(":")[0] for line in ran.out.splitlines()] == models.list_models()
-    assert "adult-education: maximize mutual information, 16 inputs, LDP at epsilon 1" in ran.out.splitlines()
+    papers, _, problems = ran.out.partition("Problems")
+    names = [[line.strip().partition(":")[0] for line in part.splitlines()[1:]] for part in (papers, problems)]
+    assert names == [list(models.PAPERS), models.list_models()]
+    assert "  adult-education: The education of 32,561 people (16 categories), randomised" in problems
+    assert "  kairouz2016: Kairouz, Oh and Viswanath, Extremal mechanisms" in papers
+    assert "[rropt claims kairouz]" in papers
 
 
 def test_models_show_prints_the_very_file(run: Run) -> None:
     ran = run("models", "show", "adult-education")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == models.model_path("adult-education").read_text(encoding="utf-8")
+
+
+def test_models_show_prints_a_paper(run: Run) -> None:
+    ran = run("models", "show", "kairouz2016")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith('"""Kairouz, Oh and Viswanath')
+    assert "\ndef " in ran.out
 
 
 def test_models_copy_gives_a_file_that_solves_to_the_same(run: Run) -> None:

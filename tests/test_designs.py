@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import rropt as rr
+from rropt.design_utilities import InverseTrace
 from rropt.inference import locally_best
-from rropt.inverse_trace import InverseTrace
-from rropt.proofs.inverse_trace import prove_design
+from rropt.proofs.designs import prove_design
 from rropt.routes.base import Effort
 from rropt.routes.corners import CornerSearch, all_corners
+from rropt.routes.design_criteria import TraceCriterion
 from rropt.routes.design_point import best_design
 from rropt.routes.designs import solve_design
 
@@ -89,21 +90,22 @@ def test_the_interior_point_solves_what_scipy_solves():
     columns = np.hstack([columns, np.where(np.eye(4) > 0, 3.0, 1.0), np.where(np.eye(4) > 0, 1.0, 3.0)])
     queries = np.diag([1.0, 2.0, 0.5, 1.0])
     weight = queries @ queries.T
-    found = best_design(columns, prior, queries, 1e-10)
+    point = best_design(columns, prior, TraceCriterion(queries), 1e-10)
+    found = point.found
     unit = columns / np.sqrt(prior @ columns)
 
     def height(mass):
         return float(np.trace(weight @ np.linalg.inv((unit * mass) @ unit.T)))
 
-    assert np.abs(columns @ found.mass - 1).max() < 1e-9
-    assert height(found.mass) == pytest.approx(found.value, rel=1e-12)
+    assert np.abs(columns @ point.mass - 1).max() < 1e-9
+    assert height(point.mass) == pytest.approx(found.value, rel=1e-12)
     # No feasible direction improves it: the prices prove so.
     table = found.forms @ found.forms.T
     costs = np.einsum("xn,xn->n", columns, table @ columns) / (prior @ columns)
-    assert (costs <= found.prices @ columns + 1e-7).all()
-    assert 2 * np.sum(queries * found.forms) - found.prices.sum() == pytest.approx(found.value, rel=1e-9)
+    assert (costs <= point.prices @ columns + 1e-7).all()
+    assert 2 * np.sum(queries * found.forms) - point.prices.sum() == pytest.approx(found.value, rel=1e-9)
     # Columns that all leave one input alone span no design.
-    assert best_design(np.ones((3, 4)), np.full(3, 1 / 3), np.eye(3), 1e-8) is None
+    assert best_design(np.ones((3, 4)), np.full(3, 1 / 3), TraceCriterion(np.eye(3)), 1e-8) is None
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -153,7 +155,7 @@ def test_bad_input(make, said):
 
 def test_what_cannot_be_minimised_here_says_so():
     with pytest.raises(rr.NoRoute):
-        solved(rr.Prior.uniform(3), [rr.LDP(epsilon=1), rr.Bistochastic()])
+        rr.Problem(rr.Minimize(rr.DOptimality(rr.Prior.uniform(3))), [rr.LDP(epsilon=1), rr.Bistochastic()]).solve()
     with pytest.raises(rr.NoRoute):
         rr.Problem(rr.Maximize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(epsilon=1)]).solve()
 

@@ -1,11 +1,16 @@
-"""The Python of every page of the documentation runs, block after block, in an empty folder."""
+"""The Python of every page runs, block after block, in an empty folder; the site has every page and every name."""
 
+import importlib.util
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+import rropt as rr
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```python\n" in page.read_text(encoding="utf-8"))
@@ -22,3 +27,54 @@ def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         [sys.executable, "-"], input=code, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+SHELL = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```sh\n" in page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", SHELL, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    commands = "\n".join(re.findall(r"(?ms)^```sh\n(.*?)^```$", page.read_text(encoding="utf-8")))
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def site_hook() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_hook", ROOT / "docs" / "site_hook.py")
+    assert spec is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    return hook
+
+
+def test_the_contents_of_the_site_have_every_page_that_is_there() -> None:
+    """`make docs` builds the site and takes a warning for an error; this needs no mkdocs."""
+    nav = ["index.md", {"A": [{"One": "one.md"}, {"Gone": "gone.md"}]}, {"B": [{"Lost": "lost.md"}]}]
+    found = site_hook().contents(nav, {"index.md", "one.md", "new.md"})
+    assert found == ["index.md", {"A": [{"One": "one.md"}]}, {"More": ["new.md"]}]
+    named = set(re.findall(r"([\w./-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"index.md", "start.md", "claims.md", "api.md"} <= named
+
+
+def test_the_reference_has_every_public_name_once() -> None:
+    hook = site_hook()
+    text = hook.expanded((ROOT / "docs" / "api.md").read_text(encoding="utf-8"))
+    told = re.findall(r"^::: (\S+)$", text, re.MULTILINE)
+    assert sorted(told) == sorted(hook.home(name) for name in rr.__all__ if name != "__version__")
+    with pytest.raises(KeyError, match="NoSuchName"):
+        hook.expanded("<!-- names: Prior NoSuchName -->")
+
+
+def test_entries_of_matrices_are_no_links() -> None:
+    text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
+    assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")

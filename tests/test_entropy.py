@@ -284,7 +284,7 @@ def test_a_rate_outside_of_its_range_is_refused(beta: object) -> None:
 def test_what_no_route_takes_says_so() -> None:
     rate = rr.EntropyRate("0.5")
     with pytest.raises(NoRoute, match="convex"):
-        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate, BISTOCHASTIC]).solve()
+        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate, BISTOCHASTIC]).solve("conic")
     with pytest.raises(NoRoute, match="convex"):
         rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), [rate]).solve()
     with pytest.raises(NoRoute, match="knows no entropy"):

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from drawing import exact, random_rows
-from rropt.models import ruiz
+from rropt.models import ruiz2021
 
 import rropt as rr
 from rropt.errors import InputError
@@ -54,7 +54,7 @@ def _kept(p: float) -> float:
 
 
 def test_table_1_is_derived_cell_by_cell() -> None:
-    cells = ruiz.table_1()
+    cells = ruiz2021.table_1()
     assert len(cells) == 12
     for cell in cells:
         assert cell.percent.upper - cell.percent.lower < F(1, 10**12)
@@ -67,6 +67,11 @@ def test_table_1_is_derived_cell_by_cell() -> None:
         ("circulant", "3/5"): 65.683344,
         ("circulant", "1/5"): 97.336399,
     }
+    written = ruiz2021.table(1).csv().splitlines()
+    assert len(written) == 13
+    assert written[5].startswith("kanonymity,k,3,44.211410870,56,False")
+    with pytest.raises(InputError, match="there is no table"):
+        ruiz2021.table(2)
     # What the remarks say of the two cells whose figure belongs to another parameter.
     assert round(100 * TRUE["kanonymity"](4)) == 56
     assert round(100 * TRUE["tridiagonal"](0.2)) == 35
@@ -74,22 +79,34 @@ def test_table_1_is_derived_cell_by_cell() -> None:
 
 
 def test_the_figure_shows_every_family_beside_the_optimum() -> None:
-    svg = ruiz.figure(["0.2", "0.4"], 4)
-    tree = ElementTree.fromstring(svg)
-    curves = [node for node in tree.iter() if node.tag.endswith("path")]
-    assert len(curves) == 1 + 2 * 5
-    for name in ("certified optimum", *ruiz.kept_truth("0.2", 4)):
-        assert name in svg
+    figure = ruiz2021.truth_figure(["0.2", "0.4"], 4)
+    ElementTree.fromstring(figure.svg())
+    curves = {curve.name: curve for curve in figure.panels[0].curves}
+    assert list(curves) == [*ruiz2021.kept_truth("0.2", 4), "certified optimum"]
+    best = curves["certified optimum"]
+    for value, bound in zip(best.y, best.bounds, strict=True):
+        assert value is not None
+        assert bound is not None
+        assert 0 <= bound - value <= 1e-9
+    for curve in curves.values():
+        assert all(share is None or share <= bound + 1e-12 for share, bound in zip(curve.y, best.bounds, strict=True))  # type: ignore[operator]
+    assert all(name in figure.svg() for name in curves)
+
+
+@pytest.mark.parametrize(("number", "points"), [(0, 5), (4, 5), (1, 1)])
+def test_figures_that_there_are_not(number: int, points: int) -> None:
+    with pytest.raises(InputError):
+        ruiz2021.figure(number, points=points)
 
 
 @pytest.mark.parametrize("rate", ["0.1", "0.4", "0.7", "0.95"])
 def test_the_optimum_keeps_at_least_the_truth_of_every_family(rate: str) -> None:
-    kept = ruiz.kept_truth(rate)
+    kept = ruiz2021.kept_truth(rate)
     solution = rr.Problem(
-        rr.Maximize(rr.Trace()), [rr.Bistochastic(), rr.EntropyRate(rate)], inputs=range(ruiz.SIZE)
+        rr.Maximize(rr.Trace()), [rr.Bistochastic(), rr.EntropyRate(rate)], inputs=range(ruiz2021.SIZE)
     ).solve(gap=1e-9)
     assert solution.bound is not None
-    best = solution.bound / ruiz.SIZE
+    best = solution.bound / ruiz2021.SIZE
     for share in kept.values():
         assert share is None or share <= best + 1e-12
     assert kept["circulant matrix"] == pytest.approx(best, abs=1e-10)

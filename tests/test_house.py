@@ -285,7 +285,9 @@ def test_the_lowest_versions_are_the_declared_bounds(checkout: Path, project: di
     """constraints-lowest.txt, with which `make test-lowest` runs, says what pyproject.toml promises."""
     pinned, faults = rules.pins((checkout / "constraints-lowest.txt").read_text(encoding="utf-8"))
     assert faults == []
-    extras = [line for name in ("learn", "tables", "test") for line in project["optional-dependencies"][name]]
+    extras = [
+        line for name in ("learn", "plot", "risk", "tables", "test") for line in project["optional-dependencies"][name]
+    ]
     for line in [*project["dependencies"], *extras]:
         need = Requirement(line)
         (bound,) = need.specifier

@@ -121,7 +121,7 @@ def test_the_command_writes_data_and_picture(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["lopuhaa", "6"], "known: lopuhaa2021"),
+        (["lopuhaa", "6"], "known: ayed2020, lopuhaa2021"),
         (["lopuhaa2021", "1"], "figures 2 to 11"),
         (["lopuhaa2021", "6", "--draws", "0"], "at least 1"),
         (["lopuhaa2021", "6", "--points", "1"], "at least 2"),

@@ -227,11 +227,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "key confidence": (
         lambda: from_keys("rldp", {"epsilon": 1, "confidence": "some"}, "t"),
-        "rldp: confidence is 'some'; use one of: counts, known, all",
+        "rldp: confidence is 'some'; use one of: counts, known, all, polytope",
     ),
     "key confidence, a list": (
         lambda: from_keys("rldp", {"epsilon": 1, "confidence": ["all"]}, "t"),
-        "rldp: confidence is ['all']; use one of: counts, known, all",
+        "rldp: confidence is ['all']; use one of: counts, known, all, polytope",
     ),
     "key alpha": (
         lambda: from_keys("rldp", {"epsilon": 1, "confidence": "all", "alpha": "0.1"}, "t"),
@@ -252,7 +252,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an unknown key": (
         lambda: from_keys("rldp", {"epsilon": 1, "beta": 2}, "t"),
-        "t: unknown key 'beta'; rldp takes: alpha, confidence, counts, epsilon, form, gamma, other, sensitive",
+        "t: unknown key 'beta'; rldp takes: D, E, alpha, confidence, counts, d, e, epsilon, form, gamma, other, sees, "
+        "sensitive",
     ),
 }
 

@@ -182,7 +182,7 @@ def test_the_words_of_the_cone_stand_only_where_the_format_takes_them() -> None:
         assert isinstance(problem.compile().cone, PolyhedralCone)
     wide = rr.ChiSquareSet(np.ones((2, 13), dtype=int))
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(wide.counts)), [rr.RLDP(1, wide)])
-    assert isinstance(problem.compile().cone, PolyhedralCone)
+    assert isinstance(problem.compile().cone, RobustCone)
     known = rr.KnownDistribution(prior)
     assert isinstance(rr.Problem(information, [rr.RLDP(1, known)]).compile().cone, PolyhedralCone)
 

@@ -130,6 +130,15 @@ def test_the_optimal_sub_protocol_pays_at_small_epsilon(family: type) -> None:
     assert found.value == pytest.approx(float(found.protocol.to_mechanism().mutual_information(SET.center)), abs=1e-12)
 
 
+def test_randomised_responses_are_kept_where_they_tell_more() -> None:
+    counts = ChiSquareSet([[44, 0, 118, 48], [39, 135, 131, 73], [155, 8, 0, 70], [44, 69, 64, 2]])
+    found = optimal_reporting(IndependentReporting, counts, 1, points=2, steps=0)
+    assert found.sub == "krr"
+    assert found.solutions == ()
+    assert found.value == IndependentReporting(counts, 1).formula()
+    assert optimal_reporting(ConditionalReporting, SET, "0.2", points=4, steps=0).sub == "optimal"
+
+
 def test_unary_reporting_around_optimal_sub_protocols() -> None:
     c = ChiSquareSet([[37, 38], [828, 97]])
     found = optimal_reporting(UnaryConditionalReporting, c, "0.5", points=3, steps=1)

@@ -9,6 +9,7 @@ from benchmarks.tables.large import Large
 from benchmarks.tables.linear_loss import LinearLoss
 from benchmarks.tables.metric import Metric
 from benchmarks.tables.offdiagonal import OffDiagonal
+from benchmarks.tables.peers import Peers
 from benchmarks.tables.release import Release
 from benchmarks.tables.rldp import Rldp
 from benchmarks.tables.sampling import Sampling
@@ -24,6 +25,7 @@ TABLES: tuple[Table, ...] = (
     ExactRldp(),
     LinearLoss(),
     Sampling(),
+    Peers(),
     Release(),
     Birkhoff(),
     Growth(),

@@ -123,23 +123,15 @@ optimum (form `polytope`, gap 1e-8), in percent of it. `#n` is an instance of `t
         assert polytope.value is not None
         assert middle.value is not None
         assert run.solution.value is not None
-        gap = run.solution.gap or 0.0
-        proved = run.solution.verdict is not None and run.solution.verdict.proved
-        close = gap <= case.gap * max(1.0, run.solution.bound or 0.0)
+        asked = case.gap * max(1.0, run.solution.bound or 0.0)
         return {
             "pairs": case.name,
             "epsilon": case.epsilon,
-            "status": run.solution.status,
+            **run.cells(),
             "polytope": polytope.value,
-            "value": run.solution.value,
             "gain": 100 * (run.solution.value / polytope.value - 1),
             "product": 100 * (middle.value / polytope.value - 1),
-            "gap": gap,
             "asked": f"{case.gap:g}",
-            "seconds": run.seconds,
             "target": case.target,
-            "target met": None if case.target is None else mark(close and proved and run.seconds <= case.target),
-            "check": run.check_seconds,
-            "size": run.size,
-            "nodes": run.nodes,
+            "target met": None if case.target is None else mark(run.within(asked, case.target)),
         }

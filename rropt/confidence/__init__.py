@@ -5,7 +5,9 @@ from __future__ import annotations
 from rropt.confidence.balls import ChiSquareBall
 from rropt.confidence.base import Confidence
 from rropt.confidence.chi_square import ChiSquareSet
-from rropt.confidence.ends import EveryDistribution, KnownDistribution, Polytope
+from rropt.confidence.ends import EveryDistribution, KnownDistribution
+from rropt.confidence.joint import Joint
+from rropt.confidence.polytope import Polytope
 from rropt.confidence.quantile import chi_square_quantile
 
 __all__ = [
@@ -13,6 +15,7 @@ __all__ = [
     "ChiSquareSet",
     "Confidence",
     "EveryDistribution",
+    "Joint",
     "KnownDistribution",
     "Polytope",
     "chi_square_quantile",

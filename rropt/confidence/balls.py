@@ -109,6 +109,10 @@ class ChiSquareBall:
 
     # -- the support function ------------------------------------------------------------------------
 
+    @cached_property
+    def _floats(self) -> np.ndarray:
+        return np.array([float(value) for value in self.probabilities])
+
     def support(self, direction: np.ndarray | Sequence[float]) -> tuple[float, np.ndarray]:
         """(max over P of direction . P, a P that attains it), in floats.
 
@@ -116,7 +120,7 @@ class ChiSquareBall:
         convex in nu; at the least nu, P_x is proportional to p_x / sqrt(nu - c_x), and where that leaves mass over it
         belongs to cells of the largest c that p misses.
         """
-        own = np.array([float(value) for value in self.probabilities])
+        own = self._floats
         c = np.asarray(direction, dtype=float)
         top, spread = float(c.max()), float(c.max() - c.min())
         b = float(self.excess)
@@ -140,7 +144,7 @@ class ChiSquareBall:
         """z = (nu - max c) / (max c - min c) of the best nu; 0 where cells that p misses take mass."""
         from scipy.optimize import brentq
 
-        own = np.array([float(value) for value in self.probabilities])
+        own = self._floats
         held = own > 0
         gap = ((c.max() - c) / (c.max() - c.min()))[held]
         weights, b = own[held], float(self.excess)

@@ -12,7 +12,9 @@ import numpy as np
 
 from rropt.confidence.balls import ChiSquareBall
 from rropt.confidence.base import Confidence, conditionals, of_pairs
+from rropt.confidence.cutting import planes
 from rropt.confidence.ends import spread
+from rropt.confidence.polytope import Polytope
 from rropt.confidence.quantile import SMALLEST_ALPHA, chi_square_quantile, root_down, root_up
 from rropt.confidence.quantile import significant_down as down
 from rropt.confidence.quantile import significant_up as up
@@ -193,6 +195,27 @@ class ChiSquareSet(Confidence):
         with np.errstate(divide="ignore", invalid="ignore"):
             least = np.where(mass > 0, mass**2 / ((b + 1) * most), 0.0)
         return least, most
+
+    # -- polytopes around the conditionals -------------------------------------------------------------
+
+    def cuts(self, number: int) -> Polytope:
+        """A polytope around the conditionals of F: P(u | s) >= its smallest value, and `number` tangent planes an s.
+
+        With more planes it is smaller, so robust privacy over it leaves more utility: from form "polytope" (none)
+        toward form "product". What is private over it is private over F. An s that was not observed stays free.
+        Source: lopuhaa Remark 14. Raises InputError.
+        """
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise InputError(f"it is {number!r}", "number of cuts", "give 0, 1, 2, ...")
+        pairs, width = self.pairs, len(self.pairs.other)
+        rows, sides = [], []
+        for s, ball in enumerate(self.conditional):
+            least = tuple(low for low, _ in self._ends[s])
+            unit = [(tuple(Fraction(int(u == v)) for v in range(width)), -low) for u, low in enumerate(least)]
+            for row, side in unit if ball is None else planes(ball, least, number):
+                rows.append((ZERO,) * (s * width) + row + (ZERO,) * ((len(pairs.sensitive) - 1 - s) * width))
+                sides.append(side)
+        return Polytope(rows, sides, pairs=pairs, center=self.counts)
 
     # -- linear functions of P -----------------------------------------------------------------------
 

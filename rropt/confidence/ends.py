@@ -1,4 +1,4 @@
-"""The two ends between which confidence sets lie, one distribution and all of them, and polytopes as plain data."""
+"""The two ends between which confidence sets lie: one distribution and all of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from rropt.confidence.base import Confidence, conditionals, of_pairs
 from rropt.errors import InputError
-from rropt.exact import Interval, rational
+from rropt.exact import Interval
 from rropt.priors import Pairs, Prior
 
 ZERO, ONE, TWO = Fraction(0), Fraction(1), Fraction(2)
@@ -128,69 +126,3 @@ def spread(rows: Sequence[tuple[Fraction, ...] | None]) -> Fraction:
         for other in rows[:at]
         if one is not None and other is not None
     )
-
-
-@dataclass(frozen=True, init=False)
-class Polytope:
-    """{R : D R + d >= 0, E R + e = 0}, R >= 0 the conditionals P(u | s), s major. Source: lopuhaa Lemma 13.
-
-    `D` is m x k, `d` has m numbers; `E` (l x k) and `e` (l numbers) may be left out. Numbers as in `exact.rational`.
-    Raises InputError.
-    """
-
-    D: tuple[tuple[Fraction, ...], ...]
-    d: tuple[Fraction, ...]
-    E: tuple[tuple[Fraction, ...], ...]
-    e: tuple[Fraction, ...]
-
-    def __init__(self, D: object, d: object, E: object = (), e: object = ()) -> None:
-        tables = {"D": _table(D, "D"), "E": _table(E, "E")}
-        sides = {"d": _vector(d, "Polytope d"), "e": _vector(e, "Polytope e")}
-        if not tables["D"]:
-            raise InputError("it has no rows", "Polytope D", "give at least one inequality")
-        for name, side in (("D", "d"), ("E", "e")):
-            if len(tables[name]) != len(sides[side]):
-                raise InputError(
-                    f"{len(sides[side])} numbers for {len(tables[name])} rows of {name}",
-                    f"Polytope {side}",
-                    "give one number a row",
-                )
-        widths = {len(row) for table in tables.values() for row in table}
-        if len(widths) != 1 or 0 in widths:
-            raise InputError("its rows have different lengths, or none", "Polytope", "give one number an input")
-        for name, value in (*tables.items(), *sides.items()):
-            object.__setattr__(self, name, value)
-
-    @property
-    def size(self) -> int:
-        """k, the number of inputs."""
-        return len(self.D[0])
-
-    def contains(self, point: Sequence[object]) -> bool:
-        """Whether k exact numbers lie in it. Raises InputError."""
-        numbers = _vector(point, "point")
-        if len(numbers) != self.size:
-            raise InputError(f"{len(numbers)} numbers", "point", f"the polytope has {self.size} inputs")
-
-        def value(row: tuple[Fraction, ...], constant: Fraction) -> Fraction:
-            return sum((a * b for a, b in zip(row, numbers, strict=True)), constant)
-
-        return (
-            min(numbers) >= 0
-            and all(value(row, constant) >= 0 for row, constant in zip(self.D, self.d, strict=True))
-            and all(value(row, constant) == 0 for row, constant in zip(self.E, self.e, strict=True))
-        )
-
-
-def _vector(values: object, where: str) -> tuple[Fraction, ...]:
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
-    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
-        raise InputError("it is no list of numbers", where, "give a list")
-    return tuple(rational(value, f"{where}[{at}]") for at, value in enumerate(listed))
-
-
-def _table(values: object, name: str) -> tuple[tuple[Fraction, ...], ...]:
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
-    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
-        raise InputError("it is no matrix", f"Polytope {name}", "give a list of rows of numbers")
-    return tuple(_vector(row, f"Polytope {name}[{at}]") for at, row in enumerate(listed))

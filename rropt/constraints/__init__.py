@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from rropt.constraints.base import Constraint
 from rropt.constraints.bistochastic import Bistochastic
 from rropt.constraints.entropy import EntropyRate, SharedEntropyRate
 from rropt.constraints.forms import UniformOffDiagonal
+from rropt.constraints.identification import IdentificationRisk
+from rropt.constraints.invariant import Invariant
 from rropt.constraints.metric import MaximalRLDP, MetricDP
 from rropt.constraints.mixture import PermutationMixture
 from rropt.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal
@@ -32,6 +35,8 @@ __all__ = [
     "EntropyRate",
     "Floor",
     "Forbidden",
+    "IdentificationRisk",
+    "Invariant",
     "LinearConstraint",
     "MaximalRLDP",
     "MetricDP",
@@ -46,7 +51,7 @@ __all__ = [
 
 def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | None = None) -> Constraint:
     """The constraint that a problem file declares: its word and its other keys; `prior` is that of its input, from
-    which `rldp` takes pairs and counts that it does not give itself. Raises InputError."""
+    which `rldp`, `invariant` and `identification_risk` take what they do not give themselves. Raises InputError."""
     makers: dict[str, tuple[Callable[..., Any], frozenset[str], frozenset[str]]] = {
         LDP.kind: (LDP, frozenset(), frozenset({"epsilon", "gamma", "criterion", "properties", "population"})),
         ApproximateLDP.kind: (ApproximateLDP, frozenset({"delta"}), frozenset({"epsilon", "gamma"})),
@@ -63,10 +68,21 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
         RLDP.kind: (
             RLDP.from_keys,
             frozenset(),
-            frozenset({"epsilon", "gamma", "alpha", "form", "confidence", "counts", "sensitive", "other"}),
+            frozenset({"epsilon", "gamma", "alpha", "form", "confidence", "counts", "sensitive", "other", "sees"})
+            | frozenset({"D", "d", "E", "e"}),
         ),
         Blocks.kind: (Blocks, frozenset({"blocks"}), frozenset()),
-        PermutationMixture.kind: (PermutationMixture, frozenset(), frozenset({"permutations", "weights"})),
+        IdentificationRisk.kind: (
+            IdentificationRisk.from_keys,
+            frozenset({"at_most"}),
+            frozenset({"counts", "categories", "blocks"}),
+        ),
+        Invariant.kind: (Invariant.from_keys, frozenset(), frozenset({"counts"})),
+        PermutationMixture.kind: (
+            PermutationMixture,
+            frozenset(),
+            frozenset({"permutations", "weights", "max_terms"}),
+        ),
         Circulant.kind: (Circulant, frozenset(), frozenset()),
         Symmetric.kind: (Symmetric, frozenset(), frozenset()),
         Tridiagonal.kind: (Tridiagonal, frozenset(), frozenset()),
@@ -80,7 +96,9 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
         ConeConstraint.kind: (ConeConstraint, frozenset({"matrix"}), frozenset()),
     }
     if kind not in makers:
-        raise InputError(f"{kind!r} is no kind of constraint", where, f"use one of: {', '.join(sorted(makers))}")
+        near = difflib.get_close_matches(str(kind), makers, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"use one of: {', '.join(sorted(makers))}"
+        raise InputError(f"{kind!r} is no kind of constraint", where, hint)
     make, needed, optional = makers[kind]
     if unknown := set(keys) - needed - optional:
         raise InputError(
@@ -88,7 +106,7 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
         )
     if missing := needed - set(keys):
         raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
-    known: dict[str, Any] = {"prior": prior} if kind == RLDP.kind else {}
+    known: dict[str, Any] = {"prior": prior} if kind in (RLDP.kind, Invariant.kind, IdentificationRisk.kind) else {}
     constraint = make(**keys, **known)
     assert isinstance(constraint, Constraint)
     return constraint

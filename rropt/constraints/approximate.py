@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import ClassVar
 
+from rropt.approximate import ApproximateBound, Event
 from rropt.cones import Cone
 from rropt.constraints.base import Constraint
 from rropt.criteria import Level
@@ -16,7 +17,7 @@ from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.programs import Row
 
 MOST_ROWS = 4096
-"""Inputs squared times sets of outputs: more rows are refused."""
+"""Inputs squared times sets of outputs: more rows are not listed."""
 
 
 @dataclass(frozen=True, init=False)
@@ -24,10 +25,11 @@ class ApproximateLDP(Constraint):
     """(epsilon, delta)-LDP: sum_y (Q[x, y] - exp(epsilon) Q[z, y])^+ <= delta for all inputs x, z.
 
     Declare `epsilon` (nats, in (0, 20]) or the ratio `gamma` > 1, and 0 < `delta` < 1. The sum of positive parts is the
-    largest sum over a set of outputs: the form is a row for each pair and each set, so the outputs must be fixed, and
-    few: k (k - 1) (2^m - 2) <= 4096, which is 6 inputs and 6 outputs. All rows stand in the certificate: it proves the
-    mechanism's privacy too. An irrational ratio is taken from above in the rows (a bound is then true) and from below
-    in `violation`; both say the same of any mechanism on the grid of 2^-53, which is verified when it is declared.
+    largest sum over a set of outputs: the form is a row for each pair and each set, so the outputs must be fixed. Up to
+    k (k - 1) (2^m - 2) = 4096, which is 6 inputs and 6 outputs, all rows stand in the certificate; beyond, where the
+    objective is linear, only those that bound it, and the checker itself looks at the mechanism's worst events. An
+    irrational ratio is taken from above in the rows (a bound is then true) and from below in `violation`; both say the
+    same of any mechanism on the grid of 2^-53, which is verified when it is declared.
     Raises InputError. Source: Dwork and Roth 2014, Lemma 3.17, for one respondent.
     """
 
@@ -36,7 +38,7 @@ class ApproximateLDP(Constraint):
     level: Level
     delta: Fraction
 
-    def __init__(self, epsilon: object = None, gamma: object = None, delta: object = None) -> None:
+    def __init__(self, epsilon: object = None, delta: object = None, *, gamma: object = None) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "ApproximateLDP epsilon"),
             None if gamma is None else rational(gamma, "ApproximateLDP gamma"),
@@ -59,15 +61,7 @@ class ApproximateLDP(Constraint):
         object.__setattr__(self, "delta", share)
 
     def violation(self, mechanism: Mechanism) -> Fraction:
-        gamma = self.level.ratio.lower
-        rows = [
-            tuple(mechanism.entry(x, y) for y in range(len(mechanism.outputs))) for x in range(len(mechanism.inputs))
-        ]
-        found = [
-            sum((p - gamma * q for p, q in zip(one, other, strict=True) if p > gamma * q), Fraction(0))
-            for one, other in permutations(rows, 2)
-        ]
-        return max(found) - self.delta
+        return ApproximateBound(self.level, self.delta).excess(mechanism)
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return None
@@ -83,21 +77,19 @@ class ApproximateLDP(Constraint):
                 "give Problem(outputs=[labels]), or an objective with fixed outputs such as Trace",
             )
         k, m = len(inputs), len(outputs)
-        if m > MOST_ROWS.bit_length() or k * (k - 1) * (2**m - 2) > MOST_ROWS:
-            raise InputError(
-                f"{k} inputs and {m} outputs make {k * (k - 1) * (2**m - 2):,} rows, more than {MOST_ROWS:,}",
-                self.describe(),
-                "use fewer outputs, or LDP",
-            )
-        gamma = self.level.ratio.upper
+        if not _is_small(k, m):
+            return ()
+        bound = ApproximateBound(self.level, self.delta)
         found = []
         for x, z in permutations(range(k), 2):
             # The empty set and the set of all outputs say nothing.
             for mask in range(1, 2**m - 1):
-                members = [y for y in range(m) if mask >> y & 1]
-                terms = sorted([(x, y, Fraction(1)) for y in members] + [(z, y, -gamma) for y in members])
-                found.append(Row(f"delta {x + 1} to {z + 1} in {mask}", "<=", self.delta, tuple(terms)))
+                event = Event(x, z, tuple(y for y in range(m) if mask >> y & 1))
+                found.append(Row(f"delta {x + 1} to {z + 1} in {mask}", "<=", self.delta, bound.terms(event)))
         return tuple(found)
+
+    def events(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> ApproximateBound | None:
+        return None if _is_small(len(inputs), len(outputs)) else ApproximateBound(self.level, self.delta)
 
     def keys(self) -> dict[str, object]:
         own = {"epsilon": self.level.epsilon, "gamma": self.level.gamma, "delta": self.delta}
@@ -105,3 +97,8 @@ class ApproximateLDP(Constraint):
 
     def describe(self) -> str:
         return f"approximate LDP at {self.level}, delta {declared_text(self.delta)}"
+
+
+def _is_small(inputs: int, outputs: int) -> bool:
+    """Whether all rows are listed."""
+    return outputs <= MOST_ROWS.bit_length() and inputs * (inputs - 1) * (2**outputs - 2) <= MOST_ROWS

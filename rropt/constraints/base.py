@@ -6,9 +6,12 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import ClassVar
 
+from rropt.approximate import ApproximateBound
 from rropt.cones import Cone
 from rropt.floors import ConcaveFloor
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mixtures import Mixture
+from rropt.posterior_risk import PosteriorRisk
 from rropt.programs import Row
 
 
@@ -43,6 +46,18 @@ class Constraint(ABC):
 
     def floor(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> ConcaveFloor | None:
         """What it demands of the entropy of the whole matrix, or None."""
+        return None
+
+    def mixture(self, inputs: tuple[str, ...]) -> Mixture | None:
+        """What it demands of weights of permutations beyond `rows`, or None."""
+        return None
+
+    def events(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> ApproximateBound | None:
+        """What it demands of every event, where its rows are too many to be listed; None where it has none."""
+        return None
+
+    def risk(self, inputs: tuple[str, ...]) -> PosteriorRisk | None:
+        """What it demands of the risk that a respondent is found, or None."""
         return None
 
     @abstractmethod

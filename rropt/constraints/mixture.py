@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,16 +13,18 @@ from rropt.cones import Cone
 from rropt.constraints.base import Constraint
 from rropt.constraints.bistochastic import Bistochastic
 from rropt.constraints.elimination import Mixing, eliminate
+from rropt.constraints.membership import bounded_weights, few_weights
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mixtures import Mixture
 from rropt.priors import clean_labels
 from rropt.programs import Row
 
 WHERE = "PermutationMixture"
 IDENTITY = "identity"
 LISTED = 3
-"""All permutations of this many categories are listed where their weights have upper bounds."""
+"""All permutations of this many categories are listed where their weights have upper bounds: rows on Q then say all."""
 
 Permutation = tuple[str, ...] | str
 Bound = tuple[Permutation, Fraction, Fraction]
@@ -36,16 +39,24 @@ class PermutationMixture(Constraint):
     (low, high), one for each of `permutations`, or a list of (permutation, low, high) or a table permutation ->
     (low, high). Q satisfies the constraint where some decomposition does; there may be others. Outputs are the inputs.
 
-    With all permutations allowed, upper bounds are taken for three categories at most. Raises InputError for what is no
-    permutation, bounds that leave no weights, and lists with too many dependent permutations. Source: ruiz Theorem 1.
+    `max_terms` limits the number of permutations with positive weight. What rows on Q alone do not say (that limit, and
+    upper bounds where all permutations of more than three categories are allowed) route `mixtures` takes, for linear
+    objectives; the bound is then that of any number of permutations. Raises InputError for what is no permutation,
+    bounds that leave no weights, and lists with too many dependent permutations. Source: ruiz Theorem 1.
     """
 
     kind: ClassVar[str] = "permutation_mixture"
 
     permutations: tuple[Permutation, ...] | None
     weights: tuple[Bound, ...]
+    max_terms: int | None
 
-    def __init__(self, permutations: Iterable[object] | None = None, weights: object = None) -> None:
+    def __init__(
+        self,
+        permutations: Iterable[object] | None = None,
+        weights: object = None,
+        max_terms: int | None = None,
+    ) -> None:
         listed = None if permutations is None else tuple(_permutation(entry) for entry in _listed(permutations))
         if listed is not None and len(set(listed)) < len(listed):
             raise InputError("a permutation is listed twice", WHERE, "list each once")
@@ -57,12 +68,21 @@ class PermutationMixture(Constraint):
             raise InputError("the weight of a permutation is bounded twice", WHERE, "bound each once")
         if sum(low for _, low, _ in bounds) > 1:
             raise InputError("the lower bounds of the weights sum to more than one", WHERE, "lower them")
+        if max_terms is not None and (isinstance(max_terms, bool) or not isinstance(max_terms, int) or max_terms < 1):
+            raise InputError(f"max_terms is {max_terms!r}, no positive integer", WHERE, "as max_terms=4")
+        if max_terms is not None and sum(1 for _, low, _ in bounds if low) > max_terms:
+            raise InputError("more weights have a positive lower bound than max_terms allows", WHERE, "raise it")
+        object.__setattr__(self, "max_terms", max_terms)
         object.__setattr__(self, "permutations", listed)
         object.__setattr__(self, "weights", bounds)
 
     def violation(self, mechanism: Mechanism) -> Fraction:
         inputs = mechanism.inputs
         size = range(len(inputs))
+        mixture = self.mixture(inputs)
+        if mixture is not None:
+            missed = Bistochastic().violation(mechanism)
+            return missed if missed > 0 else self._made_up(mixture, mechanism)[0]
         mixing = self._mixing(inputs)
         if mixing is None:
             rest = [[mechanism.entry(x, y) for y in size] for x in size]
@@ -76,12 +96,17 @@ class PermutationMixture(Constraint):
         return max([missed, *(-inequality.constant for inequality in left)], default=missed)
 
     def decompose(self, mechanism: Mechanism) -> dict[tuple[str, ...], Fraction]:
-        """Exact weights of the listed permutations that make up a mechanism that satisfies the constraint, zeros left
-        out, as a table outputs -> weight.
+        """Exact weights of permutations that make up a mechanism that satisfies the constraint, zeros left out, as a
+        table outputs -> weight.
 
-        Raises InputError where it does not satisfy it, and where all permutations are allowed (`rr.birkhoff` then).
+        Raises InputError where it does not satisfy it, and where all permutations are allowed without upper bounds
+        (`rr.birkhoff` then).
         """
         inputs = mechanism.inputs
+        if (mixture := self.mixture(inputs)) is not None:
+            if Bistochastic().violation(mechanism) > 0 or not (made := self._made_up(mixture, mechanism)[1]):
+                raise InputError("the mechanism is no such mixture", WHERE, "solve a problem with this constraint")
+            return {tuple(inputs[y] for y in places): weight for places, weight in made.items()}
         mixing = self._mixing(inputs)
         if mixing is None:
             raise InputError("all permutations are allowed", WHERE, "decompose the mechanism with rr.birkhoff")
@@ -94,6 +119,28 @@ class PermutationMixture(Constraint):
             for outputs, weight in zip(mixing.permutations, weights, strict=True)
             if weight
         }
+
+    @staticmethod
+    def _made_up(mixture: Mixture, mechanism: Mechanism) -> tuple[Fraction, dict[tuple[int, ...], Fraction]]:
+        """(by how much a bistochastic mechanism is no such mixture, else 0 and the weights)."""
+        size = range(mixture.size)
+        table = [[mechanism.entry(x, y) for y in size] for x in size]
+        if mixture.max_terms is None:
+            return bounded_weights(mixture, table)
+        found = few_weights(mixture, table)
+        return (Fraction(1), {}) if found is None else (Fraction(0), found)
+
+    def mixture(self, inputs: tuple[str, ...]) -> Mixture | None:
+        bounds = tuple(self._placed(inputs))
+        said = self.permutations is not None or len(inputs) <= LISTED or all(high == 1 for *_, high in bounds)
+        if self.max_terms is None and said:
+            return None
+        if len({places for places, *_ in bounds}) < len(bounds):
+            raise InputError("the weight of a permutation is bounded twice", WHERE, "bound each once")
+        listed = None if self.permutations is None else tuple(_positions(one, inputs) for one in self.permutations)
+        if listed is None and len(bounds) == math.factorial(len(inputs)) and sum(high for *_, high in bounds) < 1:
+            raise InputError("the upper bounds of the weights sum to less than one", WHERE, "raise them")
+        return Mixture(len(inputs), listed, bounds, self.max_terms)
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return inputs
@@ -137,27 +184,24 @@ class PermutationMixture(Constraint):
             keys["permutations"] = [_written(entry) for entry in self.permutations]
         if self.weights:
             keys["weights"] = [[_written(name), low, high] for name, low, high in self.weights]
+        if self.max_terms is not None:
+            keys["max_terms"] = self.max_terms
         return keys
 
     def describe(self) -> str:
         what = "all permutations" if self.permutations is None else f"{len(self.permutations)} permutations"
-        return f"mixture of {what}" + (", weights bounded" if self.weights else "")
+        few = "" if self.max_terms is None else f", {self.max_terms} at most"
+        return f"mixture of {what}{few}" + (", weights bounded" if self.weights else "")
 
     def _placed(self, inputs: tuple[str, ...]) -> list[tuple[tuple[int, ...], Fraction, Fraction]]:
         """The bounded permutations as positions, with their bounds."""
         return [(_positions(name, inputs), low, high) for name, low, high in self.weights]
 
     def _mixing(self, inputs: tuple[str, ...]) -> Mixing | None:
-        """The weights as functions of Q, or None where every bistochastic matrix above lower bounds will do."""
+        """The weights as functions of Q, or None where rows say of a bistochastic matrix only what lower bounds do."""
         if self.permutations is None:
-            if all(high == 1 for *_, high in self.weights):
+            if all(high == 1 for *_, high in self.weights) or len(inputs) > LISTED:
                 return None
-            if len(inputs) > LISTED:
-                raise InputError(
-                    f"upper bounds on weights are taken for all permutations of {LISTED} categories at most",
-                    WHERE,
-                    "list the permutations that may be used",
-                )
             listed = list(all_orders(range(len(inputs))))
         else:
             listed = [_positions(entry, inputs) for entry in self.permutations]
@@ -231,3 +275,11 @@ def _pair(pair: object) -> tuple[object, object]:
 
 def _written(entry: Permutation) -> str | list[str]:
     return entry if isinstance(entry, str) else list(entry)
+
+
+def sole_mixture(mixtures: Sequence[Mixture | None]) -> Mixture | None:
+    """The one of `mixtures` that there is. Raises InputError for two."""
+    found = [mixture for mixture in mixtures if mixture is not None]
+    if len(found) > 1:
+        raise InputError("two constraints bound the weights of permutations", "Problem", "declare one of them")
+    return found[0] if found else None

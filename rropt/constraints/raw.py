@@ -35,7 +35,7 @@ def _table(matrix: object, where: str) -> tuple[tuple[Fraction, ...], ...]:
 
 @dataclass(frozen=True, init=False)
 class LinearConstraint(Constraint):
-    """sum over x, y of coefficients[x][y] Q[x, y] is <=, >= or = rhs.
+    """sum over x, y of `coefficients[x][y] Q[x, y]` is <=, >= or = rhs.
 
     `coefficients` is an inputs x outputs matrix, so the outputs must be fixed by the objective, a structure or
     `Problem(outputs=...)`. `name` stands in messages and in the certificate.

@@ -67,6 +67,13 @@ class LinearEstimator:
         return np.asarray(t * own + (1 - t) * other - t**2)
 
 
+def float_rank(matrix: FloatArray) -> int:
+    """How many frequencies the outputs tell apart in floats: a matrix that was rounded to integers may be of full rank
+    and yet within rounding of a singular one, from which nothing is estimated."""
+    singular = np.linalg.svd(matrix, compute_uv=False)
+    return int((singular > SINGULAR * singular[0]).sum())
+
+
 def full_rank(matrix: FloatArray, categories: tuple[str, ...]) -> None:
     """Raise InputError that says which frequencies cannot be told apart where the k x m `matrix` has rank below k."""
     left, singular, _ = np.linalg.svd(matrix, full_matrices=True)

@@ -115,6 +115,11 @@ class HadamardResponse(RandomizedChannel):
         """As `sample`, from labels to outputs."""
         return self.sample(codes_of(labels, self.labels), source)
 
+    @property
+    def squares(self) -> tuple[float, float]:
+        """(mean, slope): n times the variance of category x at pi is mean + slope pi_x - pi_x^2."""
+        return float(1 / self.tilt**2), 0.0
+
     def covariance(self, frequencies: FloatArray) -> FloatArray:
         """n times the k x k covariance of the estimate at the true `frequencies`.
 
@@ -135,27 +140,20 @@ class HadamardResponse(RandomizedChannel):
         InputError.
         """
         from rropt.inference.estimate import Estimate
+        from rropt.inference.families import checked_method, ended
         from rropt.inference.recover import checked_counts
-        from rropt.inference.simplex import clipped, projected
+        from rropt.inference.simplex import projected
 
-        if method not in ("unbiased", "projected", "clipped") or prior is not None:
-            raise InputError(
-                f"{method!r} with a prior or of that name is no method here",
-                "estimate",
-                "use 'unbiased', 'projected' or 'clipped'",
-            )
+        checked_method(method, prior)
         observed = checked_counts(counts, tuple(map(str, range(self.width))))
         n, c = int(observed.sum()), float(self.tilt)
         values = walsh_hadamard(observed)[1 : self.size + 1] / (n * c)
         variances = (1 / c**2 - values**2) / (n - 1)
-        moments = np.tile([1 / c**2, 0.0], (self.size, 1))
+        moments = np.tile(self.squares, (self.size, 1))
         covariance = None
         if self.size <= MOST_COVARIED:
             covariance = self.covariance(projected(values)) / n
-        result = Estimate(self.labels, values, values, variances, moments, n, method, covariance)
-        if method == "unbiased":
-            return result
-        return result.within(projected(values) if method == "projected" else clipped(values), method)
+        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance))
 
 
 def _odd(numbers: np.ndarray) -> np.ndarray:

@@ -135,6 +135,13 @@ class LocalHashing(RandomizedChannel):
         """As `sample`, from labels to reports."""
         return self.sample(codes_of(labels, self.labels), source)
 
+    @property
+    def squares(self) -> tuple[float, float]:
+        """(mean, slope): n times the variance of category x at pi is mean + slope pi_x - pi_x^2. The term of one report
+        has two values, and the share of sets that contain x is 1/g + (p - 1/g) pi_x."""
+        scale = float(self.own) - 1 / self.buckets
+        return 1 / self.buckets * (1 - 1 / self.buckets) / scale**2, (1 - 2 / self.buckets) / scale
+
     def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies from reports (n x (d + 1)): (share of sets that contain x - 1/g) / (p - 1/g).
 
@@ -142,14 +149,9 @@ class LocalHashing(RandomizedChannel):
         seen in the reports; the whole covariance is kept where k^2 g^2 <= 2^26. Raises InputError.
         """
         from rropt.inference.estimate import Estimate
-        from rropt.inference.simplex import clipped, projected
+        from rropt.inference.families import checked_method, ended
 
-        if method not in ("unbiased", "projected", "clipped") or prior is not None:
-            raise InputError(
-                f"{method!r} with a prior or of that name is no method here",
-                "estimate",
-                "use 'unbiased', 'projected' or 'clipped'",
-            )
+        checked_method(method, prior)
         reports = self._checked(counts).astype(np.int64)
         n = len(reports)
         scale = float(self.own) - 1 / self.buckets
@@ -160,14 +162,9 @@ class LocalHashing(RandomizedChannel):
         covariance = None
         if together is not None:
             covariance = (together / n - np.outer(share, share)) / scale**2 / (n - 1)
-        # L^2 has two values, so its mean is linear in the frequency: the share is 1/g + scale pi.
-        slope = (1 - 2 / self.buckets) / scale
-        mean = 1 / self.buckets * (1 - 1 / self.buckets) / scale**2
+        mean, slope = self.squares
         moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
-        result = Estimate(self.labels, values, values, variances, moments, n, method, covariance)
-        if method == "unbiased":
-            return result
-        return result.within(projected(values) if method == "projected" else clipped(values), method)
+        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance))
 
     def _checked(self, reports: Any) -> np.ndarray:
         rows = np.asarray(reports)

@@ -142,12 +142,12 @@ def mechanism_payload_from_json(
         odd = ", ".join(sorted(keys ^ set(document)))
         raise InputError(f"keys missing or unknown: {odd}", where)
     if document["version"] != 1:
-        raise InputError(f"version {document['version']!r} is unknown", where, "update rropt")
+        raise InputError(f"version {document['version']!r:.40} is unknown", where, "update rropt")
     inputs = _listing(document["inputs"], f"{where}: inputs")
     outputs = _listing(document["outputs"], f"{where}: outputs")
     for label in inputs + outputs:
         if not isinstance(label, str):
-            raise InputError(f"label {label!r} is no string", where)
+            raise InputError(f"label {label!r:.40} is no string", where)
     denominators = _listing(document["denominators"], f"{where}: denominators")
     columns = _listing(document["columns"], f"{where}: columns")
     return (

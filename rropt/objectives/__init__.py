@@ -11,6 +11,8 @@ from collections.abc import Mapping
 
 from rropt.errors import InputError
 from rropt.objectives.base import Objective
+from rropt.objectives.d_optimality import DOptimality
+from rropt.objectives.e_optimality import EOptimality
 from rropt.objectives.entropy import MaxEntropyRate
 from rropt.objectives.information import ChiSquareInformation, MutualInformation
 from rropt.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
@@ -20,6 +22,8 @@ from rropt.priors import Prior
 __all__ = [
     "BayesSuccess",
     "ChiSquareInformation",
+    "DOptimality",
+    "EOptimality",
     "ExpectedGain",
     "ExpectedLoss",
     "MaxEntropyRate",
@@ -40,6 +44,8 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
         MutualInformation.kind: {"units", "given"},
         ChiSquareInformation.kind: set(),
         MinimaxRisk.kind: {"queries"},
+        DOptimality.kind: set(),
+        EOptimality.kind: set(),
         Trace.kind: {"weighted"},
         MaxEntropyRate.kind: {"units"},
         ExpectedLoss.kind: {"matrix", "actions"},
@@ -67,6 +73,10 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
         return MutualInformation(prior, str(keys.get("units", "nats")), keys.get("given"))
     if kind == ChiSquareInformation.kind:
         return ChiSquareInformation(prior)
+    if kind == DOptimality.kind:
+        return DOptimality(prior)
+    if kind == EOptimality.kind:
+        return EOptimality(prior)
     if kind == MinimaxRisk.kind:
         return MinimaxRisk(prior, keys.get("queries"))
     actions = keys.get("actions")

@@ -132,7 +132,7 @@ class _Expected(Objective):
 
 @dataclass(frozen=True, init=False)
 class ExpectedLoss(_Expected):
-    """The prior mean of a loss: sum of p_x matrix[x][g] Q[x, g]; `matrix` is inputs x actions.
+    """The prior mean of a loss: sum of `p_x matrix[x][g] Q[x, g]`; `matrix` is inputs x actions.
 
     Outputs are the actions, labelled by `actions` (default: the inputs where the matrix is square).
     """
@@ -159,7 +159,7 @@ class ExpectedGain(_Expected):
 
 @dataclass(frozen=True, init=False)
 class BayesSuccess(Objective):
-    """Success of the best guess from the output: sum over y of max over g of sum_x p_x gain[x][g] Q[x, y].
+    """Success of the best guess from the output: sum over y of max over g of `sum_x p_x gain[x][g] Q[x, y]`.
 
     `gain` is inputs x actions; by default the identity: the probability that the most likely input is right.
     """

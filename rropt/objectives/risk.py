@@ -11,11 +11,12 @@ from typing import ClassVar
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
+from rropt.design_utilities import InverseTrace
 from rropt.errors import InputError
 from rropt.exact import Interval, enclosure, rational
-from rropt.inverse_trace import InverseTrace
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.objectives.base import Objective, check_domain, check_prior
+from rropt.objectives.base import Objective, check_domain
+from rropt.objectives.information_matrix import information_matrix, positive_prior
 from rropt.priors import Prior
 from rropt.programs import Utility
 
@@ -38,10 +39,7 @@ class MinimaxRisk(Objective):
     queries: tuple[tuple[Fraction, ...], ...] | None
 
     def __init__(self, prior: Prior, queries: object = None) -> None:
-        check_prior(prior, "MinimaxRisk")
-        if not all(prior.weights):
-            label = prior.labels[prior.weights.index(0)]
-            raise InputError(f"{label!r} has prior zero", "MinimaxRisk", "leave it out, or give it a small share")
+        positive_prior(prior, "MinimaxRisk")
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "queries", None if queries is None else _rows(queries, len(prior)))
 
@@ -54,20 +52,9 @@ class MinimaxRisk(Objective):
             return Interval(math.inf, math.inf)  # type: ignore[arg-type]
         form = self.form(mechanism.inputs)
         assert isinstance(form, InverseTrace)
-        k, p = len(self.prior), self.prior.probabilities
-        columns = [mechanism.column(y) for y in range(len(mechanism.outputs))]
 
         def compute() -> arb:
-            own = [[arb(0)] * k for _ in range(k)]
-            for q in columns:
-                w = sum((a * b for a, b in zip(p, q, strict=True)), Fraction(0))
-                if not w:
-                    continue
-                for x in range(k):
-                    for z in range(x, k):
-                        part = q[x] * q[z] / w
-                        own[x][z] += arb(fmpq(part.numerator, part.denominator))
-            table = arb_mat([[own[min(x, z)][max(x, z)] for z in range(k)] for x in range(k)])
+            table = information_matrix(mechanism, self.prior)
             wanted = arb_mat([[arb(fmpq(c.numerator, c.denominator)) for c in row] for row in form.rows])
             solved = table.solve(wanted.transpose())
             found = arb(0)

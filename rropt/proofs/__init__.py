@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from rropt.block_cones import RobustCone
+from rropt.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.certificates import Proof
 from rropt.cones import CompleteCone
 from rropt.confidence_cone import ConfidenceCone
+from rropt.design_utilities import DesignUtility
 from rropt.errors import Refusal
-from rropt.inverse_trace import InverseTrace
 from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy
 from rropt.proofs.boxes import prove_boxes
 from rropt.proofs.column_dual import prove_information
 from rropt.proofs.cuts import prove_cuts
+from rropt.proofs.designs import prove_design
 from rropt.proofs.entropy_dual import prove_entropy, prove_too_little_entropy
-from rropt.proofs.inverse_trace import prove_design
+from rropt.proofs.known import entropy_proof
+from rropt.proofs.levels import prove_levels
 from rropt.proofs.linear_dual import prove_bayes, prove_linear
 from rropt.proofs.linear_dual import prove_infeasible as prove_farkas
 from rropt.proofs.matrices import prove_matrices
 from rropt.proofs.offdiagonal import prove_off_diagonals
+from rropt.proofs.risk import prove_risk
 from rropt.proofs.shapes import prove_shapes
+from rropt.proofs.thresholds import prove_thresholds
 from rropt.routes.base import Dual, Effort
 
 __all__ = ["Proof", "prove", "prove_infeasible"]
@@ -37,6 +41,8 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
             return Refusal("no proof kind covers an entropy floor under this objective")
         return prove_entropy(program, dual)
     # The rest of the gap is for what the mechanism and the prices lose in rounding.
+    if program.risk is not None:
+        return _prove_risk(program, dual)
     target = None if attained is None else attained + 0.9 * effort.gap
     if program.structure is not None:
         proof = prove_off_diagonals(program, dual, effort)
@@ -52,17 +58,22 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
         if dual is None:
             return Refusal("nothing was found to prove a bound from")
         if isinstance(program.cone, RobustCone):
-            proof = prove_shapes(program, dual, target, stop=effort.closing())
-            return Refusal("no tree of shapes bounds every column at the prices found") if proof is None else proof
+            if max(map(len, program.cone.blocks)) > LARGEST_BLOCK:
+                proof = prove_levels(program, dual, stop=effort.closing())
+            else:
+                proof = prove_shapes(program, dual, target, stop=effort.closing())
+            entropy = entropy_proof(program)
+            assert entropy.bound is not None
+            return entropy if proof is None or proof.bound is None or entropy.bound < proof.bound else proof
         if isinstance(program.cone, ConfidenceCone):
             proof = prove_cuts(program, dual)
             return Refusal("no tree of boxes and cuts bounds every column") if proof is None else proof
         proof = prove_boxes(program, dual, target, stop=effort.closing())
         return Refusal("no box tree bounds every column at the prices found") if proof is None else proof
-    if isinstance(program.utility, InverseTrace):
+    if isinstance(program.utility, DesignUtility):
         if program.rows or program.outputs is not None or dual is None or dual.forms is None:
             return Refusal("nothing was found to prove a lower bound of the risk from")
-        least = None if attained is None else attained - 0.9 * effort.gap * max(1.0, attained)
+        least = None if attained is None else attained - 0.9 * effort.gap * max(1.0, abs(attained))
         proof = prove_design(program, dual, least, stop=effort.closing())
         return Refusal("no tree bounds the columns at the prices found") if proof is None else proof
     if isinstance(program.utility, (Linear, BayesGain)):
@@ -72,6 +83,15 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
             return prove_bayes(program, dual)
         return prove_linear(program, dual)
     return Refusal("the certificate format does not know this objective")
+
+
+def _prove_risk(program: Program, dual: Dual | None) -> Proof | Refusal:
+    """Under a bound on identification risk, which the other proofs leave out of account."""
+    if dual is not None and dual.thresholds is not None:
+        return prove_thresholds(program, dual)
+    if dual is not None and dual.risk_tree is not None:
+        return prove_risk(program, dual.risk_tree)
+    return Refusal("no proof kind covers mutual information over all matrices under a bound on risk")
 
 
 def prove_infeasible(program: Program, dual: Dual) -> Proof | None:

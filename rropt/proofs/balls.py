@@ -152,12 +152,15 @@ def paired(outgoing: list[int], incoming: list[int]) -> list[tuple[tuple[int, in
 
 def raised_prices(
     items: list[Any], worst: arb, unit: int, prices: Sequence[Fraction], prior: Sequence[Fraction]
-) -> list[Fraction]:
+) -> list[Fraction] | None:
     """Prices a + d p where the worst leaf of a box tree leaves d open: nu - d in every leaf of `items` (changed in
-    place) lowers its left side by d. A price may always be raised, so each is brought to the grid upwards."""
+    place) lowers its left side by d. A price may always be raised, so each is brought to the grid upwards. None where
+    d is so large that a leaf's nu is no integer of the format."""
     steps = math.ceil((upper_end(worst) + SLACK) * unit)
     for item in items:
         if isinstance(item, dict):
             item["n"] -= steps
+            if abs(item["n"]) > LARGEST:
+                return None
     shift = Fraction(steps, unit)
     return [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(prices, prior, strict=True)]

@@ -23,7 +23,7 @@ from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves
 from rropt.routes.base import Dual
 from rropt.routes.boxes import ColumnForms
 from rropt.routes.boxtree import Box
-from rropt.routes.separable import BoxSearch
+from rropt.routes.pooled import box_search
 
 
 def prove_boxes(
@@ -38,7 +38,7 @@ def prove_boxes(
     `stop()` says so."""
     found = dual.search
     if found is None:
-        search = BoxSearch(ColumnForms.of(program).priced(dual.prices))
+        search = box_search(ColumnForms.of(program).priced(dual.prices))
         accept = -math.inf if target is None else target - math.fsum(dual.prices)
         search.run(accept, node_limit, stop)
         found = search.tree
@@ -51,6 +51,8 @@ def prove_boxes(
         if not worst.is_finite():
             return None
         raised = raised_prices(tree, worst, leaves.unit, prices, program.prior)
+        if raised is None:
+            return None
     payload: dict[str, object] = {
         "kind": "column-dual",
         "prices": [rational_text(price) for price in raised],

@@ -42,6 +42,8 @@ def prove_cuts(program: Program, dual: Dual) -> Proof | None:
             if not worst.is_finite():
                 continue
             final = raised_prices(tree, worst, writer.unit, raised, program.prior)
+        if final is None:
+            continue
         payload: dict[str, object] = {
             "kind": "column-dual",
             "prices": [rational_text(price) for price in final],

@@ -14,6 +14,7 @@ from itertools import accumulate
 import numpy as np
 from scipy import sparse
 
+from rropt.approximate import Event
 from rropt.certificates import Proof
 from rropt.cones import CompleteCone, Cone, FloatArray, FreeCone, GraphCone, base_cone, cone_rows, ratio_edges
 from rropt.exact import dyadic_up, rational_text
@@ -42,11 +43,18 @@ class Multipliers:
     flows: tuple[tuple[Fraction, ...], ...]
     total: Fraction
 
-    def payload(self, kind: str, program: Program, rows: bool = True) -> dict[str, object]:
-        """The `proof` object; `flows` has one list a column where the cone is a graph, else none."""
+    def payload(
+        self, kind: str, program: Program, rows: bool = True, events: Sequence[Event] = ()
+    ) -> dict[str, object]:
+        """The `proof` object; `flows` has one list a column where the cone is a graph, else none. The multipliers of
+        `events` stand after those of the program's rows."""
         table: dict[str, object] = {"kind": kind, "prices": [rational_text(price) for price in self.prices]}
+        own = len(program.rows)
         if rows:
-            table["rows"] = [rational_text(multiplier) for multiplier in self.rows]
+            table["rows"] = [rational_text(multiplier) for multiplier in self.rows[:own]]
+        if program.approximate is not None:
+            priced = sorted((event, price) for event, price in zip(events, self.rows[own:], strict=True) if price)
+            table["events"] = [[own.x, own.z, list(own.members), rational_text(price)] for own, price in priced]
         return table | column_tests(program, self.flows, self.cone)
 
 
@@ -73,8 +81,8 @@ def prove_linear(program: Program, dual: Dual) -> Proof:
     costs: list[list[Entry]] = [[] for _ in program.outputs]
     for x, y, value in program.utility.cost:
         costs[y].append((x, value if program.sign > 0 else -value))
-    found = repaired(program, dual, costs)
-    return Proof(found.payload("linear-dual", program), program.sign * found.total)
+    found = repaired(_listed(program, dual), dual, costs, program.approximate is not None)
+    return Proof(found.payload("linear-dual", program, events=dual.events), program.sign * found.total)
 
 
 def prove_bayes(program: Program, dual: Dual) -> Proof:
@@ -86,9 +94,10 @@ def prove_bayes(program: Program, dual: Dual) -> Proof:
 
 def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
     """The `farkas` proof, or None where the float multipliers do not survive their repair."""
+    listed = _listed(program, dual)
     scale = abs(
         float(dual.prices.sum())
-        + float(sum(value * float(row.rhs) for value, row in zip(dual.rows, program.rows, strict=True)))
+        + float(sum(value * float(row.rhs) for value, row in zip(dual.rows, listed.rows, strict=True)))
     )
     if not scale > 0:
         return None
@@ -99,13 +108,18 @@ def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
         None if dual.multipliers is None else dual.multipliers / scale,
         None if dual.flows is None else dual.flows / scale,
     )
-    found = repaired(program, unit, [[]] * columns)
-    return Proof(found.payload("farkas", program), None) if found.total < 0 else None
+    found = repaired(listed, unit, [[]] * columns, program.approximate is not None)
+    return Proof(found.payload("farkas", program, events=dual.events), None) if found.total < 0 else None
 
 
-def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]]) -> Multipliers:
+def _listed(program: Program, dual: Dual) -> Program:
+    """The program with the rows of the dual's events, where it bounds events."""
+    return program if program.approximate is None else program.with_events(dual.events)
+
+
+def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spare: bool = False) -> Multipliers:
     """Exact multipliers near `dual` that pass the test of every column; `costs` has a list of (input, cost) a column,
-    zeros left out at will."""
+    zeros left out at will. `spare`: rows hold a ratio that checkers enclose for themselves, so slack is left."""
     prices = [_dyadic(value) for value in dual.prices]
     rows = [
         value if row.sense == "=" else max(value, Fraction(0))
@@ -136,6 +150,15 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]]) -> 
                     column[x] -= raised(flow)
                     column[z] += raised(ratio.upper * flow)
     shift = max(_shift_in_units(base, column) for column in residuals)
+    if spare:
+        terms = sum(map(abs, prices), Fraction(1)) + sum(
+            (
+                abs(own) * max(abs(value) for *_, value in row.terms)
+                for own, row in zip(rows, program.rows, strict=True)
+            ),
+            Fraction(0),
+        )
+        shift = dyadic_up(shift + terms / 2**72, BITS)
     prices = [price + shift for price in prices]
     total = sum(prices, Fraction(0)) + sum(
         (multiplier * row.rhs for multiplier, row in zip(rows, program.rows, strict=True)), Fraction(0)

@@ -8,7 +8,7 @@ vertices of a list are worth a ball: those whose value is within their error of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,6 +23,7 @@ from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball
 from rropt.proofs.offdiagonal import max_of
 from rropt.routes.base import Dual
 from rropt.routes.blocks import BlockShapes
+from rropt.routes.levelsearch import LevelNode
 from rropt.routes.shapes import Listed, ShapeNode, ShapePricer
 
 ASSUMPTIONS = ("mi-column-convex",)
@@ -36,6 +37,8 @@ SLACK = Fraction(1, 2**76)
 """What is left free in a leaf, as a share of its terms: more than the format's 2^-80."""
 TRIALS = 12
 """Margins tried, each eight times the one before."""
+CHECKED = 10**8
+"""The format's limit on the elements times what the vertex lists of all blocks take."""
 GIVEN_UP = 0.02
 """The share of a missed target that may be lost for a shorter proof."""
 STEEPEST = 600.0
@@ -65,6 +68,7 @@ def prove_shapes(
         return None
     missing = found.bound - accept
     bound = found.bound if target is None else accept if missing <= 0 else found.bound + GIVEN_UP * missing
+    bound = max(bound, least_bound(found.roots, most_elements(shapes)))
     margin = 4e-15 * max(1.0, float(np.abs(given).sum()), abs(bound))
     for _ in range(TRIALS):
         shift = Fraction(bound + margin)
@@ -86,7 +90,26 @@ def prove_shapes(
     return None
 
 
-def _point(value: float) -> Fraction:
+def most_elements(shapes: BlockShapes) -> int:
+    """Elements that the format allows a proof to have."""
+    return int(CHECKED // sum((len(part.lower) + 1) << len(part.lower) for part in shapes.parts))
+
+
+def least_bound(roots: Sequence[ShapeNode | LevelNode], most: int) -> float:
+    """The least bound at which trees cut off below the nodes within it have at most `most` elements."""
+    split: list[float] = []
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node.parts is not None:
+            split.append(node.bound)
+            stack += node.parts
+    # Every node that is split adds two elements; those above the cut are split, whatever is below them.
+    room = max(0, most - len(roots)) // 2
+    return sorted(split, reverse=True)[room] if len(split) > room else -math.inf
+
+
+def dyadic_point(value: float) -> Fraction:
     """A positive rational of few bits near a float."""
     bits = max(LEAF_BITS, LEAF_BITS - math.frexp(value)[1])
     return Fraction(max(1, round(Fraction(value) * 2**bits)), 2**bits)
@@ -129,7 +152,7 @@ class _Leaves:
                 items.append([node.way, rational_text(Fraction(node.cut))])
                 stack += [node.parts[1], node.parts[0]]
                 continue
-            t = _point(math.exp(min(node.slope - 1.0 - shift, STEEPEST)))
+            t = dyadic_point(math.exp(min(node.slope - 1.0 - shift, STEEPEST)))
             items.append(rational_text(t))
             self._leaves.append((node, t))
         return items
@@ -241,12 +264,12 @@ class _Leaves:
         for value, (mass, price, _) in ((first, vertex.first), (second, vertex.second)):
             if value is not None:
                 positive = value.max(arb(0))
-                f += mass * _phi(positive) - price * positive
+                f += mass * phi(positive) - price * positive
                 w += mass * positive
         return f, w
 
 
-def _phi(value: arb) -> arb:
+def phi(value: arb) -> arb:
     """v log v, enclosed where v touches 0 too."""
     if value > 0:
         return value * value.log()

@@ -17,6 +17,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from rropt.errors import InputError
+from rropt.microdata import refuse_packed
 from rropt.release.coding import is_text
 
 BATCH_ROWS = 1 << 18
@@ -65,6 +66,8 @@ def open_table(path: Path, protected: tuple[str, ...] = (), delimiter: str | Non
     """Open a file by the end of its name. `protected` columns may come as dictionaries. `delimiter` is for text files:
     a comma, or a tab for .tsv, where it is None. Raises InputError."""
     suffix = path.suffix.lower()
+    if suffix in SUFFIXES or suffix in PACKED_SUFFIXES:
+        refuse_packed(path)
     if suffix not in SUFFIXES:
         raise InputError("the end of its name tells no format", str(path), f"use one of {', '.join(sorted(SUFFIXES))}")
     if not path.is_file():
@@ -79,6 +82,7 @@ def open_table(path: Path, protected: tuple[str, ...] = (), delimiter: str | Non
 
 
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 SUFFIXES |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 
 
@@ -108,6 +112,14 @@ def _checked(batches: Iterator[pa.RecordBatch], path: Path) -> Iterator[pa.Recor
                 batch = next(batches)
             except StopIteration:
                 return
+        yield batch
+
+
+def _validated(batches: Iterator[pa.RecordBatch], path: Path) -> Iterator[pa.RecordBatch]:
+    # Offsets or codes of a damaged file that point outside of its buffers would kill the process.
+    for batch in _checked(batches, path):
+        with reading(path):
+            batch.validate(full=True)
         yield batch
 
 
@@ -238,7 +250,7 @@ class ParquetSource(Source):
             file = stack.enter_context(
                 pq.ParquetFile(self.path, read_dictionary=self._dictionaries, buffer_size=1 << 20, pre_buffer=False)
             )
-            yield from _checked(file.iter_batches(batch_size=self._step), self.path)
+            yield from _validated(file.iter_batches(batch_size=self._step), self.path)
 
     def sink(self, stream: BinaryIO, schema: pa.Schema) -> Sink:
         codec = "NONE" if self.compression == "UNCOMPRESSED" else self.compression
@@ -325,7 +337,7 @@ class ArrowSource(Source):
         with reading(self.path), ExitStack() as stack:
             reader = self._open(stack)
             each = (reader.get_batch(at) for at in range(reader.num_record_batches)) if self._is_file else iter(reader)
-            for batch in _checked(each, self.path):
+            for batch in _validated(each, self.path):
                 for start in range(0, batch.num_rows, BATCH_ROWS):
                     yield batch.slice(start, BATCH_ROWS)
 

@@ -79,7 +79,9 @@ def _certified(path: Path) -> Mechanism:
             raise InputError("this certificate says that there is no mechanism", str(path), "give another")
         if "off_diagonal" in told:
             return OffDiagonalMechanism(inputs, list(map(int, told["off_diagonal"])), int(told["denominators"][0]))
-        return _built({"format": "rropt-mechanism", "version": 1, "inputs": inputs, **told}, str(path))
+        # `membership` proves that the columns are in their cone, and is no part of the matrix.
+        matrix = {key: value for key, value in told.items() if key != "membership"}
+        return _built({"format": "rropt-mechanism", "version": 1, "inputs": inputs, **matrix}, str(path))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, InputError):
             raise

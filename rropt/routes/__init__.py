@@ -12,11 +12,24 @@ from rropt.routes.columns import ColumnsRoute
 from rropt.routes.conic import ConicRoute
 from rropt.routes.cuts import CutsRoute
 from rropt.routes.linear import LinearRoute
+from rropt.routes.mixtures import MixturesRoute
+from rropt.routes.relaxed import RelaxedRoute
+from rropt.routes.risk import RiskRoute
 from rropt.routes.vertices import VerticesRoute
 
 __all__ = ["ROUTES", "Answer", "Dual", "Effort", "Route", "SolverClaim", "choose"]
 
-ROUTES: tuple[Route, ...] = (LinearRoute(), BranchRoute(), VerticesRoute(), ColumnsRoute(), CutsRoute(), ConicRoute())
+ROUTES: tuple[Route, ...] = (
+    LinearRoute(),
+    BranchRoute(),
+    VerticesRoute(),
+    ColumnsRoute(),
+    CutsRoute(),
+    MixturesRoute(),
+    RiskRoute(),
+    ConicRoute(),
+    RelaxedRoute(),
+)
 """The built-in routes, in the order in which `auto` asks them."""
 
 
@@ -39,23 +52,35 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
         return choose(program, by_name[route], solver)
     reasons: list[str] = []
     remedies: list[str] = []
-    for candidate in ROUTES:
+    # Weights of permutations, and bounds on risk, are for one route only: what it says is the reason.
+    only = MixturesRoute.name if program.mixture is not None else RiskRoute.name if program.risk is not None else ""
+    only = LinearRoute.name if program.approximate is not None else only
+    for candidate in ROUTES if not only else (by_name[only],):
         refusal = _refusal(candidate, program, solver)
         if refusal is None:
             return candidate, candidate.because
         reasons.append(refusal.why)
         if refusal.instead != "use route auto":
             remedies.append(refusal.instead)
-    # Every route refuses: the reasons, each once, and the first remedy (conic, the last, knows several solvers).
+    # Every route refuses: the reasons, each once, and the first remedy; for a solver that no route knows, the names of
+    # those that one does (most have one only, and say to leave it out).
     why = ", and ".join(dict.fromkeys(reasons))
+    if solver:
+        remedies.sort(key=lambda text: not text.startswith("use one of"))
     raise NoRoute(
         f"no route takes this problem: {why}",
         "route auto",
-        next(filter(None, remedies[::-1] if solver else remedies), ""),
+        next(filter(None, remedies), ""),
     )
 
 
 def _refusal(route: Route, program: Program, solver: str | None) -> Refusal | None:
+    if program.mixture is not None and not isinstance(route, MixturesRoute):
+        return Refusal(f"{route.name} knows no weights of permutations", "use route auto")
+    if program.risk is not None and not isinstance(route, RiskRoute):
+        return Refusal(f"{route.name} knows no identification risk", "use route auto")
+    if program.approximate is not None and not isinstance(route, LinearRoute):
+        return Refusal(f"{route.name} knows no events", "use route auto")
     if program.has_entropy and not route.concave:
         return Refusal(f"{route.name} knows no entropy", "use route conic")
     if isinstance(program.cone, ConfidenceCone) and route in ROUTES and not isinstance(route, CutsRoute):

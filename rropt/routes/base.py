@@ -9,14 +9,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import FrameType
 
 import numpy as np
 
+from rropt.approximate import Event
+from rropt.assignments import Places
 from rropt.cones import FloatArray
 from rropt.errors import Refusal
+from rropt.mechanisms.frequency_blocks import FrequencyBlocks
 from rropt.programs import Program
 from rropt.routes.boxtree import BoxTree, CutTree, MatrixBox
+from rropt.routes.levelsearch import LevelSearch
+from rropt.routes.risk_tree import RiskTree
 from rropt.routes.shapes import ShapeSearch
 
 
@@ -95,9 +101,11 @@ class Dual:
     for a polyhedral cone; `flows` (columns under test x edges) for a graph; `floor` of a concave floor, and `tilts`
     (columns x inputs) of a complete cone beside it. `search` is the tree of boxes that bounded all columns at these
     prices, `matrices` the root of one that bounded all matrices, `off_diagonals` the preorder of one that bounded all
-    off-diagonals, `cuts` the tree over a confidence cone, `shapes` the search of a robust one, `forms` (k x queries)
-    the matrix W of a design, where a route has one. Nothing about them is believed before it is repaired and proved
-    in rationals.
+    off-diagonals, `cuts` the tree over a confidence cone, `shapes` the search of a robust one, `levels` of one of large
+    blocks, `forms` (k x J) the matrix W of a design, and `factors` (k x J) the weights of its queries, where a route
+    has one; `thresholds` are numbers below which the thetas of inverse-frequency blocks break a bound on risk,
+    `risk_tree` a tree under such a bound, `events` those whose rows come last in `rows`. Nothing about
+    them is believed before it is repaired and proved in rationals.
     """
 
     prices: FloatArray
@@ -111,7 +119,23 @@ class Dual:
     off_diagonals: Sequence[object] | None = None
     cuts: CutTree | None = None
     shapes: ShapeSearch | None = None
+    levels: LevelSearch | None = None
     forms: FloatArray | None = None
+    factors: FloatArray | None = None
+    thresholds: tuple[Fraction, ...] | None = None
+    risk_tree: RiskTree | None = None
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True)
+class MixedWeights:
+    """Float weights of permutations (the outputs' places), and those of a mixture with slack in all inequalities, to
+    move toward before rounding; `anchor` is empty where there is none."""
+
+    permutations: tuple[Places, ...]
+    weights: FloatArray
+    anchored: tuple[Places, ...]
+    anchor: FloatArray
 
 
 @dataclass(frozen=True)
@@ -131,7 +155,9 @@ class Answer:
     `matrix` is k x m (None where nothing was found), `outputs` the labels of its columns where they are
     fixed (`off_diagonal`, k numbers, stands for the matrix where the program has that structure); `dual` proves an
     upper bound after repair; `farkas` claims that no mechanism exists; `stopped` is ""
-    when the route finished, else "time limit" or "interrupted".
+    when the route finished, else "time limit" or "interrupted". `mixing` stands for the matrix where weights of
+    permutations are at stake, `blocks`, exact, where the form of inverse-frequency blocks is. `relaxed` is the program
+    that `dual` is about, where it is not the one that was asked for: every mechanism of that one is one of `relaxed`.
     """
 
     claim: SolverClaim
@@ -142,6 +168,9 @@ class Answer:
     stopped: str = ""
     off_diagonal: FloatArray | None = None
     notes: tuple[str, ...] = ()
+    mixing: MixedWeights | None = None
+    blocks: FrequencyBlocks | None = None
+    relaxed: Program | None = None
 
 
 class Route(ABC):

@@ -18,6 +18,7 @@ from rropt.routes.base import Effort
 from rropt.routes.boxtree import BoxTree
 from rropt.routes.lp import LpModel
 from rropt.routes.polyhedral import edge_matrix
+from rropt.routes.pooled import box_search
 from rropt.routes.separable import BoxSearch, Curve, SeparableForms
 
 CLIMBS = 24
@@ -26,6 +27,8 @@ STEPS = 40
 """Steps of one climb at most; each ends at a vertex with a larger reduced price."""
 PROVING = 3e-5
 """Seconds that the proof of a box takes to be written and checked, for each input."""
+STALE = 1e-6
+"""Where a column that the master has gains more than this, the prices are not its own: no proof comes from them."""
 REMEMBERED = 4
 """Price vectors whose search is kept, to be resumed with more nodes."""
 
@@ -212,6 +215,10 @@ class BoxPricer:
                 break
         return self._good()
 
+    def gains(self) -> float:
+        """The largest reduced price of the columns found at the prices in force."""
+        return max((value for value, _ in self.found.values()), default=-np.inf)
+
     def _good(self) -> FloatArray:
         good = sorted((entry for entry in self.found.values() if entry[0] > 0), key=lambda entry: -entry[0])
         self._given.update(_name(v) for _, v in good)
@@ -225,15 +232,16 @@ class BoxPricer:
         if key not in self._searches:
             while len(self._searches) >= REMEMBERED:
                 del self._searches[next(iter(self._searches))]
-            self._searches[key] = BoxSearch(self.forms.priced(prices))
+            self._searches[key] = box_search(self.forms.priced(prices))
         search = self._searches[key]
         counted = 0
 
         def note(point: FloatArray) -> None:
             nonlocal counted
             counted += 1
-            if counted <= CLIMBS or counted % CLIMBS == 0:
-                self.climb(point[: self._size])
+            column = point[: self._size]
+            if counted <= CLIMBS or counted % CLIMBS == 0 or self.reduced(column) > STALE:
+                search.best = max(search.best, self.climb(column))
 
         def enough() -> bool:
             if self._effort.stopped() or self._must_close(search.nodes):
@@ -242,7 +250,7 @@ class BoxPricer:
                 return False
             # A column that the master was given before gains by the tolerance of its prices at most.
             gains = (value for name, (value, _) in self.found.items() if name not in self._given)
-            return max(gains, default=0.0) > max(2 * accept, 1e-12)
+            return search.best > max(2 * accept, STALE) or max(gains, default=0.0) > max(2 * accept, 1e-12)
 
         search.note = note
         if search.root.point is not None:

@@ -43,6 +43,12 @@ class Box(Splits):
     c: float = 0.0
     parts: tuple[Box, Box] | None = field(default=None)
 
+    def divide(self, at: int, c: float, below: Box, above: Box) -> None:
+        """Split it, and drop what only a leaf needs."""
+        self.at, self.c, self.parts = at, c, (below, above)
+        self.lower = self.upper = self.dual = self.slopes = np.zeros(0)
+        self.point = self.error = None
+
 
 @dataclass(slots=True, eq=False)
 class MatrixBox(Splits):

@@ -13,11 +13,11 @@ import numpy as np
 
 from rropt.block_cones import RobustCone
 from rropt.cones import CompleteCone, FloatArray, FreeCone
+from rropt.design_utilities import DesignUtility
 from rropt.errors import Refusal
-from rropt.inverse_trace import InverseTrace
 from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
 from rropt.routes.base import Answer, Effort, Route, SolverClaim
-from rropt.routes.boxes import BoxPricer, ColumnForms
+from rropt.routes.boxes import STALE, BoxPricer, ColumnForms
 from rropt.routes.designs import solve_design
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.master import Priced, generate, tie_groups
@@ -50,7 +50,7 @@ class ColumnsRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if solver not in (None, "highs"):
             return Refusal(f"columns knows the solver highs only, not {solver!r}", "leave the solver out")
-        risk = isinstance(program.utility, InverseTrace) and program.sense == "minimize"
+        risk = isinstance(program.utility, DesignUtility) and program.sense == "minimize"
         if not risk and (not isinstance(program.utility, ColumnSum) or program.sense == "minimize"):
             return Refusal("columns maximises convex objectives and minimises risks only", "use route auto")
         if isinstance(program.cone, FreeCone):
@@ -70,7 +70,7 @@ class ColumnsRoute(Route):
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         utility = program.utility
-        if isinstance(utility, InverseTrace):
+        if isinstance(utility, DesignUtility):
             return solve_design(program, effort)
         assert isinstance(utility, ColumnSum)
         if isinstance(program.cone, RobustCone):
@@ -104,6 +104,10 @@ def _boxed(program: Program, utility: ColumnSum, effort: Effort) -> Answer:
             return Priced(np.inf, np.zeros((k, 0)))
         left = effort.remaining()
         if left is not None and effort.time_limit is not None and left < LAST * effort.time_limit:
+            columns = pricer.look(a)
+            if level == 0 and pricer.gains() > STALE and left > LAST / 2 * effort.time_limit:
+                # Columns are easily found, or the prices are those half way: the bound would be worse by the gain.
+                return Priced(np.inf, columns)
             # What is left of the time goes into one bound; the columns that it meets still improve the mechanism.
             return Priced(*pricer.search(a, effort.gap / 8, BOXES[-1], settle=True))
         if level == 0:

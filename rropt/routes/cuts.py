@@ -22,6 +22,7 @@ from rropt.errors import Refusal
 from rropt.programs import Information, Program
 from rropt.routes.base import GRACE, Answer, Dual, Effort, Route, SolverClaim
 from rropt.routes.climbs import Climber
+from rropt.routes.cutbatches import BatchedCutSearch
 from rropt.routes.cutpool import CutPool
 from rropt.routes.cutsearch import CutSearch
 from rropt.routes.lp import LpModel
@@ -91,7 +92,8 @@ class _Generation:
         self.searches = 0
         self.value, self._seconds, self._status = -np.inf, 0.0, "not started"
         self._theta = np.zeros(0)
-        self._best: tuple[float, Dual] | None = None
+        self._best: tuple[float, FloatArray] | None = None
+        self._search: BatchedCutSearch | None = None
 
     def run(self) -> Answer:
         """The answer, with prices and their tree."""
@@ -121,7 +123,9 @@ class _Generation:
         columns = self.columns[: len(self._theta)].T
         weight = polished(columns, self._theta)
         claim = SolverClaim("highs", self._status, self.value, self._seconds)
-        dual = None if self._best is None else self._best[1]
+        dual = None
+        if self._best is not None and self._search is not None:
+            dual = Dual(self._best[1], cuts=self._search.tree)
         return Answer(claim, columns[:, weight > 0] * weight[weight > 0], dual=dual, stopped=self.effort.stopped())
 
     def _polytope(self) -> FloatArray:
@@ -182,7 +186,12 @@ class _Generation:
         """(columns worth adding, whether the search was the last one), after a search at prices raised by the gap."""
         raised = prices + SHARE * self.gap / self.size
         self.pool.take(self._climber.pool, self.used, self.size)
-        search = CutSearch(self.pool, self.prior, raised, self.used)
+        if self._search is None:
+            self._search = BatchedCutSearch(self.pool, self.prior, raised, self.used)
+            self._search.margin = (1 - SHARE) * self.gap
+        else:
+            self._search.reprice(raised, self.used)
+        search = self._search
         self.searches += 1
 
         def probe(points: FloatArray) -> FloatArray:
@@ -191,10 +200,15 @@ class _Generation:
 
         ended = search.run(BOXES, stop or self._closing(search), None if last else probe, last)
         total = float(raised.sum()) + max(search.bound, 0.0)
-        if np.isfinite(total) and (self._best is None or total < self._best[0]):
-            self._best = total, Dual(raised, cuts=search.tree)
+        if self._best is not None and self._best[0] < total:
+            # The tree has changed since: what it proves at the prices that were best must be asked again.
+            before = float(self._best[1].sum()) + max(search.worst(self._best[1]), 0.0)
+            if before < total:
+                raised, total = self._best[1], before
+        if np.isfinite(total):
+            self._best = total, raised
         self.effort.monitor(self.value, None if self._best is None else self._best[0])
-        if ended != "column":
+        if ended == "open" or not search.columns:
             return np.zeros((0, self.size)), True
         points = np.array(search.columns)
         points /= points.mean(axis=1, keepdims=True)

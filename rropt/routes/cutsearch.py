@@ -30,7 +30,7 @@ NOISE = 1e-12
 """Residuals of inputs without prior below this are zero: their prices are raised by more when they are written."""
 BATCH = 16
 """Optima of boxes that are tried as starts of climbs at a time: the first ones, ..."""
-RARELY = 256
+RARELY = 4096
 """... then of ever more boxes, up to this number."""
 Probe = Callable[[FloatArray], FloatArray]
 LARGEST = 64.0
@@ -41,7 +41,8 @@ class CutSearch:
     """Best-first branch and bound at fixed prices (k,); `prior` is p, `near` (n x k) points with useful cuts.
 
     `columns` are points of the cone where the reduced price is above 0; `bound` is no smaller than the maximum, up to
-    rounding, `root` the tree.
+    rounding, `root` the tree. A search that settles leaves `margin` above the best column open: near that, boxes would
+    never end.
     """
 
     def __init__(self, pool: CutPool, prior: FloatArray, prices: FloatArray, near: FloatArray) -> None:
@@ -59,6 +60,7 @@ class CutSearch:
         self._counter = 1
         self._closed = -np.inf
         self._accept = 0.0
+        self.margin = 0.0
 
     @property
     def bound(self) -> float:
@@ -166,7 +168,7 @@ class CutSearch:
             column = inside[0] / float(self.prior @ inside[0])
             if (price := self.value(column)) > self._accept:
                 self.columns.append(column)
-                self._accept = price
+                self._accept = price + self.margin
                 return True
             if self.value(v) <= self._accept + NOISE:
                 return False
@@ -209,6 +211,9 @@ class CutSearch:
         if not low < c < high:
             self._closed = max(self._closed, box.bound)
             return
+        self._divide(box, at, c)
+
+    def _divide(self, box: CutBox, at: int, c: float) -> None:
         parts = []
         for above in (False, True):
             lower, upper = box.lower.copy(), box.upper.copy()

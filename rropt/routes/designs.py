@@ -1,24 +1,26 @@
-"""Minimax designs: the inverse trace by column generation, with a lower bound from every price vector.
+"""Designs to estimate with: risks minimised by column generation, with a lower bound from every price vector.
 
-tr(A M^-1) >= 2 tr(C'W) - tr(W'M W) for any W (A = C C'), and tr(W'M W) is the sum over columns of v'S v / (p.v),
-S = W W'. So at W = M^-1 C prices a with a.v >= v'S v / (p.v) on the whole cone prove 2 tr(C'W) - sum(a). The
-interior-point method gives such prices for the columns it has; pricing looks for columns that break them.
+Each criterion has a bound (a number that forms W give) - sum(a), for prices a with a.v >= v'W W'v / (p.v) on the whole
+cone (`design_criteria`). The interior-point method gives such forms and prices for the columns it has; pricing looks
+for columns that break them.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rropt.cones import CompleteCone, FloatArray
-from rropt.inverse_trace import InverseTrace
+from rropt.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.programs import ColumnSum, Program
 from rropt.routes.base import Answer, Dual, Effort, SolverClaim
 from rropt.routes.boxes import BoxPricer, ColumnForms
 from rropt.routes.boxtree import BoxTree
 from rropt.routes.corners import ENUMERATED, all_corners, climbed_corners
+from rropt.routes.design_criteria import DesignCriterion, DeterminantCriterion, TraceCriterion
+from rropt.routes.design_eigenvalue import EigenvalueCriterion
 from rropt.routes.design_point import DesignPoint, best_design
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.quadratics import quadratic_forms
@@ -31,6 +33,8 @@ TIED, TIES = 1e-7, 200
 KEPT = 1e-9
 """Columns below this share of the largest mass are dropped."""
 BOXES = (300, 3_000, 30_000, 300_000)
+TESTS = 10**8
+"""The format's limit of k * max(k, forms) * nodes."""
 STARTS = 60
 RIDGE = 30.0
 """Where queries leave directions open, (gap / RIDGE)^2 of these is asked for besides: a loss of about gap / RIDGE."""
@@ -56,12 +60,32 @@ class QuadraticOverLinear(ColumnSum):
         return np.asarray(2 * own / w - self.prior[:, None] * square / w**2)
 
 
+def most_nodes(inputs: int, forms: int) -> int:
+    """Boxes of a tree that a checker still reads; a search may end two above what it is given."""
+    return TESTS // (inputs * max(inputs, forms)) - 2
+
+
+def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
+    """The criterion of a utility; `gap` is what may be lost."""
+    if isinstance(utility, InverseTrace):
+        queries = np.array([[float(c) for c in row] for row in utility.rows]).T
+        ridge = 0.0
+        if np.linalg.matrix_rank(queries) < len(queries):
+            # What no query asks for may be given up in the limit, where M has no inverse: a trace of it is kept.
+            ridge = (gap / RIDGE) ** 2 * float(np.sum(queries**2))
+        return TraceCriterion(queries, float(utility.offset), ridge)
+    if isinstance(utility, InverseDeterminant):
+        return DeterminantCriterion()
+    assert isinstance(utility, InverseEigenvalue)
+    return EigenvalueCriterion(utility.prior)
+
+
 def solve_design(program: Program, effort: Effort) -> Answer:
-    """The design of least risk over the columns of the program's cone."""
+    """The best design over the columns of the program's cone."""
     begun = time.monotonic()
     utility = program.utility
-    assert isinstance(utility, InverseTrace)
-    queries = np.array([[float(c) for c in row] for row in utility.rows]).T
+    assert isinstance(utility, DesignUtility)
+    criterion = criterion_of(utility, effort.gap)
     pricer = _Corners(program, effort) if isinstance(program.cone, CompleteCone) else _Boxes(program, effort)
     columns = pricer.starts()
     if not columns.size:
@@ -71,27 +95,22 @@ def solve_design(program: Program, effort: Effort) -> Answer:
     last: Dual | None = None
     point: DesignPoint | None = None
     matrix: FloatArray | None = None
-    stopped, level, value = "", 0, np.inf
-    ridge = 0.0
-    if np.linalg.matrix_rank(queries) < program.size:
-        # What no query asks for may be given up in the limit, where M has no inverse: a trace of it is kept.
-        ridge = (effort.gap / RIDGE) ** 2 * float(np.sum(queries**2))
+    stopped, level = "", 0
     for _ in range(ROUNDS):
-        found = best_design(columns, utility.prior, queries, min(1e-11, effort.gap * 1e-3), ridge)
+        found = best_design(columns, utility.prior, criterion, max(min(1e-11, effort.gap * 1e-3), criterion.least))
         if found is None:
             break
-        point, value, forms = found, found.value, found.forms
+        point, own = found, found.found
         matrix = columns * found.mass
-        last = Dual(found.prices, forms=forms)
-        gap = effort.gap * max(1.0, value)
-        excess, new, tree = pricer.price(forms, found.prices, gap / 8, level)
-        bound = 2 * float(np.sum(queries * forms)) - float(found.prices.sum()) - max(excess, 0.0)
+        gap = effort.gap * max(1.0, abs(own.value))
+        last = Dual(found.prices, forms=own.forms, factors=own.factors)
+        excess, new, tree = pricer.price(own.forms, found.prices, gap / 8, level)
+        bound = own.gained - float(found.prices.sum()) - max(excess, 0.0)
         if np.isfinite(bound) and (best is None or bound > best[0]):
-            best = bound, Dual(found.prices, forms=forms, search=tree)
-        offset = float(utility.offset)
-        effort.monitor(value - offset, None if best is None else best[0] - offset)
+            best = bound, replace(last, search=tree)
+        effort.monitor(own.value, None if best is None else best[0])
         stopped = effort.stopped()
-        if (best is not None and value - best[0] <= gap / 2) or stopped:
+        if (best is not None and own.value - best[0] <= gap / 2) or stopped:
             break
         if not new.size:
             if level + 1 >= pricer.levels:
@@ -99,13 +118,12 @@ def solve_design(program: Program, effort: Effort) -> Answer:
             level += 1
             continue
         level = 0
-        kept = columns[:, found.mass > KEPT * found.mass.max()]
+        kept = columns if criterion.keeps else columns[:, found.mass > KEPT * found.mass.max()]
         columns = np.unique(np.hstack([kept, new]).round(13), axis=1)
-    reached = None if point is None else value - float(utility.offset)
     claim = SolverClaim(
         "interior point",
         "converged" if point is not None else "no design of full rank",
-        reached,
+        None if point is None else point.found.value,
         time.monotonic() - begun,
     )
     if matrix is not None:
@@ -204,7 +222,7 @@ class _Boxes:
             return bool(self.effort.stopped()) or max(gains, default=0.0) > max(2 * accept, 1e-10)
 
         search.note = note
-        search.run(accept, BOXES[level - 1], enough)
+        search.run(accept, min(BOXES[level - 1], most_nodes(self.k, forms.shape[1])), enough)
         good = [v for value, v in pricer.found.values() if value > max(accept, 1e-11)]
         new = np.array(good).T if good else np.zeros((self.k, 0))
         return search.bound, new, search.tree

@@ -53,22 +53,30 @@ def central_prices(worth: FloatArray, matrix: FloatArray, rhs: FloatArray, toler
         feasible = np.abs(primal).max() <= FEASIBLE and np.abs(dual).max() <= FEASIBLE * (1 + np.abs(cost).max())
         if feasible and x @ z <= tolerance:
             break
-        ratio = x / z
-        factor = _factor((a * ratio) @ a.T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = x / z
+            gram = (a * ratio) @ a.T
+        factor = _factor(gram) if np.isfinite(gram).all() else None
         if factor is None:
             break
 
         def direction(right: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             """(dx, dy, dz) with z dx + x dz = right, at the iterate in force."""
-            dy = scipy.linalg.cho_solve(factor, primal + a @ (ratio * (dual - right / x)))  # noqa: B023
-            dz = dual - a.T @ dy  # noqa: B023
-            return (right - x * dz) / z, dy, dz  # noqa: B023
+            with np.errstate(over="ignore", invalid="ignore"):
+                target = primal + a @ (ratio * (dual - right / x))  # noqa: B023
+                dy = scipy.linalg.cho_solve(factor, target, check_finite=False)  # noqa: B023
+                dz = dual - a.T @ dy  # noqa: B023
+                return (right - x * dz) / z, dy, dz  # noqa: B023
 
         dx, _, dz = direction(-x * z)
+        if not (np.isfinite(dx).all() and np.isfinite(dz).all()):
+            break
         ahead = float((x + _room(x, dx) * dx) @ (z + _room(z, dz) * dz))
         # No point of the path with less than half of the wanted gap is aimed at: there is the middle that is wanted.
         centre = max((ahead / float(x @ z)) ** 3 * float(x @ z), tolerance / 2) / len(x)
         dx, dy, dz = direction(centre - x * z - dx * dz)
+        if not (np.isfinite(dx).all() and np.isfinite(dz).all()):
+            break
         step, dual_step = (min(1.0, INSIDE * _room(own, change)) for own, change in ((x, dx), (z, dz)))
         x, y, z = x + step * dx, y + dual_step * dy, z + dual_step * dz
     return InteriorAnswer(x / scale, -y / weight, float(x @ z))

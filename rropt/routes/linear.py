@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from rropt.approximate import Event
 from rropt.cones import CompleteCone, FloatArray, base_cone
 from rropt.errors import Refusal
 from rropt.programs import ColumnSum, Linear, Program
@@ -57,6 +58,10 @@ def unshifted(model: EntryModel, z: FloatArray) -> FloatArray:
     return np.asarray(model.entries(z) + z[model.size * model.width :])
 
 
+ROUNDS = 200
+"""Of new events at most."""
+
+
 class LinearRoute(Route):
     """One linear programme over the entries of Q, solved by HiGHS (`solver`: "highs")."""
 
@@ -66,28 +71,62 @@ class LinearRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if solver not in (None, "highs"):
             return Refusal(f"linear knows the solver highs only, not {solver!r}", "use route conic")
-        return linear_refusal(program, self.name)
+        refusal = linear_refusal(program, self.name)
+        if refusal is not None and program.approximate is not None:
+            return Refusal(
+                "approximate privacy over that many events is for linear objectives",
+                "use fewer outputs, or maximise trace or expected_gain",
+            )
+        return refusal
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        reduced = program.linearised()
-        complete = isinstance(base_cone(reduced.cone), CompleteCone)
-        model = shifted(entry_model(reduced)) if complete else entry_model(reduced)
-        entries = unshifted if complete else EntryModel.entries
-        lp = LpModel(
-            model.cost,
-            model.matrix,
-            model.row_lower,
-            model.row_upper,
-            np.zeros_like(model.upper),
-            model.upper,
-        )
-        found = lp.solve(effort.remaining(), effort.interrupted)
-        claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
-        if found.status in ("time limit", "interrupted"):
-            # The last iterate is no optimum, but rounding and repair make something true of it.
-            matrix = None if found.x is None else entries(model, found.x)
-            dual = None if found.row_dual is None else model.dual(found.row_dual)
-            return Answer(claim, matrix, reduced.outputs, dual, stopped=found.status)
-        if found.status != "optimal" or found.x is None or found.row_dual is None:
-            return Answer(claim, outputs=reduced.outputs, farkas=farkas_candidate(reduced, effort))
-        return Answer(claim, entries(model, found.x), reduced.outputs, model.dual(found.row_dual))
+        if program.approximate is not None:
+            return _by_events(program, effort)
+        return _solved(program, effort)
+
+
+def _solved(program: Program, effort: Effort) -> Answer:
+    reduced = program.linearised()
+    complete = isinstance(base_cone(reduced.cone), CompleteCone)
+    model = shifted(entry_model(reduced)) if complete else entry_model(reduced)
+    entries = unshifted if complete else EntryModel.entries
+    lp = LpModel(
+        model.cost,
+        model.matrix,
+        model.row_lower,
+        model.row_upper,
+        np.zeros_like(model.upper),
+        model.upper,
+    )
+    found = lp.solve(effort.remaining(), effort.interrupted)
+    claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
+    if found.status in ("time limit", "interrupted"):
+        # The last iterate is no optimum, but rounding and repair make something true of it.
+        matrix = None if found.x is None else entries(model, found.x)
+        dual = None if found.row_dual is None else model.dual(found.row_dual)
+        return Answer(claim, matrix, reduced.outputs, dual, stopped=found.status)
+    if found.status != "optimal" or found.x is None or found.row_dual is None:
+        return Answer(claim, outputs=reduced.outputs, farkas=farkas_candidate(reduced, effort))
+    return Answer(claim, entries(model, found.x), reduced.outputs, model.dual(found.row_dual))
+
+
+def _by_events(program: Program, effort: Effort) -> Answer:
+    """The programme with the rows of a few events, as many as it takes until every event keeps its bound."""
+    bound = program.approximate
+    assert bound is not None
+    reduced = program.linearised()
+    events: list[Event] = []
+    answer = _solved(reduced.with_events(events), effort)
+    for _ in range(ROUNDS):
+        if answer.matrix is None or answer.stopped:
+            break
+        fresh = [event for event in bound.breached(answer.matrix) if event not in events]
+        if not fresh:
+            break
+        events += fresh
+        answer = _solved(reduced.with_events(events), effort)
+    return replace(
+        answer,
+        dual=None if answer.dual is None else replace(answer.dual, events=tuple(events)),
+        farkas=None if answer.farkas is None else replace(answer.farkas, events=tuple(events)),
+    )

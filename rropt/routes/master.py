@@ -108,10 +108,11 @@ def generate(
 
 
 class Master:
-    """The restricted master: its columns, scaled to anchor . v = 1, and HiGHS's last word on them."""
+    """The restricted master: its columns, scaled to anchor . v = 1, and HiGHS's last word on them. Where columns are
+    very much alike a `warm` simplex may stall for minutes; from the start, with presolve, it does not."""
 
-    def __init__(self, utility: ColumnSum, start: FloatArray, anchor: FloatArray) -> None:
-        self.utility, self.anchor = utility, anchor
+    def __init__(self, utility: ColumnSum, start: FloatArray, anchor: FloatArray, warm: bool = True) -> None:
+        self.utility, self.anchor, self.warm = utility, anchor, warm
         self.columns = start / (anchor @ start)
         self._seen = {_key(column) for column in self.columns.T}
         self.worth = utility.mu(self.columns)
@@ -130,6 +131,8 @@ class Master:
     def solve(self, effort: Effort) -> bool:
         """Whether HiGHS found an optimum in the time that is left."""
         brief = self.columns.size <= BRIEF
+        if not self.warm:
+            self._lp = self._cold()
         found = self._lp.solve(effort.remaining(), None if brief else effort.interrupted)
         if found.status not in ("optimal", "time limit", "interrupted"):
             # A warm basis that has gone bad; from the start it works.

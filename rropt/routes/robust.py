@@ -8,20 +8,35 @@ and a new column v is accompanied by the flattest multiple of the constant colum
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from rropt.block_cones import RobustCone
+from rropt.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.cones import FloatArray
 from rropt.programs import Information, Program
 from rropt.routes.base import Answer, Dual, Effort, SolverClaim
+from rropt.routes.bestfirst import BestFirst, Search
 from rropt.routes.blocks import BlockShapes
 from rropt.routes.interior import central_prices
+from rropt.routes.levelclimbs import LevelClimbs
+from rropt.routes.levels import LevelBlocks
+from rropt.routes.levelsearch import LevelPricer
+from rropt.routes.levelstart import balance, primal_start
 from rropt.routes.master import Master
-from rropt.routes.shapes import ShapePricer, ShapeSearch
+from rropt.routes.shapes import ShapePricer
 
 NODES = 50_000
 """Nodes of one pricing search at most."""
+WIDE = 80
+"""The same where blocks are too large to list their vertices."""
+PATIENT = ((0.5, 500), (0.7, 2_000), (0.85, NODES))
+"""Shares of a time limit after which such a search may have more nodes."""
+WARM = 0.4
+"""The share of a time limit for the columns that such a solve starts from."""
+RESERVED = 0.15
+"""The share of a time limit that is left to prove what such a search found."""
 CENTRAL = 10.0
 """The master's own gap is left at that part of the whole one."""
 ADDED = 2
@@ -42,12 +57,16 @@ class _RobustSolve:
 
     def __init__(self, program: Program, effort: Effort) -> None:
         assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
-        self.program, self.effort = program, effort
-        self.prior = program.utility.prior
-        self.shapes = BlockShapes(program.cone, self.prior)
+        self.prior, self.cone = program.utility.prior, program.cone
+        self.wide = max(map(len, program.cone.blocks)) > LARGEST_BLOCK
+        limit = effort.time_limit
+        self.program = program
+        self.effort = replace(effort, time_limit=(1 - RESERVED) * limit) if self.wide and limit else effort
+        self.shapes: BlockShapes | LevelBlocks = (LevelBlocks if self.wide else BlockShapes)(program.cone, self.prior)
         size = program.size
-        self.master = Master(program.utility, np.ones((size, 1)), self.prior)
+        self.master = Master(program.utility, np.ones((size, 1)), self.prior, warm=not self.wide)
         self.width = 1.0
+        self.patience = WIDE if self.wide else NODES
         self.scale = (self.prior + 1 / size) / 2
         p = np.where(self.prior > 0, self.prior, 1.0)
         # -p log p prices every column: sum p v log (p v / w) <= 0. Its sum is the entropy.
@@ -55,12 +74,15 @@ class _RobustSolve:
         self.best = float(self.center.sum())
         # The prices of the best bound, before they are raised to it, and the search that bounded them.
         self.prices = self.center
-        self.search: ShapeSearch | None = None
+        self.search: Search[Any] | None = None
 
     def run(self) -> Answer:
         """Solve, price, move the box, add columns, until the gap is reached or time is up."""
         effort, master = self.effort, self.master
-        self._price(self.center, lambda found: False)
+        first = self._started()
+        # What was found so far counts, however long the first search takes.
+        master.solve(effort)
+        self._price(first, lambda found: False)
         stopped = ""
         while master.solve(effort):
             effort.monitor(master.value, self.best)
@@ -68,11 +90,34 @@ class _RobustSolve:
             if stopped or self.best - master.value <= effort.gap / 4:
                 break
             if not self._round():
-                break
+                if self.patience >= NODES:
+                    break
+                self.patience *= 6
         stopped = stopped or (master.status if master.status in ("time limit", "interrupted") else "")
         value = None if master.theta is None else master.value
         claim = SolverClaim("highs", stopped or master.status, value, master.seconds)
-        return Answer(claim, master.matrix(), None, Dual(self.prices, shapes=self.search), stopped=stopped)
+        return Answer(claim, master.matrix(), None, self._dual(), stopped=stopped)
+
+    def _started(self) -> FloatArray:
+        """The first prices: those of the columns that climbing finds, where blocks are large."""
+        if not isinstance(self.shapes, LevelBlocks):
+            return self.center
+        begun, effort = self.effort.remaining(), self.effort
+
+        def stop(share: float) -> bool:
+            left = effort.remaining()
+            over = left is not None and begun is not None and left < (1 - WARM * share) * begun
+            return over or bool(effort.stopped())
+
+        start = primal_start(self.shapes, stop)
+        self.master.add(self.master.unseen(start.columns))
+        return start.prices
+
+    def _dual(self) -> Dual:
+        """The prices of the best bound and their search."""
+        if self.wide:
+            return Dual(self.prices, levels=self.search)
+        return Dual(self.prices, shapes=self.search)
 
     def _round(self) -> bool:
         """Price from the middle of the master's optimum, or, where nothing follows from that, ever nearer to the prices
@@ -99,7 +144,7 @@ class _RobustSolve:
         promised = before - total
         at_edge = width is not None and float((np.abs(prices - self.center) / (width * self.scale)).max()) > 0.9
 
-        def enough(found: ShapeSearch) -> bool:
+        def enough(found: Search[Any]) -> bool:
             # The bound will not be better than the best one by what was promised, and columns there are plenty.
             hopeless = total + found.best > before - SERIOUS * promised
             return not complete and hopeless and found.best > found.bound / 2 and len(found.columns) >= size
@@ -108,9 +153,11 @@ class _RobustSolve:
         if at_edge and self.best < before - SERIOUS * promised:
             self.width *= 2.0
         chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: ADDED * size]]
+        if isinstance(self.shapes, LevelBlocks):
+            chosen += self._climbed(self.shapes, chosen, prices)
         if chosen and self.best - master.value > BALANCED * self.best:
             # Rounded, for those that are nearly constant are nearly the same: columns too close confuse a simplex.
-            balanced = (self._balance(v / (self.prior @ v)) for v in chosen)
+            balanced = (balance(self.shapes, v / (self.prior @ v)) for v in chosen)
             chosen += list({np.round(v / (self.prior @ v), 5).tobytes(): v for v in balanced}.values())
         fresh = master.unseen(np.array(chosen).T) if chosen else np.zeros((size, 0))
         if fresh.shape[1]:
@@ -120,24 +167,36 @@ class _RobustSolve:
             return True
         return bool(fresh.shape[1]) or self.best < before - 1e-3 * (before - master.value)
 
-    def _price(self, prices: FloatArray, enough: Callable[[ShapeSearch], bool]) -> ShapeSearch:
+    def _price(self, prices: FloatArray, enough: Callable[[Search[Any]], bool]) -> Search[Any]:
         """Search at some prices, and keep them, raised along the prior to what they prove, where that is best."""
-        pricer = ShapePricer(self.shapes, prices)
-        found = pricer.search(self.effort.gap / 8, NODES, lambda: bool(self.effort.stopped()), enough=enough)
+        nodes = self._nodes()
+        pricer = self._pricer(prices, nodes)
+        found = pricer.search(self.effort.gap / 8, nodes, lambda: bool(self.effort.stopped()), enough=enough)
         if (reached := float(prices.sum()) + found.bound) < self.best:
             self.best, self.center = reached, prices + found.bound * self.prior
             self.prices, self.search = prices, found
         return found
 
-    def _balance(self, v: FloatArray) -> FloatArray:
-        """The smallest multiple of the constant column that less v lies in the cone, less v."""
-        least, most = [], []
-        for index, part in zip(self.shapes.index, self.shapes.parts, strict=True):
-            held = float(part.lower @ v[index])
-            least.append(held + part.free * float(v[index].min()))
-            most.append(held + part.free * float(v[index].max()))
-        gamma = self.shapes.gamma
-        needed = max(
-            (gamma * most[z] - least[s]) / (gamma - 1) for s in range(len(least)) for z in range(len(least)) if s != z
-        )
-        return np.asarray(max(needed, float(v.max())) - v)
+    def _pricer(self, prices: FloatArray, nodes: int) -> BestFirst[Any]:
+        if isinstance(self.shapes, LevelBlocks):
+            return LevelPricer(self.shapes, prices, careful=nodes > WIDE)
+        return ShapePricer(self.shapes, prices)
+
+    def _nodes(self) -> int:
+        """Nodes that one search may have."""
+        left, limit = self.effort.remaining(), self.effort.time_limit
+        if not self.wide or left is None or not limit:
+            return min(NODES, self.patience)
+        late = (nodes for share, nodes in PATIENT if left <= (1 - share) * limit)
+        return min(NODES, max([self.patience, *late]))
+
+    def _climbed(self, blocks: LevelBlocks, columns: list[FloatArray], prices: FloatArray) -> list[FloatArray]:
+        """Columns of positive reduced price by climbing from some, and from those of the master's optimum."""
+        master = self.master
+        basis = [] if master.theta is None else list(master.columns[:, np.flatnonzero(master.theta > 0)].T)
+        starts = [v / (self.prior @ v) for v in columns] + basis
+        if not starts:
+            return []
+        found, height = LevelClimbs(blocks).climb(np.array(starts), prices)
+        order = np.argsort(-height)[: ADDED * self.program.size]
+        return list(found[order[height[order] > 0]])

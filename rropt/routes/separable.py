@@ -210,9 +210,7 @@ class BoxSearch:
                 part.bound = -np.inf
             parts.append(part)
         self.nodes += 2
-        box.at, box.c, box.parts = at, c, (parts[0], parts[1])
-        box.lower = box.upper = box.dual = box.slopes = np.zeros(0)
-        box.point = box.error = None
+        box.divide(at, c, parts[0], parts[1])
 
     def _evaluate(self, box: Box, enough: float) -> None:
         """Bound a box: by the multipliers of its parent where these are good enough, else by its own."""

@@ -10,17 +10,14 @@ interval of b bound all columns in it; at one b a block whose best vertices tie 
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from rropt.cones import FloatArray
+from rropt.routes.bestfirst import BestFirst, Search
 from rropt.routes.blocks import BlockShapes
 
-BATCH = 64
-"""Nodes that are bounded at once."""
 TURNS = 60
 """Slopes tried for a node at most; about six are usual."""
 CLOSE = 1e-13
@@ -51,16 +48,7 @@ class ShapeNode:
     parts: tuple[ShapeNode, ShapeNode] | None = None
 
 
-@dataclass
-class ShapeSearch:
-    """What a search found: the best reduced price seen, the bound on all of them, columns (k,) with their reduced
-    prices, and one root for every block."""
-
-    best: float
-    bound: float
-    roots: list[ShapeNode]
-    columns: list[tuple[float, FloatArray]] = field(default_factory=list)
-    nodes: int = 0
+ShapeSearch = Search[ShapeNode]
 
 
 @dataclass(frozen=True)
@@ -91,13 +79,16 @@ class Listed:
         self.level[rows, :width], self.at[rows, :width], self.step[rows] = level, at, step
 
 
-class ShapePricer:
+class ShapePricer(BestFirst[ShapeNode]):
     """Best-first branch and bound for the reduced price at prices `a` (k,)."""
 
     def __init__(self, shapes: BlockShapes, a: FloatArray) -> None:
         self.shapes, self.a = shapes, a
         self._prices = [a[index] for index in shapes.index]
         self._gains: dict[tuple[int, bool], FloatArray] = {}
+
+    def roots(self) -> list[ShapeNode]:
+        return [ShapeNode(i, 0, len(own) - 1, {}) for i, own in enumerate(self.shapes.elements)]
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -216,7 +207,7 @@ class ShapePricer:
             # Line 0 is the steeper one: below the crossing it is the smaller N, hence the higher curve.
             first = both & (own0 <= cross)
             second = both & ~first & (own1 >= cross)
-        return np.where(first | ~has1, own0, np.where(second | ~has0, own1, cross))
+        return np.asarray(np.where(first | ~has1, own0, np.where(second | ~has0, own1, cross)))
 
     def _collect(
         self,
@@ -258,6 +249,10 @@ class ShapePricer:
 
     def branch(self, node: ShapeNode) -> tuple[ShapeNode, ShapeNode] | None:
         """Split a node; None where it is one column, or nothing tells its columns apart."""
+        node.parts = self._split(node)
+        return node.parts
+
+    def _split(self, node: ShapeNode) -> tuple[ShapeNode, ShapeNode] | None:
         if node.first < node.last:
             middle = (node.first + node.last) // 2
             own = self.shapes.elements[node.i]
@@ -281,43 +276,3 @@ class ShapePricer:
             ShapeNode(node.i, node.first, node.last, below, slope=node.slope),
             ShapeNode(node.i, node.first, node.last, above, slope=node.slope),
         )
-
-    def search(
-        self,
-        accept: float,
-        node_limit: int,
-        stop: Callable[[], bool] = lambda: False,
-        keep: float = 0.0,
-        enough: Callable[[ShapeSearch], bool] = lambda found: False,
-    ) -> ShapeSearch:
-        """Split the worst nodes first until every one is bounded by max(best column, accept), `node_limit` nodes exist,
-        `enough` or `stop` says so. Columns with a reduced price above `keep` are collected."""
-        roots = [ShapeNode(i, 0, len(own) - 1, {}) for i, own in enumerate(self.shapes.elements)]
-        found = ShapeSearch(-np.inf, np.inf, roots, nodes=len(roots))
-        self.bound(roots, found, keep)
-        heap = [(-node.bound, number, node) for number, node in enumerate(roots)]
-        heapq.heapify(heap)
-        settled = -np.inf
-        number = len(roots)
-        while heap:
-            line = max(found.best, accept) + 1e-14
-            if -heap[0][0] <= line or found.nodes >= node_limit or stop() or enough(found):
-                break
-            fresh: list[ShapeNode] = []
-            while heap and len(fresh) < BATCH and -heap[0][0] > line:
-                node = heapq.heappop(heap)[2]
-                parts = self.branch(node)
-                if parts is None:
-                    settled = max(settled, node.bound)
-                    continue
-                node.parts = parts
-                fresh += parts
-            if fresh:
-                self.bound(fresh, found, keep)
-            for node in fresh:
-                heapq.heappush(heap, (-node.bound, number, node))
-                number += 1
-            found.nodes += len(fresh)
-            found.bound = max(-heap[0][0] if heap else -np.inf, settled, found.best)
-        found.bound = max(-heap[0][0] if heap else -np.inf, settled, found.best)
-        return found

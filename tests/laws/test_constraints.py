@@ -28,6 +28,8 @@ from rropt.constraints import (
     EntropyRate,
     Floor,
     Forbidden,
+    IdentificationRisk,
+    Invariant,
     LinearConstraint,
     MaximalRLDP,
     MetricDP,
@@ -96,6 +98,20 @@ EXAMPLES = [
     Example(LinearConstraint([[0, 0], [0, 0]], "<=", 0), [[F(1, 2)] * 2] * 2, ("y", "n"), ("y", "n"), thick=False),
     Example(Bistochastic(), FLAT, thick=False),
     Example(UniformOffDiagonal(), FLAT, thick=False),
+    Example(Invariant([1, 2, 3]), [[F(1, 6), F(1, 3), F(1, 2)]] * 3, thick=False),
+    Example(
+        Invariant({"c": 0, "a": 2, "b": "1/2"}),
+        [[F(3, 4), F(1, 4), F(0)], [F(1), F(0), F(0)], [F(0), F(0), F(1)]],
+        thick=False,
+    ),
+    # Not linear along a segment either.
+    Example(IdentificationRisk([1, 2, 3], "0.4"), FLAT, thick=False),
+    Example(IdentificationRisk({"b": 1, "a": 4, "c": 0}, "0.3", categories=["b"]), FLAT, thick=False),
+    Example(
+        IdentificationRisk([1, 1, 9], "0.4", blocks=[["a", "b", "c"]]),
+        [[F(1, 5), F(2, 5), F(2, 5)], [F(2, 5), F(1, 5), F(2, 5)], [F(2, 45), F(2, 45), F(41, 45)]],
+        thick=False,
+    ),
     Example(
         Blocks([["a", "c"], ["b"]]), [[F(1, 2), F(0), F(1, 2)], [F(0), F(1), F(0)], [F(1), F(0), F(0)]], thick=False
     ),
@@ -153,6 +169,8 @@ def form_excess(example: Example, mechanism: Mechanism) -> Fraction:
     found += [row.excess(mechanism) for row in constraint.rows(example.inputs, example.outputs)]
     if (floor := constraint.floor(example.inputs, example.outputs)) is not None:
         found.append(floor.excess(mechanism))
+    if (risk := constraint.risk(example.inputs)) is not None:
+        found.append(risk.excess(mechanism))
     return max(found)
 
 

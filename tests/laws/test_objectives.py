@@ -15,12 +15,14 @@ import pytest
 from drawing import Rows, exact, information_ball, mixed, near_flat_rows, random_rows, two_valued_rows
 from flint import arb, ctx, fmpq, fmpq_mat
 
+from rropt.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
 from rropt.exact import Interval, rational, rational_text
-from rropt.inverse_trace import InverseTrace
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives import (
     BayesSuccess,
     ChiSquareInformation,
+    DOptimality,
+    EOptimality,
     ExpectedGain,
     ExpectedLoss,
     MaxEntropyRate,
@@ -70,6 +72,8 @@ EXAMPLES = [
     Example(ChiSquareInformation(PRIOR)),
     Example(ChiSquareInformation(HOLED), free_outputs=3),
     Example(MinimaxRisk(PRIOR)),
+    Example(DOptimality(PRIOR)),
+    Example(EOptimality(PRIOR), free_outputs=6),
     Example(MinimaxRisk(PRIOR, [[1, 1, 0, 0], [0, "0.5", 0, -2]]), free_outputs=7),
     Example(Trace()),
     Example(Trace(), inputs=("x", "y")),
@@ -129,6 +133,30 @@ def design_value(utility: InverseTrace, mechanism: Mechanism) -> Interval:
     return Interval.point(value)
 
 
+def spectral_value(utility: DesignUtility, mechanism: Mechanism) -> Interval:
+    """log det M^-1, or the largest root of the characteristic polynomial of M^-1 - p p', from exact matrices."""
+    k, total = len(utility.weights), sum(utility.weights)
+    prior = [Fraction(weight, total) for weight in utility.weights]
+    own = [[Fraction(0)] * k for _ in range(k)]
+    for y in range(len(mechanism.outputs)):
+        column = mechanism.column(y)
+        share = sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0))
+        for x in range(k if share else 0):
+            for z in range(k):
+                own[x][z] += column[x] * column[z] / share
+    matrix = fmpq_mat(k, k, [fmpq(v.numerator, v.denominator) for row in own for v in row])
+    if matrix.rank() < k:
+        return Interval(math.inf, math.inf)  # type: ignore[arg-type]
+    if isinstance(utility, InverseDeterminant):
+        with ctx.workprec(300):
+            found = -arb(matrix.det()).log()
+    else:
+        means = fmpq_mat(k, 1, [fmpq(p.numerator, p.denominator) for p in prior])
+        roots = (matrix.inv() - means * means.transpose()).charpoly().numer().complex_roots()
+        found = max((root.real for root, _ in roots), key=lambda root: float(root.mid()))
+    return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (found.lower(), found.upper())))
+
+
 def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> Interval:
     """The utility of the closed vocabulary at an exact mechanism, from its data alone."""
     if isinstance(utility, Linear):
@@ -177,6 +205,8 @@ def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> I
         return Interval.point(sum(parts, Fraction(0)) - 1)
     if isinstance(utility, InverseTrace):
         return design_value(utility, mechanism)
+    if isinstance(utility, DesignUtility):
+        return spectral_value(utility, mechanism)
     raise AssertionError(f"teach this law the utility {type(utility).__name__}")
 
 
@@ -208,6 +238,11 @@ def test_definition_and_form_agree(example: Example) -> None:
         elif isinstance(utility, InverseTrace) and math.isfinite(form.lower):
             assert value.lower <= form.lower <= value.upper
             assert value.upper - value.lower < Fraction(1, 1 << 100) * max(Fraction(1), form.lower)
+        elif isinstance(utility, DesignUtility) and math.isfinite(form.lower):
+            spare = Fraction(1, 10**13) * max(Fraction(1), abs(form.lower))
+            assert value.lower - spare <= form.upper
+            assert form.lower <= value.upper + spare
+            assert value.upper - value.lower < spare
         else:
             assert value == form
             assert value.lower == value.upper
@@ -224,7 +259,7 @@ def test_the_value_is_affine_or_convex_along_a_segment(example: Example) -> None
         ends = [example.objective.value(exact(rows, example.inputs, example.outputs)) for rows in (first, second)]
         middle = example.objective.value(exact(mixed(first, second, share), example.inputs, example.outputs))
         chord = (1 - share) * ends[0].upper + share * ends[1].upper
-        if isinstance(utility, InverseTrace):
+        if isinstance(utility, DesignUtility):
             # Forgetting which of the two was used never helps.
             both = [
                 [(1 - share) * q for q in one] + [share * q for q in other]
@@ -288,7 +323,7 @@ def test_the_payload_is_as_the_certificate_format_wants_it(example: Example) -> 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_outputs_that_tell_nothing_or_everything(example: Example) -> None:
     """One answer for all carries the least, the truth the most, of everything that is to be maximised."""
-    if isinstance(example.objective, ExpectedLoss | ExpectedGain | MinimaxRisk):
+    if isinstance(example.objective, ExpectedLoss | ExpectedGain | MinimaxRisk | DOptimality | EOptimality):
         return
     k = len(example.inputs)
     outputs = example.objective.outputs(example.inputs) or example.inputs

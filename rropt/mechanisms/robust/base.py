@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from rropt.criteria import Level
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure, rational
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.robust.calibration import Way, checked_way
 from rropt.mechanisms.robust.search import FloatArray, information
 from rropt.priors import Pairs, Prior
 
@@ -85,6 +87,30 @@ class RobustProtocol(ABC):
     @cached_property
     def _matrix(self) -> FloatArray:
         return self._table(False)
+
+
+@dataclass(frozen=True, init=False)
+class CalibratedProtocol(RobustProtocol):
+    """A protocol that is optimised at the centre of a set of distributions, and calibrated so that it holds for all.
+
+    `confidence` is the set, `level` what was declared, `calibration` "paper" or "exact".
+    """
+
+    confidence: Confidence
+    level: Level
+    calibration: Way
+
+    def _declare(self, confidence: Confidence, epsilon: object, calibration: str, gamma: object) -> str:
+        """Check and keep what every such protocol is declared with; the class's name, for messages."""
+        name = type(self).__name__
+        object.__setattr__(self, "level", declared_level(epsilon, gamma, name))
+        object.__setattr__(self, "calibration", checked_way(calibration, name))
+        object.__setattr__(self, "confidence", centred(confidence, name))
+        return name
+
+    @property
+    def pairs(self) -> Pairs:
+        return self.confidence.pairs
 
 
 def declared_level(epsilon: object, gamma: object, where: str) -> Level:

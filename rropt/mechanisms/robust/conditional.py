@@ -9,28 +9,24 @@ import numpy as np
 
 from rropt.confidence import Confidence
 from rropt.confidence.quantile import significant_down
-from rropt.criteria import Level
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
-    RobustProtocol,
+    CalibratedProtocol,
     cast,
-    centred,
-    declared_level,
     number,
     response,
     split_level,
     table_of,
 )
-from rropt.mechanisms.robust.calibration import Way, checked_way, own_calibrations, reference
+from rropt.mechanisms.robust.calibration import own_calibrations, reference
 from rropt.mechanisms.robust.search import FloatArray, best_point, information, response_information, spaced
 from rropt.mechanisms.robust.sub import Subs, checked_subs, own_need, report_labels, table_of_sub, within
-from rropt.priors import Pairs
 
 GRID = 400
 
 
 @dataclass(frozen=True, init=False)
-class ConditionalReporting(RobustProtocol):
+class ConditionalReporting(CalibratedProtocol):
     """GRR-CR: report s' by randomised response on S; with it U if s' is true, else a draw from Phat(. | s').
 
     Either goes through a randomised response of its own for each s' (ratio `ratios_other[s']`, None: as it is), so that
@@ -45,9 +41,6 @@ class ConditionalReporting(RobustProtocol):
     Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
     """
 
-    confidence: Confidence
-    level: Level
-    calibration: Way
     ratio_sensitive: Fraction
     share: Fraction
     ratios_other: tuple[Fraction | None, ...]
@@ -61,12 +54,8 @@ class ConditionalReporting(RobustProtocol):
         gamma: object = None,
         sub: object = "krr",
     ) -> None:
-        name = type(self).__name__
-        level, way = declared_level(epsilon, gamma, name), checked_way(calibration, name)
-        subs = checked_subs(sub, centred(confidence, name), name)
-        object.__setattr__(self, "confidence", confidence)
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "calibration", way)
+        name = self._declare(confidence, epsilon, calibration, gamma)
+        subs = checked_subs(sub, confidence, name)
         object.__setattr__(self, "sub", subs)
         first, second, ratios = self._responses() if subs is None else self._around(subs)
         object.__setattr__(self, "ratio_sensitive", first)
@@ -98,10 +87,6 @@ class ConditionalReporting(RobustProtocol):
         first, second = split_level(level, best)
         back = second if way == "paper" else significant_down(level.ratio.lower * first)
         return first, second, tuple(own.ratio(second, back) for own in allowed)
-
-    @property
-    def pairs(self) -> Pairs:
-        return self.confidence.pairs
 
     @property
     def outputs(self) -> tuple[str, ...]:

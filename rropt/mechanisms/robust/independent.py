@@ -9,27 +9,24 @@ import numpy as np
 
 from rropt.confidence import Confidence
 from rropt.confidence.quantile import significant_down
-from rropt.criteria import Level
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
-    RobustProtocol,
-    centred,
-    declared_level,
+    CalibratedProtocol,
     number,
     response,
     split_level,
     table_of,
 )
-from rropt.mechanisms.robust.calibration import Way, checked_way, shared_calibration
+from rropt.mechanisms.robust.calibration import shared_calibration
 from rropt.mechanisms.robust.search import FloatArray, best_point, response_noise, spaced, xlogx
 from rropt.mechanisms.robust.sub import checked_sub, shared_need, table_of_sub, within
-from rropt.priors import Pairs, pair_label
+from rropt.priors import pair_label
 
 GRID = 400
 
 
 @dataclass(frozen=True, init=False)
-class IndependentReporting(RobustProtocol):
+class IndependentReporting(CalibratedProtocol):
     """IR: report (R1(S), R2(U)), two randomised responses, the best split of epsilon between them.
 
     `confidence` is the set of distributions (with a centre); declare `epsilon` (nats) or `gamma`. S gets the ratio
@@ -42,9 +39,6 @@ class IndependentReporting(RobustProtocol):
     Source: lopuhaa Theorems 15 and 16. Raises InputError.
     """
 
-    confidence: Confidence
-    level: Level
-    calibration: Way
     ratio_sensitive: Fraction
     share: Fraction
     ratio_other: Fraction | None
@@ -60,14 +54,9 @@ class IndependentReporting(RobustProtocol):
         sub: object = "krr",
         sub_sensitive: object = "krr",
     ) -> None:
-        name = type(self).__name__
-        level, way = declared_level(epsilon, gamma, name), checked_way(calibration, name)
-        pairs = centred(confidence, name).pairs
-        object.__setattr__(self, "confidence", confidence)
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "calibration", way)
-        object.__setattr__(self, "sub", checked_sub(sub, pairs.other, name))
-        object.__setattr__(self, "sub_sensitive", checked_sub(sub_sensitive, pairs.sensitive, name))
+        name = self._declare(confidence, epsilon, calibration, gamma)
+        object.__setattr__(self, "sub", checked_sub(sub, self.pairs.other, name))
+        object.__setattr__(self, "sub_sensitive", checked_sub(sub_sensitive, self.pairs.sensitive, name))
         given = self.sub is not None or self.sub_sensitive is not None
         first, second, ratio = self._around() if given else self._responses()
         object.__setattr__(self, "ratio_sensitive", first)
@@ -100,10 +89,6 @@ class IndependentReporting(RobustProtocol):
         best, _ = best_point(value, spaced(whole, GRID, [allowed.threshold]))
         first, second = split_level(level, best)
         return first, second, allowed.ratio(second)
-
-    @property
-    def pairs(self) -> Pairs:
-        return self.confidence.pairs
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -214,14 +214,10 @@ class SubsetMixture(RandomizedChannel):
         "clipped". The covariance is the exact one of the design at the estimate. Raises InputError.
         """
         from rropt.inference.estimate import Estimate
-        from rropt.inference.simplex import clipped, projected
+        from rropt.inference.families import checked_method, ended
+        from rropt.inference.simplex import projected
 
-        if method not in ("unbiased", "minimax", "projected", "clipped") or prior is not None:
-            raise InputError(
-                f"{method!r} is no method of a family of sets" if prior is None else "these methods use no prior",
-                "estimate",
-                "use 'unbiased', 'minimax' (the same), 'projected' or 'clipped'",
-            )
+        checked_method(method, prior, ("unbiased", "minimax", "projected", "clipped"))
         found = counts if isinstance(counts, SupportCounts) else self.count(counts)
         if found.members.shape != (self.size + 1, self.size):
             raise InputError("they are of another number of categories", "counts", f"this family has {self.size}")
@@ -236,14 +232,11 @@ class SubsetMixture(RandomizedChannel):
             )
         first, second = self._coefficients
         values = (float(first @ found.sizes) + second @ found.members) / found.n
-        clean = projected(values)
-        mean, slope = self._squares
+        mean, slope = self.squares
         moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
-        covariance = self.covariance(clean) / found.n
-        result = Estimate(self.labels, values, values, np.diagonal(covariance), moments, found.n, method, covariance)
-        if method in ("projected", "clipped"):
-            return result.within(clean if method == "projected" else clipped(values), method)
-        return result
+        covariance = self.covariance(projected(values)) / found.n
+        errors = np.diagonal(covariance)
+        return ended(Estimate(self.labels, values, values, errors, moments, found.n, method, covariance))
 
     @cached_property
     def _shares(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -254,8 +247,8 @@ class SubsetMixture(RandomizedChannel):
         return tuple(np.array([float(v) for v in row]) for row in (inside, other, self.weights))  # type: ignore[return-value]
 
     @cached_property
-    def _squares(self) -> tuple[float, float]:
-        """E L_x^2 = mean + slope pi_x, exactly linear: what the intervals of Wilson's kind need."""
+    def squares(self) -> tuple[float, float]:
+        """(mean, slope): E L_x^2 = mean + slope pi_x, so n times the variance at pi is mean + slope pi_x - pi_x^2."""
         first, second = self._coefficients
         inside, other, w = self._shares
         crossed = 2 * first * second + second**2
@@ -281,7 +274,7 @@ class SubsetMixture(RandomizedChannel):
         base = float(w @ first**2 + 2 * crossed @ other + squared @ neither)
         slope = float(crossed @ (inside - other) + squared @ (both - neither))
         table = base + slope * pairs
-        mean, steep = self._squares
+        mean, steep = self.squares
         np.fill_diagonal(table, mean + steep * frequencies)
         return np.asarray(table - np.outer(frequencies, frequencies))
 

@@ -1,4 +1,4 @@
-"""`column-dual` proofs of the inverse trace: the matrix W, repaired prices, and a tree over corners or boxes.
+"""`column-dual` proofs of designs: the matrix W, repaired prices, and a tree over corners or boxes.
 
 Written from docs/certificate-format.md, section 6. The searches in doubles suggest everything; each leaf is redone in
 integers or Arb balls, and the prices are raised along the prior by what the worst leaf leaves open.
@@ -7,18 +7,19 @@ integers or Arb balls, and the prices are raised along the prior by what the wor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, ctx, fmpz_mat
 
 from rropt.certificates import Proof
-from rropt.cones import CompleteCone
-from rropt.exact import dyadic_up, rational_text
-from rropt.inverse_trace import InverseTrace
+from rropt.cones import CompleteCone, FloatArray
+from rropt.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace, square_means
+from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
 from rropt.programs import Program
 from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, largest_end, raised_prices, unit_for
 from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves
@@ -26,6 +27,7 @@ from rropt.routes.base import Dual
 from rropt.routes.boxes import ColumnForms
 from rropt.routes.boxtree import Box
 from rropt.routes.corners import ENUMERATED, CornerNode, CornerSearch, all_corners
+from rropt.routes.designs import most_nodes
 from rropt.routes.quadratics import quadratic_forms
 from rropt.routes.separable import BoxSearch
 
@@ -33,45 +35,93 @@ FORM_BITS = 52
 """W is written as multiples of 2^-52: it need not be the best one."""
 WORK_BITS = 200
 NODES = 400_000
-TESTS = 10**8
-"""The format's limit of k * max(k, queries) * nodes."""
+YIELD_BITS = 78
+"""A bound that is no rational is rounded down to a multiple of 2^-78."""
 
-Queries = tuple[tuple[Fraction, ...], ...]
+Rows = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """Exact `forms` (J rows of k numbers) and what they give: the utility is at least (gained - sum of the prices) /
+    share; the `keys` of the proof say why."""
+
+    forms: Rows
+    gained: Fraction
+    share: Fraction
+    keys: dict[str, object]
+
+    def bound(self, prices: Sequence[Fraction]) -> Fraction:
+        """What these prices prove."""
+        return (self.gained - sum(prices, Fraction(0))) / self.share
 
 
 def prove_design(
     program: Program, dual: Dual, target: float | None, stop: Callable[[], bool] = lambda: False
 ) -> Proof | None:
-    """The proof that no design has less risk than a number near `target` (None: as much as the prices give), from
+    """The proof that no design is better than a number near `target` (None: as much as the prices give), from
     float prices and forms; None where the searches prove nothing."""
     utility = program.utility
-    assert isinstance(utility, InverseTrace) and dual.forms is not None
-    scale = 2**FORM_BITS
-    forms = tuple(tuple(Fraction(round(Fraction(float(w)) * scale), scale) for w in row) for row in dual.forms.T)
-    gained = 2 * sum(
-        (c * w for query, row in zip(utility.rows, forms, strict=True) for c, w in zip(query, row, strict=True)),
-        Fraction(0),
-    )
+    assert isinstance(utility, DesignUtility)
+    claim = _claim(utility, dual)
+    if claim is None:
+        return None
     if isinstance(program.cone, CompleteCone):
-        found = _by_corners(program, dual, forms, stop)
+        found = _by_corners(program, dual, claim, stop)
     else:
-        found = _by_boxes(program, dual, forms, target, stop)
+        found = _by_boxes(program, dual, claim, target, stop)
     if found is None:
         return None
     prices, keys = found
     payload: dict[str, object] = {
         "kind": "column-dual",
         "prices": [rational_text(price) for price in prices],
-        "forms": [[rational_text(w) for w in row] for row in forms],
+        "forms": [[rational_text(w) for w in row] for row in claim.forms],
+        **claim.keys,
         **keys,
     }
-    return Proof(payload, gained - sum(prices, Fraction(0)) - utility.offset, (), 3)
+    bound = claim.bound(prices)
+    if isinstance(utility, InverseDeterminant):
+        bound = dyadic_down(bound, YIELD_BITS)
+    return Proof(payload, bound, (), utility.version)
 
 
-def _most_nodes(program: Program) -> int:
+def _claim(utility: DesignUtility, dual: Dual) -> _Claim | None:
+    assert dual.forms is not None
+    forms = _dyadic(dual.forms)
+    if isinstance(utility, InverseDeterminant):
+        # k + log det(W W') at W itself, by its exact determinant.
+        size = len(forms)
+        scaled = fmpz_mat([[int(w * 2**FORM_BITS) for w in row] for row in forms]).det()
+        if not scaled:
+            return None
+        log = log_enclosure(Fraction(abs(int(scaled)), 1 << FORM_BITS * size)).lower
+        return _Claim(forms, size + 2 * log, Fraction(1), {})
+    rows, share, keys = _queries(utility, dual)
+    gained = 2 * sum(
+        (c * w for query, row in zip(rows, forms, strict=True) for c, w in zip(query, row, strict=True)), Fraction(0)
+    )
+    return _Claim(forms, gained - square_means(rows, utility.weights), share, keys)
+
+
+def _queries(utility: DesignUtility, dual: Dual) -> tuple[Rows, Fraction, dict[str, object]]:
+    """(the queries whose variances the forms bound, by how much their sum exceeds the utility, further keys)."""
+    if isinstance(utility, InverseTrace):
+        return utility.rows, Fraction(1), {}
+    assert isinstance(utility, InverseEigenvalue) and dual.factors is not None
+    rows = _dyadic(dual.factors)
+    share = sum((c * c for row in rows for c in row), Fraction(0))
+    return rows, share, {"factors": [[rational_text(c) for c in row] for row in rows]}
+
+
+def _dyadic(table: FloatArray) -> Rows:
+    scale = 2**FORM_BITS
+    return tuple(tuple(Fraction(round(Fraction(float(w)) * scale), scale) for w in row) for row in table.T)
+
+
+def _most_nodes(program: Program, forms: int) -> int:
     """As many as are looked at here and read by a checker; a search may end two above what it is given."""
-    assert isinstance(program.utility, InverseTrace)
-    return min(NODES, TESTS // (program.size * max(program.size, len(program.utility.rows))) - 2)
+    return min(NODES, most_nodes(program.size, forms))
 
 
 def _raised(program: Program, dual: Dual, shift: Fraction) -> list[Fraction]:
@@ -86,9 +136,10 @@ def _raised(program: Program, dual: Dual, shift: Fraction) -> list[Fraction]:
 
 
 def _by_corners(
-    program: Program, dual: Dual, forms: Queries, stop: Callable[[], bool]
+    program: Program, dual: Dual, claim: _Claim, stop: Callable[[], bool]
 ) -> tuple[list[Fraction], dict[str, object]] | None:
     assert isinstance(program.cone, CompleteCone)
+    forms = claim.forms
     gamma = float(program.cone.level.ratio)
     w = np.array([[float(value) for value in row] for row in forms]).T
     p = np.array([float(value) for value in program.prior])
@@ -101,7 +152,7 @@ def _by_corners(
     for _ in range(20):
         prices = dual.prices + (shift + margin) * p
         search = CornerSearch(w @ w.T - (np.outer(prices, p) + np.outer(p, prices)) / 2, gamma)
-        search.run(-1e-16 * scale, _most_nodes(program), stop)
+        search.run(-1e-16 * scale, _most_nodes(program, len(forms)), stop)
         if not math.isfinite(search.bound):
             return None
         if search.bound > 0:
@@ -132,7 +183,7 @@ def _text(item: TreeItem) -> object:
     return item[1] if item[0] == "input" else [item[1]]
 
 
-def _holds(program: Program, prices: list[Fraction], forms: Queries, items: list[TreeItem]) -> bool:
+def _holds(program: Program, prices: list[Fraction], forms: Rows, items: list[TreeItem]) -> bool:
     """Whether every leaf holds with slack 2^-80 of its terms, in integers over 2^WORK_BITS rounded upwards."""
     assert isinstance(program.cone, CompleteCone)
     gh, k, prior = program.cone.level.ratio.upper, program.size, program.prior
@@ -188,17 +239,20 @@ def _holds(program: Program, prices: list[Fraction], forms: Queries, items: list
 
 
 def _by_boxes(
-    program: Program, dual: Dual, forms: Queries, target: float | None, stop: Callable[[], bool]
+    program: Program, dual: Dual, claim: _Claim, target: float | None, stop: Callable[[], bool]
 ) -> tuple[list[Fraction], dict[str, object]] | None:
+    forms = claim.forms
     found = dual.search
     if found is None:
         w = np.array([[float(value) for value in row] for row in forms])
         search = BoxSearch(quadratic_forms(ColumnForms.of(program), w, dual.prices))
-        # What may be lost at the target: the bound is 2 tr(C'W) - sum(a) - d.
-        assert isinstance(program.utility, InverseTrace)
-        queries = np.array([[float(c) for c in row] for row in program.utility.rows])
-        reached = 2 * float((queries * w).sum()) - float(dual.prices.sum()) - float(program.utility.offset)
-        search.run(-math.inf if target is None else reached - target, _most_nodes(program), stop)
+        # What may be lost at the target.
+        reached = float(claim.gained) - float(dual.prices.sum())
+        search.run(
+            -math.inf if target is None else reached - target * float(claim.share),
+            _most_nodes(program, len(forms)),
+            stop,
+        )
         found = search.tree
     if not math.isfinite(found.bound):
         return None
@@ -209,6 +263,8 @@ def _by_boxes(
         if not worst.is_finite():
             return None
         raised = raised_prices(items, worst, leaves.unit, prices, program.prior)
+        if raised is None:
+            return None
     return raised, {"unit": str(leaves.unit), "boxes": items}
 
 
@@ -218,7 +274,7 @@ Span = list[tuple[arb, arb]]
 class _FormLeaves:
     """Leaves of a box tree with limits on the forms y_j = W_j . v besides."""
 
-    def __init__(self, program: Program, forms: Queries, unit: int) -> None:
+    def __init__(self, program: Program, forms: Rows, unit: int) -> None:
         self.columns, self.unit = ColumnLeaves(program, unit), unit
         self.size = program.size
         self.forms = [[exact_ball(value) for value in row] for row in forms]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from rropt.models.plots import Curve, Figure, Panel, Table
+
 from rropt.constraints import Bistochastic, EntropyRate
 from rropt.errors import InputError
 from rropt.exact import Interval
@@ -30,7 +32,7 @@ from rropt.mechanisms.randomized_response import RandomizedResponse
 from rropt.objectives import Trace
 from rropt.problem import Maximize, Problem, Solution
 
-__all__ = ["RATES", "SIZE", "Cell", "best_truth", "figure", "kept_truth", "table_1"]
+__all__ = ["RATES", "SIZE", "Cell", "best_truth", "checked", "figure", "kept_truth", "table", "table_1", "truth_figure"]
 
 SIZE = 12
 RATES = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95")
@@ -40,7 +42,6 @@ PUBLISHED: tuple[tuple[str, str, Callable[[Fraction], Mechanism], tuple[tuple[st
     ("tridiagonal", "alpha", lambda a: tridiagonal([a] * (SIZE - 1)), (("1/10", 24), ("3/10", 35), ("2/5", 40))),
     ("circulant", "p11", lambda p: keeping(p, SIZE), (("9/10", 21), ("3/5", 63), ("1/5", 93))),
 )
-COLOURS = ("#c9d8ee", "#1f4e9c", "#d1495b", "#2e8b57", "#8a5a00")
 REMARKS = {
     ("kanonymity", "3"): "56 % is the rate of classes of four",
     ("tridiagonal", "3/10"): "35 % is the rate at alpha = 1/5; the rate at 2/5 is below that at 3/10",
@@ -82,6 +83,18 @@ def table_1() -> tuple[Cell, ...]:
     return tuple(cells)
 
 
+def table(number: int) -> Table:
+    """Table 1: computed (rounded to nine digits) and published percentages side by side. Raises InputError."""
+    if number != 1:
+        raise InputError(f"there is no table {number}", "ruiz2021", "there is table 1")
+    header = ("row", "parameter", "value", "percent", "published", "confirmed", "remark")
+    rows = [
+        (one.row, one.parameter, one.value, f"{float(one.percent):.9f}", one.published, one.confirmed, one.remark)
+        for one in table_1()
+    ]
+    return Table("ruiz2021-table-1", "Distance to perfect secrecy", header, tuple(rows))
+
+
 def kept_truth(at_least: object, size: int = SIZE) -> dict[str, float | None]:
     """The share of answers that stay true, trace / n, of each of the paper's families at an entropy rate of at least
     that; None where a family does not reach it.
@@ -112,42 +125,66 @@ def best_truth(at_least: object, size: int = SIZE) -> Solution:
     return Problem(Maximize(Trace()), constraints, inputs=range(size)).solve(gap=1e-9)
 
 
-def figure(rates: Sequence[str] = RATES, size: int = SIZE) -> str:
-    """The truth kept at equal entropy rates, the certified optimum beside the families of the paper, as SVG text."""
-    curves: dict[str, list[tuple[float, float]]] = {"certified optimum": []}
-    for rate in rates:
-        bound = best_truth(rate, size).bound
-        assert bound is not None
-        curves["certified optimum"].append((float(rate), bound / size))
+def figure(
+    number: int,
+    draws: int | None = None,
+    seed: int = 1,
+    points: int = len(RATES),
+    calibration: str = "paper",
+    time_limit: float = 20.0,
+    report: Callable[[int, int], None] = lambda done, whole: None,
+) -> Figure:
+    """Figure 1: the truth kept at equal entropy rates, the certified optimum beside the families of the paper. Figures
+    2 and 3: Adult's eight attributes (see `ruiz2021_adult`), the loss and what is kept of pairwise dependence.
+
+    The paper has no figures: the numbers are ours. `points` (2 to 10) takes that many of the rates, evenly; the other
+    arguments are those of all papers and mean nothing here. Raises InputError.
+    """
+    checked(number, draws, seed, points, calibration, time_limit)
+    rates = _some(RATES if number == 1 else RATES[:-1], points)
+    if number == 1:
+        return truth_figure(rates, report=report)
+    from rropt.models import ruiz2021_adult
+
+    return ruiz2021_adult.loss_figure(rates, report) if number == 2 else ruiz2021_adult.kept_figure(rates, report)
+
+
+def checked(number: int, draws: int | None, seed: int, points: int, calibration: str, time_limit: float) -> None:
+    """Raise InputError for what `figure` cannot make."""
+    if number not in (1, 2, 3):
+        raise InputError(f"{number} is no figure", "ruiz2021", "there are 1, 2 and 3")
+    if points < 2:
+        raise InputError(f"{points} points make no figure", "points", "give at least 2")
+
+
+def _some(rates: Sequence[str], points: int) -> tuple[str, ...]:
+    places = {round(at * (len(rates) - 1) / (min(points, len(rates)) - 1)) for at in range(min(points, len(rates)))}
+    return tuple(rates[place] for place in sorted(places))
+
+
+def truth_figure(
+    rates: Sequence[str] = RATES,
+    size: int = SIZE,
+    report: Callable[[int, int], None] = lambda done, whole: None,
+) -> Figure:
+    """The share of answers that stay true over the entropy rate: every family, and the most that is possible with its
+    certified bound."""
+    kept: dict[str, list[float | None]] = {}
+    values, bounds = [], []
+    for done, rate in enumerate(rates):
+        report(done, len(rates))
+        solution = best_truth(rate, size)
+        assert solution.bound is not None
+        assert solution.value is not None
+        values.append(solution.value / size)
+        bounds.append(solution.bound / size)
         for name, share in kept_truth(rate, size).items():
-            if share is not None:
-                curves.setdefault(name, []).append((float(rate), share))
-    width, height, left, top = 640, 400, 60, 20
-    right, bottom = width - 190, height - 50
-
-    def place(x: float, y: float) -> str:
-        return f"{left + x * (right - left):.1f},{bottom - y * (bottom - top):.1f}"
-
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-        'font-size="13">',
-        f"<title>Truth kept at equal entropy rates, {size} categories</title>",
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<path d="M{left},{top} V{bottom} H{right}" fill="none" stroke="black"/>',
-        f'<text x="{(left + right) / 2}" y="{height - 12}" text-anchor="middle">entropy rate (beta)</text>',
-        f'<text transform="translate(16,{(top + bottom) / 2}) rotate(-90)" text-anchor="middle">share of true '
-        "answers</text>",
-    ]
-    for tick in range(0, 11, 2):
-        x, y = place(tick / 10, 0).split(",")[0], place(0, tick / 10).split(",")[1]
-        lines.append(f'<text x="{x}" y="{bottom + 18}" text-anchor="middle">{tick / 10}</text>')
-        lines.append(f'<text x="{left - 8}" y="{y}" text-anchor="end" dominant-baseline="middle">{tick / 10}</text>')
-    for number, (name, points) in enumerate(curves.items()):
-        path, colour, y = " L".join(place(*point) for point in points), COLOURS[number], top + 20 + 22 * number
-        # The optimum is the widest line, so that what lies on it is seen.
-        stroke = f'stroke="{colour}" stroke-width="{6 if number == 0 else 1.8}"'
-        dash = ' stroke-dasharray="6 4"' if number == 2 else ""
-        lines.append(f'<path d="M{path}" fill="none" {stroke}{dash}/>')
-        lines.append(f'<path d="M{right + 12},{y} h24" {stroke}{dash}/>')
-        lines.append(f'<text x="{right + 42}" y="{y}" dominant-baseline="middle">{name}</text>')
-    return "\n".join([*lines, "</svg>", ""])
+            kept.setdefault(name, []).append(share)
+    report(len(rates), len(rates))
+    x, ones = tuple(map(float, rates)), (1,) * len(rates)
+    curves = [Curve(name, x, tuple(shares), ones) for name, shares in kept.items()]
+    # k-RR and the circulants lie on the optimum, whose dashes leave them visible.
+    curves.append(Curve("certified optimum", x, tuple(values), ones, tuple(bounds), dashed=True))
+    panel = Panel(f"{size} categories", "entropy rate (beta)", "share of true answers", tuple(curves))
+    note = "k-RR and circulant matrices are the optimum; the others stop where they reach no higher rate"
+    return Figure("ruiz2021-1", "Truth kept at equal entropy rates", (panel,), note)

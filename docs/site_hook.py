@@ -1,0 +1,83 @@
+"""What mkdocs asks while it builds the site.
+
+`<!-- names: A B -->` becomes the documentation of these public names, `<!-- names: the others -->` that of all public
+names which the page does not mention. Pages that the contents in mkdocs.yml do not name are listed at their end, and
+names of pages that are not there (yet) are left out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+ORDER = re.compile(r"<!-- names: (.*?) -->", re.DOTALL)
+OTHERS, MORE = "the others", "More"
+SKIPPED = ("__version__",)
+CODE = re.compile(r"(```.*?```|`[^`]*`)", re.DOTALL)
+ENTRY = re.compile(r"(\w\[\w+\])(\[\w+\])")
+"""An entry of a matrix as text has it, a[x][y], which Markdown takes for a link; not within code."""
+
+
+def expanded(text: str) -> str:
+    """The text of a page with its orders carried out. Raises KeyError for a name that rropt does not have."""
+    import rropt
+
+    asked = {name for order in ORDER.findall(text) if order != OTHERS for name in order.split()}
+    unknown = asked - set(rropt.__all__)
+    if unknown:
+        raise KeyError(f"no public names: {', '.join(sorted(unknown))}")
+    left = [name for name in rropt.__all__ if name not in asked and name not in SKIPPED]
+
+    def blocks(order: re.Match[str]) -> str:
+        names = left if order[1] == OTHERS else order[1].split()
+        return "\n\n".join(f"::: {home(name)}" for name in names)
+
+    return ORDER.sub(blocks, text)
+
+
+def home(name: str) -> str:
+    """The module and the name within it that a public name stands for, as a reader of source finds it."""
+    import rropt
+
+    thing = getattr(rropt, name)
+    module = importlib.import_module(thing.__module__)
+    return f"{module.__name__}.{thing.__name__}"
+
+
+def contents(nav: list[Any], pages: set[str]) -> list[Any]:
+    """The contents without what is not there, and at their end what they do not name."""
+    named: set[str] = set()
+
+    def kept(entry: Any) -> Any:
+        if isinstance(entry, str):
+            named.add(entry)
+            return entry if entry in pages else None
+        ((title, below),) = entry.items()
+        if isinstance(below, str):
+            return {title: below} if kept(below) else None
+        inner = [one for one in map(kept, below) if one is not None]
+        return {title: inner} if inner else None
+
+    found = [one for one in map(kept, nav) if one is not None]
+    rest = sorted(pages - named)
+    return [*found, {MORE: rest}] if rest else found
+
+
+def on_config(config: Any, **_: Any) -> Any:
+    """mkdocs' event: the settings before anything is read."""
+    folder = Path(config["docs_dir"])
+    config["nav"] = contents(config["nav"], {page.relative_to(folder).as_posix() for page in folder.rglob("*.md")})
+    return config
+
+
+def unlinked(text: str) -> str:
+    """The text with its entries of matrices as what they are."""
+    parts = CODE.split(text)
+    return "".join(part if at % 2 else ENTRY.sub(r"\1\\\2", part) for at, part in enumerate(parts))
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """mkdocs' event: the text of a page before it is read."""
+    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(markdown)

@@ -1,0 +1,50 @@
+"""The ledger of published claims: one file a paper, each entry derived again when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from importlib import import_module
+
+from rropt.models.claims.claim import Claim
+
+from rropt.errors import InputError
+
+__all__ = ["PAPERS", "claims_of", "select"]
+
+PAPERS: dict[str, tuple[str, ...]] = {
+    "ayed": ("ayed_optima", "ayed", "ayed_tables"),
+    "ruiz": ("ruiz",),
+    "lopuhaa": ("lopuhaa", "lopuhaa_protocols", "lopuhaa_figures"),
+    "bound": ("bound", "bound_example"),
+    "kairouz": ("kairouz",),
+    "chai": ("chai", "chai_designs", "chai_rappor"),
+}
+"""The papers in the order of the ledger, each with the modules of this folder that hold its entries (`CLAIMS`)."""
+
+
+def claims_of(paper: str) -> tuple[Claim, ...]:
+    """The entries of one paper of PAPERS."""
+    return tuple(claim for module in PAPERS[paper] for claim in import_module(f"rropt.models.claims.{module}").CLAIMS)
+
+
+def select(names: Sequence[str]) -> tuple[Claim, ...]:
+    """The entries of papers, and single ones by id or its beginning ("ayed.table1"); all of them for no names.
+
+    Raises InputError for a name that is none of these.
+    """
+    known = [claim for paper in PAPERS for claim in claims_of(paper)]
+    if not names:
+        return tuple(known)
+    wanted: list[Claim] = []
+    for name in names:
+        found = [claim for claim in known if name == claim.paper or f"{claim.id}.".startswith(f"{name}.")]
+        if not found:
+            words = [*PAPERS, *(claim.id for claim in known)]
+            close = difflib.get_close_matches(name, words, n=1, cutoff=0.5)
+            remedy = f"did you mean {close[0]}? " if close else ""
+            raise InputError(
+                f"no paper and no claim is called {name!r}", "claims", f"{remedy}The papers are: {', '.join(PAPERS)}"
+            )
+        wanted += [claim for claim in found if claim not in wanted]
+    return tuple(wanted)

@@ -1,0 +1,316 @@
+"""What any matrix, from anywhere, gives away and what it is worth: exact privacy, value, distance from the optimum."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rropt.comparison.admissible import Admissibility, Improvement, admissible, improve
+from rropt.comparison.garbling import explicit
+from rropt.comparison.matrix_files import array_matrix, read_matrix
+from rropt.comparison.orientation import ROWS, oriented
+from rropt.constraints import LDP, RLDP, Constraint
+from rropt.criteria import Level
+from rropt.errors import InputError, NoRoute
+from rropt.exact import Interval, float_down, float_up, rational, rational_text
+from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.objectives import MutualInformation
+from rropt.priors import Prior
+from rropt.problem import Maximize, Problem, Solution
+from rropt.release import load_mechanism
+from rropt.robust_auditing import RobustAudit, robust_audit
+
+__all__ = ["Audit", "audit"]
+
+TIME_LIMIT = 60.0
+"""Seconds for the optimum where nothing else is said."""
+NO_LEVEL = "its own epsilon is zero or above 20"
+LARGEST_IMPROVED = 1 << 12
+"""Entries of a mechanism that is improved: the proof multiplies matrices of rationals."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What can be said for certain of a mechanism.
+
+    `epsilon` (nats) encloses its exact level, the logarithm of `parity`; both are infinite where an output excludes an
+    input. `satisfies` says whether what was declared holds (None: nothing was, or it cannot be told), `broken` names
+    what does not. `value` encloses its value for the `objective` in `units`, `solution` solves the problem that was
+    declared. `admissibility` (None where there is no level to judge at) and `improvement`, which dominates it, are for
+    plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their description.
+    """
+
+    mechanism: Mechanism
+    orientation: str
+    satisfies: bool | None
+    broken: tuple[str, ...]
+    problem: Problem | None
+    value: Interval | None
+    solution: Solution | None
+    admissibility: Admissibility | None
+    improvement: Improvement | None
+    improved_value: Interval | None
+    robust: tuple[tuple[str, RobustAudit], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def parity(self) -> Fraction | float:
+        """The largest ratio of two entries of a column, exact; infinite beside a zero."""
+        return self.mechanism.parity()
+
+    @property
+    def epsilon(self) -> Interval:
+        """log(parity), enclosed."""
+        return self.mechanism.epsilon()
+
+    @property
+    def bound(self) -> float | None:
+        """What no mechanism of the problem exceeds (or, minimising, falls below)."""
+        return None if self.solution is None else self.solution.bound
+
+    @property
+    def share_of_optimum(self) -> float | None:
+        """The least share of the optimum that it attains for certain, rounded down: value / bound, or bound / value
+        where less is better. Above one only for a mechanism that does not satisfy the problem."""
+        return self._share(self.value)
+
+    @property
+    def improved_share(self) -> float | None:
+        """The same of the mechanism that dominates it."""
+        return self._share(self.improved_value)
+
+    def _share(self, value: Interval | None) -> float | None:
+        limit = None if self.solution is None else self.solution.limit
+        if value is None or limit is None:
+            return None
+        part, whole = (value.lower, limit) if self.solution.problem.goal.sense == "maximize" else (limit, value.upper)  # type: ignore[union-attr]
+        return None if whole <= 0 or part < 0 else float_down(part / whole)
+
+    @property
+    def admissible(self) -> bool | None:
+        """Whether no mechanism of the same privacy is more informative, exactly."""
+        return None if self.admissibility is None else bool(self.admissibility)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of `rropt audit --json`; ends are rounded outwards, infinite ones are null with parity
+        "infinite"."""
+        finite = isinstance(self.parity, Fraction)
+        return {
+            "epsilon": _ends(self.epsilon),
+            "parity": rational_text(Fraction(self.parity)) if finite else "infinite",
+            "orientation": self.orientation,
+            "satisfies": self.satisfies,
+            "value": None if self.value is None else _ends(self.value),
+            "bound": self.bound,
+            "share_of_optimum": self.share_of_optimum,
+            "admissible": self.admissible,
+            "broken": list(self.broken),
+            "units": None if self.problem is None else self.problem.objective.units,
+            "optimum": None if self.solution is None else self.solution.status,
+            "improved_value": None if self.improved_value is None else _ends(self.improved_value),
+            "robust": [
+                {"constraint": name, "epsilon": _ends(Interval(found.lower, found.upper))}  # type: ignore[arg-type]
+                for name, found in self.robust
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def audit(
+    matrix: object,
+    problem: Problem | None = None,
+    epsilon: object = None,
+    prior: Prior | None = None,
+    orientation: str | None = None,
+    renormalise: bool = False,
+    delimiter: str | None = None,
+    time_limit: float | None = None,
+) -> Audit:
+    """Audit a mechanism: a file (see `comparison.matrix_files`, and mechanism files of this package), a matrix in
+    memory, or a mechanism.
+
+    Declared is either a `problem`, whose constraints are checked, whose objective is valued and which is solved, or
+    plain LDP at `epsilon`; with a `prior` and no problem the objective is mutual information, and the level, where none
+    is given, the mechanism's own. Solving takes `time_limit` seconds at most (default: the problem's own, else 60).
+    `orientation`, `renormalise`: see `comparison.orientation.oriented`. Raises InputError.
+    """
+    if problem is not None and epsilon is not None:
+        raise InputError("a problem and an epsilon are both given", "audit", "give one of them")
+    if problem is not None and prior is not None:
+        raise InputError("a problem and a prior are both given", "audit", "the problem has its own")
+    mechanism, word, told = _read(matrix, orientation, renormalise, delimiter)
+    notes = list(told)
+    level = None if epsilon is None else Level(epsilon=rational(epsilon, "epsilon"))
+    labels = problem.inputs if problem is not None else None if prior is None else prior.labels
+    if labels is not None:
+        wanted = None if problem is None else problem.compile().outputs or problem.objective.outputs(problem.inputs)
+        mechanism = _aligned(mechanism, labels, wanted, notes)
+    if problem is None and prior is not None:
+        problem = _plain_problem(mechanism, prior, level, notes)
+    declared: Sequence[Constraint] = () if problem is None else problem.constraints
+    if problem is None and level is not None:
+        declared = (LDP(epsilon=level.epsilon),)
+    robust = tuple(
+        (rule.describe(), robust_audit(mechanism, rule.confidence)) for rule in declared if isinstance(rule, RLDP)
+    )
+    own = problem is not None and level is None and prior is not None
+    holds = {} if own else {rule.describe(): _holds(rule, mechanism, dict(robust)) for rule in declared}
+    satisfies = None if not holds else False if False in holds.values() else None if None in holds.values() else True
+    value = None if problem is None else problem.objective.value(mechanism)
+    solution = None if problem is None or not _comparable(problem, notes) else _solved(problem, time_limit, notes)
+    judged, better = _admissibility(mechanism, declared, notes)
+    improved = None
+    if better is not None and problem is not None and problem.objective.outputs(problem.inputs) is None:
+        improved = problem.objective.value(better.mechanism)
+    if satisfies is False and solution is not None:
+        notes.append("it is none of the problem's mechanisms: its share of their optimum may be above one")
+    broken = tuple(name for name, good in holds.items() if good is False)
+    return Audit(
+        mechanism, word, satisfies, broken, problem, value, solution, judged, better, improved, robust, tuple(notes)
+    )
+
+
+def _read(
+    matrix: object, orientation: str | None, renormalise: bool, delimiter: str | None
+) -> tuple[Mechanism, str, tuple[str, ...]]:
+    if isinstance(matrix, RandomizedChannel) or hasattr(matrix, "to_mechanism"):
+        return explicit(matrix, "audit"), ROWS, ()
+    if isinstance(matrix, str | os.PathLike):
+        path = Path(matrix)
+        if path.is_dir() or (path.suffix == ".json" and _is_object(path)):
+            if orientation not in (None, "rows", "row", ROWS):
+                raise InputError("a mechanism file says itself that rows are the inputs", str(path), "leave it out")
+            return load_mechanism(path), ROWS, ()
+        return oriented(read_matrix(path, delimiter), orientation, renormalise)
+    if isinstance(matrix, np.ndarray | Sequence):
+        return oriented(array_matrix(matrix), orientation, renormalise)
+    raise InputError(f"{type(matrix).__name__} is no matrix", "audit", "give a path, rows of numbers or a mechanism")
+
+
+def _is_object(path: Path) -> bool:
+    try:
+        with open(path, encoding="utf-8-sig") as stream:
+            return stream.read(200).lstrip().startswith("{")
+    except (OSError, UnicodeDecodeError, ValueError):
+        return False
+
+
+def _aligned(
+    mechanism: Mechanism, inputs: tuple[str, ...], outputs: tuple[str, ...] | None, notes: list[str]
+) -> Mechanism:
+    """The mechanism with its inputs, and outputs where they are fixed, in the problem's order. Raises InputError."""
+    rows, changed = _places("inputs", mechanism.inputs, inputs, notes)
+    columns, targets = list(range(len(mechanism.outputs))), mechanism.outputs
+    if outputs is not None:
+        columns, more = _places("outputs", mechanism.outputs, outputs, notes)
+        targets, changed = outputs, changed or more
+    if not changed:
+        return mechanism
+    table = [[mechanism.entry(x, y) for y in columns] for x in rows]
+    return Mechanism.from_rationals(table, inputs, targets)
+
+
+def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: list[str]) -> tuple[list[int], bool]:
+    if own == wanted:
+        return list(range(len(own))), False
+    if set(own) == set(wanted):
+        return [own.index(label) for label in wanted], True
+    if len(own) == len(wanted) and own == tuple(map(str, range(len(own)))):
+        notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_listed(wanted)}")
+        return list(range(len(own))), True
+    raise InputError(
+        f"its {what} are {_listed(own)}", "audit", f"the problem's are {_listed(wanted)}: label both alike"
+    )
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
+
+
+def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, notes: list[str]) -> Problem:
+    """Mutual information at the prior under LDP at the level, or at the mechanism's own; without constraint where it
+    has none that can be declared."""
+    goal, own = Maximize(MutualInformation(prior)), _own_level(mechanism)
+    if level is not None:
+        return Problem(goal, [LDP(epsilon=level.epsilon)])
+    return Problem(goal, [] if own is None else [LDP(gamma=own.gamma)])
+
+
+def _own_level(mechanism: Mechanism) -> Level | None:
+    """The mechanism's own level, where it is one that can be declared: epsilon above 0, and 20 at most."""
+    parity = mechanism.parity()
+    try:
+        return Level(gamma=parity) if isinstance(parity, Fraction) else None
+    except InputError:
+        return None
+
+
+def _holds(rule: Constraint, mechanism: Mechanism, robust: dict[str, RobustAudit]) -> bool | None:
+    """Whether a constraint holds, in exact arithmetic; None where the enclosures do not tell."""
+    if rule.violation(mechanism) <= 0:
+        return True
+    if isinstance(rule, LDP) and not rule.properties:
+        # The rational that stands for exp(epsilon) is a little below it.
+        return False if mechanism.parity() > rule.level.ratio.upper else None
+    if isinstance(rule, RLDP):
+        # What is declared is the privacy; the form is only how it is optimised.
+        found, wanted = robust[rule.describe()], rule.level.log_ratio
+        return True if found.upper <= wanted.lower else False if found.lower > wanted.upper else None
+    return False
+
+
+def _comparable(problem: Problem, notes: list[str]) -> bool:
+    if problem.constraints:
+        return True
+    notes.append(f"no privacy is declared, and {NO_LEVEL}: there is no optimum to compare with")
+    return False
+
+
+def _solved(problem: Problem, time_limit: float | None, notes: list[str]) -> Solution | None:
+    seconds = time_limit if time_limit is not None or problem.options.time_limit is not None else TIME_LIMIT
+    try:
+        solution = problem.solve(time_limit=seconds)
+    except NoRoute as refusal:
+        notes.append(f"no optimum to compare with: {refusal.what}")
+        return None
+    if solution.status == "infeasible":
+        notes.append(f"no mechanism satisfies the problem: {' and '.join(solution.conflict)} conflict")
+    elif solution.status != "certified":
+        notes.append("the optimum is only bounded: the true share is at least the one shown")
+    return solution
+
+
+def _admissibility(
+    mechanism: Mechanism, declared: Sequence[Constraint], notes: list[str]
+) -> tuple[Admissibility | None, Improvement | None]:
+    """Its admissibility at the level of plain LDP that is declared, else at its own, and what dominates it."""
+    level = next((rule.level for rule in declared if isinstance(rule, LDP) and not rule.properties), None)
+    level = level or _own_level(mechanism)
+    if level is None:
+        notes.append(f"whether it is admissible is not judged: {NO_LEVEL}")
+        return None, None
+    ratio = level.ratio.lower
+    judged = admissible(mechanism, gamma=ratio)
+    if judged:
+        return judged, None
+    if not judged.private:
+        notes.append("it is not as private as declared, so it is not judged beside those that are")
+        return judged, None
+    if math.prod(mechanism.shape) > LARGEST_IMPROVED:
+        notes.append(f"it is dominated; by what is worked out up to {LARGEST_IMPROVED} entries only")
+        return judged, None
+    return judged, improve(mechanism, gamma=ratio)
+
+
+def _ends(interval: Interval) -> dict[str, float | None]:
+    """Both ends as floats, rounded outwards; an infinite one, which JSON cannot say, is None."""
+    ends = {"lower": float_down(interval.lower), "upper": float_up(interval.upper)}
+    return {key: None if math.isinf(value) else value for key, value in ends.items()}

@@ -1,0 +1,122 @@
+"""Which axis of a matrix are the inputs, found where only one can be and asked for where both can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from rropt.comparison.matrix_files import RawMatrix, Rows
+from rropt.errors import InputError
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.reading import TOLERANCE
+
+ROWS, COLUMNS = "row-stochastic", "column-stochastic"
+"""Rows are the inputs, as everywhere in this package, or columns are."""
+WORDS = {"rows": ROWS, "row": ROWS, ROWS: ROWS, "columns": COLUMNS, "column": COLUMNS, COLUMNS: COLUMNS}
+PRINTED = 12
+"""A number of more decimals was not rounded for a page."""
+
+
+def oriented(
+    raw: RawMatrix, orientation: str | None = None, renormalise: bool = False
+) -> tuple[Mechanism, str, tuple[str, ...]]:
+    """(the exact mechanism, its orientation as it was given, what was done to it in one line each).
+
+    `orientation` is "rows" or "columns", or None to find it. Sums within 1e-9 of one are divided out; with
+    `renormalise` also those that rounding to the decimals of the file explains. Raises InputError where both axes sum
+    to one and it matters, and where neither does.
+    """
+    if orientation is not None and orientation not in WORDS:
+        raise InputError(
+            f"{orientation!r} is no orientation", "orientation", "use rows or columns: what the inputs are"
+        )
+    flipped = raw.transposed
+    given = {ROWS: raw, COLUMNS: flipped}
+    slack = {word: _slack(one, renormalise) for word, one in given.items()}
+    fits = [word for word, one in given.items() if _worst(one.entries)[1] <= slack[word]]
+    # One that sums to one as it is needs no rounding to explain the other.
+    exact = [word for word in fits if _worst(given[word].entries)[1] <= TOLERANCE]
+    fits = exact or fits
+    if orientation is not None:
+        word = WORDS[orientation]
+        if word not in fits:
+            other = COLUMNS if word == ROWS else ROWS
+            if other in fits:
+                raise InputError(
+                    f"{_told(given[word], word)}, but its {_axis(other)}s do: it is {other}",
+                    raw.where,
+                    f"its inputs are {_axis(other)}s: say so, or leave the orientation out",
+                )
+            raise InputError(_told(given[word], word), raw.where, _remedy(given[word], renormalise))
+    elif len(fits) == 2 and not raw.rows_are_inputs and raw.entries != flipped.entries:
+        raise InputError(
+            "its rows and its columns both sum to one, and it is not symmetric: either may be the inputs",
+            raw.where,
+            "say --orientation rows or --orientation columns",
+        )
+    elif fits:
+        word = ROWS if ROWS in fits else COLUMNS
+    else:
+        # The axis that is nearer to one is the one that was meant.
+        near = min(given, key=lambda word: _worst(given[word].entries)[1])
+        other = COLUMNS if near == ROWS else ROWS
+        at, off = _worst(given[other].entries)
+        also = f", and {_axis(other)} {_name(given[other], at)} misses it by {float(off):.3g}"
+        raise InputError(_told(given[near], near) + also, raw.where, _remedy(given[near], renormalise))
+    chosen = given[word]
+    notes = []
+    if _worst(chosen.entries)[1] > TOLERANCE:
+        sums = sorted(sum(row) for row in chosen.entries)
+        notes.append(
+            f"every {_axis(word)} was divided by its sum ({float(sums[0]):.12g} to {float(sums[-1]):.12g}): this is "
+            "about that matrix, not about the one that was rounded"
+        )
+    return _mechanism(chosen), word, tuple(notes)
+
+
+def _slack(raw: RawMatrix, renormalise: bool) -> Fraction:
+    """How far a row's sum may be from one."""
+    if not renormalise:
+        return TOLERANCE
+    return max(TOLERANCE, Fraction(len(raw.entries[0]), 2 * 10**raw.places))
+
+
+def _worst(rows: Rows) -> tuple[int, Fraction]:
+    """(the row whose sum is farthest from one, how far)."""
+    off = [abs(sum(row, Fraction(0)) - 1) for row in rows]
+    at = max(range(len(off)), key=off.__getitem__)
+    return at, off[at]
+
+
+def _axis(word: str) -> str:
+    return word.partition("-")[0]
+
+
+def _name(raw: RawMatrix, at: int) -> str:
+    return repr(raw.row_labels[at]) if raw.row_labels is not None else str(at + 1)
+
+
+def _told(raw: RawMatrix, word: str) -> str:
+    at, _ = _worst(raw.entries)
+    return f"{_axis(word)} {_name(raw, at)} sums to {float(sum(raw.entries[at])):.12g}, not to one"
+
+
+def _remedy(raw: RawMatrix, renormalise: bool) -> str:
+    if raw.places <= PRINTED and _worst(raw.entries)[1] <= _slack(raw, True):
+        return f"it was rounded to {raw.places} decimals: give more, or divide by the sums with --renormalise"
+    if renormalise and raw.places <= PRINTED:
+        return f"rounding to {raw.places} decimals does not explain it: give a matrix of probabilities"
+    return "give a matrix of probabilities"
+
+
+def _mechanism(raw: RawMatrix) -> Mechanism:
+    rows: Sequence[Sequence[Fraction]] = raw.entries
+    if raw.doubles is not None and all(sum(row) == 1 for row in raw.doubles):
+        # Doubles that sum to one exactly were made so; their decimals are only near them.
+        rows = raw.doubles
+    sums = [sum(row, Fraction(0)) for row in rows]
+    scaled = [row if total == 1 else [v / total for v in row] for row, total in zip(rows, sums, strict=True)]
+    try:
+        return Mechanism.from_rationals(scaled, raw.row_labels, raw.column_labels)
+    except InputError as error:
+        raise InputError(error.what, f"{raw.where}: {error.where}", error.remedy) from None

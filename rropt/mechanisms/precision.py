@@ -1,0 +1,61 @@
+"""How many respondents an estimate of a wanted precision needs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from rropt.errors import InputError
+from rropt.exact import rational
+from rropt.inference.linear import full_rank, locally_best
+from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.priors import Prior
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def sample_size(
+    channel: RandomizedChannel,
+    half_width: object,
+    level: object = "0.95",
+    frequencies: Prior | None = None,
+    simultaneous: bool = False,
+) -> int:
+    """The least n for which z sqrt(V / n) <= `half_width` for every category: intervals of that half width at `level`.
+
+    V is n times the variance of the `unbiased` estimate at the true `frequencies`, or where these are left out its
+    largest value over all frequencies, in floats. z is the normal quantile, of level / k for all categories together
+    where `simultaneous` (Bonferroni). Raises InputError, for a mechanism that does not identify the frequencies too.
+    """
+    width, share = float(rational(half_width, "half_width")), float(rational(level, "level"))
+    if not 0 < width < 1:
+        raise InputError(f"it is {half_width}, not in (0, 1)", "half_width", "as 0.01")
+    if not 0 < share < 1:
+        raise InputError(f"it is {level}, not in (0, 1)", "level", "0.95 is common")
+    k = len(channel.inputs)
+    if frequencies is not None and frequencies.labels != channel.inputs:
+        raise InputError("its categories are not the design's inputs", "frequencies", "name the same, in their order")
+    variance = float(variances(channel, frequencies).max())
+    z = float(stats.norm.isf((1 - share) / (2 * k if simultaneous else 2)))
+    return max(2, math.ceil(z * z * variance / width**2))
+
+
+def variances(channel: RandomizedChannel, frequencies: Prior | None = None) -> FloatArray:
+    """k numbers, n times the variance of each category's `unbiased` estimate, at `frequencies` or where it is largest.
+    Raises InputError for a design that does not identify the frequencies."""
+    if isinstance(channel, Mechanism):
+        full_rank(channel.matrix, channel.inputs)
+        estimator = locally_best(channel.matrix, np.full(len(channel.inputs), 1 / len(channel.inputs)))
+        if frequencies is None:
+            return estimator.worst_variances()
+        return np.asarray(np.diagonal(estimator.covariance(frequencies.array)))
+    squares = getattr(channel, "squares", None)
+    if squares is None:
+        raise InputError(f"{type(channel).__name__} states no variances", "design", "use to_mechanism() where small")
+    mean, slope = squares
+    at = np.full(len(channel.inputs), min(max(slope / 2, 0.0), 1.0)) if frequencies is None else frequencies.array
+    return np.asarray(mean + slope * at - at**2)

@@ -1,0 +1,399 @@
+"""`column-dual` proofs by levels: mutual information on a robust cone with blocks of any size.
+
+Written from the text of the certificate format, Levels. The float search suggests prices, trees, cells and multipliers;
+the corners of the cells that floats and their error cannot rule out are then bounded in Arb balls, and the prices are
+raised along the prior until every leaf holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, ctx
+
+from rropt.block_cones import RobustCone
+from rropt.certificates import Proof
+from rropt.cones import FloatArray
+from rropt.exact import dyadic_up, rational_text
+from rropt.programs import Information, Program
+from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball
+from rropt.proofs.offdiagonal import max_of
+from rropt.proofs.shapes import STEEPEST, dyadic_point, least_bound, phi
+from rropt.routes.base import Dual
+from rropt.routes.levels import EXCEPTIONAL, CornerTable, LevelBlocks, LevelZone
+from rropt.routes.levelsearch import LevelNode, LevelPricer, LevelSearch
+
+ASSUMPTIONS = ("mi-column-convex",)
+ROUNDED = 1e-12
+"""Floats are trusted to this share of their terms: a thousand times what rounding does to them."""
+CHUNK = 16
+"""Leaves whose cells are made at once."""
+SLACK = Fraction(1, 2**76)
+"""What is left free in a leaf, as a share of its terms: more than the format's 2^-80."""
+TRIALS = 10
+"""Margins tried, each eight times the one before."""
+SIZES = (60, 400, 8000)
+"""Elements of a proof at most, one proof after the other: trees are cut off higher up where there would be more."""
+VERSION = 4
+"""The version of the format that knows levels."""
+
+Point = tuple[arb, arb, arb]
+"""q, lo and hi at one end of b; q is the very object lo where they are equal by the format."""
+
+
+def prove_levels(program: Program, dual: Dual, stop: Callable[[], bool] = lambda: False) -> Proof | None:
+    """The `column-dual` proof by levels from float prices and their search; None where there is none to be had. A short
+    proof comes first, then better ones as long as `stop()` allows."""
+    assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
+    found = dual.levels
+    if found is None or not math.isfinite(found.bound):
+        return None
+    best: Proof | None = None
+    bounds = [max(found.bound, least_bound(found.roots, most)) for most in SIZES]
+    for at, bound in enumerate(bounds):
+        if at and (bound >= bounds[at - 1] or stop()):
+            continue
+        proof = _with_bound(program, dual, found, bound, stop if best is not None else lambda: False)
+        best = best if proof is None else proof
+    return best
+
+
+def _with_bound(
+    program: Program, dual: Dual, found: LevelSearch, bound: float, stop: Callable[[], bool]
+) -> Proof | None:
+    """The proof with the trees of a search cut off below the nodes within `bound`."""
+    assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
+    given = np.asarray(dual.prices, dtype=np.float64)
+    blocks = LevelBlocks(program.cone, program.utility.prior)
+    margin = 1e-10 * max(1.0, float(np.abs(given).sum()), abs(bound))
+    for _ in range(TRIALS):
+        shift = Fraction(bound + margin)
+        # A price may always be raised, so each is brought to the grid upwards.
+        prices = [
+            dyadic_up(Fraction(float(own)) + shift * p, PRICE_BITS) for own, p in zip(given, program.prior, strict=True)
+        ]
+        with ctx.workprec(PRECISION):
+            leaves = _Leaves(program, blocks, prices, float(shift))
+            trees = [leaves.tree(root, bound) for root in found.roots]
+            if leaves.hold(stop):
+                payload: dict[str, object] = {
+                    "kind": "column-dual",
+                    "prices": [rational_text(price) for price in prices],
+                    "levels": trees,
+                }
+                return Proof(payload, sum(prices, Fraction(0)), ASSUMPTIONS, VERSION)
+        if stop():
+            return None
+        margin *= 8
+    return None
+
+
+@dataclass
+class _Leaf:
+    """A leaf's node, t, and the payload that its cells go into."""
+
+    node: LevelNode
+    t: Fraction
+    payload: dict[str, object]
+
+
+class _Leaves:
+    """The leaves of all trees and what they are tested with, in the words of the format."""
+
+    def __init__(self, program: Program, blocks: LevelBlocks, prices: list[Fraction], shift: float) -> None:
+        assert isinstance(program.cone, RobustCone)
+        cone = program.cone
+        self._blocks, self._shift = blocks, shift
+        self._pricer = LevelPricer(blocks, np.array([float(price) for price in prices]))
+        self._gamma = exact_ball(cone.level.ratio.upper)
+        self.free = [exact_ball(free) for free in cone.free]
+        self.own = [
+            [(exact_ball(program.prior[x]), exact_ball(prices[x]), exact_ball(cone.lower[x])) for x in block]
+            for block in cone.blocks
+        ]
+        self._leaves: list[_Leaf] = []
+
+    def tree(self, root: LevelNode, bound: float) -> list[object]:
+        """The elements of one tree in preorder, cut off below nodes that are within the bound themselves."""
+        items: list[object] = []
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node.parts is not None and node.bound > bound:
+                cut = rational_text(Fraction(node.cut))
+                items.append(["e", node.way[1]] if isinstance(node.way, tuple) else [node.way, cut])
+                stack += [node.parts[1], node.parts[0]]
+                continue
+            t = dyadic_point(math.exp(min(node.slope - 1.0 - self._shift, STEEPEST)))
+            leaf = _Leaf(node, t, {"t": rational_text(t)})
+            items.append(leaf.payload)
+            self._leaves.append(leaf)
+        return items
+
+    def hold(self, stop: Callable[[], bool]) -> bool:
+        """Whether every leaf holds, with slack; its cells are written on the way. False once `stop()` says so."""
+        for first in range(0, len(self._leaves), CHUNK):
+            if stop():
+                return False
+            chunk = self._leaves[first : first + CHUNK]
+            slope = np.array([1 + math.log(leaf.t) for leaf in chunk])
+            zones, cells = self._pricer.cells([leaf.node for leaf in chunk], slope)
+            tables = [
+                CornerTable.of(zone.part, zone.limits, zone.points, self._pricer.costs(s, slope), ROUNDED)
+                for s, zone in enumerate(zones)
+            ]
+            above = [
+                np.where(table.closed[..., None], -np.inf, table.above(own.multiplier, ROUNDED))
+                for table, own in zip(tables, cells, strict=True)
+            ]
+            for row, leaf in enumerate(chunk):
+                kept = [
+                    _Kept.of(zone, above[s][row], own.multiplier[row], row, leaf.node.state[s] == EXCEPTIONAL)
+                    for s, (zone, own) in enumerate(zip(zones, cells, strict=True))
+                ]
+                leaf.payload["cells"] = [own.payload for own in kept]
+                if not self._holds(leaf, kept):
+                    return False
+        return True
+
+    def _holds(self, leaf: _Leaf, kept: list[_Kept]) -> bool:
+        t = exact_ball(leaf.t)
+        slope = 1 + t.log()
+        if any(own.zone.limits.closed[own.row] or not np.isfinite(own.values).any() for own in kept):
+            return True
+        sums = [t, t]
+        size = abs(t)
+        for s, own in enumerate(kept):
+            corners = _Corners(self, s, leaf.node, own, slope)
+            for e in (0, 1):
+                best, terms = corners.highest(e)
+                sums[e] += best
+                size += terms
+        return all(bool(total + size * exact_ball(SLACK) <= 0) for total in sums)
+
+    def point(self, s: int, node: LevelNode, own: _Kept, at: int, end: int) -> Point:
+        """(q, lo, hi) of one point at one end of b."""
+        b = exact_ball(Fraction(node.b1 if end else node.b0))
+        if end and node.b1 == self._blocks.gamma:
+            b = self._gamma
+            if s != node.i and own.points[at] != "lo":
+                return (1 - self.free[s]) * b, b, b
+        lo, hi = (arb(1), self._gamma * b) if s == node.i else (b, self._gamma)
+        free, y = self.free[s], own.points[at]
+        if y == "first":
+            return (1 - free) * lo, lo, hi
+        if y == "last":
+            return (1 - free) * hi, lo, hi
+        if y == "lo":
+            return lo, lo, hi
+        exact = exact_ball(Fraction(float(y)))
+        after = "lo" in own.points[:at]
+        return (hi * exact / (free + exact) if after else (1 - free) * lo + (hi - lo) * exact), lo, hi
+
+
+class _Corners:
+    """The corners of the cells of one block in a leaf, in balls; those that floats cannot rule out are computed."""
+
+    def __init__(self, leaves: _Leaves, s: int, node: LevelNode, kept: _Kept, slope: arb) -> None:
+        self.kept, self.slope = kept, slope
+        self.free, self.own = leaves.free[s], leaves.own[s]
+        self._points = [[leaves.point(s, node, kept, at, end) for at in range(kept.cells + 1)] for end in (0, 1)]
+        self.kinds = [self._kind(cell) for cell in range(kept.cells)]
+        self._cells: dict[int, _Cell] = {}
+
+    def four(self, cell: int) -> list[Point]:
+        """The corners of a cell: its two points at b0, then at b1."""
+        return [self._points[end][cell + j] for end in (0, 1) for j in (0, 1)]
+
+    def _kind(self, cell: int) -> str:
+        four = self.four(cell)
+        if all(q is lo or lo - q >= 0 for q, lo, _ in four):
+            return "upper"
+        return "lower" if all(q is lo or q - lo >= 0 for q, lo, _ in four) else "mixed"
+
+    def highest(self, e: int) -> tuple[arb, arb]:
+        """(the largest value at this end of b, the absolute values of the terms that were added up for it)."""
+        values = self.kept.values[:, 2 * e : 2 * e + 2].copy()
+        for cell, kind in enumerate(self.kept.kinds):
+            if kind != self.kinds[cell]:
+                # Floats took the cell for another: what they say of it is nothing.
+                values[cell] = np.inf
+        best, size = arb(-math.inf), arb(0)
+        for at in np.argsort(-values, axis=None, kind="stable").tolist():
+            cell, side = divmod(at, 2)
+            if values[cell, side] == -np.inf or best >= exact_ball(Fraction(float(values[cell, side]))):
+                break
+            value, terms = self._value(cell, 2 * e + side)
+            best, size = value if best == -math.inf else best.max(value), size + terms
+        return best, size
+
+    def _value(self, cell: int, at: int) -> tuple[arb, arb]:
+        """The bound at one corner of a cell, and the sum of the absolute values of its terms."""
+        if cell not in self._cells:
+            self._cells[cell] = _Cell(self, cell)
+        return self._cells[cell].value(at)
+
+
+class _Cell:
+    """One cell: its levels at the four corners, and which ends of every entry are assumed at all of them."""
+
+    def __init__(self, block: _Corners, cell: int) -> None:
+        four, free, kind = block.four(cell), block.free, block.kinds[cell]
+        kept = block.kept
+        self._slope, self._own = block.slope, block.own
+        self._q = [q for q, _, _ in four]
+        # At b = gamma the other blocks have lo = hi, which balls cannot tell: their levels are one.
+        flat = [kind == "upper" and lo is hi and q is not lo for q, lo, hi in four]
+        levels = [
+            (lo, lo)
+            if same
+            else ((lo - q) / free if kind == "upper" else arb(0), arb(0) if hi is q else (hi - q) / free)
+            for (q, lo, hi), same in zip(four, flat, strict=True)
+        ]
+        self._levels = levels
+        self._spans = [arb(0) if same else high - low for (low, high), same in zip(levels, flat, strict=True)]
+        self._multiplier = exact_ball(Fraction(float(kept.multiplier[cell])))
+        self._rules = [self._rule(x, kind, four, flat, free, kept) for x in range(len(self._own))]
+
+    def _rule(self, x: int, kind: str, four: list[Point], flat: list[bool], free: arb, kept: _Kept) -> _Rule:
+        """What is assumed of the ends of one entry."""
+        alpha, beta, binary = 0.0, 1.0, False
+        limits, row = kept.zone.limits, kept.row
+        if kind != "mixed":
+            alpha, beta = float(limits.low[row, x]), float(limits.high[row, x])
+            binary = bool(limits.binary[row, x])
+        r = self._own[x][2]
+        if not r > 0:
+            return _Rule(alpha, beta, "share", "share", [], [])
+        c, d = [], []
+        for (q, _, _), (m, most), same in zip(four, self._levels, flat, strict=True):
+            c.append(arb(0) if same else ((q - (1 - free) * m) / r).max(arb(0)))
+            d.append(arb(0) if same else (((1 - free) * most - q) / r).max(arb(0)))
+        spans = self._spans
+        top = bottom = "share"
+        up, down = exact_ball(Fraction(beta)), 1 - exact_ball(Fraction(alpha))
+        if binary and all(bool(own < span) for own, span in zip(c, spans, strict=True)):
+            top = "other"
+        elif all(bool(own <= up * span) for own, span in zip(c, spans, strict=True)):
+            top = "rest"
+        if binary and all(bool(own < span) for own, span in zip(d, spans, strict=True)):
+            bottom = "other"
+        elif all(bool(own <= down * span) for own, span in zip(d, spans, strict=True)):
+            bottom = "rest"
+        return _Rule(alpha, beta, top, bottom, c, d)
+
+    def value(self, at: int) -> tuple[arb, arb]:
+        """The bound at one corner, and the sum of the absolute values of its terms."""
+        m, most = self._levels[at]
+        span, worth = self._spans[at], {0: phi(m.max(arb(0))), 1: phi(most.max(arb(0)))}
+        total = self._multiplier * self._q[at]
+        size = abs(total)
+        for (p, a, r), rule in zip(self._own, self._rules, strict=True):
+            if rule.top == "other":
+                upper = m, worth[0]
+            elif rule.top == "rest":
+                upper = _with_worth(m + rule.c[at])
+            else:
+                upper = (most, worth[1]) if rule.beta == 1 else _scaled(m, span, rule.beta, worth)
+            if rule.bottom == "other":
+                lower = most, worth[1]
+            elif rule.bottom == "rest":
+                lower = _with_worth(most - rule.d[at])
+            else:
+                lower = (m, worth[0]) if rule.alpha == 0 else _scaled(m, span, rule.alpha, worth)
+            steep = a + self._slope * p + self._multiplier * r
+            values = [p * own_worth - steep * v.max(arb(0)) for v, own_worth in (upper, lower)]
+            total += max_of(values)
+            size += max_of([abs(value) for value in values])
+        return total, size
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """The rules that hold at all corners for U ("other": m, "rest": m + c, "share": a share `beta` of the span) and for
+    T ("other": M, "rest": M - d, "share": `alpha`), with c and d at the corners."""
+
+    alpha: float
+    beta: float
+    top: str
+    bottom: str
+    c: list[arb]
+    d: list[arb]
+
+
+def _with_worth(v: arb) -> tuple[arb, arb]:
+    positive = v.max(arb(0))
+    return positive, phi(positive)
+
+
+def _scaled(m: arb, span: arb, share: float, worth: dict[int, arb]) -> tuple[arb, arb]:
+    if share == 0:
+        return m, worth[0]
+    if share == 1:
+        return m + span, worth[1]
+    return _with_worth(m + exact_ball(Fraction(share)) * span)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The cells of one block of a leaf that are written: their points ("first", "lo", "last" or r.z), multipliers and
+    what the floats at the corners are at most."""
+
+    zone: LevelZone
+    row: int
+    points: list[str | float]
+    multiplier: FloatArray
+    values: FloatArray
+
+    @property
+    def kinds(self) -> list[str]:
+        """What floats take every cell for: upper, lower or mixed."""
+        at = self.points.index("lo") if "lo" in self.points[:-1] else len(self.points)
+        after = "mixed" if self.zone.points.mixed[self.row] else "lower"
+        flat = self.points == ["lo", "lo"]
+        return ["upper" if cell < at or flat else after for cell in range(self.cells)]
+
+    @property
+    def cells(self) -> int:
+        """How many."""
+        return len(self.multiplier)
+
+    @property
+    def payload(self) -> list[str]:
+        """The list of the format."""
+        items = [rational_text(Fraction(float(self.multiplier[0])))]
+        for y, multiplier in zip(self.points[1:-1], self.multiplier[1:], strict=True):
+            items += [
+                y if isinstance(y, str) else rational_text(Fraction(y)),
+                rational_text(Fraction(float(multiplier))),
+            ]
+        return items
+
+    @classmethod
+    def of(cls, zone: LevelZone, values: FloatArray, multiplier: FloatArray, row: int, exceptional: bool) -> _Kept:
+        """Those between different points."""
+        points = zone.points
+        if exceptional:
+            return cls(zone, row, ["lo", "lo"], multiplier[:1], values[:1])
+        below, above = points.below[row].tolist(), points.above[row].tolist()
+        held = 1 - zone.part.free
+        names: list[str | float] = ["first", *below[1:], "lo", "lo", *above]
+        if points.single[row]:
+            names = ["first", *below[1:-1], "last", *["last"] * (2 + len(above))]
+        else:
+            names = [
+                "last" if isinstance(y, float) and (y >= held or points.mixed[row]) and at > len(below) + 1 else y
+                for at, y in enumerate(names)
+            ]
+        kept = [j for j in range(len(names) - 1) if names[j] != names[j + 1] and names[j] != "last"]
+        if names[0] == "first" and len(names) > 1 and names[1] == 0.0:
+            first = next(j for j in range(1, len(names)) if names[j] != 0.0)
+            names[first - 1] = "first"
+            kept = [j for j in kept if j >= first - 1]
+        ends = [names[kept[0]], *(names[j + 1] for j in kept)]
+        ends[0] = "first"
+        return cls(zone, row, ends, multiplier[kept], values[kept])

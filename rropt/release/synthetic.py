@@ -1,0 +1,35 @@
+"""Synthetic people with the frequencies of a prior: for demonstrations and tests, never from real records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rropt.errors import InputError
+from rropt.priors import Prior
+from rropt.sampling import MechanismSampler, insecure_seeded_source
+
+MOST_PEOPLE = 10**9
+BLOCK = 1 << 16
+
+
+def insecure_synthetic_people(prior: Prior, count: int, seed: int, column: str) -> Iterator[str]:
+    """The text of a CSV file, a block of lines at a time: columns `person` (a number) and `column`, with `count` labels
+    drawn independently from the prior, exactly as its integers say, the same for the same seed.
+
+    INSECURE, as `insecure_seeded_source`: whoever has the seed has the file. Raises InputError.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_PEOPLE:
+        raise InputError(f"{count!r} people", "synthetic people", f"give 1 to {MOST_PEOPLE:,}")
+    sampler = MechanismSampler([prior.weights], [sum(prior.weights)])
+    source = insecure_seeded_source(seed)
+    names = [_cell(label) for label in prior.labels]
+    yield f"person,{_cell(column)}\n"
+    for start in range(0, count, BLOCK):
+        drawn = sampler.sample(np.zeros(min(BLOCK, count - start), dtype=np.uint8), source)
+        yield "".join(f"{start + at},{names[y]}\n" for at, y in enumerate(drawn.tolist(), 1))
+
+
+def _cell(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(letter in text for letter in '",\r\n') else text

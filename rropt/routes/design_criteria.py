@@ -1,0 +1,102 @@
+"""What the interior-point method for designs needs of each criterion: slopes, curvatures, and a bound from M.
+
+With R'R = M, u_i = v_i / (p.v_i)^(1/2) and the masses t, M = sum_i t_i u_i u_i'. Every bound here has one form: for any
+W and any prices a with a.v >= v'W W'v / (p.v) on the cone, the utility is at least (a number that W gives) - sum(a).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from rropt.cones import FloatArray
+
+
+@dataclass(frozen=True)
+class Certified:
+    """At a design: its `value`, the `forms` W (k x J), `gained`, which minus the sum of the prices bounds the utility,
+    and the `factors` (k x J) of the weights of the queries where the criterion has them."""
+
+    value: float
+    forms: FloatArray
+    gained: float
+    factors: FloatArray | None = None
+
+
+class DesignCriterion(ABC):
+    """A convex function of the masses t of columns. `damped`: its Newton steps need to be shortened while they are
+    long; `keeps`: its prices jump, so that no column may be dropped; `least` is the smallest relative tolerance that
+    doubles can tell."""
+
+    damped = False
+    keeps = False
+    least = 1e-11
+
+    def polished(
+        self, columns: FloatArray, prior: FloatArray, triangle: FloatArray, prices: FloatArray, found: Certified
+    ) -> tuple[FloatArray, Certified]:
+        """Prices and forms that bound more than `prices` and `found`, where the method leaves something to gain."""
+        return prices, found
+
+    @abstractmethod
+    def scale(self, triangle: FloatArray) -> float:
+        """The size of the numbers, for tolerances."""
+
+    @abstractmethod
+    def derivatives(self, triangle: FloatArray, basis: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
+        """(slope, curvature) in t at `triangle` R and `basis` R'^-1 U (k x n), n and n x n numbers; a criterion with
+        kinks is smoothed by `mu`."""
+
+    @abstractmethod
+    def certified(self, triangle: FloatArray, mu: float) -> Certified:
+        """What the design is worth and proves."""
+
+
+@dataclass(frozen=True)
+class TraceCriterion(DesignCriterion):
+    """tr(C'M^-1 C) + ridge tr M^-1 - offset, C = `queries` (k x r); the bound is that of tr(C'M^-1 C) alone:
+    2 tr(C'W) - tr(W'M W), best at W = M^-1 C."""
+
+    queries: FloatArray
+    offset: float = 0.0
+    ridge: float = 0.0
+
+    def scale(self, triangle: FloatArray) -> float:
+        return float(np.sum(self._asked(triangle) ** 2))
+
+    def derivatives(self, triangle: FloatArray, basis: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
+        inner, told = basis.T @ basis, self._asked(triangle).T @ basis
+        outer = told.T @ told
+        if self.ridge:
+            solved = linalg.solve_triangular(triangle, basis)
+            outer = outer + self.ridge * (solved.T @ solved)
+        return -np.diagonal(outer), 2 * inner * outer
+
+    def certified(self, triangle: FloatArray, mu: float) -> Certified:
+        asked = self._asked(triangle)
+        forms = np.asarray(linalg.solve_triangular(triangle, asked))
+        gained = 2 * float(np.sum(self.queries * forms)) - self.offset
+        return Certified(float(np.sum(asked**2)) - self.offset, forms, gained)
+
+    def _asked(self, triangle: FloatArray) -> FloatArray:
+        return np.asarray(linalg.solve_triangular(triangle, self.queries, trans="T"))
+
+
+@dataclass(frozen=True)
+class DeterminantCriterion(DesignCriterion):
+    """-log det M. The bound is k + log det W W' - tr(W'M W), best at W W' = M^-1."""
+
+    def scale(self, triangle: FloatArray) -> float:
+        return float(len(triangle))
+
+    def derivatives(self, triangle: FloatArray, basis: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
+        inner = basis.T @ basis
+        return -np.diagonal(inner), inner**2
+
+    def certified(self, triangle: FloatArray, mu: float) -> Certified:
+        k = len(triangle)
+        value = -2 * float(np.log(np.abs(np.diagonal(triangle))).sum())
+        return Certified(value, np.asarray(linalg.solve_triangular(triangle, np.eye(k))), k + value)

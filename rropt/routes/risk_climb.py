@@ -1,0 +1,172 @@
+"""Good mechanisms under a bound on identification risk: sequential linear programmes from several starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from rropt.cones import FloatArray
+from rropt.errors import InputError
+from rropt.mechanisms.block_choice import choose_blocks
+from rropt.programs import Information, Linear, Program
+from rropt.routes.lp import LpModel
+from rropt.routes.risk_floats import FloatRisk
+
+SAFE = 1e-9
+"""Margins are kept this far from zero, so that rounding finds room."""
+STEPS = 40
+HALVINGS = 16
+GAIN = 1e-9
+"""A step that gains less, times max(1, |value|), does not pay."""
+
+
+class RiskClimber:
+    """Keeps the best matrix (k x k) that it met, and its value (costs negated to minimise; nats)."""
+
+    def __init__(self, program: Program, stopped: Callable[[], bool]) -> None:
+        assert program.risk is not None
+        self.program, self.risk = program, FloatRisk(program.risk)
+        size = program.size
+        sums = sparse.kron(sparse.eye(size), np.ones((1, size)), format="csr")
+        coupling = program.row_matrix(size)
+        largest = np.maximum(abs(coupling).max(axis=1).toarray().ravel(), 1e-300)
+        self.row_scale = largest
+        self.rows = sparse.vstack([sums, sparse.diags(1 / largest) @ coupling], format="csr")
+        right = np.array([float(row.rhs) for row in program.rows]) / largest
+        equal = np.array([row.sense == "=" for row in program.rows], dtype=bool)
+        self.row_upper = np.concatenate([np.ones(size), right])
+        self.row_lower = np.concatenate([np.ones(size), np.where(equal, right, -np.inf)])
+        self.cost = program.sign * program.utility.matrix(size, size) if isinstance(program.utility, Linear) else None
+        self.calm = self._calm()
+        self.stopped = stopped
+        self.best: FloatArray | None = None
+        self.value = -np.inf
+
+    def fits(self, matrix: FloatArray) -> bool:
+        """Whether a matrix keeps the rows to float precision."""
+        found = self.rows @ matrix.ravel()
+        return bool((found <= self.row_upper + 1e-9).all() and (found >= self.row_lower - 1e-9).all())
+
+    def _calm(self) -> FloatArray | None:
+        """Everybody of a part is released as anybody of it: all risks are 1 / (its records). The parts are what empty
+        cells leave connected; None where other rows forbid it."""
+        assert self.program.risk is not None
+        counts, size = np.array(self.program.risk.counts, dtype=float), self.program.size
+        allowed = np.ones((size, size))
+        for x, y in self.program.empty_cells:
+            allowed[x, y] = 0.0
+        _, part = sparse.csgraph.connected_components(sparse.csr_matrix(allowed), directed=False)
+        together = (part[:, None] == part[None, :]).astype(float)
+        matrix = together * counts[None, :]
+        mass = matrix.sum(axis=1, keepdims=True)
+        matrix = np.where(mass > 0, matrix / np.maximum(mass, 1e-300), np.eye(size))
+        return matrix if self.fits(matrix) else None
+
+    def utility(self, matrix: FloatArray) -> float:
+        """What is wanted, larger is better."""
+        if self.cost is not None:
+            return float((self.cost * matrix).sum())
+        assert isinstance(self.program.utility, Information)
+        return float(self.program.utility.mu(matrix).sum())
+
+    def _gradient(self, matrix: FloatArray) -> FloatArray:
+        if self.cost is not None:
+            return self.cost
+        assert isinstance(self.program.utility, Information)
+        found = self.program.utility.gradient(np.maximum(matrix, 1e-9))
+        assert found is not None
+        return found
+
+    def start(self) -> None:
+        """Climb from the blocks that the table suggests and from the calm matrix."""
+        risk = self.program.risk
+        assert risk is not None
+        starts = [] if self.calm is None else [self.calm]
+        try:
+            blocks = choose_blocks(risk.counts, risk.at_most, risk.categories)
+        except InputError:
+            # No blocks keep the bound; other matrices may.
+            blocks = None
+        if blocks is not None:
+            most = [Fraction(min(risk.counts[x] for x in b) if theta else 0) for b, theta in blocks.ends]
+            starts = [blocks.mechanism().matrix, replace(blocks, thetas=tuple(most)).mechanism().matrix, *starts]
+        for matrix in starts:
+            if self.fits(matrix):
+                self.climb(matrix)
+
+    def offer(self, matrix: FloatArray) -> None:
+        """Take a matrix as it is, or the nearest point on the way to the calm one that keeps the bound, and climb."""
+        inside = self._inside(matrix)
+        if inside is not None and self.utility(inside) > self.value:
+            self.climb(inside)
+
+    def _inside(self, matrix: FloatArray) -> FloatArray | None:
+        if self.risk.worst(matrix) >= SAFE:
+            return matrix
+        if self.calm is None:
+            return None
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            if self.risk.worst((1 - middle) * matrix + middle * self.calm) >= SAFE:
+                high = middle
+            else:
+                low = middle
+        mixed = (1 - high) * matrix + high * self.calm
+        return mixed if self.risk.worst(mixed) >= 0 else None
+
+    def climb(self, matrix: FloatArray) -> None:
+        """Linearise utility and margins, step within a trust region, stay inside; as long as it pays."""
+        value, radius = self.utility(matrix), 0.5
+        if value > self.value and self.risk.worst(matrix) >= 0:
+            self.best, self.value = matrix, value
+        assert self.program.risk is not None
+        counts = np.maximum(np.array(self.program.risk.counts, dtype=float), 1.0)
+        scale = np.minimum(1.0, counts[None, :] / counts[:, None])
+        for _ in range(STEPS):
+            if self.stopped():
+                break
+            step = self._step(matrix, radius * scale)
+            moved = None if step is None else self._inside(step)
+            if moved is None or (found := self.utility(moved)) <= value + GAIN * max(1.0, abs(value)):
+                radius /= 4
+                if radius < 1e-6:
+                    break
+                continue
+            matrix, value, radius = moved, found, min(2 * radius, 1.0)
+            if value > self.value:
+                self.best, self.value = matrix, value
+
+    def _step(self, matrix: FloatArray, reach: FloatArray) -> FloatArray | None:
+        size = self.program.size
+        added, right = [], []
+        for c in self.risk.risk.categories:
+            margins, slopes = self.risk.slopes(matrix, c)
+            for margin, slope in zip(margins, slopes, strict=True):
+                if margin > 5.0:
+                    continue
+                row = np.zeros((size, size))
+                row[:, c] = -slope
+                largest = max(float(np.abs(slope).max()), 1e-300)
+                added.append(row.ravel() / largest)
+                right.append((margin - SAFE - slope @ matrix[:, c]) / largest)
+        rows = sparse.vstack([self.rows, sparse.csr_matrix(np.array(added))]) if added else self.rows
+        lower = np.maximum(matrix - reach, 0.0)
+        upper = np.minimum(matrix + reach, 1.0)
+        for x, y in self.program.empty_cells:
+            lower[x, y] = upper[x, y] = 0.0
+        lp = LpModel(
+            self._gradient(matrix).ravel(),
+            rows,
+            np.concatenate([self.row_lower, np.full(len(right), -np.inf)]),
+            np.concatenate([self.row_upper, np.array(right)]) if right else self.row_upper,
+            lower.ravel(),
+            upper.ravel(),
+            "simplex",
+        )
+        found = lp.solve(interrupted=None)
+        return None if found.status != "optimal" or found.x is None else np.clip(found.x.reshape(size, size), 0.0, 1.0)

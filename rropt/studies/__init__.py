@@ -1,0 +1,1 @@
+"""Studies: what is computed over many models at once, as the ledger of claims."""

@@ -1,0 +1,91 @@
+"""The page of the documentation that tells the ledger of claims: `rropt claims --markdown` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from rropt.models.claims.claim import plain
+from rropt.studies.ledger import Entry, counts
+
+__all__ = ["page"]
+
+TITLES = {
+    "ayed": "Ayed, Battiston and Camerlenghi: post randomisation and mutual information",
+    "ruiz": "Ruiz and Domingo-Ferrer: bistochastic privacy",
+    "lopuhaa": "Lopuhaä-Zwakenberg and Goseling: robust local differential privacy",
+    "bound": "Bounding the risk of identity disclosure",
+    "chai": "Chai and Nayak: randomised response procedures",
+    "kairouz": "Kairouz, Oh and Viswanath: staircase mechanisms",
+}
+WORDS = {
+    "confirmed": "confirmed",
+    "confirmed_with_erratum": "confirmed with an erratum",
+    "refuted": "**refuted**",
+    "not_checkable": "not checkable",
+    "failed": "not computed",
+}
+HEAD = """# The ledger of claims
+
+What papers on the design of randomised response say, derived again. Published optima come from local optimisers, hand
+algebra and typesetting, and some are wrong. Each entry computes from definitions what should have been printed and
+compares; no verdict is written down. `rropt claims` runs all of it, `rropt claims PAPER` or `rropt claims ID` a part,
+`--json` gives the numbers, `--out DIR` writes the certificates, `--full` takes the papers' numbers of draws. This page
+is made by `rropt claims --markdown`.
+
+*Confirmed with an erratum* means: true after the correction that the entry states and verified. A theorem about all
+cases is confirmed by a proof that the entry names, or on a finite family, and then it says so. Optimality is judged by
+certificates that the independent checker accepted.
+"""
+
+
+def page(entries: Sequence[Entry]) -> str:
+    """The page as Markdown, without anything that changes from run to run."""
+    parts = [HEAD, "| verdict | entries |\n|---|---|"]
+    found = counts(entries)
+    parts[-1] += "".join(f"\n| {WORDS[word]} | {found[word]} |" for word in WORDS if word in found)
+    for paper, group in groupby(entries, key=lambda entry: entry.claim.paper):
+        parts.append(f"## {TITLES.get(paper, paper)}")
+        parts += [_story(entry) for entry in group]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _story(entry: Entry) -> str:
+    claim, judged = entry.claim, entry.judged
+    lines = [f"### `{claim.id}`", f"{claim.where}: {claim.statement}.", f"Verdict: {WORDS[entry.verdict]}."]
+    if judged is None:
+        return "\n\n".join([*lines, entry.failure])
+    rows = "".join(
+        f"\n| {cell.name} | {_text(cell.published)} | {_text(cell.computed)} | {WORDS[cell.verdict]} |"
+        for cell in judged.cells
+    )
+    lines.append(f"| | published | computed | |\n|---|---|---|---|{rows}")
+    lines += [f"Correction: {text}." for text in judged.errata]
+    if judged.computed:
+        lines.append("\n".join(f"- {name}: {_text(value)}" for name, value in judged.computed.items()))
+    lines.append(f"How: {judged.evidence.method}.")
+    if judged.witness:
+        lines.append(f"```text\n{judged.witness}\n```")
+    proofs = [f"{proof['name']} ({proof['checker']})" for proof in entry.proofs()]
+    if proofs:
+        lines.append(f"Certificates: {', '.join(proofs)}.")
+    return "\n\n".join(lines)
+
+
+def _text(value: Any) -> str:
+    data = plain(value)
+    if data is None:
+        return "-"
+    if isinstance(data, bool):
+        return "yes" if data else "no"
+    if isinstance(data, float):
+        return f"{data:.8g}"
+    if isinstance(data, list) and len(data) == 2 and all(isinstance(end, float) for end in data):
+        low, high = (f"{end:.8g}" for end in data)
+        return low if low == high else f"{low} to {high}"
+    if isinstance(data, list):
+        return f"({', '.join(_text(one) for one in data)})"
+    if isinstance(data, dict):
+        return "; ".join(f"{name}: {_text(one)}" for name, one in data.items())
+    return str(data).replace("|", "\\|")

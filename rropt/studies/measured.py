@@ -1,0 +1,233 @@
+"""One problem through one route and solver in a process of its own: what came out, its seconds, its peak memory.
+
+`main` reads a pickled task from its standard input and answers with a pickled `Measured`; only `rropt.studies.compare`
+starts such a process. Pickles stay between these two processes, which are of one user and one program.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from rropt.assembly import in_units
+from rropt.cones import CompleteCone, FloatArray, base_cone
+from rropt.constraints import LDP
+from rropt.errors import NoRoute
+from rropt.exact import Interval, float_up, log_enclosure
+from rropt.objectives import MutualInformation, Trace
+from rropt.priors import Prior
+from rropt.problem import Maximize, Problem, SolveOptions
+from rropt.programs import Program
+from rropt.routes import Answer, Effort, Route, choose
+
+MODULE = "put what you defined into a module that can be imported"
+READY = b"ready\n"
+"""What the process writes when everything is loaded: the time limit counts from here."""
+ROWS_OFF = 1e-12
+"""Row sums of a solver's matrix that are off by less are not worth a word."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one process shall do: `route` by name, or a Route of the user's own; no `solver` means the route's own."""
+
+    problem: Problem
+    route: str | Route
+    solver: str | None
+    gap: Fraction
+    time_limit: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one route and solver gave.
+
+    `status` is that of a Solution, or "no_route" (it refuses), "killed" (by the time limit), "failed" (it broke down);
+    `note` says why, and what is wrong with the solver's matrix. `attained` encloses the value and `limit` is the bound,
+    exact, in the objective's unit, as is `claimed`, the solver's own objective. `solver_epsilon` is the level (nats,
+    rounded up, perhaps infinite) of the matrix as the solver left it, `breach` by how much it is above the declared
+    one, where that is a level of plain LDP. `memory` is the peak of the process in bytes, None where the system does
+    not tell.
+    """
+
+    route: str
+    solver: str | None
+    status: str
+    solver_status: str | None = None
+    claimed: float | None = None
+    attained: Interval | None = None
+    limit: Fraction | None = None
+    value: float | None = None
+    bound: float | None = None
+    gap: float | None = None
+    solver_epsilon: float | None = None
+    breach: float | None = None
+    verdict: str | None = None
+    seconds: float | None = None
+    memory: int | None = None
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """The route, with its solver where it knows several."""
+        return self.route if self.solver is None or self.route != "conic" else f"{self.route}/{self.solver}"
+
+
+def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
+    """Solve, and keep what the solver answered before it was rounded and proved; `ready` is told when the clock starts.
+    Never raises for what a route does: its fault is its row. Raises NoRoute where it refuses."""
+    name = task.route if isinstance(task.route, str) else task.route.name
+    given = task.problem
+    # The file's own route and solver are one row among others here.
+    options = SolveOptions(gap=task.gap, time_limit=task.time_limit)
+    problem = Problem(given.goal, given.constraints, given.inputs, given.outputs, given.name, options)
+    program = problem.compile()
+    chosen, _ = choose(program, task.route, task.solver)
+    if isinstance(task.route, str):
+        _warm(task.route, task.solver)
+    ready()
+    answers: list[Answer] = []
+    try:
+        solution = problem.solve(_watched(chosen, answers), solver=task.solver)
+    except Exception as error:  # Whatever breaks in one route is its row's status; the others go on.
+        return Measured(name, task.solver, "failed", memory=_peak(), note=f"{type(error).__name__}: {error}")
+    matrix = left_matrix(program, answers[-1])
+    epsilon, breach, odd = (None, None, []) if matrix is None else _judged(program, matrix)
+    claim, units = solution.claim, float(in_units(Interval.point(Fraction(1)), solution.units))
+    said = [line for line in solution.warnings if line not in problem.warnings()]
+    notes = odd + [line for line in said if not line.startswith("this mechanism identifies")]
+    return Measured(
+        name,
+        claim.solver,
+        solution.status,
+        claim.status,
+        None if claim.objective is None else claim.objective * units,
+        solution.attained,
+        solution.limit,
+        solution.value,
+        solution.bound,
+        solution.gap,
+        epsilon,
+        breach,
+        None if solution.verdict is None else solution.verdict.status,
+        solution.seconds,
+        _peak(),
+        "; ".join(notes),
+    )
+
+
+def _watched(route: Route, answers: list[Answer]) -> Route:
+    """The same route, whose answers are kept as they were."""
+
+    def solve(program: Program, effort: Effort) -> Answer:
+        answers.append(route.solve(program, effort))
+        return answers[-1]
+
+    twin = copy(route)
+    object.__setattr__(twin, "solve", solve)
+    return twin
+
+
+def _warm(route: str, solver: str | None) -> None:
+    """Solve two tiny problems, so that loading libraries is in nobody's seconds."""
+    prior = Prior.uniform(2)
+    for objective in (Trace(prior), MutualInformation(prior)):
+        try:
+            Problem(Maximize(objective), [LDP(1)]).solve(route, solver=solver)
+        except NoRoute:
+            continue
+
+
+def left_matrix(program: Program, answer: Answer) -> FloatArray | None:
+    """The k x m matrix that a solver left, untouched, whatever form its route answers in; None where it left none."""
+    if answer.blocks is not None:
+        return answer.blocks.mechanism(program.inputs).matrix
+    if answer.off_diagonal is not None:
+        size = program.size
+        others = np.repeat(np.asarray(answer.off_diagonal)[:, None], size, axis=1)
+        others[np.diag_indices(size)] = 1 - (size - 1) * others[np.diag_indices(size)]
+        return others
+    if answer.mixing is not None:
+        matrix = np.zeros((program.size, program.size))
+        for places, weight in zip(answer.mixing.permutations, answer.mixing.weights, strict=True):
+            matrix[np.arange(program.size), np.array(places)] += weight
+        return matrix
+    return answer.matrix if answer.matrix is not None and answer.matrix.size else None
+
+
+def float_parity(matrix: FloatArray) -> Fraction | float:
+    """The parity of a float matrix as it is, exact: columns of zeros are dropped; an entry of zero or below beside a
+    positive one tells all."""
+    worst = Fraction(1)
+    for column in matrix.T:
+        if not column.any():
+            continue
+        if not np.isfinite(column).all() or column.min() <= 0:
+            return math.inf
+        worst = max(worst, Fraction(float(column.max())) / Fraction(float(column.min())))
+    return worst
+
+
+def _judged(program: Program, matrix: FloatArray) -> tuple[float, float | None, list[str]]:
+    """(its level rounded up, by how much that is above the declared one, what else is wrong) of a solver's matrix."""
+    parity = float_parity(matrix)
+    level = math.inf if isinstance(parity, float) else float_up(log_enclosure(parity).upper)
+    odd = []
+    low, off = float(matrix.min()), float(np.abs(matrix.sum(axis=1) - 1).max())
+    if low < 0:
+        odd.append(f"the solver's matrix has entries down to {low:.2g}")
+    if off > ROWS_OFF:
+        odd.append(f"its rows miss one by up to {off:.2g}")
+    cone = base_cone(program.cone)
+    if not isinstance(cone, CompleteCone):
+        return level, None, odd
+    if isinstance(parity, float) or parity <= cone.level.ratio.lower:
+        return level, math.inf if isinstance(parity, float) else 0.0, odd
+    return level, float_up(log_enclosure(parity).upper - cone.level.log_ratio.lower), odd
+
+
+def _peak() -> int | None:
+    """The largest memory that this process ever had, in bytes."""
+    try:
+        # Linux lets ru_maxrss begin with what the parent had.
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, UnicodeDecodeError):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+def main() -> None:
+    """Read a task, answer it. What solvers print goes to the error stream."""
+    answer: IO[bytes] = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+
+    def ready() -> None:
+        answer.write(READY)
+        answer.flush()
+
+    with answer:
+        try:
+            task = pickle.load(sys.stdin.buffer)
+        except (AttributeError, ImportError) as error:
+            ready()
+            found = Measured("", None, "failed", note=f"not found in a process of its own ({error}): {MODULE}")
+        else:
+            found = measure(task, ready)
+        answer.write(pickle.dumps(found))

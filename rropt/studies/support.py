@@ -1,0 +1,284 @@
+"""What the package can prove: every objective with every constraint in three sizes, found out by solving.
+
+A cell is `certified` (the checker accepted a certificate with the wanted gap), `infeasible` (it accepted a proof that
+no mechanism exists), `bounded` (a mechanism and a true bound, but not both of that) or `no_route`; the last two have a
+reason. `python -m rropt.studies.support` computes them all and writes docs/support.json and docs/support.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+from rropt.confidence import ChiSquareSet, Joint
+from rropt.constraints import (
+    LDP,
+    RLDP,
+    ApproximateLDP,
+    Bistochastic,
+    Blocks,
+    Circulant,
+    ConeConstraint,
+    Constraint,
+    EntropyRate,
+    Floor,
+    Forbidden,
+    IdentificationRisk,
+    Invariant,
+    LinearConstraint,
+    MaximalRLDP,
+    MetricDP,
+    PermutationMixture,
+    SharedEntropyRate,
+    Symmetric,
+    Tridiagonal,
+    UniformOffDiagonal,
+)
+from rropt.errors import RroptError
+from rropt.files import write_whole
+from rropt.objectives import (
+    BayesSuccess,
+    ChiSquareInformation,
+    DOptimality,
+    EOptimality,
+    ExpectedGain,
+    ExpectedLoss,
+    MaxEntropyRate,
+    MinimaxRisk,
+    MutualInformation,
+    Trace,
+)
+from rropt.priors import Pairs, Prior
+from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
+
+__all__ = [
+    "CONSTRAINTS",
+    "OBJECTIVES",
+    "SIZES",
+    "STATUSES",
+    "TIME_LIMIT",
+    "Cell",
+    "Key",
+    "cells",
+    "problem_of",
+    "read",
+    "settle",
+    "write",
+]
+
+SIZES = (4, 16)
+"""Numbers of inputs that stand for small and middle problems."""
+TIME_LIMIT = 3.0
+"""Seconds a cell; writing and checking the proof come on top."""
+GAP = 1e-6
+STATUSES = ("certified", "infeasible", "bounded", "no_route")
+EPSILON = 1
+Maker = Callable[["Setting"], Constraint]
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One size class: `size` inputs that are the pairs of `pairs`, with the frequencies `prior`."""
+
+    size: int
+    pairs: Pairs
+    prior: Prior
+
+    @classmethod
+    def of(cls, size: int) -> Setting:
+        """Uneven frequencies, none zero, of pairs of as many sensitive as other values."""
+        side = round(size**0.5)
+        pairs = Pairs([f"s{s}" for s in range(side)], [f"u{u}" for u in range(side)])
+        counts = [200 * (3 + 5 * x % 7) for x in range(size)]
+        rows = [counts[s * side : (s + 1) * side] for s in range(side)]
+        return cls(size, pairs, Prior.from_counts(rows, pairs=pairs))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The labels of the inputs."""
+        return self.prior.labels
+
+    @property
+    def few(self) -> list[int]:
+        """The same frequencies of few people."""
+        return [weight // math.gcd(*self.prior.weights) for weight in self.prior.weights]
+
+    @property
+    def halves(self) -> list[list[str]]:
+        """The inputs in two halves."""
+        middle = self.size // 2
+        return [list(self.inputs[:middle]), list(self.inputs[middle:])]
+
+
+def _distance(setting: Setting) -> list[list[int]]:
+    return [[abs(x - z) for z in range(setting.size)] for x in range(setting.size)]
+
+
+def _similarity(setting: Setting) -> list[list[int]]:
+    return [[setting.size - value for value in row] for row in _distance(setting)]
+
+
+def _given(setting: Setting) -> list[list[int]]:
+    return [[weight - weight // (2 + x % 3), weight // (2 + x % 3)] for x, weight in enumerate(setting.prior.weights)]
+
+
+OBJECTIVES: Mapping[str, Callable[[Setting], Goal]] = {
+    "mutual_information": lambda at: Maximize(MutualInformation(at.prior)),
+    "mutual_information, given": lambda at: Maximize(MutualInformation(at.prior, given=_given(at))),
+    "chi_square": lambda at: Maximize(ChiSquareInformation(at.prior)),
+    "trace": lambda at: Maximize(Trace()),
+    "expected_loss": lambda at: Minimize(ExpectedLoss(at.prior, _distance(at))),
+    "expected_gain": lambda at: Maximize(ExpectedGain(at.prior, _similarity(at))),
+    "bayes_success": lambda at: Maximize(BayesSuccess(at.prior)),
+    "minimax_risk": lambda at: Minimize(MinimaxRisk(at.prior)),
+    "d_optimality": lambda at: Minimize(DOptimality(at.prior)),
+    "e_optimality": lambda at: Minimize(EOptimality(at.prior)),
+    "entropy_rate": lambda at: Maximize(MaxEntropyRate()),
+}
+"""The objectives by their words in problem files."""
+
+
+def _robust(form: str) -> Callable[[Setting], Constraint]:
+    return lambda at: RLDP(EPSILON, ChiSquareSet(at.prior, "0.05"), form=form)
+
+
+def _correlated(at: Setting) -> Constraint:
+    """A secret that the lower inputs go with in three cases of four, the higher in one: the inputs themselves tell."""
+    lower = [weight * (3 if x < at.size // 2 else 1) for x, weight in enumerate(at.prior.weights)]
+    rows = [lower, [4 * weight - own for weight, own in zip(at.prior.weights, lower, strict=True)]]
+    return RLDP("0.5", Joint(ChiSquareSet(Prior.from_counts(rows, pairs=Pairs(["yes", "no"], at.inputs)), "0.05")))
+
+
+def _shifts(at: Setting) -> Constraint:
+    """The identity and all rotations, the identity with a little more than its share."""
+    turned = [tuple(at.inputs[(x + step) % at.size] for x in range(at.size)) for step in range(at.size)]
+    return PermutationMixture(turned, weights=[(turned[0], Fraction(6, 5 * at.size), 1)])
+
+
+def _kept(at: Setting) -> Constraint:
+    """A little more truth than by chance is kept of the first half of the inputs."""
+    half = at.size // 2
+    return LinearConstraint(
+        [[int(x == y and x < half) for y in range(at.size)] for x in range(at.size)], ">=", "0.6", "kept"
+    )
+
+
+def _flat(at: Setting) -> Constraint:
+    """Each entry of a column is at most twice its mean."""
+    return ConeConstraint([[at.size * (x == z) - 2 for z in range(at.size)] for x in range(at.size)])
+
+
+PRIVACY: Mapping[str, Maker] = {
+    "ldp": lambda at: LDP(EPSILON),
+    "metric_dp": lambda at: MetricDP(list(pairwise(at.inputs)), EPSILON),
+    "approximate_ldp": lambda at: ApproximateLDP(EPSILON, delta="0.1"),
+    "maximal_rldp": lambda at: MaximalRLDP(EPSILON, at.pairs),
+    "rldp, polytope": _robust("polytope"),
+    "rldp, product": _robust("product"),
+    "rldp, exact": _robust("exact"),
+    "rldp, sees other": _correlated,
+    "cone": _flat,
+}
+"""What bounds every column by itself."""
+
+TIES: dict[str, Maker] = {
+    "uniform_off_diagonal": lambda at: UniformOffDiagonal(),
+    "bistochastic": lambda at: Bistochastic(),
+    "invariant": lambda at: Invariant(at.prior),
+    "entropy_rate": lambda at: EntropyRate("0.95"),
+    "shared_entropy_rate": lambda at: SharedEntropyRate("0.95", at.halves),
+    "permutation_mixture": _shifts,
+    "circulant": lambda at: Circulant(),
+    "symmetric": lambda at: Symmetric(),
+    "floor": lambda at: Floor("0.02"),
+    "linear": _kept,
+    "identification_risk": lambda at: IdentificationRisk(at.few, "0.25"),
+}
+"""What ties the columns of a matrix; each alone and with LDP."""
+
+PATTERNS: dict[str, Maker] = {
+    "blocks": lambda at: Blocks(at.halves),
+    "tridiagonal": lambda at: Tridiagonal(),
+    "forbidden": lambda at: Forbidden([(at.inputs[0], at.inputs[-1])]),
+}
+"""Zeros, which leave no mechanism or none with these columns under LDP: alone."""
+
+CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
+    **{name: (make,) for name, make in PRIVACY.items()},
+    **{name: (make,) for name, make in (TIES | PATTERNS).items()},
+    "bistochastic + entropy_rate": (TIES["bistochastic"], TIES["entropy_rate"]),
+    **{f"{name} + ldp": (make, PRIVACY["ldp"]) for name, make in TIES.items()},
+    "bistochastic + entropy_rate + ldp": (TIES["bistochastic"], TIES["entropy_rate"], PRIVACY["ldp"]),
+}
+"""The constraints by their words in problem files, alone and together."""
+
+SQUARE = ("approximate_ldp", "linear", "linear + ldp")
+"""Constraints that speak of the outputs: these are the inputs here."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came out of one objective, constraint and size. `gap` is that of value and bound where both are known, in
+    the objective's unit; `reason` says why a cell is not certified; `seconds` of computing were needed."""
+
+    objective: str
+    constraint: str
+    size: int
+    status: str
+    reason: str
+    gap: float | None
+    seconds: float
+
+    @property
+    def key(self) -> Key:
+        """What was asked."""
+        return self.objective, self.constraint, self.size
+
+
+def cells() -> list[Key]:
+    """(objective, constraint, size) of every cell."""
+    return [(objective, rule, size) for size in SIZES for rule in CONSTRAINTS for objective in OBJECTIVES]
+
+
+def problem_of(objective: str, constraint: str, size: int) -> Problem:
+    """The problem that stands for a cell. Raises InputError where the two do not go together."""
+    at = Setting.of(size)
+    rules = [make(at) for make in CONSTRAINTS[constraint]]
+    return Problem(OBJECTIVES[objective](at), rules, at.inputs, at.inputs if constraint in SQUARE else None)
+
+
+def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> Cell:
+    """Solve the problem of a cell and say what came out."""
+    begun = time.process_time()
+    try:
+        found = problem_of(objective, constraint, size).solve(gap=GAP, time_limit=time_limit)
+    except RroptError as error:
+        return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun)
+    reason = _reason(found) if found.status == "bounded" else ""
+    return Cell(objective, constraint, size, found.status, reason, found.gap, time.process_time() - begun)
+
+
+def _reason(found: Solution) -> str:
+    """Why a solution is not certified: what was not proved, or what stopped it, or the gap alone."""
+    for beginnings in (("not machine-checked", "the checker", "no exact", "the solver found no"), ("stopped early",)):
+        if said := [warning for warning in found.warnings if warning.startswith(beginnings)]:
+            return "; ".join(said)
+    return f"the search of route {found.route.partition(':')[0]} ended before the gap was reached"
+
+
+def read(path: Path) -> list[Cell]:
+    """The cells of a file that `write` made."""
+    return [Cell(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def write(path: Path, found: Iterable[Cell]) -> None:
+    """Write cells as JSON, one a line."""
+    lines = ",\n".join(json.dumps(asdict(cell)) for cell in found)
+    write_whole(path, f"[\n{lines}\n]\n")

@@ -1,0 +1,153 @@
+"""The verdict on a file: `check` reads all of it, then checks the mechanism, its value, the proof and the bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flint import fmpq
+
+from .boxes import InformationBoxes
+from .claims import DESIGNS, Problem, read_problem
+from .designs import Design
+from .duals import Bayes, EntropyDual, Known, LinearDual
+from .levels import Levels
+from .matrices import MatrixTree
+from .offdiagonal import OffDiagonal
+from .reading import Reader, bad, items, keys, load, must, string
+from .reals import Refuted, Unreadable, high, need, with_bits
+from .riskproofs import RiskBranch, Thresholds
+from .shapes import Shapes
+from .trees import InformationTree
+from .values import check_value
+from .witness import check_mechanism, read_mechanism
+
+INFEASIBLE = ("farkas", "entropy-farkas")
+KINDS = {
+    "linear-dual": 1,
+    "column-dual": 1,
+    "farkas": 1,
+    "branch-tree": 2,
+    "entropy-dual": 3,
+    "entropy-farkas": 3,
+    "thresholds": 4,
+    "risk-branch": 4,
+}
+
+
+def verdict(data: bytes) -> tuple[str, str]:
+    """PROVED, REFUTED or UNREADABLE, and why."""
+    try:
+        with_bits(_check, data)
+    except Unreadable as error:
+        return "UNREADABLE", str(error)
+    except Refuted as error:
+        return "REFUTED", str(error)
+    return "PROVED", ""
+
+
+def check(data: bytes) -> str:
+    """PROVED, REFUTED or UNREADABLE."""
+    return verdict(data)[0]
+
+
+def _check(data: bytes) -> None:
+    reader = Reader()
+    file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
+    must(file["format"] == "rropt-certificate", "format")
+    version = file["version"]
+    must(type(version) is int and version in (1, 2, 3, 4), "version")
+    problem = read_problem(reader, file["problem"], version)
+    kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
+    must(isinstance(kind, str) and KINDS.get(kind, 5) <= version, "proof kind")
+    for key in ("mechanism", "value", "bound"):
+        must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
+    proof = read_proof(reader, problem, file["proof"])
+    names = items(file["assumptions"], string)
+    known = ["mi-column-convex", *(["uniform-choice-among-matches"] if version >= 4 else [])]
+    must(all(name in known for name in names), "an assumption that the text does not know")
+    if kind in INFEASIBLE:
+        _assumptions(problem, proof, names)
+        proof.check()
+        return
+    mechanism = read_mechanism(reader, file["mechanism"], problem)
+    value = keys(file["value"], ["lower", "upper"])
+    claimed = reader.rat(value["lower"]), reader.rat(value["upper"])
+    bound = reader.rat(file["bound"])
+    _assumptions(problem, proof, names)
+    check_mechanism(problem, mechanism)
+    own = check_value(problem, mechanism, claimed)
+    reached: fmpq = high(proof.check())
+    if problem.sense == "maximize":
+        need(bound >= reached, "the bound is below what the proof yields")
+        need(bound >= own[0], "the bound is below the mechanism's value")
+    else:
+        need(bound <= -reached, "the bound is above what the proof yields")
+        need(bound <= own[1], "the bound is above the mechanism's value")
+
+
+def _assumptions(problem: Problem, proof: Any, names: list[str]) -> None:
+    wanted = {"mi-column-convex"} if isinstance(proof, InformationTree | Shapes | Levels) else set()
+    if problem.risk is not None:
+        wanted.add("uniform-choice-among-matches")
+    need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
+
+
+def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
+    """Section 6: which proofs go with which problem."""
+    kind = proof["kind"]
+    if problem.entropy is not None:
+        must(kind in ("entropy-dual", "entropy-farkas", "farkas"), "proof kind with entropy")
+    elif problem.kind == "entropy":
+        must(kind in ("entropy-dual", "farkas"), "proof kind for this utility")
+    if problem.approximate is not None:
+        must(kind in ("linear-dual", "farkas"), "proof kind with approximate")
+    if problem.risk is not None:
+        blocks = problem.risk["blocks"] is not None
+        allowed = ("thresholds", "farkas") if blocks else ("linear-dual", "branch-tree", "farkas", "risk-branch")
+        must(kind in allowed, "proof kind with identification_risk")
+    else:
+        must(kind not in ("thresholds", "risk-branch"), "proof kind without identification_risk")
+    if not problem.cone.is_plain():
+        must(kind == "column-dual", "proof kind for this cone")
+    if kind in ("linear-dual", "farkas"):
+        return LinearDual(reader, problem, proof)
+    if kind in ("entropy-dual", "entropy-farkas"):
+        must(problem.cone.is_plain(), "proof kind for this cone")
+        return EntropyDual(reader, problem, proof)
+    if kind == "thresholds":
+        return Thresholds(reader, problem, proof)
+    if kind == "risk-branch":
+        return RiskBranch(reader, problem, proof)
+    if kind == "branch-tree":
+        if problem.structure:
+            return OffDiagonal(reader, problem, proof)
+        must(problem.kind in ("mutual_information", "chi_square") and problem.outputs is not None, "a branch-tree")
+        return MatrixTree(reader, problem, proof)
+    return _column_dual(reader, problem, proof)
+
+
+def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
+    must(not problem.rows, "column-dual with rows")
+    if problem.kind == "bayes":
+        return Bayes(reader, problem, proof)
+    if problem.kind in DESIGNS:
+        return Design(reader, problem, proof)
+    must(problem.kind in ("mutual_information", "chi_square"), "column-dual for this utility")
+    plain = problem.kind == "mutual_information" and not problem.utility
+    if plain and problem.version >= 4 and "known" in proof:
+        return Known(reader, problem, proof)
+    if problem.cone.kind == "robust":
+        return (
+            Levels(reader, problem, proof)
+            if problem.version >= 4 and "levels" in proof
+            else Shapes(reader, problem, proof)
+        )
+    if problem.cone.kind == "confidence":
+        keys(proof, ["kind", "prices", "unit", "boxes", "cuts"])
+        return InformationBoxes(reader, problem, proof)
+    if plain and "tree" in proof:
+        keys(proof, ["kind", "prices", "tree"])
+        return InformationTree(reader, problem, proof)
+    must(problem.version >= 2, "boxes in a file of version 1")
+    keys(proof, ["kind", "prices", "unit", "boxes"])
+    return InformationBoxes(reader, problem, proof)
