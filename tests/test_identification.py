@@ -188,9 +188,9 @@ def test_random_tables_keep_the_bound() -> None:
 
 
 @pytest.mark.long
-def test_ten_thousand_random_tables_keep_the_bound() -> None:
+def test_a_thousand_random_tables_keep_the_bound() -> None:
     rng = random.Random(8)
-    assert sum(keeps_the_bound(rng) for _ in range(10_000)) > 4_000
+    assert sum(keeps_the_bound(rng) for _ in range(1_000)) > 400
 
 
 def test_what_is_attained_is_said_exactly() -> None:
