@@ -22,14 +22,6 @@ STORED = campaign.stored()
 QUICK, LONG = 45, 370
 
 
-def read_by_the_first(name: str) -> None:
-    """Skips what the shipped checker has not learnt yet: proofs by `levels` until it knows that key."""
-    if "levels" in STORED[name]["proof"]:
-        known = check_bytes(json.dumps(STORED[name]).encode()).status != "UNREADABLE"
-        if not known:
-            pytest.skip("the shipped checker does not read levels yet")
-
-
 def agree(trials: list[campaign.Trial]) -> None:
     differ = [f"{one.certificate}: {one.mutant}: {one.first}, {one.second}: {one.why}" for one in trials if one.why]
     assert not differ, "\n".join(differ[:10])
@@ -42,7 +34,6 @@ def run(name: str, count: int, seed: int) -> list[campaign.Trial]:
 
 @pytest.mark.parametrize("name", STORED)
 def test_both_prove_the_certificate_and_agree_on_its_mutants(name: str) -> None:
-    read_by_the_first(name)
     original, *mutated = run(name, QUICK, 1)
     assert (original.first, original.second) == ("PROVED", "PROVED"), original.why
     agree(mutated)
@@ -61,7 +52,6 @@ def test_every_verdict_occurs_and_every_kind_of_proof_is_there() -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_levels_hold_on_trees_drawn_at_random(seed: int) -> None:
     """Trees of levels that no route would write, with the smallest prices that they prove."""
-    read_by_the_first("levels-1")
     document = loose.levels(STORED["robust-polytope"], 100 + seed, 6)
     assert campaign.trial("levels", "drawn", json.dumps(document).encode())[2:4] == ("PROVED", "PROVED")
 
@@ -69,7 +59,6 @@ def test_levels_hold_on_trees_drawn_at_random(seed: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", STORED)
 def test_both_agree_on_many_mutants(name: str) -> None:
-    read_by_the_first(name)
     agree(run(name, LONG, 2))
 
 

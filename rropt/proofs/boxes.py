@@ -83,14 +83,6 @@ def _written(root: Box, leaves: ColumnLeaves, prices: list[arb]) -> tuple[list[A
 
 
 def _leaf(dual: FloatArray, slopes: FloatArray, leaves: ColumnLeaves) -> ColumnLeaf:
-    """A leaf from the float multipliers of its linear programme, whose rows are those of `ColumnForms`."""
-    size = leaves.program.size
+    """A leaf from the float multipliers of its linear programme."""
     scaled = [round(float(value) * leaves.unit) for value in dual]
-    if leaves.complete:
-        first = 2 * size
-        flows = leaves.flows(scaled[:size], scaled[size:first])
-    else:
-        first = len(leaves.edges)
-        flows = [(edge, flow) for edge, flow in zip(leaves.edges, scaled[:first], strict=True) if flow > 0]
-    multipliers = [(i, value) for i, value in enumerate(scaled[first:-1]) if value > 0]
-    return ColumnLeaf(scaled[-1], flows, multipliers, tangent_points(slopes, leaves.masses))
+    return leaves.leaf(scaled, tangent_points(slopes, leaves.masses))

@@ -22,7 +22,7 @@ from rropt.design_utilities import DesignUtility, InverseDeterminant, InverseEig
 from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
 from rropt.programs import Program
 from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, largest_end, raised_prices, unit_for
-from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves
+from rropt.proofs.leaves import ColumnLeaves
 from rropt.routes.base import Dual
 from rropt.routes.boxes import ColumnForms
 from rropt.routes.boxtree import Box
@@ -320,19 +320,11 @@ class _FormLeaves:
     def _leaf(
         self, box: Box, prices: list[arb], limits: tuple[list[arb], list[arb | None]], spans: Span
     ) -> tuple[arb | None, dict[str, Any]]:
-        columns, size, r = self.columns, self.size, len(self.forms)
+        columns, r = self.columns, len(self.forms)
         scaled = [round(float(value) * self.unit) for value in box.dual]
         # The rows of the search: those of the slice, then one equation W_j.v = y_j for each form.
         tied = [-value for value in scaled[len(scaled) - r :]]
-        own = scaled[: len(scaled) - r]
-        if columns.complete:
-            first = 2 * size
-            flows = columns.flows(own[:size], own[size:first])
-        else:
-            first = len(columns.edges)
-            flows = [(edge, flow) for edge, flow in zip(columns.edges, own[:first], strict=True) if flow > 0]
-        multipliers = [(i, value) for i, value in enumerate(own[first:-1]) if value > 0]
-        leaf = ColumnLeaf(own[-1], flows, multipliers, [])
+        leaf = columns.leaf(scaled[: len(scaled) - r], [])
         item = columns.item(leaf) | {"e": tied}
         if any(low > high for low, high in spans):
             return arb(-(2**30)), item

@@ -91,6 +91,18 @@ class ColumnLeaves:
         """Whether all pairs of inputs bound each other."""
         return isinstance(base_cone(self.program.cone), CompleteCone)
 
+    def leaf(self, scaled: list[int], tangents: list[Fraction]) -> ColumnLeaf:
+        """A leaf from the multipliers over the unit of its linear programme, whose rows are those of `ColumnForms`."""
+        size = self.program.size
+        if self.complete:
+            first = 2 * size
+            flows = self.flows(scaled[:size], scaled[size:first])
+        else:
+            first = len(self.edges)
+            flows = [(edge, flow) for edge, flow in zip(self.edges, scaled[:first], strict=True) if flow > 0]
+        multipliers = [(i, value) for i, value in enumerate(scaled[first:-1]) if value > 0]
+        return ColumnLeaf(scaled[-1], flows, multipliers, tangents)
+
     def item(self, leaf: ColumnLeaf) -> dict[str, Any]:
         """A leaf as the format writes it."""
         table: dict[str, Any] = {"n": leaf.nu, "f": [[x, z, flow] for (x, z), flow in leaf.flows]}
