@@ -16,6 +16,10 @@ export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 
 SOURCES = pyproject.toml setup.py constraints.txt
 
+# Tests run in one process a core, each with one thread of linear algebra; make TESTS= test runs them in one process.
+TESTS ?= -n auto --dist worksteal
+PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(1)/bin/python -m pytest -q $(TESTS)
+
 .PHONY: demo test test-all test-exact test-lowest bench support docs lint format types wheel clean
 
 # The people are synthetic and drawn anew each time, with a seed: so the ledger of an earlier demo is thrown away.
@@ -29,10 +33,10 @@ demo: $(VENV)/.installed
 	  --plot $(OUT)/education.svg
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -q -m "not long and not exact"
+	$(call PYTEST,$(VENV)) -m "not long and not exact"
 
 test-all: test lint types
-	$(BIN)/python -m pytest -q -m "long and not exact"
+	$(call PYTEST,$(VENV)) -m "long and not exact"
 
 # Writes docs/benchmarks.md, in five minutes; make bench BENCH=--full takes up to thirty, BENCH="large ties" prints.
 bench: $(VENV)/.installed-dev
@@ -59,11 +63,11 @@ format: $(VENV)/.installed-dev
 
 # cdd.gmp is built here, from source: needs the headers of cddlib and GMP (libcdd-dev, libgmp-dev).
 test-exact: $(VENV)-exact/.installed
-	$(VENV)-exact/bin/python -m pytest -q -m exact
+	$(call PYTEST,$(VENV)-exact) -m exact
 
 # The lower bounds of pyproject.toml, really installed and really tested.
 test-lowest: $(VENV)-lowest/.installed
-	$(VENV)-lowest/bin/python -m pytest -q -m "not long and not exact"
+	$(call PYTEST,$(VENV)-lowest) -m "not long and not exact"
 
 wheel: $(VENV)/.installed-dev
 	rm -rf build dist
