@@ -20,7 +20,7 @@ SOURCES = pyproject.toml setup.py constraints.txt
 TESTS ?= -n auto --dist worksteal
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(1)/bin/python -m pytest -q $(TESTS)
 
-.PHONY: demo test test-all test-exact test-lowest bench support docs lint format types wheel clean
+.PHONY: demo test test-all test-exact test-lowest coverage bench support docs lint format types wheel clean
 
 # The people are synthetic and drawn anew each time, with a seed: so the ledger of an earlier demo is thrown away.
 demo: $(VENV)/.installed
@@ -37,6 +37,17 @@ test: $(VENV)/.installed-dev
 
 test-all: test lint types
 	$(call PYTEST,$(VENV)) -m "long and not exact"
+
+# Of the files that are believed, by their own tests: every branch is run, or this fails.
+BELIEVED = rropt/checker.py,rropt/exact.py
+COVER = $(BIN)/python -m coverage run --branch --parallel-mode --include=$(BELIEVED) -m pytest -q -p no:xdist \
+  -m "not long and not exact"
+coverage: $(VENV)/.installed-dev
+	$(BIN)/python -m coverage erase
+	$(COVER) tests/test_checker.py tests/test_checker_ap*.py tests/test_checker_[b-c]*.py & one=$$!; \
+	  $(COVER) tests/test_checker_[d-z]*.py tests/test_exact.py || exit 1; wait $$one
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --show-missing --fail-under=100
 
 # Writes docs/benchmarks.md, in five minutes; make bench BENCH=--full takes up to thirty, BENCH="large ties" prints.
 bench: $(VENV)/.installed-dev
@@ -105,5 +116,5 @@ $(VENV)-exact/.installed: $(SOURCES)
 $(VENV)-lowest/.installed: export PIP_CONSTRAINT :=
 $(VENV)-lowest/.installed: pyproject.toml setup.py constraints-lowest.txt
 	$(new-venv)
-	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[learn,plot,risk,tables,test]"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -c constraints-lowest.txt -e ".[cluster,learn,plot,risk,tables,test]"
 	@touch $@

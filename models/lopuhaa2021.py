@@ -20,6 +20,7 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+from rropt.models.lopuhaa2021_cases import ADULT, ALL, ALPHA, CASES, METHODS, OBSERVED, PROTOCOLS, SIZES
 from rropt.models.plots import Curve, Figure, Panel
 
 from rropt.confidence import ChiSquareSet
@@ -40,25 +41,12 @@ from rropt.objectives import MutualInformation
 from rropt.priors import Pairs, Prior
 from rropt.problem import Maximize, Problem
 
-__all__ = ["ADULT", "FIGURES", "Experiment", "draw", "figure"]
+__all__ = ["ADULT", "FIGURES", "METHODS", "Experiment", "draw", "figure", "titled"]
 
-OBSERVED, ALPHA, POINTS = 1000, "0.05", 40
-PROTOCOLS = ("IR", "GRR-CR", "UE-CR")
-METHODS = (*PROTOCOLS, "SRR", "GRR")
-ALL = (*METHODS, "PolyOpt")
+POINTS = 40
 LARGEST_POLYOPT = 25
 """Pairs up to which PolyOpt is solved in the figures."""
-ADULT = (
-    ("sex", "race"),
-    ("race", "sex"),
-    ("sex", "education"),
-    ("education", "sex"),
-    ("relationship", "occupation"),
-    ("race", "native-country"),
-    ("relationship", "native-country"),
-)
-"""Sensitive and other attribute of each panel of figure 10; the counts are shipped, "?" is a category."""
-SIZES, ALPHAS = (100, 1000, 10_000, 100_000), ("0.0001", "0.001", "0.01", "0.1")
+ALPHAS = ("0.0001", "0.001", "0.01", "0.1")
 UTILITY, LEVEL = "I(X;Y) / H(X)", "epsilon"
 Point = tuple[float | None, float | None]
 
@@ -154,6 +142,15 @@ class Experiment:
         drawn = (draw(a1, a2, at, self.seed, observed) for at in range(self.draws))
         return [(true, ChiSquareSet(counts, alpha)) for true, counts in drawn]
 
+    def drawn(self, number: int) -> tuple[Panel, ...]:
+        """The panels of a figure of CASES."""
+        self.expect(sum(self.points * self.draws * len(case.methods) for case in CASES[number]))
+        made = []
+        for case in CASES[number]:
+            sets = self.sets(case.sensitive, case.other, case.observed, case.alpha)
+            made.append(self.panel(case.title, [one for _, one in sets], case.methods))
+        return tuple(made)
+
     def curves(self, confidence: ChiSquareSet, methods: Sequence[str]) -> dict[str, list[Point]]:
         """What one draw adds to a panel: for each method (utility, proved bound or None) at every epsilon.
 
@@ -180,7 +177,10 @@ class Experiment:
 
     def panel(self, title: str, sets: Sequence[ChiSquareSet], methods: Sequence[str]) -> Panel:
         """Mean utility of each method against epsilon."""
-        drawn = [self.curves(one, methods) for one in sets]
+        return self.mean(title, [self.curves(one, methods) for one in sets], methods)
+
+    def mean(self, title: str, drawn: Sequence[dict[str, list[Point]]], methods: Sequence[str]) -> Panel:
+        """The same, of what each draw adds."""
         made = []
         for name in methods:
             points = list(zip(*(one[name] for one in drawn), strict=True))
@@ -201,24 +201,17 @@ class Experiment:
 
 def figure_2(run: Experiment) -> tuple[Panel, ...]:
     """All methods for three values each."""
-    run.expect(run.points * run.draws * len(ALL))
-    return (run.panel("a1 = a2 = 3", [one for _, one in run.sets(3, 3)], ALL),)
+    return run.drawn(2)
 
 
 def figure_3(run: Experiment) -> tuple[Panel, ...]:
     """The closed-form methods for 3 and 5 sensitive values."""
-    return _sizes(run, (3, 5))
+    return run.drawn(3)
 
 
 def figure_4(run: Experiment) -> tuple[Panel, ...]:
     """The closed-form methods for 7 and 9 sensitive values."""
-    return _sizes(run, (7, 9))
-
-
-def _sizes(run: Experiment, sensitive: Sequence[int]) -> tuple[Panel, ...]:
-    cases = [(a1, a2) for a1 in sensitive for a2 in (3, 5, 7, 9)]
-    run.expect(len(cases) * run.points * run.draws * len(METHODS))
-    return tuple(run.panel(f"a1 = {a}, a2 = {b}", [one for _, one in run.sets(a, b)], METHODS) for a, b in cases)
+    return run.drawn(4)
 
 
 def figure_5(run: Experiment) -> tuple[Panel, ...]:
@@ -271,8 +264,7 @@ def figure_6(run: Experiment) -> tuple[Panel, ...]:
 
 def figure_7(run: Experiment) -> tuple[Panel, ...]:
     """More and fewer observed people."""
-    run.expect(len(SIZES) * run.points * run.draws * len(METHODS))
-    return tuple(run.panel(f"n = {n:,}", [one for _, one in run.sets(5, 5, n)], METHODS) for n in SIZES)
+    return run.drawn(7)
 
 
 def figure_8(run: Experiment) -> tuple[Panel, ...]:
@@ -365,9 +357,16 @@ def figure(
     make, few, many = FIGURES[number]
     count = 1 if many == 1 else few if draws is None else draws
     run = Experiment(count, seed, points, calibration, time_limit, report or (lambda done, total: None))
-    words = "" if many == 1 else f"{count} draw{'s' * (count > 1)} (the paper: {many}) from seed {seed}; "
+    return titled(number, make(run), run)
+
+
+def titled(number: int, panels: tuple[Panel, ...], run: Experiment) -> Figure:
+    """The figure of these panels, with its title and how it was made."""
+    make, _, many = FIGURES[number]
+    count = run.draws
+    words = "" if many == 1 else f"{count} draw{'s' * (count > 1)} (the paper: {many}) from seed {run.seed}; "
     title = f"Robust local differential privacy, figure {number}: {(make.__doc__ or '').splitlines()[0].rstrip('.')}"
-    return Figure(f"lopuhaa2021-{number}", title, make(run), f"{words}calibration {calibration}")
+    return Figure(f"lopuhaa2021-{number}", title, panels, f"{words}calibration {run.calibration}")
 
 
 def checked(number: int, draws: int | None, seed: int, points: int, calibration: str, time_limit: float) -> None:

@@ -18,6 +18,8 @@ SHADES = ("#c9d8ee", "#f2cbd1", "#cfe8d8", "#ead9bd")
 NARROWEST, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 300, 230, 52, 34, 14, 44
 LEAST = 760
 """The least width of a picture, for its title."""
+DIGIT = 7
+"""The width of a digit."""
 ACROSS = 4
 """Panels in a row of the picture."""
 
@@ -27,6 +29,7 @@ def drawn(figure: Figure) -> str:
     names = list(dict.fromkeys(curve.name for panel in figure.panels for curve in panel.curves))
     regions = list(dict.fromkeys(area.name for panel in figure.panels for area in panel.areas))
     dashed = {curve.name for panel in figure.panels for curve in panel.curves if curve.dashed}
+    dots = {curve.name for panel in figure.panels if panel.scattered for curve in panel.curves}
     hues = {curve.name: curve.hue for panel in figure.panels for curve in panel.curves}
     colours = {}
     for at, name in enumerate(names):
@@ -53,6 +56,8 @@ def drawn(figure: Figure) -> str:
         y = down * tall + 42 + 20 * row
         if name in shades:
             lines.append(f'<rect x="{x}" y="{y - 6}" width="22" height="12" fill="{shades[name]}"/>')
+        elif name in dots:
+            lines.append(f'<circle cx="{x + 11}" cy="{y}" r="3" fill="{colours[name]}"/>')
         else:
             dash = ' stroke-dasharray="6 4"' if name in dashed else ""
             lines.append(f'<path d="M{x},{y} h22" stroke="{colours[name]}" stroke-width="2.5"{dash}/>')
@@ -94,8 +99,10 @@ def _panel(panel: Panel, colours: dict[str, str], shades: dict[str, str], wide: 
     points = [point for curve in panel.curves for point in curve.points()]
     points += [point for area in panel.areas for corners in area.polygons for point in corners]
     right, bottom = wide - RIGHT, tall - BOTTOM
-    xs = _Axis.of([x for x, _ in points], panel.log_x, LEFT, right)
     ys = _Axis.of([y for _, y in points], panel.log_y, bottom, TOP)
+    # The numbers on the left stand between the axis and its name.
+    left = max(LEFT, 27 + DIGIT * max(len(f"{tick:g}") for tick in ys.ticks))
+    xs = _Axis.of([x for x, _ in points], panel.log_x, left, right)
 
     def path(corners: Sequence[tuple[float, float]]) -> str:
         return "M" + " L".join(f"{xs.place(x):.1f},{ys.place(y):.1f}" for x, y in corners)
@@ -106,9 +113,9 @@ def _panel(panel: Panel, colours: dict[str, str], shades: dict[str, str], wide: 
         for corners in area.polygons
     ]
     lines += [
-        f'<text x="{(LEFT + right) / 2}" y="{TOP - 10}" text-anchor="middle">{escape(panel.title)}</text>',
-        f'<path d="M{LEFT},{TOP} V{bottom} H{right}" fill="none" stroke="black"/>',
-        f'<text x="{(LEFT + right) / 2}" y="{tall - 12}" text-anchor="middle">{escape(panel.x_label)}</text>',
+        f'<text x="{(left + right) / 2}" y="{TOP - 10}" text-anchor="middle">{escape(panel.title)}</text>',
+        f'<path d="M{left},{TOP} V{bottom} H{right}" fill="none" stroke="black"/>',
+        f'<text x="{(left + right) / 2}" y="{tall - 12}" text-anchor="middle">{escape(panel.x_label)}</text>',
         f'<text transform="translate(12,{(TOP + bottom) / 2}) rotate(-90)" text-anchor="middle">'
         f"{escape(panel.y_label)}</text>",
     ]
@@ -117,8 +124,8 @@ def _panel(panel: Panel, colours: dict[str, str], shades: dict[str, str], wide: 
     for tick in ys.ticks:
         y = f"{ys.place(tick):.1f}"
         if not panel.areas:
-            lines.append(f'<path d="M{LEFT},{y} H{right}" stroke="#e5e5e5"/>')
-        lines.append(f'<text x="{LEFT - 5}" y="{y}" text-anchor="end" dominant-baseline="middle">{tick:g}</text>')
+            lines.append(f'<path d="M{left},{y} H{right}" stroke="#e5e5e5"/>')
+        lines.append(f'<text x="{left - 5}" y="{y}" text-anchor="end" dominant-baseline="middle">{tick:g}</text>')
     for curve in panel.curves:
         colour, placed = colours[curve.name], curve.points()
         if panel.scattered:

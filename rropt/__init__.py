@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOMES = {
     "Prior": "priors",
@@ -55,7 +55,7 @@ _HOMES = {
     "DOptimality": "objectives",
     "EOptimality": "objectives",
     "optimal_reporting": "subprotocols",
-    "worst_information": "comparison.worst_information",
+    "worst_information": "worst_case",
     "minimax_strategy": "strategy",
     "Strategy": "strategy",
     "identifying": "remedy",
@@ -71,6 +71,7 @@ _HOMES = {
     "Blocks": "constraints",
     "Circulant": "constraints",
     "PermutationMixture": "constraints",
+    "load_mixture": "mixture_files",
     "Symmetric": "constraints",
     "Tridiagonal": "constraints",
     "EntropyRate": "constraints",
@@ -107,6 +108,8 @@ _HOMES = {
     "audit": "comparison.audit",
     "Comparison": "studies.compare",
     "compare": "studies.compare",
+    "Swept": "studies.sweep",
+    "sweep": "studies.sweep",
     "admissible": "comparison.admissible",
     "improve": "comparison.admissible",
     "attained_region": "comparison.regions",
@@ -115,6 +118,7 @@ _HOMES = {
     "CrossClassification": "release",
     "release_table": "release",
     "release_file": "release",
+    "release_folder": "release",
     "load_release": "release",
     "counts_of": "release",
     "table_of": "release",

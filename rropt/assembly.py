@@ -14,13 +14,17 @@ from rropt.checker import Verdict, check_bytes
 from rropt.errors import Refusal
 from rropt.exact import Interval, ball, enclosure, rational
 from rropt.inference.linear import float_rank
+from rropt.least_information import LeastInformation
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.objectives import Objective, Trace
-from rropt.programs import Program, Sense
+from rropt.objectives import MutualInformation, Objective, Trace
+from rropt.priors import Prior
+from rropt.programs import BayesGain, Information, Linear, Program, Sense
 from rropt.proofs import prove, prove_infeasible
 from rropt.proofs.relaxation import relaxed_bound
 from rropt.rounding import round_off_diagonals, round_to_mechanism
 from rropt.routes import Answer, Dual, Effort
+from rropt.routes.base import GRACE
+from rropt.routes.lp import AGAIN, GAVE_UP
 from rropt.weight_rounding import round_weights
 
 LARGEST_RANK = 1 << 18
@@ -60,6 +64,11 @@ def assemble(
     if not (_is_finite(answer.dual) and _is_finite(answer.farkas)):
         answer = replace(answer, dual=None, farkas=None)
         warnings.append("the solver's multipliers are not all finite numbers: none of them is used")
+    if answer.claim.status.startswith(GAVE_UP):
+        warnings.append(
+            f"{answer.claim.solver} {answer.claim.status}: what is shown was found without it, and says nothing about "
+            f"what the problem allows; {AGAIN}"
+        )
     if answer.farkas is not None:
         infeasible = _infeasible(answer.relaxed or program, answer, warnings)
         if infeasible is not None:
@@ -76,9 +85,16 @@ def assemble(
             warnings.append(
                 f"{len(mechanism.outputs)} outputs are needed and {len(outputs)} labels were given: they are not used"
             )
-    own = None if mechanism is None else objective.own_value(mechanism)
-    limit, certificate, verdict = _proved(answer.relaxed or program, mechanism, own, answer, effort, warnings)
-    attained = own if mechanism is None or objective.units != "bits" else objective.value(mechanism)
+    worst = isinstance(program.utility, LeastInformation)
+    own = None if mechanism is None else objective.enclosed(mechanism, effort.gap / 4, _left(effort))
+    shown = _mixed_value(answer.relaxed, mechanism) if worst else _linear_value(program, answer.relaxed, mechanism, own)
+    limit, certificate, verdict = _proved(answer.relaxed or program, mechanism, shown, answer, effort, warnings)
+    attained = own
+    if own is not None and mechanism is not None and objective.units == "bits":
+        attained = in_units(own, "bits") if worst else objective.value(mechanism)
+    if worst and verdict is not None:
+        warnings.append(_seen(answer.relaxed, verdict))
+        certificate, verdict = None, None
     if limit is not None:
         limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
     distance = gap_of(program.sense, attained, limit)
@@ -108,6 +124,45 @@ def assemble(
         verdict,
         tuple(warnings),
         decomposition,
+    )
+
+
+def _left(effort: Effort) -> float | None:
+    """Seconds for what must still be found of the mechanism; None without a limit."""
+    left = effort.remaining()
+    return None if left is None else max(left, GRACE)
+
+
+def _linear_value(
+    program: Program, relaxed: Program | None, mechanism: Mechanism | None, own: Interval | None
+) -> Interval | None:
+    """What a mechanism has in the linear problem that stands for that of a Bayes gain: rounding may change the best
+    action of an output of next to no mass, and so the gain by a hair. Elsewhere its own value."""
+    if mechanism is None or relaxed is None or not isinstance(program.utility, BayesGain):
+        return own
+    if not isinstance(relaxed.utility, Linear):
+        return own
+    terms = relaxed.utility.cost
+    return Interval.point(sum((value * mechanism.entry(x, y) for x, y, value in terms), Fraction(0)))
+
+
+def _mixed_value(relaxed: Program | None, mechanism: Mechanism | None) -> Interval | None:
+    """What a mechanism has in the problem of a mixture of distributions, nats."""
+    if relaxed is None or mechanism is None or not isinstance(relaxed.utility, Information):
+        return None
+    prior = Prior(relaxed.inputs, relaxed.weights)
+    return MutualInformation(prior, given=relaxed.utility.given).own_value(mechanism)
+
+
+def _seen(relaxed: Program | None, verdict: Verdict) -> str:
+    """What of a least information the checker has seen, and what not."""
+    assert relaxed is not None and isinstance(relaxed.utility, Information)
+    count = 1 if relaxed.utility.given is None else len(relaxed.utility.given[0])
+    of = "at one distribution of it" if count == 1 else f"given which of {count} of its distributions was drawn"
+    accepts = "accepts" if verdict.proved else "does not accept"
+    return (
+        f"not machine-checked: certificates have no word for the least over a set. The checker {accepts} the bound as "
+        f"that of the information {of}; that they are of the set, and the value, rropt proves in rationals"
     )
 
 

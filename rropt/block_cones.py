@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
 
-from rropt.cones import Cone, FreeCone, GraphCone, PolyhedralCone
+from rropt.cones import BlockMeans, Cone, FreeCone, GraphCone, PolyhedralCone
 from rropt.criteria import Level
 from rropt.errors import InputError
 from rropt.exact import rational_text
@@ -72,7 +72,7 @@ class RobustCone(Cone):
             size = range(len(self.lower))
             edges = tuple((x, z, number) for x in size for z in size if group[x] != group[z])
             return GraphCone(len(self.lower), edges, "epsilon" if unit else "gamma")
-        return PolyhedralCone(FreeCone(), self._rows())
+        return PolyhedralCone(FreeCone(), self._rows(), BlockMeans(self.blocks, self.lower, self.level.ratio.lower))
 
     def _rows(self) -> tuple[tuple[Fraction, ...], ...]:
         gamma, rows = self.level.ratio.lower, []

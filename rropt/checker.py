@@ -223,12 +223,8 @@ def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
     result = dict(pairs)
     if len(result) == len(pairs):
         return result
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            return _Bad(f"an object with the duplicate key {_quote(key)}")
-        seen.add(key)
-    raise AssertionError("fewer keys than pairs and no duplicate")  # cannot happen
+    repeated = next(key for key, many in Counter(key for key, _ in pairs).items() if many > 1)
+    return _Bad(f"an object with the duplicate key {_quote(repeated)}")
 
 
 def _json(data: bytes) -> object:
@@ -2475,8 +2471,7 @@ def _pivots(centres: Matrix, radii: Matrix, bits: int) -> list[Pair]:
             for z, c, q in column[: place + 1]:
                 own[z] -= b * c // pivot
                 error = size * q + abs(c) * r + r * q
-                if spread:
-                    error += _ceil_div(size * abs(c) * 2 * spread, lo)
+                error += _ceil_div(size * abs(c) * 2 * spread, lo)
                 near[z] += error // lo + 2
     return pivots
 

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,8 +20,10 @@ from rropt.cli_claims import CLAIMS_EPILOG, show_claims
 from rropt.cli_compare import COMPARE_EPILOG, compare_routes
 from rropt.cli_data import declared_problem, draw_estimate, draw_people, find_problem, identify
 from rropt.cli_figures import draw_figure, write_table
+from rropt.cli_folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli_models import copy, list_all, show
 from rropt.cli_report import REPORT_EPILOG, write_page
+from rropt.cli_sweep import SWEEP_EPILOG, sweep_grid
 from rropt.errors import InputError, NoRoute, RroptError
 
 app = typer.Typer(
@@ -43,10 +46,11 @@ app.command("claims", epilog=CLAIMS_EPILOG)(show_claims)
 app.command("compare", epilog=COMPARE_EPILOG)(compare_routes)
 app.command("audit", epilog=AUDIT_EPILOG)(audit_matrix)
 app.command("report", epilog=REPORT_EPILOG)(write_page)
+app.command("sweep", epilog=SWEEP_EPILOG)(sweep_grid)
 
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
-RESULTS = ("mechanism.json", "mechanism.csv", "certificate.json", "solution.json")
+RESULTS = ("mechanism.json", "mechanism.csv", "mixture.csv", "certificate.json", "solution.json")
 SOLVE_EPILOG = (
     "Exit status: 0 certified, 3 bounded (also after Ctrl-C or the time limit), 4 infeasible, 5 no route, 2 bad input."
 )
@@ -126,12 +130,15 @@ def write_results(solution: Any, folder: Path) -> dict[str, Path]:
     removed, so that nothing of an earlier run is mistaken for it."""
     from rropt.declarations import problem_to_toml
     from rropt.files import write_whole
+    from rropt.mixture_files import save_mixture
 
     written: dict[str, Path] = {}
     mechanism, certificate = solution.mechanism, solution.certificate
-    writers = {
+    mixture = solution.decomposition and partial(save_mixture, solution.decomposition, mechanism.inputs)
+    writers: dict[str, Any] = {
         "mechanism.json": mechanism and mechanism.save,
         "mechanism.csv": mechanism and mechanism.to_csv,
+        "mixture.csv": mixture,
         "certificate.json": certificate and certificate.save,
     }
     for name, write in writers.items():
@@ -218,7 +225,7 @@ def apply(
     mechanism: Annotated[
         str, typer.Argument(metavar="MECHANISM|RELEASE.toml", help="A mechanism file, a folder of results, or a plan.")
     ],
-    data: Annotated[str | None, typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet or .arrow file.")] = None,
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help="A table, or a folder of .parquet files.")] = None,
     column: Annotated[
         list[str] | None, typer.Option("--column", help="The column; several times: columns perturbed jointly.")
     ] = None,
@@ -229,6 +236,8 @@ def apply(
     other: Annotated[str | None, typer.Option("--other", help="The label that unknown values are read as.")] = None,
     delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Draw again, and write over what is there.")] = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect columns of a table with a mechanism; writes the table and a manifest, and draws once only."""
@@ -247,9 +256,11 @@ def apply(
     else:
         if data is None or not column:
             raise InputError("no data or no column is named", mechanism, "write: rropt apply MECHANISM DATA --column C")
-        loaded = release.load_mechanism(mechanism)
+        loaded = release.load_mechanism(mechanism, check=True)
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other))
         table, target = data, out
+    if is_folder(table, workers, scheduler):
+        apply_folder(table, declared, target, force, delimiter, workers, scheduler, as_json)
     with terminal.rows_progress("releasing") as monitor:
         released = release.release_file(table, declared, target, force, delimiter, monitor)
     if as_json:

@@ -25,6 +25,11 @@ def draw_figure(
     calibration: Annotated[str, typer.Option("--calibration", help="paper, or exact: without its slack.")] = "paper",
     time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds of an optimisation, one point.")] = 20.0,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = Path("."),
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="FILE", help="The curves of all draws; makes it resumable.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", help="Processes, for figures that are means of draws.")] = 1,
+    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler.")] = None,
 ) -> None:
     """Make a paper's figure again: data as CSV, with proved bounds where it optimises, and an SVG picture."""
     from rropt import terminal
@@ -36,8 +41,15 @@ def draw_figure(
     files = [f"{name}-{number}.csv", f"{name}-{number}.svg"]
     paper.checked(number, draws, seed, points, calibration, time_limit)
     check_writable(out, files)
-    with terminal.points_progress(f"figure {number}") as report:
-        figure = paper.figure(number, draws, seed, points, calibration, time_limit, report)
+    if keep is not None or workers != 1 or scheduler is not None:
+        from rropt.studies.figures import check_swept, swept_figure
+
+        check_swept(name, number)
+        with terminal.sweep_progress(f"figure {number}") as told:
+            figure = swept_figure(number, draws, seed, points, calibration, time_limit, keep, workers, scheduler, told)
+    else:
+        with terminal.points_progress(f"figure {number}") as report:
+            figure = paper.figure(number, draws, seed, points, calibration, time_limit, report)
     for file, text in zip(files, (figure.csv(), figure.svg()), strict=True):
         typer.echo(f"wrote {write_whole(out / file, text)}")
 

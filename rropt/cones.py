@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
@@ -105,15 +108,52 @@ class GraphCone(Cone):
 
 
 @dataclass(frozen=True)
+class BlockMeans:
+    """What all the rows of a polyhedral cone say together: M_s(v) <= gamma m_z(v) for all blocks s != z of inputs.
+
+    M_s and m_s are the largest and the smallest of the means r.v + rho v_u over block s, r = `lower` there and rho what
+    is missing to one. The rows stand in the order of (s, z), and for each by u and then by w (one where rho is 0).
+    """
+
+    blocks: tuple[tuple[int, ...], ...]
+    lower: tuple[Fraction, ...]
+    gamma: Fraction
+
+    def excess(self, column: Sequence[Fraction]) -> Fraction:
+        """The largest M_s - gamma m_z of an exact column: that of all rows."""
+        ends = []
+        for block in self.blocks:
+            held = sum((self.lower[x] * column[x] for x in block), Fraction(0))
+            free = 1 - sum((self.lower[x] for x in block), Fraction(0))
+            own = [column[x] for x in block]
+            ends.append((held + free * max(own), held + free * min(own)))
+        return max(most - self.gamma * least for (most, _), (_, least) in permutations(ends, 2))
+
+
+@dataclass(frozen=True)
 class PolyhedralCone(Cone):
-    """v in `base` and row . v <= 0 for every one of `rows` (each of k rationals)."""
+    """v in `base` and row . v <= 0 for every one of `rows` (each of k rationals); `means` where that is what all of
+    them say, which takes far fewer rows with variables of its own."""
 
     base: FreeCone | CompleteCone | GraphCone
     rows: tuple[tuple[Fraction, ...], ...]
+    means: BlockMeans | None = field(default=None, compare=False, repr=False)
 
     def excess(self, column: Sequence[Fraction]) -> Fraction:
-        own = (sum((a * v for a, v in zip(row, column, strict=True) if a), Fraction(0)) for row in self.rows)
+        if self.means is not None:
+            return max(self.base.excess(column), self.means.excess(column))
+        shared = math.lcm(*(value.denominator for value in column))
+        numbers = [value.numerator * (shared // value.denominator) for value in column]
+        own = (
+            Fraction(sum(map(operator.mul, row, numbers)), denominator * shared) for denominator, row in self._integers
+        )
         return max(self.base.excess(column), *own)
+
+    @cached_property
+    def _integers(self) -> list[tuple[int, list[int]]]:
+        """(denominator, integers) of each row: hundreds of rows are looked at for every column."""
+        shared = [math.lcm(*(value.denominator for value in row)) for row in self.rows]
+        return [(d, [int(value * d) for value in row]) for d, row in zip(shared, self.rows, strict=True)]
 
     def payload(self) -> dict[str, object]:
         return {

@@ -31,6 +31,9 @@ def rational(number: object, where: str = "number") -> Fraction:
     """
     if isinstance(number, Fraction):
         return number
+    if isinstance(number, float) and math.isfinite(number):
+        # NumPy's float64 too, whose own repr names the type. Of a Decimal nothing is left to reduce.
+        return Fraction(Decimal(float.__repr__(number)))
     if isinstance(number, bool) or type(number).__name__ in ("bool", "bool_"):
         raise InputError(f"a truth value ({number}) stands where a number is needed", where, "give a number")
     if isinstance(number, numbers.Integral):

@@ -10,8 +10,8 @@ from pathlib import Path
 from rropt.errors import InputError
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> Path:
-    """Write `text` (UTF-8) to `path` through a temporary name and a rename, so that no half file ever shows.
+def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
+    """Write `text` (as UTF-8, unless it is bytes) to `path` through a temporary name and a rename: no half file shows.
 
     Missing parent folders are made. Raises InputError where the place cannot be written.
     """
@@ -24,8 +24,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> Path:
     except OSError as error:
         raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text if isinstance(text, bytes) else text.encode())
             stream.flush()
             os.fsync(stream.fileno())
         # mkstemp makes a private file; what a user publishes follows the user's own umask.
@@ -73,3 +73,23 @@ def read_text(path: str | os.PathLike[str], what: str) -> str:
     except ValueError:
         # What Python says of a name with a zero byte.
         raise InputError(f"cannot read this {what} (no file has such a name)", repr(str(path)), "check it") from None
+
+
+def lock_alone(handle: int) -> bool:
+    """Whether the open file is now ours alone, until it is closed or the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        os.lseek(handle, 1 << 40, os.SEEK_SET)  # beyond the text: a locked byte could not be read
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -14,7 +14,7 @@ from rropt.assembly import Status, assemble, gap_of, in_units
 from rropt.certificates import Certificate
 from rropt.checker import Verdict
 from rropt.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
-from rropt.constraints import ApproximateLDP, Constraint
+from rropt.constraints import RLDP, ApproximateLDP, Constraint
 from rropt.constraints.entropy import tightest_floor
 from rropt.constraints.mixture import sole_mixture
 from rropt.errors import InputError
@@ -63,7 +63,7 @@ class SolveOptions:
     """How to solve: the `[solve]` table of a problem file.
 
     `route` is "auto" or a route's name, `gap` the wanted distance of value and bound (times max(1, |bound|), in
-    the objective's unit), `time_limit` seconds or None, `solver` one the route knows, `workers` processes (one as yet).
+    the objective's unit), `time_limit` seconds or None, `solver` one the route knows, most `workers` processes.
     """
 
     route: str = "auto"
@@ -234,7 +234,7 @@ class Problem:
             found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
         free = free and program.floor is None and program.risk is None
-        if free and not any(isinstance(rule, ApproximateLDP) for rule in self.constraints):
+        if free and not any(isinstance(rule, ApproximateLDP | RLDP) for rule in self.constraints):
             found.append("no privacy constraint is declared")
         return tuple(found)
 

@@ -64,6 +64,11 @@ class Utility(ABC):
 
     version: ClassVar[int] = 1
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is about mutual information of the inputs alone, beside which cones may keep their own words."""
+        return False
+
     @abstractmethod
     def payload(self) -> dict[str, object] | None:
         """The `utility` object of the certificate format, or None where it knows no such utility."""
@@ -124,6 +129,10 @@ class Information(ColumnSum):
         if self.given is not None:
             table["given"] = [[str(weight) for weight in row] for row in self.given]
         return table
+
+    @property
+    def plain(self) -> bool:
+        return self.given is None
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -266,8 +275,7 @@ class Program:
 
     def __post_init__(self) -> None:
         # The words of a robust cone stand only where the certificate format takes them.
-        plain = isinstance(self.utility, Information) and self.utility.given is None and self.sense == "maximize"
-        alone = plain and self.outputs is None and not self.rows
+        alone = self.utility.plain and self.sense == "maximize" and self.outputs is None and not self.rows
         if isinstance(self.cone, RobustCone) and not (alone and self.cone.fits(self.weights)):
             object.__setattr__(self, "cone", self.cone.general())
 
@@ -302,10 +310,8 @@ class Program:
             return utility.version
         if self.has_entropy or isinstance(self.cone, ConfidenceCone):
             return 3
-        newer = isinstance(utility, ChiSquare) or self.structure is not None
-        if isinstance(utility, Information):
-            newer = newer or utility.given is not None or self.outputs is not None
-        return 2 if newer else 1
+        informed = isinstance(utility, Information) and (utility.given is not None or self.outputs is not None)
+        return 2 if informed or isinstance(utility, ChiSquare) or self.structure is not None else 1
 
     @cached_property
     def empty_cells(self) -> frozenset[tuple[int, int]]:

@@ -1,18 +1,10 @@
-"""Mechanisms whose mutual information is large at every distribution of a set: the maximin, with a proved bound.
-
-For one mechanism I_P(X; Y) is concave in P, which makes its least value hard. But over the measures theta on columns it
-is linear, for I_P = sum_v theta_v mu_P(v). So max over mechanisms of min over P of I_P is a matrix game, and its value
-is the least, over mixtures lambda of distributions of F, of
-
-    max over mechanisms of sum_i lambda_i I_{P_i}(X; Y) = max of I(X; Y | Z),
-
-Z telling which P_i was drawn: mutual information given another variable, a problem with certificates. Whatever the
-mixture, its optimum is no less than the maximin; at the best mixture they are equal. Both players grow their lists in
-turn: columns from the certified optimum of the mixture, distributions from descents on I_P.
+"""Mechanisms whose mutual information is large at every distribution of a set: the maximin with every problem of a
+mixture certified (the game is that of `routes/maximin.py`), and the protocol Q^2 of Theorem 12.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 from scipy import optimize, sparse
 
-from rropt.comparison.worst_information import WorstInformation, worst_columns, worst_information
 from rropt.confidence import ChiSquareSet
 from rropt.constraints import RLDP
 from rropt.constraints.base import Constraint
@@ -33,19 +24,16 @@ from rropt.priors import Prior
 from rropt.problem import Maximize, Problem, Solution
 from rropt.programs import xlogx
 from rropt.rounding import round_to_mechanism
+from rropt.routes.base import ignore_progress
 from rropt.routes.lp import LpModel
+from rropt.routes.maximin import Game, Mixture, Point
 from rropt.routes.rays import cdd_rays
+from rropt.worst_case import WorstInformation, worst_columns, worst_information
 
-GRAIN, SHARE_GRAIN = 1 << 30, 1 << 20
-"""Probabilities are multiples of 2^-30 or so, shares of a mixture of 2^-20."""
-SHARES = (0.0, 2.0**-26, 2.0**-18, 2.0**-10, 0.5)
-"""Shares by which a distribution is moved toward the observed one until it is surely in F."""
-REPLIES, DESCENTS, STARTS = 30, 60, 6
 LARGEST_LISTED = 9
 """Inputs up to which all vertices are listed for the protocol of Theorem 12."""
 
 Array = np.ndarray
-Point = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,54 +90,31 @@ def maximin_information(
         raise InputError(
             f"gap is {gap}, rounds {rounds}, time_limit {time_limit}", "maximin_information", "give numbers above 0"
         )
-    return _Game(confidence, tuple(constraints), gap, time.monotonic() + time_limit).run(rounds, boxes)
+    until = time.monotonic() + time_limit
+    mixtures = _Mixtures(confidence, tuple(constraints), gap, until)
+    game = Game(confidence, gap, lambda: time.monotonic() > until, mixtures.optimum)
+    matrix, done = game.run(rounds, ignore_progress)
+    best = game.best
+    if best is None or best.proof.limit is None:
+        raise InputError("no bound could be proved", "maximin_information", "give more time, or fewer inputs")
+    made = round_to_mechanism(best.proof.problem.compile(), matrix, None)
+    if isinstance(made, Refusal):
+        raise InputError(str(made), "maximin_information", "loosen the constraints")
+    worst = worst_information(made, confidence, gap / 4, boxes)
+    return Maximin(made, worst, best.proof.limit, best.proof, best.points, best.shares, done)
 
 
-class _Game:
-    """The columns and distributions found so far."""
+class _Mixtures:
+    """Problems of mixtures, each solved, proved and checked."""
 
     def __init__(self, confidence: ChiSquareSet, constraints: tuple[Constraint, ...], gap: float, until: float) -> None:
-        self.confidence, self.constraints, self.gap, self.until = confidence, constraints, gap, until
-        self.points: list[Point] = [confidence.center.probabilities]
-        size = len(confidence.pairs)
-        self.columns = np.ones((size, 1)) / size
-        self.best: tuple[Fraction, Solution, tuple[Point, ...], tuple[Fraction, ...]] | None = None
+        self.pairs, self.constraints, self.gap, self.until = confidence.pairs, constraints, gap, until
+        self.started = False
 
-    def run(self, rounds: int, boxes: int) -> Maximin:
-        """Optima of mixtures and replies to them in turn, then what is proved of the last game's mechanism."""
-        shares, done, theta = np.ones(1), 0, np.ones(1)
-        for _ in range(rounds):
-            before = self.columns.shape[1]
-            done += 1
-            self._solved(shares)
-            shares, theta, value = self._replies()
-            assert self.best is not None
-            if float(self.best[0]) - value <= self.gap / 2 or time.monotonic() > self.until:
-                break
-            if self.columns.shape[1] == before:
-                break
-        assert self.best is not None
-        bound, solution, points, weights = self.best
-        made = round_to_mechanism(solution.problem.compile(), self.columns * theta, None)
-        if isinstance(made, Refusal):
-            raise InputError(str(made), "maximin_information", "loosen the constraints")
-        worst = worst_information(made, self.confidence, self.gap / 4, boxes)
-        return Maximin(made, worst, bound, solution, points, weights, done)
-
-    # -- the certified side --------------------------------------------------------------------------
-
-    def _solved(self, shares: Array) -> None:
-        """The optimum of I(X; Y | Z) for a mixture: its columns, and its bound if it is the best."""
-        whole = [round(float(share) * SHARE_GRAIN) for share in shares]
-        kept = [at for at, number in enumerate(whole) if number > 0]
-        total = sum(whole[at] for at in kept)
-        weights = tuple(Fraction(whole[at], total) for at in kept)
-        points = tuple(self.points[at] for at in kept)
-        table = [
-            [share * point[x] for share, point in zip(weights, points, strict=True)] for x in range(len(points[0]))
-        ]
-        pairs = self.confidence.pairs
-        mean = Prior.from_probabilities([sum(row, Fraction(0)) for row in table], pairs=pairs)
+    def optimum(self, points: tuple[Point, ...], shares: tuple[Fraction, ...]) -> Mixture[Solution] | None:
+        """The certified optimum of I(X; Y | Z) for a mixture."""
+        table = [[share * point[x] for share, point in zip(shares, points, strict=True)] for x in range(len(points[0]))]
+        mean = Prior.from_probabilities([sum(row, Fraction(0)) for row in table], pairs=self.pairs)
         goal = MutualInformation(mean) if len(points) == 1 else MutualInformation(mean, given=table)
         left = max(1.0, self.until - time.monotonic())
         problem = Problem(Maximize(goal), self.constraints)
@@ -159,62 +124,16 @@ class _Game:
             solution = problem.solve(gap=self.gap / 8, time_limit=left)
         except NoRoute:
             # The exact cone of a confidence set knows plain mutual information alone: its first bound stands.
-            if self.best is None:
+            if not self.started:
                 raise
-            return
+            return None
+        self.started = True
         if solution.mechanism is None:
             raise InputError(
                 "no mechanism satisfies them", "constraints", "; ".join(solution.warnings) or "loosen them"
             )
-        if solution.limit is not None and (self.best is None or solution.limit < self.best[0]):
-            self.best = solution.limit, solution, points, weights
-        if self.best is None:
-            raise InputError("no bound could be proved", "maximin_information", "give more time, or fewer inputs")
-        found = solution.mechanism.matrix
-        found = found[:, found.sum(axis=0) > 1e-12]
-        found = found / found.sum(axis=0)
-        known = self.columns
-        new = [y for y in range(found.shape[1]) if np.abs(known - found[:, y : y + 1]).max(axis=0).min() > 1e-9]
-        self.columns = np.hstack([known, found[:, new]])
-
-    # -- the game over what is known -----------------------------------------------------------------
-
-    def _replies(self) -> tuple[Array, Array, float]:
-        """(shares of the distributions, theta, value) once no descent finds a worse distribution for theta."""
-        for _ in range(REPLIES):
-            shares, theta, value = self._game()
-            matrix = self.columns[:, theta > 1e-12] * theta[theta > 1e-12]
-            own = xlogx(matrix).sum(axis=1)
-            worst, point = value, None
-            for start in self._starts():
-                found, at = descend(own, matrix, self.confidence, start)
-                if found < worst - self.gap / 64:
-                    worst, point = found, at
-            exact = None if point is None else surely(self.confidence, point)
-            if exact is None or exact in self.points:
-                return shares, theta, worst
-            self.points.append(exact)
-        return (*self._game()[:2], worst)
-
-    def _starts(self) -> list[Array]:
-        """Where descents begin: the centre and the distributions that have been worst lately."""
-        return [self.confidence.center.array, *[np.array([float(p) for p in at]) for at in self.points[-STARTS:]]]
-
-    def _game(self) -> tuple[Array, Array, float]:
-        """max over theta of the least sum theta_v mu_P(v) over the points: a linear programme, its duals the shares."""
-        size, count, points = *self.columns.shape, len(self.points)
-        worth = np.array([informations(np.array([float(p) for p in point]), self.columns) for point in self.points])
-        top = sparse.hstack([sparse.csr_matrix(-worth), np.ones((points, 1))])
-        sums = sparse.hstack([sparse.csr_matrix(self.columns), sparse.csr_matrix((size, 1))])
-        cost = np.append(np.zeros(count), 1.0)
-        upper = np.concatenate([np.zeros(points), np.ones(size)])
-        lower = np.concatenate([np.full(points, -np.inf), np.ones(size)])
-        ends = np.append(np.zeros(count), -np.inf), np.full(count + 1, np.inf)
-        found = LpModel(cost, sparse.vstack([top, sums], format="csr"), lower, upper, *ends).solve(None, None)
-        if found.x is None or found.row_dual is None:
-            raise InputError(f"the game of the columns ended {found.status}", "maximin_information", "try another gap")
-        shares = np.maximum(found.row_dual[:points], 0.0)
-        return shares / shares.sum(), np.maximum(found.x[:count], 0.0), found.objective
+        bound = math.inf if solution.limit is None else float_up(solution.limit)
+        return Mixture(points, shares, solution.mechanism.matrix, bound, solution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,38 +203,3 @@ def least_column(confidence: ChiSquareSet, column: Array) -> float:
     inside = grid[max(at - 1, 0)], grid[min(at + 1, 4)]
     found = optimize.minimize_scalar(value, bounds=inside, method="bounded", options={"xatol": 1e-7, "maxiter": 40})
     return min(float(found.fun), values[at])
-
-
-def descend(own: Array, matrix: Array, confidence: ChiSquareSet, start: Array) -> tuple[float, Array]:
-    """(I_P, P) at a local minimum over F from `start`, for a k x m float matrix; `own` is sum_y Q log Q of each row."""
-
-    def information(at: Array) -> float:
-        return float(own @ at - xlogx(at @ matrix).sum())
-
-    point, value = start, information(start)
-    for _ in range(DESCENTS):
-        with np.errstate(divide="ignore"):
-            slope = own - matrix @ np.log(np.maximum(point @ matrix, 1e-300))
-        new = confidence.support(-slope)[1]
-        found = information(new)
-        if not found < value - 1e-13:
-            break
-        point, value = new, found
-    return value, point
-
-
-def surely(confidence: ChiSquareSet, point: Array) -> Point | None:
-    """A short rational distribution of F next to `point`, or None."""
-    center = confidence.center.array
-    for share in SHARES:
-        whole = [max(0, round(float(value) * GRAIN)) for value in point + share * (center - point)]
-        total = sum(whole)
-        found = tuple(Fraction(number, total) for number in whole)
-        if confidence.joint.contains(found, surely=True):
-            return found
-    return None
-
-
-def informations(prior: Array, columns: Array) -> Array:
-    """mu_P(v) of every column: sum_x P_x v_x log v_x - w log w, w = P . v."""
-    return np.asarray(prior @ xlogx(columns) - xlogx(prior @ columns))

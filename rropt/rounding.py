@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +22,7 @@ from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.margins import round_with_margins
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.programs import Program
+from rropt.programs import Program, Row
 from rropt.routes.anchor import find_anchor, is_emptiness
 from rropt.routes.entropy import floor_anchor
 from rropt.routes.event_anchor import event_anchor
@@ -53,6 +54,14 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
         if not (sums > 0).all():
             return Refusal("every output of some input is forbidden")
     q = q / sums
+    if program.risk is not None and outputs is not None and (unused := _unused(program, q)):
+        # Nobody is found in a release that nobody is given; the smallest entries there may tell all.
+        rows = [
+            Row("unused", "<=", Fraction(0), tuple((x, y, Fraction(1)) for x in range(program.size))) for y in unused
+        ]
+        emptied = round_to_mechanism(replace(program, rows=(*program.rows, *rows)), q, outputs)
+        if not isinstance(emptied, Refusal):
+            return emptied
     labels = tuple(outputs) if outputs is not None else tuple(f"output {y + 1}" for y in range(q.shape[1]))
     anchored = find_anchor if program.approximate is None else event_anchor
     found = (anchored(program, q), 0.0) if program.floor is None else floor_anchor(program, q)
@@ -86,6 +95,11 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
             return mechanism
         return Refusal("the entropy floor leaves no slack to round in", "lower it a little")
     return Refusal("no exact mechanism was found near the float one")
+
+
+def _unused(program: Program, q: FloatArray) -> list[int]:
+    """The columns that next to nothing goes to, but those that the program empties."""
+    return [y for y in range(q.shape[1]) if q[:, y].max() < NEGLIGIBLE and (0, y) not in program.empty_cells]
 
 
 def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagonalMechanism | Refusal:

@@ -240,6 +240,37 @@ def points_progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
+def sweep_progress(what: str) -> Iterator[Callable[[int, int, int], None]]:
+    """A progress bar of (points done, done in earlier runs, points in all) on the error stream, with the time that is
+    left at the speed of this run; nothing where that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, resumed, total: None
+        return
+    counted = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
+    columns = (TextColumn(what), BarColumn(), counted, TextColumn("{task.fields[left]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=1, left="")
+        started = time.monotonic()
+
+        def report(done: int, resumed: int, total: int) -> None:
+            left = ""
+            if done > resumed:
+                seconds = (time.monotonic() - started) / (done - resumed) * (total - done)
+                left = f"{clock(seconds)} left"
+            bar.update(task, total=max(total, 1), completed=done, left=left)
+
+        yield report
+
+
+def clock(seconds: float) -> str:
+    """A time as "1:05" or "2:00:07"."""
+    whole = round(seconds)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+@contextmanager
 def progress(goal: float) -> Iterator[Callable[[float | None, float | None], None]]:
     """A progress bar on the error stream with value, bound and gap; nothing where that is no terminal.
 

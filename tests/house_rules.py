@@ -23,8 +23,10 @@ LEVELS: tuple[tuple[str, ...], ...] = (
         "cli_compare",
         "cli_data",
         "cli_figures",
+        "cli_folder",
         "cli_models",
         "cli_report",
+        "cli_sweep",
         "__main__",
     ),
     ("studies", "terminal"),
@@ -37,15 +39,15 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("proofs", "rounding", "weight_rounding", "comparison"),
     ("routes", "certificates"),
     ("objectives", "constraints"),
-    ("programs", "design_utilities"),
-    ("cones", "approximate", "confidence_cone", "block_cones", "floors", "mixtures", "posterior_risk"),
+    ("programs", "design_utilities", "least_information", "worst_case"),
+    ("cones", "approximate", "confidence_cone", "block_cones", "floors", "mixtures", "mixture_files", "posterior_risk"),
     ("mechanisms",),
     ("inference", "sampling", "criteria", "confidence", "priors"),
-    ("exact", "microdata", "files", "assignments"),
+    ("exact", "microdata", "files", "assignments", "parallel", "extras"),
     ("errors",),
 )
 # The trusted checker stands apart from the levels: it is called as a stranger would call it.
-CHECKER, CHECKER_CALLERS = "checker", ("assembly", "problem", "cli", "__init__")
+CHECKER, CHECKER_CALLERS = "checker", ("assembly", "problem", "release", "cli", "__init__")
 # `comparison` may use of the rooms between it and `mechanisms` only these.
 COMPARISON_MAY = ("routes.lp", "routes.milp")
 SOLVERS, SOLVER_ROOM = ("cvxpy", "highspy", "cdd"), "routes"

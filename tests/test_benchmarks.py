@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 NAMES = ("full_lp", "large", "ties", "metric", "offdiagonal", "rldp", "exact_rldp", "linear_loss", "sampling")
-NAMES += ("peers", "release", "birkhoff", "growth")
+NAMES += ("peers", "peer_answers", "release", "birkhoff", "growth")
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from rropt.errors import InputError
 from rropt.exact import (
     Interval,
     cleared,
+    coefficient,
     declared_text,
     dyadic_down,
     dyadic_up,
@@ -27,6 +29,7 @@ from rropt.exact import (
     log_enclosure,
     rational,
     rational_text,
+    shown,
     xlogx_ball,
 )
 
@@ -256,3 +259,48 @@ def test_zero_is_shown_as_zero() -> None:
     """Not as -0: the epsilon of a mechanism that says nothing is printed."""
     for directed in (float_down, float_up):
         assert math.copysign(1.0, directed(F(0))) == 1.0
+
+
+def test_a_rational_of_another_library_means_itself() -> None:
+    class Ratio:
+        numerator, denominator = 6, 8
+
+    numbers.Rational.register(Ratio)
+    assert rational(Ratio()) == F(3, 4)
+
+
+@pytest.mark.parametrize("number", [0, "1e-100", -(10**100), F(1, 3), 2.5])
+def test_a_coefficient_that_a_solver_can_take(number: object) -> None:
+    assert coefficient(number, "here") == rational(number)
+
+
+@pytest.mark.parametrize("number", ["0.99e-100", "-0.99e-100", 10**100 + 1, -(10**100) - 1, 1e101])
+def test_a_coefficient_beyond_a_solver(number: object) -> None:
+    with pytest.raises(InputError, match=r"here.*too large or too small for a solver"):
+        coefficient(number, "here")
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "down", "up"),
+    [
+        (F(1, 3), 3, "0.333", "0.334"),
+        (F(-1, 3), 3, "-0.334", "-0.333"),
+        (F(2, 3) * 10**16, 2, "6.6e+15", "6.7e+15"),
+        (F(1, 3 * 10**8), 2, "3.3e-9", "3.4e-9"),
+        (F(10**14), 2, "100000000000000", "100000000000000"),
+        (F(1, 10**6), 2, "0.000001", "0.000001"),
+        (F(1, 10**7), 2, "1e-7", "1e-7"),
+        (0.5, 3, "0.5", "0.5"),
+        (0, 3, "0", "0"),
+        (math.inf, 3, "infinite", "infinite"),
+        (-math.inf, 3, "-infinite", "-infinite"),
+    ],
+)
+def test_what_a_table_shows_stays_true(value: Fraction | float, digits: int, down: str, up: str) -> None:
+    assert shown(value, digits, up=False) == down
+    assert shown(value, digits, up=True) == up
+
+
+def test_a_float_is_its_own_directed_rounding() -> None:
+    for value in (0.1, -0.1, 0.0, math.inf, -math.inf):
+        assert float_down(value) == value == float_up(value)

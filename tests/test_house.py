@@ -286,7 +286,9 @@ def test_the_lowest_versions_are_the_declared_bounds(checkout: Path, project: di
     pinned, faults = rules.pins((checkout / "constraints-lowest.txt").read_text(encoding="utf-8"))
     assert faults == []
     extras = [
-        line for name in ("learn", "plot", "risk", "tables", "test") for line in project["optional-dependencies"][name]
+        line
+        for name in ("cluster", "learn", "plot", "risk", "tables", "test")
+        for line in project["optional-dependencies"][name]
     ]
     for line in [*project["dependencies"], *extras]:
         need = Requirement(line)

@@ -334,12 +334,6 @@ def test_bad_input(make: object, message: str) -> None:
         make()  # type: ignore[operator]
 
 
-def test_privacy_beside_a_bound_on_risk_has_no_route() -> None:
-    problem = changes((2, 30), [rr.LDP(1), rr.IdentificationRisk([2, 30], 0.1)])
-    with pytest.raises(rr.NoRoute, match="no privacy of columns"):
-        problem.solve()
-
-
 def test_problem_files() -> None:
     text = """
 schema = 1

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from rropt.proofs.shapes import least_bound, most_elements
 from rropt.routes.base import Dual, Effort
 from rropt.routes.blocks import BlockShapes
 from rropt.routes.levelclimbs import LevelClimbs
-from rropt.routes.levels import LevelBlocks
+from rropt.routes.levelpoints import LevelBlocks
 from rropt.routes.levelsearch import LevelPricer, LevelSearch
 from rropt.routes.levelstart import primal_start
 from rropt.routes.master import Master
@@ -310,3 +311,50 @@ def test_a_proof_is_cut_off_where_the_format_ends() -> None:
         assert elements(least_bound(found.roots, most)) <= most
     assert least_bound(found.roots, whole) == -math.inf
     assert most_elements(BlockShapes(cone, prior)) == 10**8 // (2 * 8 * 4)
+
+
+@pytest.fixture(scope="module")
+def searched() -> tuple[Program, np.ndarray, LevelSearch]:
+    """Sex and education of Adult, 2 x 16 values, of which the rarest is one in a thousand: 300 nodes at good prices."""
+    data = Path(__file__).parents[1] / "models" / "data" / "adult_sex_education.csv"
+    confidence = rr.ChiSquareSet(rr.Prior.from_csv(data, pairs=("sex", "education")))
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(1, confidence)]).compile()
+    assert isinstance(program.cone, RobustCone)
+    blocks = LevelBlocks(program.cone, confidence.counts.array)
+    prices = primal_start(blocks, lambda share: False).prices
+    return program, prices, LevelPricer(blocks, prices).search(1e-4, 300)
+
+
+def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
+    """Else two thirds of the bound remain, however often b is split."""
+    _, _, found = searched
+    assert found.best > 0
+    assert found.bound < found.best + 0.05
+    ways: list[object] = []
+    stack = list(found.roots)
+    while stack:
+        node = stack.pop()
+        if node.parts is not None:
+            ways.append(node.way)
+            stack += node.parts
+    assert sum(isinstance(way, int) for way in ways) > len(ways) / 4
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0, None])
+def test_a_proof_is_as_long_as_time_allows(
+    searched: tuple[Program, np.ndarray, LevelSearch], seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rropt.proofs.levels.SHORT", 10)
+    program, prices, found = searched
+    proof = prove_levels(program, Dual(prices, levels=found), seconds)
+    assert proof is not None
+    assert proof.bound is not None
+    trees = proof.payload["levels"]
+    assert isinstance(trees, list)
+    elements = sum(map(len, trees))
+    if seconds == 0.0:
+        assert elements <= 12
+    if seconds is None:
+        assert elements > 40
+        assert float(proof.bound) == pytest.approx(float(prices.sum()) + found.bound, abs=1e-6)
+    assert float(proof.bound) >= float(prices.sum()) + found.bound - 1e-9

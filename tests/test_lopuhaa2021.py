@@ -105,7 +105,8 @@ def test_a_picture_holds_every_point_and_escapes_names() -> None:
     curve = Curve("a < b", (1.0, 2.0, 3.0), (0.5, None, 0.7), (1, 0, 1))
     figure = Figure("f", "t & u", (Panel("p", "x", "y", (curve,), scattered=True),), "note")
     tree = ElementTree.fromstring(figure.svg())
-    assert len(tree.findall(".//{*}circle")) == 2
+    # Two points that there are, and one in the legend.
+    assert [dot.get("r") for dot in tree.findall(".//{*}circle")] == ["1.6", "1.6", "3"]
     assert "a < b" in [text.text for text in tree.findall(".//{*}text")]
     assert rows(figure.csv())[1]["y"] == ""
 

@@ -140,6 +140,15 @@ def test_bounds_are_proved_and_meet_the_value(objective, prior, gamma):
         assert float(objective(prior).value(other).upper) >= float(found.bound)
 
 
+@pytest.mark.parametrize(
+    ("prior", "epsilon"), [(SKEWED, 1), (rr.Prior.uniform(6), 2), (rr.Prior.from_counts([9, 6, 3, 2, 1]), 3)]
+)
+def test_the_largest_eigenvalue_is_certified_to_eight_digits(prior, epsilon):
+    found = solved(rr.EOptimality(prior), [rr.LDP(epsilon=epsilon)], gap=1e-8)
+    assert found.status == "certified", found.warnings
+    assert found.gap <= 1e-8 * max(1, abs(found.value))
+
+
 @pytest.mark.parametrize(("k", "gamma"), [(3, 2), (5, 3), (6, "1.5"), (7, 20)])
 def test_at_equal_frequencies_all_criteria_have_the_subset_design(k, gamma):
     """M of a symmetric design is a multiple of the unit matrix on contrasts: the one with the largest f(t)."""

@@ -62,8 +62,21 @@ def test_the_source_distribution_holds_what_it_needs(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as stream:
         names = {name.partition("/")[2] for name in stream.getnames()}
-    needed = {"LICENSE", "NOTICE", "Makefile", "constraints.txt", "tests/test_house.py", "setup.py"}
-    assert needed | {f"models/{name}" for name in MODEL_FILES} <= names
+    needed = {"LICENSE", "NOTICE", "Makefile", "constraints.txt", "tests/test_house.py", "setup.py", "CITATION.cff"}
+    assert needed | {"docs/certificate.schema.json"} | {f"models/{name}" for name in MODEL_FILES} <= names
+    assert not [name for name in names if name.endswith((".pyc", ".pyo")) or "__pycache__" in name]
+
+
+def test_the_source_distribution_holds_every_tracked_file(built: Path, checkout: Path) -> None:
+    """What was left out would be missing where somebody runs the tests or builds the site from it."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=checkout, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    tracked = {name for name in listed.stdout.decode().split("\0") if name and (checkout / name).is_file()}
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as stream:
+        names = {name.partition("/")[2] for name in stream.getnames()}
+    assert tracked - names == set()
 
 
 def test_the_wheel_works_without_the_checkout(built: Path, empty: Path, tmp_path: Path) -> None:

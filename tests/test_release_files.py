@@ -307,7 +307,7 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
     """What can be wrong with a file, and what is said of it."""
     return {
         "no file": (lambda: "none.csv", "there is no such file"),
-        "a folder": (lambda: os.mkdir("d.csv") or "d.csv", "this is a folder"),
+        "a folder": (lambda: os.mkdir("d.csv") or "d.csv", "it has no .parquet file"),
         "no format": (lambda: Path("t.xls").write_text("x\na\n") and "t.xls", "tells no format"),
         "an empty text file": (lambda: Path("t.csv").write_text("") or "t.csv", "cannot be read"),
         "an empty Parquet file": (lambda: Path("t.parquet").write_text("") or "t.parquet", "cannot be read"),

@@ -12,6 +12,7 @@ import pytest
 
 import rropt as rr
 from rropt.errors import InputError
+from rropt.mechanisms.mechanism import RANK_PRIME
 from rropt.objectives import MinimaxRisk
 from rropt.remedy import mixed
 from rropt.strategy import exact_locally_best
@@ -178,3 +179,27 @@ def test_bad_input(call, said: str):
     blunt = rr.Mechanism.from_rationals([[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]])
     with pytest.raises(InputError, match=said):
         call(blunt)
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 3), (4, 20, 4), (4, 20, 3), (6, 30, 2), (8, 4, 4), (8, 5, 2)])
+def test_ranks_of_wide_and_of_tall_tables(shape: tuple[int, int, int]) -> None:
+    """Integer products of a k x r and an r x m table, by elimination in rationals; a column of multiples of the prime
+    that ranks are looked for with is not hidden."""
+    k, m, r = shape
+    rng = np.random.default_rng(k + m)
+    left, right = rng.integers(1, 2**20, (k, r)).astype(object), rng.integers(1, 2**20, (r, m)).astype(object)
+    table = left @ right
+    if r > 1:
+        table[:, 0] *= RANK_PRIME
+    rows = [[Fraction(int(entry), int(sum(row))) for entry in row] for row in table.tolist()]
+    left_over, found = [list(row) for row in rows], 0
+    for column in range(m):
+        pivot = next((x for x in range(found, k) if left_over[x][column]), None)
+        if pivot is None:
+            continue
+        left_over[found], left_over[pivot] = left_over[pivot], left_over[found]
+        for x in range(found + 1, k):
+            factor = left_over[x][column] / left_over[found][column]
+            left_over[x] = [one - factor * two for one, two in zip(left_over[x], left_over[found], strict=True)]
+        found += 1
+    assert rr.Mechanism.from_rationals(rows).rank == found == r

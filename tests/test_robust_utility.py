@@ -13,8 +13,10 @@ from drawing import exact, random_rows
 from scipy import optimize
 
 import rropt as rr
-from rropt.comparison.worst_information import worst_columns
-from rropt.robust_utility import descend, informations, least_column, surely, xlogx
+from rropt.programs import xlogx
+from rropt.robust_utility import least_column
+from rropt.routes.maximin import descend, informations, surely
+from rropt.worst_case import worst_columns
 
 F = Fraction
 TWO = rr.ChiSquareSet([[30, 70], [55, 45]])

@@ -204,8 +204,13 @@ def test_counts_of_batches_add_up():
 @pytest.mark.long
 @pytest.mark.parametrize(
     "family",
-    [SubsetSelection(4, epsilon=1, t=2), UnaryEncoding(4, epsilon=1), HadamardResponse(4, epsilon=1)],
-    ids=["subset", "unary", "hadamard"],
+    [
+        SubsetSelection(4, epsilon=1, t=2),
+        UnaryEncoding(4, epsilon=1),
+        HadamardResponse(4, epsilon=1),
+        LocalHashing(4, epsilon=1),
+    ],
+    ids=["subset", "unary", "hadamard", "hashing"],
 )
 def test_coverage_of_intervals_of_families(family):
     truth, n, runs = np.array([0.4, 0.3, 0.2, 0.1]), 3000, 10_000
@@ -215,6 +220,9 @@ def test_coverage_of_intervals_of_families(family):
     for counts in draws:
         if isinstance(family, HadamardResponse):
             found = family.estimate(counts)
+        elif isinstance(family, LocalHashing):
+            every = np.array([[int(part) for part in name.replace(":", ",").split(",")] for name in design.outputs])
+            found = family.estimate(np.repeat(every, counts, axis=0))
         else:
             sizes, members = np.zeros(5, dtype=int), np.zeros((5, 4), dtype=int)
             for name, count in zip(design.outputs, counts, strict=True):

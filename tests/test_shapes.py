@@ -316,3 +316,21 @@ def test_any_prices_yield_a_true_bound() -> None:
         assert proof.bound >= F(solution.value) - F(1, 10**12)
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < solution.value + 1e-3
+
+
+@pytest.mark.parametrize("ratio", [{"gamma": 300}, {"gamma": 2}, {"epsilon": 8}, {"gamma": 100_000}])
+def test_simple_ratios_are_certified_too(ratio: dict[str, int]) -> None:
+    """Without any r the weights of vertices are simple multiples of each other: a cut half way between two may be the
+    weight of a third, which floats and the checker would put on different sides."""
+    pairs = rr.Pairs(["f", "m"], ["a", "b", "c"])
+    prior = rr.Prior.from_counts([[30, 70, 20], [55, 45, 90]], pairs=pairs)
+    rule = rr.RLDP(confidence=rr.EveryDistribution(pairs), **ratio)
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(gap=1e-6)
+    assert solution.status == "certified", solution.warnings
+
+
+def test_where_cddlib_breaks_down_another_route_goes_on() -> None:
+    counts = rr.ChiSquareSet([[30, 70, 20], [55, 45, 90]])
+    solution = rr.Problem(rr.Maximize(rr.ChiSquareInformation(counts.counts)), [rr.RLDP(8, counts)]).solve(gap=1e-6)
+    assert solution.status == "certified"
+    assert any("route columns took the problem" in note for note in solution.warnings)

@@ -20,8 +20,8 @@ from rropt import (
     SecretRandomizedResponse,
     worst_information,
 )
-from rropt.comparison.worst_information import _Search, worst_columns
 from rropt.mechanisms.robust.search import information, xlogx
+from rropt.worst_case import _Search, worst_columns
 
 F = Fraction
 SETS = {

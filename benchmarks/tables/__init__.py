@@ -9,6 +9,7 @@ from benchmarks.tables.large import Large
 from benchmarks.tables.linear_loss import LinearLoss
 from benchmarks.tables.metric import Metric
 from benchmarks.tables.offdiagonal import OffDiagonal
+from benchmarks.tables.peer_answers import PeerAnswers
 from benchmarks.tables.peers import Peers
 from benchmarks.tables.release import Release
 from benchmarks.tables.rldp import Rldp
@@ -26,6 +27,7 @@ TABLES: tuple[Table, ...] = (
     LinearLoss(),
     Sampling(),
     Peers(),
+    PeerAnswers(),
     Release(),
     Birkhoff(),
     Growth(),

@@ -144,11 +144,12 @@ def birkhoff(
     are rounded to multiples of 1/denominator (2^-53 by default) with all row and column sums exact.
 
     Method "bottleneck" takes permutations of large entries first. It never gives more than (n - 1)^2 + 1 terms (see
-    `BirkhoffDecomposition.most_terms`), one a shift for circulants, and on random matrices of n = 50 to 250 a tenth
-    to a sixth fewer than always taking the largest possible weight does. Finding the fewest is NP-hard (Dufossé and
-    Ucar 2016); method "fewest" asks HiGHS for them, for up to `time_limit` seconds (None: no limit), and makes what
-    it finds exact. It is for matrices with at most 1,000 permutations within their positive entries: n <= 6, or few
-    positive entries. It is proved to be the fewest where `len(decomposition) == decomposition.lower_bound`.
+    `BirkhoffDecomposition.most_terms`), one a shift for circulants, and fewer on random matrices than always taking the
+    largest possible weight does: an eighth at n = 100, a fiftieth at n = 200, where a term is sought in less time.
+    Finding the fewest is NP-hard (Dufossé and Ucar 2016); method "fewest" asks HiGHS for them, for up to `time_limit`
+    seconds (None: no limit), and makes what it finds exact. It is for matrices with at most 1,000 permutations within
+    their positive entries: n <= 6, or few positive entries. It is proved to be the fewest where
+    `len(decomposition) == decomposition.lower_bound`.
 
     Raises InputError for a matrix that is not square and bistochastic, an unknown method, a time limit that is no
     number of seconds, and for "fewest" with more permutations.

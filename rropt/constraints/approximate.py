@@ -27,9 +27,10 @@ class ApproximateLDP(Constraint):
     Declare `epsilon` (nats, in (0, 20]) or the ratio `gamma` > 1, and 0 < `delta` < 1. The sum of positive parts is the
     largest sum over a set of outputs: the form is a row for each pair and each set, so the outputs must be fixed. Up to
     k (k - 1) (2^m - 2) = 4096, which is 6 inputs and 6 outputs, all rows stand in the certificate; beyond, where the
-    objective is linear, only those that bound it, and the checker itself looks at the mechanism's worst events. An
-    irrational ratio is taken from above in the rows (a bound is then true) and from below in `violation`; both say the
-    same of any mechanism on the grid of 2^-53, which is verified when it is declared.
+    objective is linear (or a Bayes gain with an output for each action), only those that bound it, and the checker
+    itself looks at the mechanism's worst events; information is bounded there, and not certified. An irrational ratio
+    is taken from above in the rows (a bound is then true) and from below in `violation`; both say the same of any
+    mechanism on the grid of 2^-53, which is verified when it is declared.
     Raises InputError. Source: Dwork and Roth 2014, Lemma 3.17, for one respondent.
     """
 

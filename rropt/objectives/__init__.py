@@ -41,7 +41,7 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
     Raises InputError for an unknown word or key, or where the objective needs a prior and there is none.
     """
     allowed = {
-        MutualInformation.kind: {"units", "given"},
+        MutualInformation.kind: {"units", "given", "worst_case"},
         ChiSquareInformation.kind: set(),
         MinimaxRisk.kind: {"queries"},
         DOptimality.kind: set(),
@@ -70,7 +70,7 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
     if kind == Trace.kind:
         return Trace(prior)
     if kind == MutualInformation.kind:
-        return MutualInformation(prior, str(keys.get("units", "nats")), keys.get("given"))
+        return MutualInformation(prior, str(keys.get("units", "nats")), keys.get("given"), keys.get("worst_case"))
     if kind == ChiSquareInformation.kind:
         return ChiSquareInformation(prior)
     if kind == DOptimality.kind:

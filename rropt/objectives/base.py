@@ -35,6 +35,10 @@ class Objective(ABC):
         """`value` in the unit of the utility: nats where it is an information in bits."""
         return self.value(mechanism)
 
+    def enclosed(self, mechanism: Mechanism, gap: float, seconds: float | None) -> Interval:
+        """`own_value`; where that is a search, its ends are `gap` apart, or as near as `seconds` allow."""
+        return self.own_value(mechanism)
+
     @abstractmethod
     def form(self, inputs: tuple[str, ...]) -> Utility:
         """The utility of the closed vocabulary, in nats where it is an information."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from flint import arb
 
+from rropt.confidence import ChiSquareSet, Confidence, KnownDistribution
 from rropt.errors import InputError
-from rropt.exact import Interval, cleared, rational
+from rropt.exact import Interval, ball, cleared, enclosure, rational
+from rropt.least_information import LeastInformation
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives.base import Objective, check_domain, check_prior
-from rropt.priors import Prior
+from rropt.priors import Pairs, Prior
 from rropt.programs import ChiSquare, Information, Utility
+from rropt.worst_case import worst_information
+
+BOXES, SMALLEST = 400, 1e-7
+"""Boxes that the least information over a set is enclosed with at most, and the least width of it that is tried."""
 
 
 @dataclass(frozen=True, init=False)
@@ -25,6 +32,11 @@ class MutualInformation(Objective):
     release): a k x J table of counts or probabilities, rows in the order of the inputs and in the proportions of the
     prior. The objective is then I(input; output | others); what the release says about all variables is that plus the
     entropy of the others, which no mechanism changes.
+
+    `worst_case` is a set of distributions of the inputs, which are pairs: a `ChiSquareSet`, or the one
+    `KnownDistribution`, which then is the prior. The objective is the least mutual information over that set, whatever
+    the prior says; what is shown as its value holds for every distribution of the set. A problem file gives a word,
+    "counts" or "known", or a table { confidence, alpha, counts, sensitive, other }, as for RLDP. Raises InputError.
     """
 
     kind: ClassVar[str] = "mutual_information"
@@ -32,14 +44,19 @@ class MutualInformation(Objective):
     prior: Prior
     units: str
     given: tuple[tuple[int, ...], ...] | None
+    worst_case: ChiSquareSet | KnownDistribution | None
 
-    def __init__(self, prior: Prior, units: str = "nats", given: object = None) -> None:
+    def __init__(self, prior: Prior, units: str = "nats", given: object = None, worst_case: object = None) -> None:
         check_prior(prior, "MutualInformation")
         if units not in ("nats", "bits"):
             raise InputError(f"{units!r} is no unit of information", "MutualInformation", "use nats or bits")
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "units", units)
         object.__setattr__(self, "given", None if given is None else _joint(given, prior))
+        over = None if worst_case is None else _set(worst_case, prior, given)
+        object.__setattr__(self, "worst_case", over)
+        if isinstance(over, KnownDistribution):
+            object.__setattr__(self, "prior", over.center)
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return None
@@ -50,7 +67,15 @@ class MutualInformation(Objective):
     def own_value(self, mechanism: Mechanism) -> Interval:
         return self._in(mechanism, "nats")
 
+    def enclosed(self, mechanism: Mechanism, gap: float, seconds: float | None) -> Interval:
+        if self.worst_case is None:
+            return self.own_value(mechanism)
+        return worst_information(mechanism, self.worst_case, max(gap, SMALLEST), BOXES, seconds).value
+
     def _in(self, mechanism: Mechanism, units: str) -> Interval:
+        if self.worst_case is not None:
+            found = worst_information(mechanism, self.worst_case).value
+            return found if units == "nats" else _bits(found)
         if self.given is None:
             return mechanism.mutual_information(self.prior, units)
         total = sum(map(sum, self.given))
@@ -63,13 +88,67 @@ class MutualInformation(Objective):
         return Interval(lower, upper)
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
+        if isinstance(self.worst_case, ChiSquareSet):
+            return LeastInformation(self.worst_case)
         if self.given is None:
             return Information(self.prior.weights)
         return Information(tuple(map(sum, self.given)), self.given)
 
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {} if self.units == "nats" else {"units": self.units}
+        if self.worst_case is not None:
+            return {**keys, "worst_case": _set_keys(self.worst_case)}
         return keys if self.given is None else {**keys, "given": [list(row) for row in self.given]}
+
+
+def _bits(nats: Interval) -> Interval:
+    lower = enclosure(lambda: ball(nats.lower) / arb(2).log()).lower
+    return Interval(lower, enclosure(lambda: ball(nats.upper) / arb(2).log()).upper)
+
+
+def _set(declared: object, prior: Prior, given: object) -> ChiSquareSet | KnownDistribution:
+    """The set that `worst_case` means: one as it is, or in the words of a problem file."""
+    where = "MutualInformation worst_case"
+    if given is not None:
+        raise InputError("given stands beside it", where, "give one of them")
+    table = {"confidence": declared} if isinstance(declared, str) else declared
+    if isinstance(table, Mapping):
+        declared = _declared_set(dict(table), prior, where)
+    if not isinstance(declared, ChiSquareSet | KnownDistribution):
+        named = declared.describe() if isinstance(declared, Confidence) else repr(declared)
+        raise InputError(f"{named} is no set that it knows", where, "give a ChiSquareSet, or a KnownDistribution")
+    if declared.pairs.labels != prior.labels:
+        raise InputError("its pairs are not the prior's categories", where, f"they are {declared.pairs!r}, s major")
+    return declared
+
+
+def _declared_set(table: dict[object, object], prior: Prior, where: str) -> ChiSquareSet | KnownDistribution:
+    known = ("confidence", "alpha", "counts", "sensitive", "other")
+    if unknown := set(table) - set(known):
+        raise InputError(f"unknown key {sorted(map(str, unknown))[0]!r}", where, f"known keys: {', '.join(known)}")
+    word, alpha = table.get("confidence", "counts"), table.get("alpha")
+    if word not in ("counts", "known"):
+        raise InputError(f"confidence is {word!r}", where, "use one of: counts, known")
+    if alpha is not None and word != "counts":
+        raise InputError(f"alpha says nothing of confidence = {word!r}", where, "leave it out")
+    sensitive, other = table.get("sensitive"), table.get("other")
+    if (sensitive is None) != (other is None):
+        raise InputError("give both sensitive and other, or neither", where, "they name the values of a pair")
+    pairs = prior.pairs if sensitive is None else Pairs(sensitive, other)  # type: ignore[arg-type]
+    if pairs is None:
+        raise InputError("nothing says which inputs are pairs", where, "give sensitive and other, here or in [input]")
+    counts = table.get("counts")
+    own = prior if counts is None else Prior.from_counts(counts, pairs=pairs)  # type: ignore[arg-type]
+    return KnownDistribution(own) if word == "known" else ChiSquareSet(own, Fraction(1, 20) if alpha is None else alpha)
+
+
+def _set_keys(over: ChiSquareSet | KnownDistribution) -> dict[str, object]:
+    pairs, weights = over.pairs, over.center.weights
+    keys: dict[str, object] = {"confidence": "known"}
+    if isinstance(over, ChiSquareSet):
+        keys = {"confidence": "counts", "alpha": over.alpha}
+    keys["counts"] = [list(weights[pairs.block(s)]) for s in range(len(pairs.sensitive))]
+    return {**keys, "sensitive": list(pairs.sensitive), "other": list(pairs.other)}
 
 
 def _joint(given: object, prior: Prior) -> tuple[tuple[int, ...], ...]:

@@ -27,17 +27,18 @@ def positive_prior(prior: Prior, where: str) -> Prior:
 
 def information_matrix(mechanism: Mechanism, prior: Prior) -> arb_mat:
     """M = sum over columns of q q' / (p.q) as k x k balls at the precision in force."""
-    k, p = len(prior), prior.probabilities
-    own = [[arb(0)] * k for _ in range(k)]
-    for y in range(len(mechanism.outputs)):
-        q = mechanism.column(y)
-        w = sum((a * b for a, b in zip(p, q, strict=True)), Fraction(0))
-        if not w:
-            continue
-        for x in range(k):
-            for z in range(x, k):
-                part = q[x] * q[z] / w
-                own[x][z] += arb(fmpq(part.numerator, part.denominator))
+    k, m = len(prior), len(mechanism.outputs)
+    entries = [
+        [arb(fmpq(numerator, denominator)) for numerator in row]
+        for row, denominator in zip(zip(*mechanism.numerators, strict=True), mechanism.row_denominators, strict=True)
+    ]
+    shares = arb_mat([[arb(fmpq(p.numerator, p.denominator)) for p in prior.probabilities]])
+    mass = (shares * arb_mat(entries)).tolist()[0]
+    # Where the prior is positive, as it is in designs, an output without mass is an empty one.
+    used = [y for y in range(m) if any(mechanism.numerators[y][x] and prior.weights[x] for x in range(k))]
+    columns = arb_mat([[row[y] for y in used] for row in entries])
+    scaled = arb_mat([[row[y] / mass[y] for row in entries] for y in used])
+    own = (columns * scaled).tolist()
     return arb_mat([[own[min(x, z)][max(x, z)] for z in range(k)] for x in range(k)])
 
 

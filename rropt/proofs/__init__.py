@@ -25,7 +25,7 @@ from rropt.proofs.offdiagonal import prove_off_diagonals
 from rropt.proofs.risk import prove_risk
 from rropt.proofs.shapes import prove_shapes
 from rropt.proofs.thresholds import prove_thresholds
-from rropt.routes.base import Dual, Effort
+from rropt.routes.base import GRACE, Dual, Effort
 
 __all__ = ["Proof", "prove", "prove_infeasible"]
 
@@ -59,7 +59,8 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
             return Refusal("nothing was found to prove a bound from")
         if isinstance(program.cone, RobustCone):
             if max(map(len, program.cone.blocks)) > LARGEST_BLOCK:
-                proof = prove_levels(program, dual, stop=effort.closing())
+                left = effort.remaining()
+                proof = prove_levels(program, dual, None if left is None else max(GRACE, left))
             else:
                 proof = prove_shapes(program, dual, target, stop=effort.closing())
             entropy = entropy_proof(program)
@@ -91,6 +92,8 @@ def _prove_risk(program: Program, dual: Dual | None) -> Proof | Refusal:
         return prove_thresholds(program, dual)
     if dual is not None and dual.risk_tree is not None:
         return prove_risk(program, dual.risk_tree)
+    if dual is not None and isinstance(program.utility, Linear):
+        return prove_linear(program, dual)
     return Refusal("no proof kind covers mutual information over all matrices under a bound on risk")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -90,10 +90,11 @@ def exact_ball(value: Fraction) -> arb:
 
 
 def unit_for(duals: Iterable[FloatArray]) -> int:
-    """The unit over which the multipliers of a tree are written: as fine as the largest of them allows."""
+    """The unit over which the multipliers of a tree are written: as fine as the largest of them allows, 0 where no
+    unit makes integers of the format of them."""
     unit = 1 << UNIT_BITS
-    largest = max((float(np.abs(dual).max(initial=0.0)) for dual in duals), default=0.0)
-    while unit > 1 and largest * unit >= LARGEST:
+    largest = max((float(np.nan_to_num(np.abs(dual), nan=math.inf).max(initial=0.0)) for dual in duals), default=0.0)
+    while unit and largest * unit >= LARGEST:
         unit >>= 1
     return unit
 
@@ -150,6 +151,24 @@ def paired(outgoing: list[int], incoming: list[int]) -> list[tuple[tuple[int, in
     return sorted(flows.items())
 
 
+def raised_tree(
+    write: Callable[[int], tuple[list[Any], arb]], unit: int, prices: Sequence[Fraction], prior: Sequence[Fraction]
+) -> tuple[list[Any], list[Fraction], int] | None:
+    """(the elements of a box tree, its raised prices, its unit) from `write(unit)`, which gives the elements over a
+    unit and what their worst leaf leaves open. Where that is so much that a leaf's nu is no integer of the format, the
+    unit is coarser: any multipliers prove something. None where nothing is bounded."""
+    while unit >= 1:
+        items, worst = write(unit)
+        if not worst.is_finite():
+            return None
+        raised = raised_prices(items, worst, unit, prices, prior)
+        if raised is not None:
+            return items, raised, unit
+        largest = max(abs(item["n"]) for item in items if isinstance(item, dict))
+        unit >>= max(1, largest.bit_length() - LARGEST.bit_length() + 1)
+    return None
+
+
 def raised_prices(
     items: list[Any], worst: arb, unit: int, prices: Sequence[Fraction], prior: Sequence[Fraction]
 ) -> list[Fraction] | None:
@@ -157,10 +176,10 @@ def raised_prices(
     place) lowers its left side by d. A price may always be raised, so each is brought to the grid upwards. None where
     d is so large that a leaf's nu is no integer of the format."""
     steps = math.ceil((upper_end(worst) + SLACK) * unit)
-    for item in items:
-        if isinstance(item, dict):
-            item["n"] -= steps
-            if abs(item["n"]) > LARGEST:
-                return None
+    leaves = [item for item in items if isinstance(item, dict)]
+    for item in leaves:
+        item["n"] -= steps
+    if any(abs(item["n"]) > LARGEST for item in leaves):
+        return None
     shift = Fraction(steps, unit)
     return [dyadic_up(price + shift * p, PRICE_BITS) for price, p in zip(prices, prior, strict=True)]

@@ -18,7 +18,7 @@ from rropt.certificates import Proof
 from rropt.cones import FloatArray
 from rropt.exact import dyadic_up, rational_text
 from rropt.programs import Program
-from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, raised_prices, tangent_points, unit_for
+from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, raised_tree, tangent_points, unit_for
 from rropt.proofs.leaves import ColumnLeaf, ColumnLeaves
 from rropt.routes.base import Dual
 from rropt.routes.boxes import ColumnForms
@@ -46,17 +46,19 @@ def prove_boxes(
         return None
     prices = [dyadic_up(Fraction(float(price)), PRICE_BITS) for price in dual.prices]
     with ctx.workprec(PRECISION):
-        leaves = ColumnLeaves(program, unit_for(box.dual for box in found.root.nodes()))
-        tree, worst = _written(found.root, leaves, [exact_ball(price) for price in prices])
-        if not worst.is_finite():
+        balls = [exact_ball(price) for price in prices]
+
+        def write(unit: int) -> tuple[list[Any], arb]:
+            return _written(found.root, ColumnLeaves(program, unit), balls)
+
+        written = raised_tree(write, unit_for(box.dual for box in found.root.nodes()), prices, program.prior)
+        if written is None:
             return None
-        raised = raised_prices(tree, worst, leaves.unit, prices, program.prior)
-        if raised is None:
-            return None
+    tree, raised, unit = written
     payload: dict[str, object] = {
         "kind": "column-dual",
         "prices": [rational_text(price) for price in raised],
-        "unit": str(leaves.unit),
+        "unit": str(unit),
         "boxes": tree,
     }
     return Proof(payload, sum(raised, Fraction(0)), (), 2)

@@ -34,6 +34,8 @@ def prove_cuts(program: Program, dual: Dual) -> Proof | None:
     if dual.cuts is None or not math.isfinite(dual.cuts.bound):
         return None
     writer = _Writer(program, dual.cuts)
+    if not writer.unit:
+        return None
     prices = [dyadic_up(Fraction(float(price)), PRICE_BITS) for price in dual.prices]
     for extra in UNSEEN:
         raised = [price if weight else price + extra for price, weight in zip(prices, program.weights, strict=True)]

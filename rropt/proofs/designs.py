@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -21,35 +21,37 @@ from rropt.cones import CompleteCone, FloatArray
 from rropt.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace, square_means
 from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
 from rropt.programs import Program
-from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, largest_end, raised_prices, unit_for
+from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball, grid, largest_end, raised_tree, unit_for
 from rropt.proofs.leaves import ColumnLeaves
 from rropt.routes.base import Dual
 from rropt.routes.boxes import ColumnForms
 from rropt.routes.boxtree import Box
 from rropt.routes.corners import ENUMERATED, CornerNode, CornerSearch, all_corners
-from rropt.routes.designs import most_nodes
-from rropt.routes.quadratics import quadratic_forms
-from rropt.routes.separable import BoxSearch
+from rropt.routes.designs import PLAIN, most_nodes
+from rropt.routes.quadratics import FormSearch, quadratic_forms
 
 FORM_BITS = 52
 """W is written as multiples of 2^-52: it need not be the best one."""
 WORK_BITS = 200
 NODES = 400_000
+WILD = 1e60
 YIELD_BITS = 78
 """A bound that is no rational is rounded down to a multiple of 2^-78."""
 
 Rows = tuple[tuple[Fraction, ...], ...]
+TreeItem = tuple[str, int] | Fraction
 
 
 @dataclass(frozen=True)
 class _Claim:
     """Exact `forms` (J rows of k numbers) and what they give: the utility is at least (gained - sum of the prices) /
-    share; the `keys` of the proof say why."""
+    share; the `keys` of the proof say why. `linear` is sum_j C_j.W_j, None for a determinant."""
 
     forms: Rows
     gained: Fraction
     share: Fraction
     keys: dict[str, object]
+    linear: Fraction | None = None
 
     def bound(self, prices: Sequence[Fraction]) -> Fraction:
         """What these prices prove."""
@@ -63,11 +65,17 @@ def prove_design(
     float prices and forms; None where the searches prove nothing."""
     utility = program.utility
     assert isinstance(utility, DesignUtility)
-    claim = _claim(utility, dual)
+    numbers = [dual.prices, *(table for table in (dual.forms, dual.factors) if table is not None)]
+    # Beyond WILD, and where they are no numbers, doubles search for nothing.
+    claim = _claim(utility, dual) if all((np.abs(table) < WILD).all() for table in numbers) else None
     if claim is None:
         return None
+    found: tuple[list[Fraction], dict[str, object]] | None
     if isinstance(program.cone, CompleteCone):
-        found = _by_corners(program, dual, claim, stop)
+        corners = _by_corners(program, dual, claim, stop)
+        if corners is not None:
+            claim, corners = _shrunk(program, dual, claim, *corners)
+        found = None if corners is None else (corners[0], {"tree": [_text(item) for item in corners[1]]})
     else:
         found = _by_boxes(program, dual, claim, target, stop)
     if found is None:
@@ -98,10 +106,10 @@ def _claim(utility: DesignUtility, dual: Dual) -> _Claim | None:
         log = log_enclosure(Fraction(abs(int(scaled)), 1 << FORM_BITS * size)).lower
         return _Claim(forms, size + 2 * log, Fraction(1), {})
     rows, share, keys = _queries(utility, dual)
-    gained = 2 * sum(
+    linear = sum(
         (c * w for query, row in zip(rows, forms, strict=True) for c, w in zip(query, row, strict=True)), Fraction(0)
     )
-    return _Claim(forms, gained - square_means(rows, utility.weights), share, keys)
+    return _Claim(forms, 2 * linear - square_means(rows, utility.weights), share, keys, linear)
 
 
 def _queries(utility: DesignUtility, dual: Dual) -> tuple[Rows, Fraction, dict[str, object]]:
@@ -137,7 +145,7 @@ def _raised(program: Program, dual: Dual, shift: Fraction) -> list[Fraction]:
 
 def _by_corners(
     program: Program, dual: Dual, claim: _Claim, stop: Callable[[], bool]
-) -> tuple[list[Fraction], dict[str, object]] | None:
+) -> tuple[list[Fraction], list[TreeItem]] | None:
     assert isinstance(program.cone, CompleteCone)
     forms = claim.forms
     gamma = float(program.cone.level.ratio)
@@ -163,12 +171,29 @@ def _by_corners(
         exact = _raised(program, dual, Fraction(shift + margin))
         items = _tree(search.root)
         if _holds(program, exact, forms, items):
-            return exact, {"tree": [_text(item) for item in items]}
+            return exact, items
         margin *= 8
     return None
 
 
-TreeItem = tuple[str, int] | Fraction
+def _shrunk(
+    program: Program, dual: Dual, claim: _Claim, prices: list[Fraction], items: list[TreeItem]
+) -> tuple[_Claim, tuple[list[Fraction], list[TreeItem]]]:
+    """Claim, prices and tree for forms multiplied by what is best beside these prices, where these were raised much."""
+    total = sum(prices, Fraction(0))
+    factor = math.sqrt(program.size / total) if claim.linear is None else float(claim.linear / total)
+    if factor > PLAIN or factor <= 0:
+        return claim, (prices, items)
+    assert dual.forms is not None and isinstance(program.utility, DesignUtility)
+    other = _claim(program.utility, replace(dual, forms=dual.forms * factor))
+    square = Fraction(factor) ** 2
+    # Rounding the forms may break the leaves by what a little more along the prior makes good.
+    more = Fraction(1, 2**40)
+    lower = [dyadic_up((price + more * p) * square, PRICE_BITS) for price, p in zip(prices, program.prior, strict=True)]
+    tree = [dyadic_up(item * square, 40) if isinstance(item, Fraction) else item for item in items]
+    if other is None or other.bound(lower) <= claim.bound(prices) or not _holds(program, lower, other.forms, tree):
+        return claim, (prices, items)
+    return other, (lower, tree)
 
 
 def _tree(root: CornerNode) -> list[TreeItem]:
@@ -245,7 +270,7 @@ def _by_boxes(
     found = dual.search
     if found is None:
         w = np.array([[float(value) for value in row] for row in forms])
-        search = BoxSearch(quadratic_forms(ColumnForms.of(program), w, dual.prices))
+        search = FormSearch(quadratic_forms(ColumnForms.of(program), w, dual.prices))
         # What may be lost at the target.
         reached = float(claim.gained) - float(dual.prices.sum())
         search.run(
@@ -258,14 +283,16 @@ def _by_boxes(
         return None
     prices = [dyadic_up(Fraction(float(price)), PRICE_BITS) for price in dual.prices]
     with ctx.workprec(PRECISION):
-        leaves = _FormLeaves(program, forms, unit_for(box.dual for box in found.root.nodes()))
-        items, worst = leaves.written(found.root, [exact_ball(price) for price in prices])
-        if not worst.is_finite():
+        balls = [exact_ball(price) for price in prices]
+
+        def write(unit: int) -> tuple[list[Any], arb]:
+            return _FormLeaves(program, forms, unit).written(found.root, balls)
+
+        written = raised_tree(write, unit_for(box.dual for box in found.root.nodes()), prices, program.prior)
+        if written is None:
             return None
-        raised = raised_prices(items, worst, leaves.unit, prices, program.prior)
-        if raised is None:
-            return None
-    return raised, {"unit": str(leaves.unit), "boxes": items}
+    items, raised, unit = written
+    return raised, {"unit": str(unit), "boxes": items}
 
 
 Span = list[tuple[arb, arb]]

@@ -8,6 +8,7 @@ raised along the prior until every leaf holds.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,14 +18,15 @@ from flint import arb, ctx
 
 from rropt.block_cones import RobustCone
 from rropt.certificates import Proof
-from rropt.cones import FloatArray
 from rropt.exact import dyadic_up, rational_text
 from rropt.programs import Information, Program
 from rropt.proofs.balls import PRECISION, PRICE_BITS, exact_ball
+from rropt.proofs.levelcells import Kept
 from rropt.proofs.offdiagonal import max_of
 from rropt.proofs.shapes import STEEPEST, dyadic_point, least_bound, phi
 from rropt.routes.base import Dual
-from rropt.routes.levels import EXCEPTIONAL, CornerTable, LevelBlocks, LevelZone
+from rropt.routes.levelpoints import EXCEPTIONAL, LevelBlocks
+from rropt.routes.levels import CornerTable
 from rropt.routes.levelsearch import LevelNode, LevelPricer, LevelSearch
 
 ASSUMPTIONS = ("mi-column-convex",)
@@ -36,8 +38,10 @@ SLACK = Fraction(1, 2**76)
 """What is left free in a leaf, as a share of its terms: more than the format's 2^-80."""
 TRIALS = 10
 """Margins tried, each eight times the one before."""
-SIZES = (60, 400, 8000)
-"""Elements of a proof at most, one proof after the other: trees are cut off higher up where there would be more."""
+SHORT, LARGEST_PROOF = 60, 8000
+"""Elements of the proof that always comes first, and of the next one at most: trees are cut off higher up."""
+CHECKED = 2.2
+"""Seconds that the checker takes for what is written in one."""
 VERSION = 4
 """The version of the format that knows levels."""
 
@@ -45,21 +49,24 @@ Point = tuple[arb, arb, arb]
 """q, lo and hi at one end of b; q is the very object lo where they are equal by the format."""
 
 
-def prove_levels(program: Program, dual: Dual, stop: Callable[[], bool] = lambda: False) -> Proof | None:
+def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> Proof | None:
     """The `column-dual` proof by levels from float prices and their search; None where there is none to be had. A short
-    proof comes first, then better ones as long as `stop()` allows."""
+    proof comes first, then the best one that can be written and checked in `seconds`."""
     assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
     found = dual.levels
     if found is None or not math.isfinite(found.bound):
         return None
-    best: Proof | None = None
-    bounds = [max(found.bound, least_bound(found.roots, most)) for most in SIZES]
-    for at, bound in enumerate(bounds):
-        if at and (bound >= bounds[at - 1] or stop()):
-            continue
-        proof = _with_bound(program, dual, found, bound, stop if best is not None else lambda: False)
-        best = best if proof is None else proof
-    return best
+    begun = time.monotonic()
+    bound = max(found.bound, least_bound(found.roots, SHORT))
+    best = _with_bound(program, dual, found, bound, lambda: False)
+    each, size = (time.monotonic() - begun) / SHORT, LARGEST_PROOF
+    if seconds is not None:
+        size = min(size, int((seconds / each - SHORT) / (1 + CHECKED)))
+    if size <= SHORT or (closer := max(found.bound, least_bound(found.roots, size))) >= bound:
+        return best
+    until = math.inf if seconds is None else begun + seconds
+    proof = _with_bound(program, dual, found, closer, lambda: time.monotonic() > until)
+    return best if proof is None else proof
 
 
 def _with_bound(
@@ -152,7 +159,7 @@ class _Leaves:
             ]
             for row, leaf in enumerate(chunk):
                 kept = [
-                    _Kept.of(zone, above[s][row], own.multiplier[row], row, leaf.node.state[s] == EXCEPTIONAL)
+                    Kept.of(zone, above[s][row], own.multiplier[row], row, leaf.node.state[s] == EXCEPTIONAL)
                     for s, (zone, own) in enumerate(zip(zones, cells, strict=True))
                 ]
                 leaf.payload["cells"] = [own.payload for own in kept]
@@ -160,7 +167,7 @@ class _Leaves:
                     return False
         return True
 
-    def _holds(self, leaf: _Leaf, kept: list[_Kept]) -> bool:
+    def _holds(self, leaf: _Leaf, kept: list[Kept]) -> bool:
         t = exact_ball(leaf.t)
         slope = 1 + t.log()
         if any(own.zone.limits.closed[own.row] or not np.isfinite(own.values).any() for own in kept):
@@ -175,7 +182,7 @@ class _Leaves:
                 size += terms
         return all(bool(total + size * exact_ball(SLACK) <= 0) for total in sums)
 
-    def point(self, s: int, node: LevelNode, own: _Kept, at: int, end: int) -> Point:
+    def point(self, s: int, node: LevelNode, own: Kept, at: int, end: int) -> Point:
         """(q, lo, hi) of one point at one end of b."""
         b = exact_ball(Fraction(node.b1 if end else node.b0))
         if end and node.b1 == self._blocks.gamma:
@@ -198,7 +205,7 @@ class _Leaves:
 class _Corners:
     """The corners of the cells of one block in a leaf, in balls; those that floats cannot rule out are computed."""
 
-    def __init__(self, leaves: _Leaves, s: int, node: LevelNode, kept: _Kept, slope: arb) -> None:
+    def __init__(self, leaves: _Leaves, s: int, node: LevelNode, kept: Kept, slope: arb) -> None:
         self.kept, self.slope = kept, slope
         self.free, self.own = leaves.free[s], leaves.own[s]
         self._points = [[leaves.point(s, node, kept, at, end) for at in range(kept.cells + 1)] for end in (0, 1)]
@@ -259,7 +266,7 @@ class _Cell:
         self._multiplier = exact_ball(Fraction(float(kept.multiplier[cell])))
         self._rules = [self._rule(x, kind, four, flat, free, kept) for x in range(len(self._own))]
 
-    def _rule(self, x: int, kind: str, four: list[Point], flat: list[bool], free: arb, kept: _Kept) -> _Rule:
+    def _rule(self, x: int, kind: str, four: list[Point], flat: list[bool], free: arb, kept: Kept) -> _Rule:
         """What is assumed of the ends of one entry."""
         alpha, beta, binary = 0.0, 1.0, False
         limits, row = kept.zone.limits, kept.row
@@ -336,64 +343,3 @@ def _scaled(m: arb, span: arb, share: float, worth: dict[int, arb]) -> tuple[arb
     if share == 1:
         return m + span, worth[1]
     return _with_worth(m + exact_ball(Fraction(share)) * span)
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """The cells of one block of a leaf that are written: their points ("first", "lo", "last" or r.z), multipliers and
-    what the floats at the corners are at most."""
-
-    zone: LevelZone
-    row: int
-    points: list[str | float]
-    multiplier: FloatArray
-    values: FloatArray
-
-    @property
-    def kinds(self) -> list[str]:
-        """What floats take every cell for: upper, lower or mixed."""
-        at = self.points.index("lo") if "lo" in self.points[:-1] else len(self.points)
-        after = "mixed" if self.zone.points.mixed[self.row] else "lower"
-        flat = self.points == ["lo", "lo"]
-        return ["upper" if cell < at or flat else after for cell in range(self.cells)]
-
-    @property
-    def cells(self) -> int:
-        """How many."""
-        return len(self.multiplier)
-
-    @property
-    def payload(self) -> list[str]:
-        """The list of the format."""
-        items = [rational_text(Fraction(float(self.multiplier[0])))]
-        for y, multiplier in zip(self.points[1:-1], self.multiplier[1:], strict=True):
-            items += [
-                y if isinstance(y, str) else rational_text(Fraction(y)),
-                rational_text(Fraction(float(multiplier))),
-            ]
-        return items
-
-    @classmethod
-    def of(cls, zone: LevelZone, values: FloatArray, multiplier: FloatArray, row: int, exceptional: bool) -> _Kept:
-        """Those between different points."""
-        points = zone.points
-        if exceptional:
-            return cls(zone, row, ["lo", "lo"], multiplier[:1], values[:1])
-        below, above = points.below[row].tolist(), points.above[row].tolist()
-        held = 1 - zone.part.free
-        names: list[str | float] = ["first", *below[1:], "lo", "lo", *above]
-        if points.single[row]:
-            names = ["first", *below[1:-1], "last", *["last"] * (2 + len(above))]
-        else:
-            names = [
-                "last" if isinstance(y, float) and (y >= held or points.mixed[row]) and at > len(below) + 1 else y
-                for at, y in enumerate(names)
-            ]
-        kept = [j for j in range(len(names) - 1) if names[j] != names[j + 1] and names[j] != "last"]
-        if names[0] == "first" and len(names) > 1 and names[1] == 0.0:
-            first = next(j for j in range(1, len(names)) if names[j] != 0.0)
-            names[first - 1] = "first"
-            kept = [j for j in kept if j >= first - 1]
-        ends = [names[kept[0]], *(names[j + 1] for j in kept)]
-        ends[0] = "first"
-        return cls(zone, row, ends, multiplier[kept], values[kept])

@@ -20,7 +20,7 @@ from rropt.cones import CompleteCone, Cone, FloatArray, FreeCone, GraphCone, bas
 from rropt.exact import dyadic_up, rational_text
 from rropt.programs import BayesGain, Linear, Program
 from rropt.routes.base import Dual
-from rropt.routes.lp import LpModel
+from rropt.routes.lp import PATIENCE, LpModel
 from rropt.routes.polyhedral import edge_matrix
 
 BITS = 72
@@ -142,7 +142,8 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spa
         for multiplier, entries in zip(along, cone_rows(program.cone), strict=True):
             if multiplier:
                 for x, value in enumerate(entries):
-                    column[x] += raised(-multiplier * value)
+                    if value:
+                        column[x] += raised(-multiplier * value)
     if isinstance(base, GraphCone):
         for along, column in zip(flows, residuals, strict=True):
             for (x, z, _), ratio, flow in zip(base.edges, base.ratios, along, strict=True):
@@ -281,6 +282,6 @@ def _best_multipliers(program: Program, residual: Sequence[Number]) -> FloatArra
         lower,
         upper,
     )
-    found = lp.solve()
+    found = lp.solve(PATIENCE)
     # Zero multipliers are always admissible: a failed solve costs bound, never truth.
     return np.zeros(own) if found.x is None else found.x[:own]

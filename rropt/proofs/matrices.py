@@ -33,6 +33,8 @@ def prove_matrices(program: Program, dual: Dual) -> Proof | None:
         return None
     with ctx.workprec(PRECISION):
         unit = unit_for(array for box in root.nodes() for array in (box.dual, box.nu))
+        if not unit:
+            return None
         writer = _Writer(program, ColumnLeaves(program, unit))
         tree = writer.tree(root)
     if writer.worst is None:

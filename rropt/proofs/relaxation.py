@@ -11,17 +11,20 @@ from flint import arb
 from rropt.cones import CompleteCone, base_cone
 from rropt.design_utilities import InverseTrace
 from rropt.exact import ball, dyadic_up, enclosure, log_enclosure, xlogx_ball
-from rropt.programs import Information, Program
+from rropt.programs import ChiSquare, Information, Program
 from rropt.proofs.column_dual import prove_information
+from rropt.proofs.event_bound import event_bound
 from rropt.routes.floor_bound import floor_multipliers
+
+EVENTS = "what the events of approximate privacy leave of each input, in ball arithmetic"
 
 
 def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     """(a bound in the utility's unit, why it holds), or None where none is known.
 
     Mutual information never exceeds the entropy of its input; under LDP with further constraints it never
-    exceeds the optimum without them; above an entropy floor multipliers bound it (`routes.floor_bound`). No risk is
-    below that of the true answers.
+    exceeds the optimum without them; above an entropy floor multipliers bound it (`routes.floor_bound`), under
+    approximate privacy `event_bound`. No risk is below that of the true answers.
     """
     if isinstance(program.utility, InverseTrace) and program.sense == "minimize":
         # Their information matrix is diag(1 / p), and no mechanism's exceeds it.
@@ -29,6 +32,10 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
             (c * c * p for row in program.utility.rows for c, p in zip(row, program.prior, strict=True)), Fraction(0)
         )
         return own - program.utility.offset, "the risk of the true answers"
+    within = event_bound(program) if program.sense == "maximize" else None
+    if isinstance(program.utility, ChiSquare) and within is not None:
+        # Never above the rank of Q, less one.
+        return min((within, EVENTS), (Fraction(program.size - 1), "one less than the number of inputs"))
     if not isinstance(program.utility, Information) or program.sense != "maximize":
         return None
     total = sum(program.weights)
@@ -37,6 +44,8 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
         return -sum((xlogx_ball(weight, total) for weight in program.weights), arb(0))
 
     best = enclosure(entropy).upper, "the entropy of the prior"
+    if within is not None and within < best[0]:
+        best = within, EVENTS
     above = _above_floor(program)
     if above is not None and above < best[0]:
         best = above, "that of multipliers of the entropy floor, in ball arithmetic"

@@ -20,6 +20,8 @@ BITS = 52
 """Multipliers are multiples of one power of two, as small as lets the largest be an integer below 2^52."""
 TANGENT_BITS = 40
 YIELD_BITS = 100
+SLACK_BITS = 80
+"""What a leaf bounds is raised by 2^-80 times all that is added up: the slack rule of the format."""
 
 Cell = tuple[int, int]
 Plane = tuple[Sequence[Fraction], Fraction]
@@ -167,23 +169,30 @@ class _Writer:
         unit = 1 << self.bits
         rest = {(x, y): self._cost.get((x, y), Fraction(0)) - Fraction(prices[x], unit) for x, y in lower}
         total = Fraction(sum(prices), unit)
+        # All that is added up, without its sign: a checker that rounds needs room in this proportion.
+        size = Fraction(2 * sum(map(abs, prices)), unit) + sum(map(abs, self._cost.values()), Fraction(0))
         for number, units in rows:
             row, multiplier = self.program.rows[number], Fraction(units, unit)
             total += multiplier * row.rhs
+            size += abs(multiplier * row.rhs)
             for x, y, value in row.terms:
                 rest[x, y] -= multiplier * value
+                size += abs(multiplier * value)
         for number, units, at in cuts:
             c, (planes, height) = self.cuts[number].category, self.planes[number]
             multiplier, steep = Fraction(units, unit), 1 / (1 - at) ** 2
             rest[c, c] -= multiplier * height * steep
             total += multiplier * height * at * at * steep
+            size += 2 * multiplier * height * steep
             for x, plane in enumerate(planes):
                 if x != c and plane:
                     low, high = lower[x, c], upper[x, c]
                     slope = multiplier * plane / ((1 - low) * (1 - high))
                     rest[x, c] += slope
                     total -= slope * low * high
-        return total + sum((max(value * lower[cell], value * upper[cell]) for cell, value in rest.items()), Fraction(0))
+                    size += 2 * slope
+        total += sum((max(value * lower[cell], value * upper[cell]) for cell, value in rest.items()), Fraction(0))
+        return total + size / (1 << SLACK_BITS)
 
     def _units(self, value: float) -> int:
         return round(Fraction(float(value)) * (1 << self.bits))

@@ -2,7 +2,7 @@
 
 from rropt.release.cross import CrossClassification
 from rropt.release.estimating import estimate_file
-from rropt.release.facade import counts_of, release_file, release_table, table_of
+from rropt.release.facade import counts_of, release_file, release_folder, release_table, table_of
 from rropt.release.plan import ProtectedColumn, Release
 from rropt.release.privacy import Privacy, privacy_of
 from rropt.release.provenance import load_mechanism
@@ -20,6 +20,7 @@ __all__ = [
     "load_release",
     "privacy_of",
     "release_file",
+    "release_folder",
     "release_table",
     "table_of",
 ]

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import ModuleType
 
-from rropt.errors import InputError
+from rropt import extras
 
 
 def need(module: str, extra: str) -> ModuleType:
     """Import `module`, which the optional dependencies `extra` of rropt bring. Raises InputError."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        # A broken installation of a package that is there shall not pass for a missing one.
-        why = "is not installed" if getattr(error, "name", None) == module else f"does not load ({error})"
-        raise InputError(f"the package {module} {why}", "release", f"pip install 'rropt[{extra}]'") from None
+    return extras.need(module, extra, "release")

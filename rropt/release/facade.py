@@ -16,6 +16,7 @@ from rropt.release.plan import ProtectedColumn, Release, explicit
 from rropt.sampling import Source
 
 if TYPE_CHECKING:
+    from rropt.release.folder import FolderReleased
     from rropt.release.run import Released
 
 EXTRA = "tables"
@@ -59,6 +60,31 @@ def release_file(
     target = default_output(source) if output is None else _path(output)
     monitor = monitor or (lambda done, total: None)
     return FileRelease(source, _as_release(release), target, force, delimiter, monitor).run()
+
+
+def release_folder(
+    data: str | os.PathLike[str],
+    release: Release | ProtectedColumn,
+    output: str | os.PathLike[str] | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
+    report: Callable[[int, int, int], None] = lambda done, standing, total: None,
+) -> FolderReleased:
+    """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does: a file is the unit.
+
+    Results go to the same names below `output`, by default DATA.protected beside the folder. All files are looked at
+    before the first draw. `workers` processes work, or the Dask cluster at `scheduler` (extra `cluster`), whose workers
+    must see the same folders; only paths and the mechanisms go over the network. A file whose very release stands there
+    already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
+    others go on, because whatever runs it again, a scheduler too, must not draw a second time. `report(done, standing,
+    total)` is told of files. Raises InputError; then nothing was drawn.
+    """
+    need("pyarrow", EXTRA)
+    from rropt.release.folder import release_all
+
+    source = _path(data)
+    target = source.with_name(f"{source.resolve().name}.protected") if output is None else _path(output)
+    return release_all(source, _as_release(release), target, workers, scheduler, report)
 
 
 def counts_of(

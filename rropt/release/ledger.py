@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
+from rropt.files import lock_alone
 
 SUFFIX = ".ledger.jsonl"
 DRAWING, RELEASED = '"drawing" ', '"released"'
@@ -47,32 +48,12 @@ class Entry:
         return [float("inf") if text == "infinite" else Fraction(text) for text in texts]
 
 
-def _lock(handle: int) -> bool:
-    """Whether the open file is now ours alone, until it is closed or the process ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        os.lseek(handle, 1 << 40, os.SEEK_SET)  # beyond the text: a locked byte could not be read
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def _locked(place: Path, data: Path) -> int:
     """The open file at `place`, which is made where it is not there. Raises InputError where another holds it."""
     while True:
         handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if not _lock(handle):
+            if not lock_alone(handle):
                 raise InputError("another process is releasing this data now", str(data), "wait until it is done")
             # Between opening and locking, another process may have removed its own, which was left empty.
             if os.path.samestat(os.fstat(handle), os.stat(place)):

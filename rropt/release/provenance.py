@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.certificates import Certificate
+from rropt.checker import check_file
 from rropt.errors import InputError
 from rropt.files import read_text
 from rropt.mechanisms.columns import DenseColumn, TwoValuedColumn
@@ -18,12 +19,19 @@ from rropt.mechanisms.reading import mechanism_payload_from_json
 from rropt.release.plan import Release
 
 MECHANISM, CERTIFICATE = "mechanism.json", "certificate.json"
+CHECKED = 1 << 20
+"""Bytes of a certificate that is checked before a release: some seconds at most."""
+
+
+def mechanism_text(mechanism: Mechanism) -> str:
+    """The file that `Mechanism.save` writes."""
+    document = {"format": "rropt-mechanism", "version": 1, "inputs": list(mechanism.inputs), **mechanism.payload()}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def digest(mechanism: Mechanism) -> str:
     """SHA-256, in base 16, of the file that `Mechanism.save` writes."""
-    document = {"format": "rropt-mechanism", "version": 1, "inputs": list(mechanism.inputs), **mechanism.payload()}
-    return hashlib.sha256((json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()).hexdigest()
+    return hashlib.sha256(mechanism_text(mechanism).encode()).hexdigest()
 
 
 def release_digest(release: Release) -> str:
@@ -35,21 +43,24 @@ def release_digest(release: Release) -> str:
     return hashlib.sha256(json.dumps([told, release.drop], ensure_ascii=False).encode()).hexdigest()
 
 
-def load_mechanism(path: str | os.PathLike[str], sha256: str | None = None) -> Mechanism:
+def load_mechanism(path: str | os.PathLike[str], sha256: str | None = None, check: bool = False) -> Mechanism:
     """Read a mechanism for a release: a mechanism file, a certificate, or the folder that `rropt solve` wrote.
 
     Raises InputError where the certificate that stands beside a mechanism file is of another mechanism, or where the
-    mechanism's `digest` is not `sha256`: then one of the files was changed.
+    mechanism's `digest` is not `sha256`: then one of the files was changed; with `check` also where the checker refuses
+    the certificate, as long as that is at most CHECKED bytes (a larger one may take minutes: `rropt check` reads it).
     """
     place = Path(path)
     if place.is_dir():
         place = place / MECHANISM
     text = read_text(place, "mechanism file")
-    if _format(text) == "rropt-certificate":
+    beside = place if _format(text) == "rropt-certificate" else place.parent / CERTIFICATE
+    if check and beside.is_file():
+        _check(beside)
+    if beside == place:
         mechanism = _certified(place)
     else:
         mechanism = Mechanism.load(place)
-        beside = place.parent / CERTIFICATE
         if beside.is_file() and not _same(mechanism, _certified(beside)):
             raise InputError(
                 f"it is not the mechanism of the {CERTIFICATE} beside it",
@@ -61,6 +72,18 @@ def load_mechanism(path: str | os.PathLike[str], sha256: str | None = None) -> M
             f"its SHA-256 is {digest(mechanism)}, not {sha256.lower()}", str(place), "the mechanism was changed"
         )
     return mechanism
+
+
+def _check(certificate: Path) -> None:
+    if certificate.stat().st_size > CHECKED:
+        return
+    verdict = check_file(str(certificate))
+    if not verdict.proved:
+        raise InputError(
+            f"the checker does not accept it ({verdict.status}: {verdict.reason})",
+            str(certificate),
+            "it was changed, or never proved: solve again, or move it away to release without a proof",
+        )
 
 
 def _format(text: str) -> object:

@@ -104,7 +104,7 @@ def _mechanism(given: Any, source: Path, where: str) -> Any:
         raise InputError(f"{given!r} names no mechanism", where, 'write mechanism = "folder/mechanism.json"')
     _only(table, ("file", "sha256"), where)
     file = _required(table["file"], f"{where}: file")
-    return load_mechanism(source.parent / file, _text(table.get("sha256"), f"{where}: sha256"))
+    return load_mechanism(source.parent / file, _text(table.get("sha256"), f"{where}: sha256"), check=True)
 
 
 def _only(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:

@@ -105,16 +105,17 @@ class FileRelease:
         self.plan = release_digest(release)
         self.notes: list[str] = list(self.source.notes)
 
-    def run(self) -> Released:
-        """Make the release, or finish one that died after its draw was complete. Raises InputError."""
+    def run(self, standing: bool = False) -> Released:
+        """Make the release, or finish one that died after its draw was complete. With `standing`, the same release,
+        made before and unchanged, is an answer too. Raises InputError."""
         before = os.stat(self.data)
         sha256 = file_sha256(self.data)
         with _folder(self.output.parent), Ledger(self.data.resolve(), self.output) as ledger:
             same = [entry for entry in ledger.earlier if entry.told["sha256"] == sha256]
             if not self.force:
-                finished = self._finished(ledger, same)
-                if finished is not None:
-                    return finished
+                found = self._finished(ledger, same) or (self._standing(ledger, same) if standing else None)
+                if found is not None:
+                    return found
                 self._refuse(same)
             self._note_others(ledger, same)
             self._sweep(same)
@@ -192,6 +193,19 @@ class FileRelease:
             ledger.finish(entry)
             note = f"the release of {entry.told['time']} was complete but for its name: finished, nothing was drawn"
             return self._released(told, ledger, note, drawn=False)
+        return None
+
+    def _standing(self, ledger: Ledger, same: list[Entry]) -> Released | None:
+        """Where this very release was made before, and its file is as its manifest tells: that one, nothing drawn."""
+        for entry in same:
+            if not entry.finished or entry.told["plan"] != self.plan or not self.output.is_file():
+                continue
+            told = read_manifest(self.output)
+            if told is None or told["release"] != entry.told["release"]:
+                continue
+            if file_sha256(self.output) == told["output"]["sha256"]:
+                note = f"it was released on {entry.told['time']} and stands as it was: nothing was drawn"
+                return self._released(told, ledger, note, drawn=False)
         return None
 
     def _released(self, told: dict[str, Any], ledger: Ledger, note: str = "", drawn: bool = True) -> Released:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from rropt.block_cones import RobustCone
 from rropt.confidence_cone import ConfidenceCone
 from rropt.errors import InputError, NoRoute, Refusal
-from rropt.programs import Program
+from rropt.least_information import LeastInformation
+from rropt.programs import Linear, Program, RowEntropy
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
 from rropt.routes.branch import BranchRoute
 from rropt.routes.columns import ColumnsRoute
 from rropt.routes.conic import ConicRoute
 from rropt.routes.cuts import CutsRoute
+from rropt.routes.events import EventsRoute
 from rropt.routes.linear import LinearRoute
+from rropt.routes.maximin import MaximinRoute
 from rropt.routes.mixtures import MixturesRoute
 from rropt.routes.relaxed import RelaxedRoute
 from rropt.routes.risk import RiskRoute
@@ -29,6 +32,8 @@ ROUTES: tuple[Route, ...] = (
     RiskRoute(),
     ConicRoute(),
     RelaxedRoute(),
+    EventsRoute(),
+    MaximinRoute(lambda program: choose(program, "auto", None)[0]),
 )
 """The built-in routes, in the order in which `auto` asks them."""
 
@@ -52,9 +57,10 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
         return choose(program, by_name[route], solver)
     reasons: list[str] = []
     remedies: list[str] = []
-    # Weights of permutations, and bounds on risk, are for one route only: what it says is the reason.
+    # Weights of permutations, bounds on risk and worst cases are for one route only: what it says is the reason.
     only = MixturesRoute.name if program.mixture is not None else RiskRoute.name if program.risk is not None else ""
-    only = LinearRoute.name if program.approximate is not None else only
+    only = _of_events(program) if program.approximate is not None else only
+    only = MaximinRoute.name if isinstance(program.utility, LeastInformation) else only
     for candidate in ROUTES if not only else (by_name[only],):
         refusal = _refusal(candidate, program, solver)
         if refusal is None:
@@ -74,12 +80,19 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
     )
 
 
+def _of_events(program: Program) -> str:
+    """The route that may take a program with events that are not listed as rows."""
+    return LinearRoute.name if isinstance(program.utility, (Linear, RowEntropy)) else EventsRoute.name
+
+
 def _refusal(route: Route, program: Program, solver: str | None) -> Refusal | None:
+    if isinstance(route, MaximinRoute):
+        return route.refuse(program, solver)
     if program.mixture is not None and not isinstance(route, MixturesRoute):
         return Refusal(f"{route.name} knows no weights of permutations", "use route auto")
     if program.risk is not None and not isinstance(route, RiskRoute):
         return Refusal(f"{route.name} knows no identification risk", "use route auto")
-    if program.approximate is not None and not isinstance(route, LinearRoute):
+    if program.approximate is not None and not isinstance(route, (LinearRoute, EventsRoute)):
         return Refusal(f"{route.name} knows no events", "use route auto")
     if program.has_entropy and not route.concave:
         return Refusal(f"{route.name} knows no entropy", "use route conic")

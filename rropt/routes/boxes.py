@@ -16,6 +16,7 @@ from rropt.cones import CompleteCone, FloatArray, base_cone, cone_rows, ratio_ed
 from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
 from rropt.routes.base import Effort
 from rropt.routes.boxtree import BoxTree
+from rropt.routes.crew import Crew
 from rropt.routes.lp import LpModel
 from rropt.routes.polyhedral import edge_matrix
 from rropt.routes.pooled import box_search
@@ -117,10 +118,10 @@ class ColumnForms:
 
 
 class BoxPricer:
-    """Columns worth adding, and a bound on all, for any prices."""
+    """Columns worth adding, and a bound on all, for any prices; `crew` helps with the bounds."""
 
-    def __init__(self, forms: ColumnForms, utility: ColumnSum, effort: Effort) -> None:
-        self.forms, self._utility, self._effort = forms, utility, effort
+    def __init__(self, forms: ColumnForms, utility: ColumnSum, effort: Effort, crew: Crew | None = None) -> None:
+        self.forms, self._utility, self._effort, self._crew = forms, utility, effort, crew
         self._size = forms.program.size
         self._lp = LpModel(
             np.zeros(len(forms.lower)),
@@ -232,7 +233,7 @@ class BoxPricer:
         if key not in self._searches:
             while len(self._searches) >= REMEMBERED:
                 del self._searches[next(iter(self._searches))]
-            self._searches[key] = box_search(self.forms.priced(prices))
+            self._searches[key] = box_search(self.forms.priced(prices), self._crew)
         search = self._searches[key]
         counted = 0
 

@@ -99,13 +99,38 @@ class BoxPool:
         self.boxes += [box for box, need in zip(boxes, more.tolist(), strict=True) if need]
         return [box for box, need in zip(boxes, more.tolist(), strict=True) if not need]
 
-    def _begun(self, boxes: Sequence[Box]) -> dict[str, FloatArray]:
-        """Where the method starts: the middle of each box, and multipliers of the size of its costs. `slack` and `z`
-        belong to the rows, then to the lower limits, then to the upper ones."""
+    def sort(self, boxes: Sequence[Box], enough: float) -> tuple[list[Box], list[Box]]:
+        """Bound boxes by the multipliers that they have; (those for which that is enough, the others)."""
+        if not boxes:
+            return [], []
+        table = self._costed(boxes)
+        dual = np.array([box.dual for box in boxes])
+        table["best f"] = np.maximum(self._signs * dual[:, self._rest], 0.0)
+        table["best nu"] = dual[:, self._equal]
+        closed: list[Box] = []
+        others: list[Box] = []
+        for box, bound in zip(boxes, self._bounds(table).tolist(), strict=True):
+            box.bound = bound
+            (others if bound > enough else closed).append(box)
+        return closed, others
+
+    def _costed(self, boxes: Sequence[Box]) -> dict[str, FloatArray]:
+        """The limits of boxes, and their costs by the chords."""
         problem = self.problem
         lower, upper = np.array([box.lower for box in boxes]), np.array([box.upper for box in boxes])
         alpha, beta = problem.curve.chord(lower, upper)
-        cost = problem.shares * alpha + problem.cost
+        return {
+            "lower": lower,
+            "upper": upper,
+            "cost": problem.shares * alpha + problem.cost,
+            "constant": problem.constant + beta @ problem.shares,
+        }
+
+    def _begun(self, boxes: Sequence[Box]) -> dict[str, FloatArray]:
+        """Where the method starts: the middle of each box, and multipliers of the size of its costs. `slack` and `z`
+        belong to the rows, then to the lower limits, then to the upper ones."""
+        costed = self._costed(boxes)
+        lower, upper, cost = costed["lower"], costed["upper"], costed["cost"]
         half = np.maximum(0.5 * (upper - lower), 1e-12 * np.maximum(np.abs(upper), 1e-3))
         v = lower + half
         dual = np.array([box.dual for box in boxes])
@@ -113,10 +138,7 @@ class BoxPool:
         rows = np.maximum(self._sides - self._product(v), 0.2 * half.mean(axis=1)[:, None] + 1e-9)
         count = rows.shape[1]
         return {
-            "lower": lower,
-            "upper": upper,
-            "cost": cost,
-            "constant": problem.constant + beta @ problem.shares,
+            **costed,
             "v": v,
             "slack": np.hstack([rows, half, half]),
             "z": np.repeat(np.hstack([0.1 * size, 0.3 * size]), [count, 2 * v.shape[1]], axis=1),

@@ -59,13 +59,14 @@ class BranchRoute(Route):
         search = MatrixSearch(program)
         climber = _Climber(search, program)
         if not climber.feasible:
-            claim = SolverClaim("highs", "no point satisfies the constraints", None, time.monotonic() - begun)
+            claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
             return Answer(claim, outputs=program.outputs, farkas=farkas_candidate(program, effort))
         climber.start(effort)
         search.note = climber.note
         while not (stopped := effort.stopped()):
             # What is within half of the gap of the best matrix is good enough.
             accept, before = climber.value + effort.gap / 2, search.nodes
+            search.aim(climber.best)
             search.run(accept, search.nodes + CHUNK, lambda: bool(effort.stopped()))
             effort.monitor(climber.value, search.bound)
             if search.bound <= accept or search.nodes == before:
@@ -113,7 +114,7 @@ class _Climber:
             presolve=False,
         )
         self._random = np.random.default_rng(0)
-        self._noted = 0
+        self._noted, self.status = 0, "not started"
         found = self._vertex(np.zeros((self._model.size, self._model.width)))
         self.feasible = found is not None
         self.best: FloatArray = np.zeros((self._model.size, self._model.width)) if found is None else found
@@ -126,12 +127,13 @@ class _Climber:
         cost = np.zeros(len(self._limits[0]))
         cost[: gradient.size] = gradient.ravel()
         found = self._lp.rerun(cost, *self._limits)
+        self.status = found.status
         return None if found.x is None else np.maximum(self._model.entries(found.x), 0.0)
 
     def start(self, effort: Effort) -> None:
         """Climb from random vertices."""
         for _ in range(CLIMBS):
-            matrix = self._vertex(self._random.standard_normal(self.best.shape))
+            matrix = self._vertex(np.asarray(self._random.standard_normal(self.best.shape)))
             if matrix is not None:
                 self.climb(matrix)
             if effort.stopped():

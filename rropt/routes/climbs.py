@@ -23,6 +23,8 @@ SPARSE = 0.3
 """Random columns are Dirichlet with this parameter: a few large entries, many small ones."""
 PRESENT = 40
 """Cuts that the linear programme keeps, for each input."""
+MOVED = 0.1
+"""Entries above this share of a column's largest are moved to its least one, others to its largest."""
 LEAST_ENTRY = 1e-9
 """Logarithms of entries are taken from here on."""
 
@@ -97,8 +99,26 @@ class Climber:
         kept = self._random.integers(2 * len(blocks), size=count)
         for at, block in enumerate(blocks):
             taken = self._random.integers(len(points), size=count)
-            rows = np.flatnonzero(kept != at)
-            made[np.ix_(rows, list(block))] = points[np.ix_(taken[rows], list(block))]
+            rows, within = np.flatnonzero(kept != at), np.array(block)
+            made[np.ix_(rows, within)] = points[np.ix_(taken[rows], within)]
+        return np.where(made.max(axis=1, keepdims=True) > 0, made, 1.0)
+
+    def altered(self, columns: FloatArray, pieces: FloatArray, count: int) -> FloatArray:
+        """`count` columns each of which is one of n columns but for one block: that of another column among m `pieces`,
+        a random one, or one entry moved to the other end. Good columns that are missing are most often of this kind."""
+        random = self._random
+        made = columns[random.integers(len(columns), size=count)].copy()
+        blocks = self.pool.cone.blocks
+        for row, piece in zip(made, pieces[random.integers(len(pieces), size=count)], strict=True):
+            block = list(blocks[int(random.integers(len(blocks)))])
+            kind = int(random.integers(3))
+            if kind == 0:
+                row[block] = piece[block]
+            elif kind == 1:
+                row[block] = row[block].sum() * random.dirichlet(np.full(len(block), SPARSE))
+            else:
+                x, low, high = random.integers(len(row)), row.min(), row.max()
+                row[x] = low if row[x] > MOVED * high else high
         return np.where(made.max(axis=1, keepdims=True) > 0, made, 1.0)
 
     def covering(self) -> FloatArray:

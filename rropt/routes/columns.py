@@ -18,6 +18,7 @@ from rropt.errors import Refusal
 from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
 from rropt.routes.base import Answer, Effort, Route, SolverClaim
 from rropt.routes.boxes import STALE, BoxPricer, ColumnForms
+from rropt.routes.crew import Crew
 from rropt.routes.designs import solve_design
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.master import Priced, generate, tie_groups
@@ -87,12 +88,19 @@ class ColumnsRoute(Route):
 
 
 def _boxed(program: Program, utility: ColumnSum, effort: Effort) -> Answer:
+    """The answer for any cone, with the help of other processes where the search is long."""
+    with Crew(effort.workers, effort.remaining) as crew:
+        answer = _by_boxes(program, utility, effort, crew)
+    return replace(answer, notes=(*answer.notes, *crew.notes))
+
+
+def _by_boxes(program: Program, utility: ColumnSum, effort: Effort, crew: Crew) -> Answer:
     """Column generation on any cone: columns from local searches, the bound from boxes (or, where a Bayes gain is
     linear for every action, from one linear programme an action)."""
     k = program.size
     forms = ColumnForms.of(program)
     p = np.array([float(value) for value in program.prior])
-    pricer = BoxPricer(forms, utility, effort)
+    pricer = BoxPricer(forms, utility, effort, crew)
     searchable = isinstance(utility, (Information, ChiSquare))
 
     def price(a: FloatArray, level: int) -> Priced:

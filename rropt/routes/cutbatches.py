@@ -45,6 +45,7 @@ class BatchedCutSearch(CutSearch):
     def __init__(self, pool: CutPool, prior: FloatArray, prices: FloatArray, near: FloatArray) -> None:
         super().__init__(pool, prior, prices, near)
         self._rows = np.zeros(0, dtype=int)
+        self._place = np.zeros(0, dtype=int)
         self._flights: BoxPool | None = None
         self._used = np.zeros(0, dtype=int)
         self._clock = 0
@@ -173,6 +174,8 @@ class BatchedCutSearch(CutSearch):
         self._rows = np.concatenate([wanted, old])
         self._wanted = {}
         count, size = len(self._rows), len(self.prior)
+        self._place = np.full(len(self.pool), -1)
+        self._place[self._rows] = np.arange(count)
         matrix = sparse.csr_matrix(np.vstack([self.pool.rows[self._rows], self.prior]))
         none = np.zeros((0, size))
         self._flights = BoxPool(
@@ -199,14 +202,19 @@ class BatchedCutSearch(CutSearch):
         """A box with the multipliers that its node has, where their cuts are in use."""
         dual = np.zeros(len(self._rows) + 1)
         dual[-1] = node.nu
-        if len(node.cuts):
-            order = np.argsort(self._rows)
-            at = order[np.minimum(np.searchsorted(self._rows, node.cuts, sorter=order), len(order) - 1)]
-            held = self._rows[at] == node.cuts
-            dual[at[held]] = node.values[held]
+        known = np.minimum(node.cuts, len(self._place) - 1)
+        at = np.where(known == node.cuts, self._place[known], -1)
+        held = at >= 0
+        dual[at[held]] = node.values[held]
         box = _Flight(node.lower, node.upper, dual, np.zeros(0), node.bound)
         box.node = node
         return box
+
+    def _part(self, box: CutBox, lower: FloatArray, upper: FloatArray) -> CutBox:
+        # What its parent's multipliers prove is asked of all new boxes at once; until then its bound holds as well.
+        part = CutBox(lower, upper, box.nu, box.cuts, box.values)
+        part.bound = box.bound
+        return part
 
     def _land(self) -> None:
         """Boxes in flight go back, as they were."""

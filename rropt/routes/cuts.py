@@ -29,16 +29,18 @@ from rropt.routes.lp import LpModel
 from rropt.routes.master import polished
 from rropt.routes.robust import solve_robust
 
-RANDOM = 10
-"""Random points, and as many crossings of columns in use, from which each pricing climbs besides these."""
+RANDOM, MOST_RANDOM = 4, 40
+"""Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
+away from such a column."""
 ROUGH = 1e-4
 """The gap to which the polytope form is solved for a start ..."""
 FIRST = 0.15
 """... and its share of the time."""
 KEPT = 4
 """Columns that are crossed, for each input."""
-BATCHES = 6
-"""Further batches of them that are tried before a search, at most: one more after every search in vain."""
+BATCHES = (0.25, 0.75)
+"""Batches that are tried in vain before a search, for each input: at first, and at most; two more after every search,
+which takes as long as many batches."""
 LAST = 0.5
 """The share of a time limit after which one search goes on to the end."""
 SHARE = 0.7
@@ -111,9 +113,10 @@ class _Generation:
             last = self._late()
             good = self._climbs(prices)
             if not len(good) or last:
-                good, closed = self._searched(prices, last)
+                met, closed = self._searched(prices, last)
                 if closed:
                     break
+                good = np.vstack([good, met])
             self._add(master, good)
         if self._best is None and prices is not None:
             # Stopped before the first search: a short one still proves something.
@@ -165,10 +168,18 @@ class _Generation:
     def _climbs(self, prices: FloatArray) -> FloatArray:
         """Columns worth adding, from batches of climbs; none where all were in vain."""
         good = np.zeros((0, self.size))
-        for batch in range(1 + min(self.searches, BATCHES)):
+        near = self._good(prices)
+        first, most = (max(int(share * self.size), 1) for share in BATCHES)
+        count = min(RANDOM * self.size, MOST_RANDOM)
+        for batch in range(min(first + 2 * self.searches, most)):
             if self.effort.stopped():
                 break
-            random = [self._climber.sparse_points(RANDOM), self._climber.crossed(self._good(prices), 2 * RANDOM)]
+            random = [
+                self._climber.altered(self.used, near, count // 2),
+                self._climber.altered(near, near, count // 4),
+                self._climber.crossed(near, count // 8),
+                self._climber.sparse_points(count // 8),
+            ]
             points, worth = self._climber.climbed(np.vstack([self.used, *random] if not batch else random), prices)
             good = self._climber.fresh(points, worth, 0.02 * self.gap)
             if len(good):

@@ -96,8 +96,8 @@ class CutSearch:
                 self._push(box)
                 if met and not settle:
                     return "column"
-                if probe is not None and box.bound > 0 and box.point is not None:
-                    seen.append(box.point)
+                if probe is not None:
+                    seen += [one.point for one in (box,) if one.bound > 0 and one.point is not None]
                 if probe is not None and len(seen) >= shown:
                     self.columns += list(probe(np.array(seen[-BATCH:])))
                     seen, shown = [], min(2 * shown, RARELY)
@@ -190,7 +190,8 @@ class CutSearch:
                 factor = min(factor, LARGEST / max(float(np.abs(values).max(initial=0.0)), abs(nu), 1e-300))
                 every = np.concatenate([box.cuts, cuts])
                 together, where = np.unique(every, return_inverse=True)
-                sums = np.bincount(where, np.concatenate([box.values, factor * values]), len(together))
+                both = np.concatenate([box.values, factor * values])
+                sums = np.asarray(np.bincount(where, both, len(together)), dtype=float)
                 bound = self._bound(box.lower, box.upper, box.nu + factor * nu, together, sums)
                 if bound < box.bound:
                     box.bound, box.nu, box.cuts, box.values = bound, box.nu + factor * nu, together, sums
@@ -218,8 +219,7 @@ class CutSearch:
         for above in (False, True):
             lower, upper = box.lower.copy(), box.upper.copy()
             (lower if above else upper)[at] = c
-            part = CutBox(lower, upper, box.nu, box.cuts, box.values)
-            part.bound = self._bound(lower, upper, box.nu, box.cuts, box.values)
+            part = self._part(box, lower, upper)
             self._push(part)
             parts.append(part)
         self.nodes += 2
@@ -227,3 +227,9 @@ class CutSearch:
         box.lower = box.upper = box.values = np.zeros(0)
         box.cuts = np.zeros(0, dtype=int)
         box.point = None
+
+    def _part(self, box: CutBox, lower: FloatArray, upper: FloatArray) -> CutBox:
+        """Half of a box, with its multipliers."""
+        part = CutBox(lower, upper, box.nu, box.cuts, box.values)
+        part.bound = self._bound(lower, upper, box.nu, box.cuts, box.values)
+        return part

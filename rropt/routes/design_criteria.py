@@ -41,6 +41,18 @@ class DesignCriterion(ABC):
         """Prices and forms that bound more than `prices` and `found`, where the method leaves something to gain."""
         return prices, found
 
+    def scaled(self, found: Certified, total: float) -> tuple[float, float]:
+        """(s, bound): the best bound of s times the forms with s^2 times prices that sum to `total`, s at most 1. Where
+        prices were raised much, it is far better than that of the forms themselves."""
+        means = self.means(found)
+        linear = (found.gained + means) / 2
+        factor = min(1.0, linear / total) if total > 0 else 1.0
+        return factor, 2 * linear * factor - total * factor**2 - means
+
+    @abstractmethod
+    def means(self, found: Certified) -> float:
+        """The part of `gained` that is constant, negated."""
+
     @abstractmethod
     def scale(self, triangle: FloatArray) -> float:
         """The size of the numbers, for tolerances."""
@@ -63,6 +75,9 @@ class TraceCriterion(DesignCriterion):
     queries: FloatArray
     offset: float = 0.0
     ridge: float = 0.0
+
+    def means(self, found: Certified) -> float:
+        return self.offset
 
     def scale(self, triangle: FloatArray) -> float:
         return float(np.sum(self._asked(triangle) ** 2))
@@ -88,6 +103,14 @@ class TraceCriterion(DesignCriterion):
 @dataclass(frozen=True)
 class DeterminantCriterion(DesignCriterion):
     """-log det M. The bound is k + log det W W' - tr(W'M W), best at W W' = M^-1."""
+
+    def means(self, found: Certified) -> float:
+        return 0.0
+
+    def scaled(self, found: Certified, total: float) -> tuple[float, float]:
+        k = len(found.forms)
+        factor = min(1.0, (k / total) ** 0.5) if total > 0 else 1.0
+        return factor, found.gained + 2 * k * float(np.log(factor)) - total * factor**2
 
     def scale(self, triangle: FloatArray) -> float:
         return float(len(triangle))

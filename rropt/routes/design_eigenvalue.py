@@ -14,6 +14,8 @@ FAINT = 1e-13
 """Factors of a share below this are left out."""
 CLUSTER = 1e-7
 """Eigenvectors of a share below this are no part of the largest eigenvalue."""
+FINEST = 1e-9, 1e-7
+"""Relative tolerances of the smoothing: weights of eigenvectors have an error of 1e-15 beside them."""
 LARGEST = 32
 """Multiplicities above this are not polished: that takes the sixth power of them."""
 STEPS = 60
@@ -33,7 +35,12 @@ class EigenvalueCriterion(DesignCriterion):
     prior: FloatArray
     damped = True
     keeps = True
-    least = 1e-7
+    least: float = FINEST[1]
+
+    @classmethod
+    def within(cls, prior: FloatArray, gap: float) -> EigenvalueCriterion:
+        """The criterion smoothed as finely as a relative gap needs: each digit more takes another round of steps."""
+        return cls(prior, float(np.clip(gap / 10, *FINEST)))
 
     def polished(
         self, columns: FloatArray, prior: FloatArray, triangle: FloatArray, prices: FloatArray, found: Certified
@@ -58,6 +65,10 @@ class EigenvalueCriterion(DesignCriterion):
         if _bound(columns, prior, better, polished) < _bound(columns, prior, prices, found):
             return prices, found
         return better, polished
+
+    def means(self, found: Certified) -> float:
+        assert found.factors is not None
+        return float(np.sum((self.prior @ found.factors) ** 2))
 
     def scale(self, triangle: FloatArray) -> float:
         return float(self._spectrum(triangle)[1][-1])
@@ -138,7 +149,7 @@ def best_weights(
             table = np.zeros((size, size))
             table[first, second] = table[second, first] = z[:number]
             try:
-                inverse = np.linalg.inv(table)
+                inverse = np.asarray(np.linalg.inv(table), dtype=np.float64)
                 slack = rows @ z
                 slope = cost + mu * (rows.T @ (1 / slack))
                 slope[:number] += mu * packed(inverse)

@@ -18,11 +18,14 @@ from rropt.routes.design_criteria import Certified, DesignCriterion
 SHRINK = 0.1
 """Each outer step multiplies mu by this."""
 INNER = 60
+"""Newton steps for one mu at most."""
 ROUGH = 1e-5
 """A relative gap that is still an answer where doubles allow no less."""
 NEAR = 0.5
 """Up to this Newton decrement whole steps are taken, damped or not."""
-"""Newton steps for one mu at most."""
+SINGULAR = 1e-12
+"""A design whose root of M has a smaller pivot beside its largest one is none of full rank: 1e-14 is what rounding
+leaves of dependent columns, and a risk of 1e24 is none."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,6 @@ def _centred(
 def _triangle(unit: FloatArray, mass: FloatArray) -> FloatArray:
     """R with M = R'R. Raises LinAlgError where it is singular."""
     triangle = np.linalg.qr((unit * np.sqrt(mass)).T, mode="r")
-    if np.abs(np.diagonal(triangle)).min() <= 1e-14 * np.abs(np.diagonal(triangle)).max():
+    if np.abs(np.diagonal(triangle)).min() <= SINGULAR * np.abs(np.diagonal(triangle)).max():
         raise np.linalg.LinAlgError("no design of full rank")
     return np.asarray(triangle)

@@ -12,19 +12,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rropt.cones import CompleteCone, FloatArray
+from rropt.cones import CompleteCone, FloatArray, cone_rows
 from rropt.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.programs import ColumnSum, Program
 from rropt.routes.base import Answer, Dual, Effort, SolverClaim
-from rropt.routes.boxes import BoxPricer, ColumnForms
+from rropt.routes.boxes import PROVING, BoxPricer, ColumnForms
 from rropt.routes.boxtree import BoxTree
 from rropt.routes.corners import ENUMERATED, all_corners, climbed_corners
 from rropt.routes.design_criteria import DesignCriterion, DeterminantCriterion, TraceCriterion
 from rropt.routes.design_eigenvalue import EigenvalueCriterion
-from rropt.routes.design_point import DesignPoint, best_design
+from rropt.routes.design_point import ROUGH, DesignPoint, best_design
 from rropt.routes.elastic import farkas_candidate
-from rropt.routes.quadratics import quadratic_forms
-from rropt.routes.separable import BoxSearch
+from rropt.routes.quadratics import FormSearch, quadratic_forms, shrunk_tree
 
 ROUNDS = 200
 ADDED = 3
@@ -36,6 +35,13 @@ BOXES = (300, 3_000, 30_000, 300_000)
 TESTS = 10**8
 """The format's limit of k * max(k, forms) * nodes."""
 STARTS = 60
+LAST = 0.4
+"""The share of a time limit that is left for the last search over boxes."""
+ALWAYS = 100
+"""Boxes that are searched even after the time limit: without any there is no bound."""
+HALVINGS = 30
+PLAIN = 0.999
+"""Forms that would be multiplied by more than this stay as they are."""
 RIDGE = 30.0
 """Where queries leave directions open, (gap / RIDGE)^2 of these is asked for besides: a loss of about gap / RIDGE."""
 
@@ -77,7 +83,7 @@ def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
     if isinstance(utility, InverseDeterminant):
         return DeterminantCriterion()
     assert isinstance(utility, InverseEigenvalue)
-    return EigenvalueCriterion(utility.prior)
+    return EigenvalueCriterion.within(utility.prior, gap)
 
 
 def solve_design(program: Program, effort: Effort) -> Answer:
@@ -104,13 +110,21 @@ def solve_design(program: Program, effort: Effort) -> Answer:
         matrix = columns * found.mass
         gap = effort.gap * max(1.0, abs(own.value))
         last = Dual(found.prices, forms=own.forms, factors=own.factors)
-        excess, new, tree = pricer.price(own.forms, found.prices, gap / 8, level)
-        bound = own.gained - float(found.prices.sum()) - max(excess, 0.0)
-        if np.isfinite(bound) and (best is None or bound > best[0]):
-            best = bound, replace(last, search=tree)
+        hurried = pricer.hurried()
+        excess, new, tree = pricer.price(own.forms, found.prices, gap / 8, pricer.levels if hurried else level)
+        if np.isfinite(excess):
+            factor, bound = criterion.scaled(own, float(found.prices.sum()) + max(excess, 0.0))
+            if best is None or bound > best[0]:
+                best = bound, replace(last, search=tree) if tree is None else _shrunk(last, tree, factor)
         effort.monitor(own.value, None if best is None else best[0])
         stopped = effort.stopped()
         if (best is not None and own.value - best[0] <= gap / 2) or stopped:
+            break
+        if hurried:
+            # What the boxes met is no part of the proof, but it makes the design better.
+            found = best_design(np.hstack([columns, new]), utility.prior, criterion, ROUGH) if new.size else None
+            if found is not None and found.found.value < own.value:
+                point, matrix = found, np.hstack([columns, new]) * found.mass
             break
         if not new.size:
             if level + 1 >= pricer.levels:
@@ -132,6 +146,16 @@ def solve_design(program: Program, effort: Effort) -> Answer:
     return Answer(claim, matrix, dual=last if best is None else best[1], stopped=stopped)
 
 
+def _shrunk(dual: Dual, tree: BoxTree, factor: float) -> Dual:
+    """A design's multipliers and their tree, the forms multiplied by `factor`."""
+    assert dual.forms is not None
+    if factor > PLAIN:
+        return replace(dual, search=tree)
+    k, count = dual.forms.shape
+    search = shrunk_tree(tree, k, count, factor)
+    return replace(dual, prices=dual.prices * factor**2, forms=dual.forms * factor, search=search)
+
+
 class _Corners:
     """Pricing under LDP: every corner up to 16 inputs, beyond these corners that no single change improves."""
 
@@ -144,6 +168,10 @@ class _Corners:
         self.effort = effort
         self.every = all_corners(self.k, self.gamma) if self.k <= ENUMERATED else None
         self.turn = 0
+
+    def hurried(self) -> bool:
+        """Whether this must be the last pricing: never, for it takes no time to speak of."""
+        return False
 
     def starts(self) -> FloatArray:
         alone = np.eye(self.k, dtype=bool)
@@ -186,13 +214,32 @@ class _Boxes:
         self.k, self.effort = program.size, effort
         self.p = np.array([float(value) for value in program.prior])
         self.pricer = BoxPricer(self.forms, QuadraticOverLinear(np.eye(self.k), self.p), effort)
-        self.search: tuple[bytes, BoxSearch] | None = None
+        self.search: tuple[bytes, FormSearch] | None = None
 
     def starts(self) -> FloatArray:
         if not self.pricer.holds(np.ones(self.k)):
             return np.zeros((self.k, 0))
-        # Positive columns only: a mixture with the constant one keeps them in the cone.
-        return np.maximum(self.pricer.starts(), 0.0)
+        # Vertices alone may miss a direction (any four edges of a square do), those around the constant column none.
+        return np.hstack([np.maximum(self.pricer.starts(), 0.0), self._around()])
+
+    def _around(self) -> FloatArray:
+        """Columns 1 + d and 1 - d at each input that lie in the cone, with the largest d of 1/2, 1/4, ...; none where
+        the constant column is on its boundary."""
+        cone = self.forms.program.cone
+        rows = np.array([[float(entry) for entry in row] for row in cone_rows(cone)]).reshape(-1, self.k)
+        found = []
+        for unit in np.eye(self.k):
+            for halvings in range(1, HALVINGS):
+                pair = [1 + unit / 2**halvings, 1 - unit / 2**halvings]
+                if all((v[:, None] <= self.forms.ratios * v).all() and (rows @ v <= 0).all() for v in pair):
+                    found += pair
+                    break
+        return np.array(found).reshape(-1, self.k).T
+
+    def hurried(self) -> bool:
+        """Whether this must be the last pricing: the rest of the time is for its boxes."""
+        left, limit = self.effort.remaining(), self.effort.time_limit
+        return left is not None and limit is not None and left < LAST * limit
 
     def price(
         self, forms: FloatArray, prices: FloatArray, accept: float, level: int
@@ -202,11 +249,12 @@ class _Boxes:
         utility = QuadraticOverLinear(table, self.p)
         pricer = self.pricer = BoxPricer(self.forms, utility, self.effort)
         if level == 0:
-            new = pricer.look(prices)
-            return np.inf, new[:, : ADDED * self.k], None
+            new = pricer.look(prices)[:, : ADDED * self.k]
+            # What gains less is left to the boxes: a column of no mass would be dropped and found again for ever.
+            return np.inf, new[:, [pricer.reduced(v) > accept for v in new.T]], None
         key = prices.tobytes()
         if self.search is None or self.search[0] != key:
-            self.search = key, BoxSearch(quadratic_forms(self.forms, forms.T, prices))
+            self.search = key, FormSearch(quadratic_forms(self.forms, forms.T, prices))
         search = self.search[1]
         pricer.prices, pricer.found = prices, {}
         counted = 0
@@ -217,12 +265,22 @@ class _Boxes:
             if counted <= 24 or counted % 24 == 0:
                 pricer.climb(point[: self.k])
 
+        def over() -> bool:
+            # A proof of this size must still be written, and at least ALWAYS boxes are.
+            left = self.effort.remaining()
+            late = left is not None and left < PROVING * self.k * search.nodes
+            return bool(search.nodes > ALWAYS and (late or self.effort.stopped()))
+
         def enough() -> bool:
             gains = (value for value, _ in pricer.found.values())
-            return bool(self.effort.stopped()) or max(gains, default=0.0) > max(2 * accept, 1e-10)
+            return over() or max(gains, default=0.0) > max(2 * accept, 1e-10)
 
         search.note = note
-        search.run(accept, min(BOXES[level - 1], most_nodes(self.k, forms.shape[1])), enough)
+        nodes = most_nodes(self.k, forms.shape[1])
+        if level == self.levels:
+            search.run(accept, nodes, over)
+        else:
+            search.run(accept, min(BOXES[level - 1], nodes), enough)
         good = [v for value, v in pricer.found.values() if value > max(accept, 1e-11)]
         new = np.array(good).T if good else np.zeros((self.k, 0))
         return search.bound, new, search.tree

@@ -14,7 +14,7 @@ import numpy as np
 
 from rropt.cones import FloatArray
 from rropt.programs import xlogx
-from rropt.routes.levels import LevelBlocks
+from rropt.routes.levelpoints import LevelBlocks
 
 STEPS = 12
 """Linearisations of one climb at most."""

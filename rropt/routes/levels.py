@@ -13,126 +13,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rropt.block_cones import RobustCone
 from rropt.cones import FloatArray
 from rropt.programs import xlogx
+from rropt.routes.levelpoints import HAIR, LevelBlock, Limits, Points
 
-POINTS = 10
-"""Cells of q in each of the two zones, below and above lo."""
-EXTRA = 4
-"""Further points of a block: where vertices that may be best lie."""
-HEAVY = 4
-"""Inputs of a block whose own r, and all but whose own r, are points."""
-HAIR = 1e-9
-"""The share by which points stay on their side of lo, and of a sum of r, whatever rounds them."""
 LARGEST = 1e6
 """Multipliers are no larger."""
-HALVINGS = 30
-"""Steps of a bisection for the multiplier of a cell."""
-OPEN, PLAIN, EXCEPTIONAL = 0, 1, 2
-"""Whether a block is known to have an exceptional input."""
-
-
-@dataclass(frozen=True)
-class LevelBlock:
-    """One block: the places of its inputs, their p and r (U each), and rho > 0."""
-
-    index: np.ndarray
-    prior: FloatArray
-    lower: FloatArray
-    free: float
-
-
-class LevelBlocks:
-    """The blocks of a robust cone, none with rho = 0, with the prior of a program."""
-
-    def __init__(self, cone: RobustCone, prior: FloatArray) -> None:
-        self.cone, self.prior = cone, prior
-        self.gamma = float(cone.level.ratio.upper)
-        self.index = [np.array(block) for block in cone.blocks]
-        self.parts = [
-            LevelBlock(index, prior[index], np.array([float(cone.lower[x]) for x in block]), float(free))
-            for index, block, free in zip(self.index, cone.blocks, cone.free, strict=True)
-        ]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What is known of z on one block for n nodes: `low` and `high` (n x U each), `binary` where it is 0 or 1 (n x U),
-    whether the block is `exceptional` (n), and whether nothing is left (n)."""
-
-    low: FloatArray
-    high: FloatArray
-    binary: np.ndarray
-    exceptional: np.ndarray
-    closed: np.ndarray
-
-    @classmethod
-    def of(cls, low: FloatArray, high: FloatArray, state: np.ndarray) -> Limits:
-        """From the limits of the branches and the states of the block."""
-        inside = (low > 0) & (high < 1)
-        count = inside.sum(axis=1)
-        exceptional = state == EXCEPTIONAL
-        closed = np.where(state == PLAIN, count > 0, exceptional & (count > 1))
-        binary = ((state == PLAIN) | (exceptional & (count == 1)))[:, None] & ~inside
-        return cls(
-            np.where(binary & (low > 0), 1.0, low),
-            np.where(binary & (high < 1), 0.0, high),
-            binary,
-            exceptional,
-            closed,
-        )
-
-
-@dataclass(frozen=True)
-class Points:
-    """Points of q on one block for n nodes, at both ends of b (n x 2 x points): first `below` (n x B), then lo twice,
-    then `above` (n x A), as r.z; m and M there. Where lo is above all q at both ends (`single`, n) the points after
-    `below` repeat the last one; where it is at one end (`mixed`, n) those after lo do."""
-
-    q: FloatArray
-    low: FloatArray
-    high: FloatArray
-    below: FloatArray
-    above: FloatArray
-    single: np.ndarray
-    mixed: np.ndarray
-
-    @classmethod
-    def of(cls, part: LevelBlock, lo: FloatArray, hi: FloatArray, extra: FloatArray, exceptional: np.ndarray) -> Points:
-        """Evenly spread points, those of heavy inputs, and `extra` (n x any). lo and hi are n x 2."""
-        free, held = part.free, 1 - part.free
-        wide = np.maximum(hi - lo, 0.0)
-        with np.errstate(divide="ignore"):
-            switch = np.where(wide > 0, free * lo / np.where(wide > 0, wide, 1.0), np.inf)
-        single = switch.min(axis=1) >= held
-        mixed = ~single & (switch.max(axis=1) > held)
-        least = np.minimum(switch.min(axis=1)[:, None] * (1 - HAIR), held)
-        most = np.minimum(switch.max(axis=1)[:, None] * (1 + HAIR), held)
-        least, most = np.where(single[:, None], held, _short(least)), np.minimum(_short(most) + 2.0**-48, held)
-        grid = np.linspace(0, 1, POINTS + 1)
-        heavy = np.sort(part.lower)[-HEAVY:] * (1 - HAIR)
-        heavy = np.broadcast_to(np.concatenate([heavy, held - heavy]), (len(lo), 2 * len(heavy)))
-        extra = _short(np.hstack([extra, heavy]))
-        below = np.sort(np.hstack([_short(grid * least), np.clip(extra, 0, least)]), axis=1)
-        above = _short((free + most) ** (1 - grid) - free)
-        above = np.sort(np.hstack([np.clip(above, most, held), np.clip(extra, most, held)]), axis=1)
-        q_low = held * lo[:, :, None] + wide[:, :, None] * below[:, None, :]
-        q_high = hi[:, :, None] * (above / (free + above))[:, None, :]
-        whole = np.broadcast_to(held * hi[:, :, None], q_high.shape)
-        q_high = np.where((mixed | single)[:, None, None], whole, q_high)
-        first = np.where(single[:, None, None], held * hi[:, :, None], lo[:, :, None])
-        q = np.concatenate([q_low, first, first, q_high], axis=2)
-        q = np.where(exceptional[:, None, None], lo[:, :, None], q)
-        low = np.maximum((lo[:, :, None] - q) / free, 0.0)
-        high = np.maximum((hi[:, :, None] - q) / free, low)
-        return cls(q, low, high, below, above, single, mixed & ~exceptional)
-
-    @property
-    def loose(self) -> np.ndarray:
-        """Cells in which limits say nothing (n x cells): those after lo that reach below it."""
-        beyond = np.arange(self.q.shape[2] - 1) > self.below.shape[1]
-        return np.asarray(self.mixed[:, None] & beyond)
+TOUCHES = 12
+"""Lines that touch the bound of a cell as a function of its multiplier at most."""
 
 
 @dataclass(frozen=True)
@@ -311,24 +199,40 @@ class CornerTable:
         return CornerTable(self.held[rows], self.rest[rows], self.gain[rows], self.reach[rows], self.closed[rows])
 
     def settled(self, values: FloatArray, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(the values, the multipliers) of n cells that make the largest value least, by bisection; what is given where
-        that is no better."""
-        low, high = (np.full(len(self.held), sign * np.arcsinh(LARGEST)) for sign in (-1, 1))
+        """(the values, the multipliers) of n cells that make the largest value least, where the lines that touch it on
+        both sides cross; what is given where that is no better."""
+        values, multiplier = values.copy(), multiplier.copy()
         best = values.max(axis=1)
-        rows = np.arange(len(self.held))
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            m = _short_multiplier(np.sinh(middle))
-            here = self.values(m)
-            at = here.argmax(axis=1)
-            top = here[rows, at]
-            better = top < best
-            values, multiplier = np.where(better[:, None], here, values), np.where(better, m, multiplier)
-            best = np.minimum(best, top)
-            inside = self.gain[rows, at] > m[:, None] * self.reach[rows, at]
-            rising = self.held[rows, at] > (self.reach[rows, at] * inside).sum(axis=-1)
-            low, high = np.where(rising, low, middle), np.where(rising, middle, high)
+        # Left and right of the least: places, values and slopes.
+        known = np.array([self._touch(np.full(len(best), end)) for end in (-LARGEST, LARGEST)])
+        active, m = np.arange(len(best)), multiplier
+        for _ in range(TOUCHES):
+            part = self.take((active,))
+            here = part.values(m)
+            line = part._touch(m, here)
+            better = line[1] < best[active]
+            rows = active[better]
+            values[rows], multiplier[rows], best[rows] = here[better], m[better], line[1][better]
+            side = (line[2] > 0).astype(int)
+            known[side, :, active] = line.T
+            (m0, f0, g0), (m1, f1, g1) = known[:, :, active]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cross = np.clip(np.nan_to_num((f0 - g0 * m0 - f1 + g1 * m1) / (g1 - g0)), m0, m1)
+            least = f0 + g0 * (cross - m0)
+            m = _short_multiplier(cross)
+            open_rows = (best[active] - least > HAIR * (1 + np.abs(least))) & (g0 < 0) & (g1 > 0)
+            active, m = active[open_rows], m[open_rows]
+            if not len(active):
+                break
         return values, multiplier
+
+    def _touch(self, multiplier: FloatArray, values: FloatArray | None = None) -> FloatArray:
+        """The multiplier of each of n cells, the largest value there and its slope (3 x n)."""
+        values = self.values(multiplier) if values is None else values
+        rows, at = np.arange(len(values)), values.argmax(axis=1)
+        inside = self.gain[rows, at] > multiplier[:, None] * self.reach[rows, at]
+        slope = self.held[rows, at] - (self.reach[rows, at] * inside).sum(axis=-1)
+        return np.array([multiplier, values[rows, at], slope])
 
 
 def spread(
@@ -369,11 +273,6 @@ def spread(
 def corners(table: FloatArray) -> FloatArray:
     """n x cells x 4 from n x 2 x points: the two points of a cell at b0, then at b1."""
     return np.stack([table[:, 0, :-1], table[:, 0, 1:], table[:, 1, :-1], table[:, 1, 1:]], axis=2)
-
-
-def _short(values: FloatArray) -> FloatArray:
-    """Numbers of few bits, rounded down."""
-    return np.asarray(np.floor(values * 2.0**48) / 2.0**48)
 
 
 def _short_multiplier(values: FloatArray) -> FloatArray:

@@ -14,19 +14,8 @@ import numpy as np
 from rropt.cones import FloatArray
 from rropt.programs import xlogx
 from rropt.routes.bestfirst import BestFirst, Search
-from rropt.routes.levels import (
-    EXCEPTIONAL,
-    EXTRA,
-    HAIR,
-    OPEN,
-    PLAIN,
-    Cells,
-    Filled,
-    LevelBlocks,
-    LevelZone,
-    Limits,
-    Points,
-)
+from rropt.routes.levelpoints import EXCEPTIONAL, EXTRA, HAIR, OPEN, PLAIN, LevelBlocks, Limits, Points
+from rropt.routes.levels import Cells, Filled, LevelZone
 
 TURNS = 40
 """Slopes tried for a node at most."""
@@ -38,6 +27,10 @@ REFINED, PER_TURN = 4, 2
 """Times that the cells of a node are made, and further points of a block each time."""
 LOOSE = 0.3
 """The share of what a node leaves open at which its cells are to blame."""
+MEANT = 0.02
+"""Points are no nearer to the ends of a cell than this share of it."""
+STALLED = 0.03
+"""The share of a positive bound by which splitting b has to lessen it; otherwise something else is split next."""
 STEEPEST = 1e4
 """Slopes beyond this only show that a node is empty."""
 
@@ -65,6 +58,13 @@ class LevelNode:
     way: str | tuple[str, int] | int | None = None
     cut: float = 0.0
     parts: tuple[LevelNode, LevelNode] | None = None
+    # Of a part of a node whose b was split: the bound of that node.
+    before: float = np.inf
+
+    @property
+    def stalled(self) -> bool:
+        """Whether splitting b came to nothing."""
+        return 0.0 < self.bound < np.inf and self.before < np.inf and self.bound > (1 - STALLED) * self.before
 
     def child(self) -> LevelNode:
         """The same columns as a node of its own."""
@@ -88,13 +88,13 @@ class Line:
 
 
 class LevelPricer(BestFirst[LevelNode]):
-    """Best-first branch and bound for the reduced price at prices `a` (k,); `careful` makes the cells of a node finer
-    where they lose much."""
+    """Best-first branch and bound for the reduced price at prices `a` (k,); cells of a node are made finer where they
+    lose much."""
 
     batch = 24
 
-    def __init__(self, blocks: LevelBlocks, a: FloatArray, careful: bool = True) -> None:
-        self.blocks, self.a, self.careful = blocks, a, careful
+    def __init__(self, blocks: LevelBlocks, a: FloatArray) -> None:
+        self.blocks, self.a = blocks, a
         self._prices = [a[index] for index in blocks.index]
 
     def roots(self) -> list[LevelNode]:
@@ -161,8 +161,6 @@ class LevelPricer(BestFirst[LevelNode]):
             value[open_rows] = np.minimum(value[open_rows], here)
             again = np.flatnonzero((here > np.maximum(reached[open_rows], keep) + 1e-6) & ~(worse & (turn > 0)))
             before = {int(open_rows[j]): mine[j].points for j in again}
-            if not self.careful:
-                break
             if turn + 1 < REFINED:
                 for j in again.tolist():
                     self._finer(mine[j], j, turn, zones, cells)
@@ -207,7 +205,7 @@ class LevelPricer(BestFirst[LevelNode]):
         return [[line for line in pair if line is not None] for pair in lines], best
 
     def _finer(self, node: LevelNode, row: int, turn: int, zones: list[LevelZone], cells: list[Cells]) -> None:
-        """Add points inside the largest cells of every block, where the lines from their ends meet."""
+        """Add points inside the largest cells of every block: where another input may be large, or half way."""
         assert node.points is not None
         finer = []
         for own, zone, table in zip(node.points, zones, cells, strict=True):
@@ -218,11 +216,25 @@ class LevelPricer(BestFirst[LevelNode]):
             y[edge], y[edge + 1] = switch
             highest = table.values[row].max(axis=1)
             highest = np.where(y[1:] - y[:-1] > 1e-9, highest, -np.inf)
+            turns = self._thresholds(zone, row)
             for slot, cell in enumerate(np.argsort(-highest)[:PER_TURN].tolist()):
                 if np.isfinite(highest[cell]):
-                    own[EXTRA + turn * PER_TURN + slot] = (y[cell] + y[cell + 1]) / 2
+                    least, most = y[cell], y[cell + 1]
+                    inside = turns[(turns > least + MEANT * (most - least)) & (turns < most - MEANT * (most - least))]
+                    middle = (least + most) / 2
+                    own[EXTRA + turn * PER_TURN + slot] = (
+                        inside[np.abs(inside - middle).argmin()] if len(inside) else middle
+                    )
             finer.append(own)
         node.points = finer
+
+    @staticmethod
+    def _thresholds(zone: LevelZone, row: int) -> FloatArray:
+        """r.z at which one more input may be large beside those that are known to be."""
+        lower, limits = zone.part.lower, zone.limits
+        known = limits.binary[row] & (limits.low[row] == 1)
+        free = (limits.high[row] > 0) & ~known & (lower > 0)
+        return np.asarray((lower[known].sum() + lower[free]) * (1 - HAIR))
 
     # -- columns ---------------------------------------------------------------------------------------
 
@@ -322,15 +334,21 @@ class LevelPricer(BestFirst[LevelNode]):
         wide = node.b1 / node.b0 - 1
         one, other = node.child(), node.child()
         s = next(s for s, index in enumerate(self.blocks.index) if x in index)
-        if wide > 1e-9 and (wide > WIDE or (parted and wide > PARTED) or wide > score or (loose and wide > 1e-6)):
+        decided = node.state[s] == PLAIN and (node.high[x] < 1 or node.low[x] > 0)
+        stalled = (
+            node.stalled and wide <= PARTED and score > 1e-12 and not decided and node.high[x] - node.low[x] > 1e-6
+        )
+        wanted = wide > WIDE or (parted and wide > PARTED) or wide > score or (loose and wide > 1e-6)
+        if wide > 1e-9 and wanted and not stalled:
             node.way, node.cut = "b", float(np.sqrt(node.b0 * node.b1))
             one.b1 = other.b0 = node.cut
+            one.before = other.before = node.bound
         elif score <= 1e-12:
             return None
         elif node.state[s] == OPEN:
             node.way = "e", s
             one.state[s], other.state[s] = PLAIN, EXCEPTIONAL
-        elif node.state[s] == PLAIN and (node.high[x] < 1 or node.low[x] > 0):
+        elif decided:
             return None
         else:
             least, most = node.low[x], node.high[x]

@@ -20,7 +20,7 @@ from rropt.programs import xlogx
 from rropt.routes.blocks import BlockShapes
 from rropt.routes.interior import central_prices
 from rropt.routes.levelclimbs import LevelClimbs
-from rropt.routes.levels import LevelBlocks
+from rropt.routes.levelpoints import LevelBlocks
 from rropt.routes.lp import LpModel
 
 ALIKE = 96

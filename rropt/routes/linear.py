@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from rropt.approximate import Event
-from rropt.cones import CompleteCone, FloatArray, base_cone
+from rropt.cones import BlockMeans, CompleteCone, FloatArray, base_cone
 from rropt.errors import Refusal
 from rropt.programs import ColumnSum, Linear, Program
-from rropt.routes.base import Answer, Effort, Route, SolverClaim
+from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
 from rropt.routes.elastic import farkas_candidate
-from rropt.routes.lp import LpModel
+from rropt.routes.lp import LpAnswer, LpModel
+from rropt.routes.mean_rows import MeanModel, block_means
 from rropt.routes.polyhedral import EntryModel, entry_model
 
 
@@ -87,6 +89,8 @@ class LinearRoute(Route):
 
 def _solved(program: Program, effort: Effort) -> Answer:
     reduced = program.linearised()
+    if (means := block_means(reduced)) is not None:
+        return _by_means(reduced, means, effort)
     complete = isinstance(base_cone(reduced.cone), CompleteCone)
     model = shifted(entry_model(reduced)) if complete else entry_model(reduced)
     entries = unshifted if complete else EntryModel.entries
@@ -100,14 +104,37 @@ def _solved(program: Program, effort: Effort) -> Answer:
     )
     found = lp.solve(effort.remaining(), effort.interrupted)
     claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
+    matrix = None if found.x is None else entries(model, found.x)
+    return _answered(reduced, effort, found, claim, matrix, model.dual)
+
+
+def _by_means(program: Program, means: BlockMeans, effort: Effort) -> Answer:
+    """The same where the rows of the cone bound means of blocks."""
+    model = MeanModel.of(program, means)
+    ends = np.zeros_like(model.cost), np.full_like(model.cost, np.inf)
+    found = LpModel(model.cost, model.matrix, model.row_lower, model.row_upper, *ends).solve(
+        effort.remaining(), effort.interrupted
+    )
+    claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
+    matrix = None if found.x is None else model.entries(found.x)
+    return _answered(program, effort, found, claim, matrix, model.dual)
+
+
+def _answered(
+    program: Program,
+    effort: Effort,
+    found: LpAnswer,
+    claim: SolverClaim,
+    matrix: FloatArray | None,
+    dual: Callable[[FloatArray], Dual],
+) -> Answer:
     if found.status in ("time limit", "interrupted"):
         # The last iterate is no optimum, but rounding and repair make something true of it.
-        matrix = None if found.x is None else entries(model, found.x)
-        dual = None if found.row_dual is None else model.dual(found.row_dual)
-        return Answer(claim, matrix, reduced.outputs, dual, stopped=found.status)
-    if found.status != "optimal" or found.x is None or found.row_dual is None:
-        return Answer(claim, outputs=reduced.outputs, farkas=farkas_candidate(reduced, effort))
-    return Answer(claim, entries(model, found.x), reduced.outputs, model.dual(found.row_dual))
+        prices = None if found.row_dual is None else dual(found.row_dual)
+        return Answer(claim, matrix, program.outputs, prices, stopped=found.status)
+    if found.status != "optimal" or matrix is None or found.row_dual is None:
+        return Answer(claim, outputs=program.outputs, farkas=farkas_candidate(program, effort))
+    return Answer(claim, matrix, program.outputs, dual(found.row_dual))
 
 
 def _by_events(program: Program, effort: Effort) -> Answer:

@@ -14,13 +14,23 @@ from rropt.cones import FloatArray
 
 FEASIBILITY = 1e-10
 """The tightest tolerance that HiGHS takes, primal and dual: the proofs repair what is left."""
+GAVE_UP = "gave up"
+"""How the status of a programme begins that HiGHS neither solved nor called infeasible, not even from the start."""
+AGAIN = "scale the numbers of the problem to between 0.001 and 1000, or try another route or solver"
+"""What may help then."""
+RERUN = 60.0
+"""Seconds after which one of many small programmes is given up: they take milliseconds."""
+PATIENCE = 600.0
+"""Seconds for programmes that no time limit governs, those of rounding and of proofs: small beside the search."""
+DEAF = 30.0
+"""Seconds after which a HiGHS that heeds neither its own time limit nor a cancellation is left to itself."""
 
 
 @dataclass(frozen=True)
 class LpAnswer:
     """What HiGHS said of a maximisation.
 
-    `status` is "optimal", "infeasible", "unbounded", "time limit", "interrupted" or HiGHS's own words;
+    `status` is "optimal", "infeasible", "unbounded", "time limit", "interrupted", or GAVE_UP and HiGHS's own words;
     `x` (n,) and `row_dual` (rows,) are its last iterate (None where there is none); `row_dual` is the
     derivative of the maximum with respect to the right-hand side, so it is >= 0 on binding <= rows. `ray` (rows,)
     combines the rows to a contradiction, up to its sign, where a rerun found one.
@@ -83,6 +93,17 @@ class LpModel:
         model.a_matrix_.value_ = columns.data
         self._highs.passModel(model)
         self._every: np.ndarray | None = None
+        self._deaf = False
+        status = highspy.HighsModelStatus
+        self._error, self._failed = highspy.HighsStatus.kError, status.kSolveError
+        self._known: dict[Any, str] = {
+            status.kOptimal: "optimal",
+            status.kInfeasible: "infeasible",
+            status.kUnbounded: "unbounded",
+            status.kUnboundedOrInfeasible: "infeasible or unbounded",
+            status.kTimeLimit: "time limit",
+            status.kInterrupt: "interrupted",
+        }
 
     def add_rows(self, matrix: sparse.spmatrix, upper: FloatArray) -> None:
         """Append rows matrix x <= upper."""
@@ -145,8 +166,8 @@ class LpModel:
             self._every = np.arange(count, dtype=np.int32)
         self._highs.changeColsCost(count, self._every, -cost)
         self._highs.changeColsBounds(count, self._every, lower, upper)
-        self._highs.run()
-        code = self._highs.getModelStatus()
+        self._limit(RERUN)
+        code = self._run(None, RERUN)
         if code == highspy.HighsModelStatus.kOptimal:
             solution = self._highs.getSolution()
             x, dual = np.array(solution.col_value), -np.array(solution.row_dual)
@@ -156,8 +177,7 @@ class LpModel:
         if code == highspy.HighsModelStatus.kInfeasible:
             _, exists, values = self._highs.getDualRay()
             ray = np.array(values) if exists and np.isfinite(values).all() else None
-        status = self._highs.modelStatusToString(code)
-        return LpAnswer(status, -np.inf, None, None, time.monotonic() - begun, ray)
+        return LpAnswer(self._status(code), -np.inf, None, None, time.monotonic() - begun, ray)
 
     def solve(
         self, time_limit: float | None = None, interrupted: Callable[[], bool] | None = lambda: False
@@ -168,45 +188,81 @@ class LpModel:
         import highspy
 
         begun = time.monotonic()
-        # HiGHS counts its limit from the model's first run.
-        limit = highspy.kHighsInf if time_limit is None else self._highs.getRunTime() + max(time_limit, 0.0)
-        self._highs.setOptionValue("time_limit", limit)
-        if interrupted is None:
-            self._highs.run()
-        else:
-            self._run_in_thread(interrupted)
-        known = {
-            highspy.HighsModelStatus.kOptimal: "optimal",
-            highspy.HighsModelStatus.kInfeasible: "infeasible",
-            highspy.HighsModelStatus.kUnbounded: "unbounded",
-            highspy.HighsModelStatus.kTimeLimit: "time limit",
-            highspy.HighsModelStatus.kInterrupt: "interrupted",
-        }
-        code = self._highs.getModelStatus()
-        status = known.get(code, self._highs.modelStatusToString(code))
+        if self._deaf:
+            return LpAnswer("time limit", -np.inf, None, None, 0.0)
+        if time_limit is None and interrupted is None:
+            time_limit = PATIENCE
+        self._limit(highspy.kHighsInf if time_limit is None else max(time_limit, 0.0))
+        code = self._run(interrupted, time_limit)
+        if code is None:
+            return LpAnswer("time limit", -np.inf, None, None, time.monotonic() - begun)
         solution = self._highs.getSolution()
         x = np.array(solution.col_value) if solution.value_valid else None
         dual = -np.array(solution.row_dual) if solution.dual_valid else None
         if (x is not None and not np.isfinite(x).all()) or (dual is not None and not np.isfinite(dual).all()):
             x = dual = None
         return LpAnswer(
-            status,
+            self._status(code),
             -float(self._highs.getObjectiveValue()),
             x,
             dual,
             time.monotonic() - begun,
         )
 
-    def _run_in_thread(self, interrupted: Callable[[], bool]) -> None:
-        self._highs.startSolve()
-        finished = False
-        try:
-            while not finished:
-                finished = self._highs.wait(0.1)[0]
-                if not finished and interrupted():
-                    self._highs.cancelSolve()
-        finally:
-            # A second Ctrl-C leaves through here: HiGHS's thread must end before its model goes.
-            while not finished:
-                self._highs.cancelSolve()
-                finished = self._highs.wait(0.1)[0]
+    def _limit(self, seconds: float) -> None:
+        """Let the next run take so long: HiGHS counts its limit from the model's first run."""
+        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds)
+
+    def _run(self, interrupted: Callable[[], bool] | None, seconds: float | None) -> Any:
+        """Run, and once more from the start where a warm basis has gone bad; what HiGHS calls the outcome, None where
+        it does not end."""
+        begun = time.monotonic()
+        for last in (False, True):
+            if interrupted is None:
+                failed = self._highs.run() == self._error
+            else:
+                self._deaf = not run_in_thread(self._highs, interrupted, seconds)
+                failed = False
+                if self._deaf:
+                    return None
+            code = self._highs.getModelStatus()
+            if code in self._known and not failed:
+                return code
+            if last:
+                return self._failed if failed and code in self._known else code
+            self._highs.clearSolver()
+            if seconds is not None:
+                self._limit(max(seconds - (time.monotonic() - begun), 0.0))
+
+    def _status(self, code: Any) -> str:
+        return self._known.get(code) or f"{GAVE_UP} ({self._highs.modelStatusToString(code)})"
+
+
+def run_in_thread(highs: Any, interrupted: Callable[[], bool], seconds: float | None) -> bool:
+    """Run HiGHS in a thread of its own, and ask `interrupted()` ten times a second whether to cancel it; whether it
+    ended. One that heeds neither that nor its time limit of `seconds` within DEAF seconds is left to itself: it must
+    not be touched any more, and is kept alive for its thread (a daemon, which keeps no process from ending)."""
+    highs.startSolve()
+    ordered = None if seconds is None else time.monotonic() + seconds
+    finished = False
+    try:
+        while not finished:
+            finished = highs.wait(0.1)[0]
+            now = time.monotonic()
+            if not finished and (interrupted() or (ordered is not None and now > ordered)):
+                highs.cancelSolve()
+                ordered = now if ordered is None else min(ordered, now)
+                if now > ordered + DEAF:
+                    break
+    finally:
+        # A second Ctrl-C leaves through here: HiGHS's thread must end before its model goes.
+        patience = time.monotonic() + (0.0 if ordered is not None and time.monotonic() > ordered + DEAF else DEAF)
+        while not finished and time.monotonic() < patience:
+            highs.cancelSolve()
+            finished = highs.wait(0.1)[0]
+        if not finished:
+            _LEFT.append(highs)
+    return finished
+
+
+_LEFT: list[Any] = []

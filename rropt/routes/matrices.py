@@ -25,9 +25,10 @@ from rropt.routes.separable import EXACT, SCALE, Curve
 
 EMPTY = 1e-12
 """Columns with less mass than this have no point worth splitting at."""
+INNER = 0.1
+"""A part of a split is no narrower than this share of the whole where it is to begin at an entry of a good matrix."""
 
-
-LADDER = 4.0 ** np.arange(-2, 5)
+LADDER = 4.0 ** np.arange(-2, 7)
 """Sizes of the multiples of a ray that are tried on an empty node: large ones would cost the others their digits."""
 
 
@@ -40,6 +41,7 @@ class MatrixSearch:
         self.note: Callable[[FloatArray], None] = lambda matrix: None
         self.model: EntryModel = entry_model(replace(program, utility=Linear(())))
         self._curve = Curve("square" if isinstance(program.utility, ChiSquare) else "xlogx")
+        self._marks = np.zeros((program.size, 0))
         self._constant = -1.0 if isinstance(program.utility, ChiSquare) else 0.0
         forms = ColumnForms.of(program)
         k, m = self.model.size, self.model.width
@@ -54,7 +56,7 @@ class MatrixSearch:
         self.root = MatrixBox(np.tile(forms.lower[:k], (m, 1)), upper, np.zeros(rows), np.zeros(m))
         self.nodes = 1
         self._closed = -np.inf
-        self._solve(self.root)
+        self._solve(self.root, -np.inf)
         self._heap: list[tuple[float, int, MatrixBox]] = [(-self.root.bound, 0, self.root)]
         self._counter = 1
 
@@ -62,6 +64,11 @@ class MatrixSearch:
     def bound(self) -> float:
         """No smaller than the maximum, up to rounding."""
         return max(-self._heap[0][0] if self._heap else -np.inf, self._closed)
+
+    def aim(self, matrix: FloatArray) -> None:
+        """Split at the entries of a matrix (k x m) that is believed to be optimal: chords that begin or end there are
+        exact at it, so its nodes close. Its columns may stand in any order: optima have copies with other outputs."""
+        self._marks = matrix / np.maximum(self._p @ matrix, EMPTY)
 
     def run(self, accept: float, node_limit: int, stop: Callable[[], bool] = never) -> None:
         """Split the worst node until all are bounded by `accept`, `node_limit` nodes exist or `stop()`."""
@@ -81,7 +88,7 @@ class MatrixSearch:
                 part.lower[y] = np.maximum(part.lower[y], c / self._ratios[x])
             else:
                 part.upper[y] = np.minimum(part.upper[y], self._ratios[:, x] * c)
-            self._solve(part)
+            self._solve(part, accept)
             if part.bound > accept:
                 heapq.heappush(self._heap, (-part.bound, self._counter, part))
                 self._counter += 1
@@ -92,10 +99,10 @@ class MatrixSearch:
         box.at, box.c, box.parts = (y, x), c, (parts[0], parts[1])
         box.lower = box.upper = box.dual = box.nu = np.zeros(0)
 
-    def _solve(self, box: MatrixBox) -> None:
+    def _solve(self, box: MatrixBox, accept: float) -> None:
         """Bound a node by its linear programme, and choose where it would be split."""
         k, m = self.model.size, self.model.width
-        possible = (box.lower <= box.upper).all(axis=1)
+        possible = np.asarray((box.lower <= box.upper).all(axis=1))
         low, high = np.where(possible[:, None], box.lower, 0.0), np.where(possible[:, None], box.upper, 0.0)
         self._load(low, high)
         alpha, beta = self._curve.chord(box.lower, box.upper)
@@ -110,7 +117,7 @@ class MatrixSearch:
         if dual is not None:
             signs = (1.0,) if found.x is not None else (1.0, -1.0)
             for sign in signs:
-                self._improve(box, sign * dual / SCALE, found.x is None)
+                self._improve(box, sign * dual / SCALE, found.x is None, accept)
         if found.x is None:
             # Empty. Where the multipliers of a ray did not show it, halving the widest limits will.
             self._halve(box)
@@ -121,9 +128,19 @@ class MatrixSearch:
         point = np.clip(matrix.T / np.maximum(mass, EMPTY)[:, None], box.lower, np.maximum(box.lower, box.upper))
         error = mass[:, None] * self._p * (alpha * point + beta - self._curve.value(point))
         y, x = np.unravel_index(int(np.argmax(error)), error.shape)
-        c = float(0.5 * point[y, x] + 0.25 * (box.lower[y, x] + box.upper[y, x]))
+        c = self._place(box, int(y), int(x), float(point[y, x]))
         if error[y, x] > EXACT and box.lower[y, x] < c < box.upper[y, x]:
             box.cut = int(y), int(x), c
+
+    def _place(self, box: MatrixBox, y: int, x: int, at: float) -> float:
+        """Where to split the point of a column: at an entry of the best matrix where there is one, for chords that
+        begin there err at it in neither part; else between the optimum of the linear programme and the middle."""
+        low, high = float(box.lower[y, x]), float(box.upper[y, x])
+        margin = INNER * (high - low)
+        inside = self._marks[x][(self._marks[x] > low + margin) & (self._marks[x] < high - margin)]
+        if len(inside):
+            return float(inside[np.argmin(np.abs(inside - at))])
+        return 0.5 * at + 0.25 * (low + high)
 
     def _halve(self, box: MatrixBox) -> None:
         width = np.where(np.isfinite(box.upper), box.upper - box.lower, 0.0)
@@ -131,18 +148,26 @@ class MatrixSearch:
         if width[y, x] > EXACT and np.isfinite(box.bound):
             box.cut = int(y), int(x), float(box.lower[y, x] + width[y, x] / 2)
 
-    def _improve(self, box: MatrixBox, dual: FloatArray, ray: bool) -> None:
+    def _improve(self, box: MatrixBox, dual: FloatArray, ray: bool, accept: float) -> None:
         """Take the multipliers of a solve where they bound a node better; of a ray, multiples."""
         rows, m = self.model.matrix.shape[0], self.model.width
         own = np.where(np.isinf(self.model.row_lower), np.maximum(dual[:rows], 0.0), dual[:rows])
         nu = dual[rows : rows + m]
-        size = max(float(np.abs(own).max()), float(np.abs(nu).max()), 1e-9)
-        for scale in LADDER / size if ray else (1.0,):
-            bound = self._bound(box, scale * own, scale * nu)
+        if not ray:
+            bound = self._bound(box, own, nu)
             if bound < box.bound:
-                box.bound, box.dual, box.nu = bound, scale * own, scale * nu
-            if bound < 0:
-                # An information is never below 0, so nothing is left here.
+                box.bound, box.dual, box.nu = bound, own, nu
+            return
+        # Multiples of a ray on top of what the node has; its bound falls without end where the node is empty. The
+        # smallest that closes it, for large ones would cost the others their digits.
+        size = max(float(np.abs(own).max()), float(np.abs(nu).max()), 1e-9)
+        old, old_nu = box.dual, box.nu
+        for scale in LADDER / size:
+            joined, joined_nu = old + scale * own, old_nu + scale * nu
+            bound = self._bound(box, joined, joined_nu)
+            if bound < box.bound:
+                box.bound, box.dual, box.nu = bound, joined, joined_nu
+            if bound < accept:
                 return
 
     def _bound(self, box: MatrixBox, dual: FloatArray, nu: FloatArray) -> float:

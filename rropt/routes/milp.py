@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.cones import FloatArray
+from rropt.routes.lp import run_in_thread
 
 FEASIBILITY = 1e-7
 """Tolerance on rows, bounds and integrality: what comes out is made exact elsewhere. At 1e-9, its tightest, HiGHS
@@ -81,18 +82,8 @@ def solve_milp(
     model.integrality_ = [kinds[bool(whole)] for whole in integer]
     highs.passModel(model)
     begun = time.monotonic()
-    highs.startSolve()
-    finished = False
-    try:
-        while not finished:
-            finished = highs.wait(0.1)[0]
-            if not finished and interrupted():
-                highs.cancelSolve()
-    finally:
-        # A second Ctrl-C leaves through here: HiGHS's thread must end before its model goes.
-        while not finished:
-            highs.cancelSolve()
-            finished = highs.wait(0.1)[0]
+    if not run_in_thread(highs, interrupted, time_limit):
+        return MilpAnswer("time limit", np.inf, -np.inf, None, time.monotonic() - begun)
     known = {
         highspy.HighsModelStatus.kOptimal: "optimal",
         highspy.HighsModelStatus.kInfeasible: "infeasible",

@@ -2,7 +2,7 @@
 
 On the slice p . v = 1 the price of a column is sum_j y_j^2 - a . v with y_j = W_j . v: convex and separable in the y,
 which are variables of their own, tied to v by equations. So the search for separable functions serves as it is; it
-branches on the y.
+branches on the y, once it has cut off what these never reach.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from scipy import sparse
 
 from rropt.cones import FloatArray
 from rropt.routes.boxes import ColumnForms
-from rropt.routes.separable import Curve, SeparableForms
+from rropt.routes.boxtree import Box, BoxTree
+from rropt.routes.separable import BoxSearch, Curve, SeparableForms
+
+MARGINS = (0.1, 0.01)
+"""Pass by pass, the share of a form's range that its limits stay away from it: the less, the larger are the multipliers
+that show the rest to be empty, and the first pass makes what these must outweigh small."""
+DOUBLINGS = 4
+WORTH = 1e-3
+"""Limits are moved where chords then err less by this share of the bound."""
+LARGEST = 2.0**18
+"""Multipliers that show a part to be empty are below this, or all others would lose their digits in the certificate."""
 
 
 @dataclass(frozen=True)
@@ -60,3 +70,90 @@ def quadratic_forms(slice_: ColumnForms, forms: FloatArray, prices: FloatArray) 
         0.0,
         k,
     )
+
+
+class FormSearch(BoxSearch):
+    """The search over `QuadraticForms`: first each form's limits, which come from those of the entries and are far too
+    wide, are brought near its range on the slice. Chords err by the square of their width."""
+
+    def __init__(self, problem: QuadraticForms) -> None:
+        super().__init__(problem)
+        self._open = self.root
+        ends = []
+        for at in np.flatnonzero(problem.shares).tolist():
+            above, below = self._reached(at, 1.0), self._reached(at, -1.0)
+            if above is not None and below is not None:
+                width = above[0] + below[0]
+                ends += [(at, 1.0, width, *above), (at, -1.0, width, *below)]
+        for margin in MARGINS:
+            for at, sign, width, reached, dual in ends:
+                self._cut_off(at, sign, reached, dual, margin * width)
+
+    def _reached(self, at: int, sign: float) -> tuple[float, FloatArray] | None:
+        """(the largest of sign * y_at over the slice as multipliers prove it, these)."""
+        problem = self.problem
+        cost = np.zeros(len(problem.cost))
+        cost[at] = sign
+        found = self._lp.rerun(cost, problem.lower, problem.upper)
+        if found.x is None or found.row_dual is None:
+            return None
+        dual, _ = self._multipliers(found.row_dual)
+        return self._without(problem.lower, problem.upper, cost, dual), dual
+
+    def _without(self, lower: FloatArray, upper: FloatArray, cost: FloatArray, dual: FloatArray) -> float:
+        """What multipliers prove of a linear function on a box."""
+        problem = self.problem
+        residual = cost - dual @ problem.dense
+        sides = np.where(dual > 0, problem.row_upper, problem.row_lower)
+        ends = np.where(residual > 0, residual * upper, residual * lower)
+        return float(dual[dual != 0] @ sides[dual != 0]) + float(ends[residual != 0].sum())
+
+    def _cut_off(self, at: int, sign: float, reached: float, dual: FloatArray, margin: float) -> None:
+        """Split the open box where sign * y_at is `margin` above what it reaches: `dual` shows the rest to be empty."""
+        box, problem = self._open, self.problem
+        end = float(box.upper[at] if sign > 0 else -box.lower[at])
+        wide, narrow = (
+            float(box.upper[at] - box.lower[at]),
+            float(box.upper[at] - box.lower[at]) - end + reached + margin,
+        )
+        if margin <= 0 or narrow >= wide or wide**2 - narrow**2 < 4 * WORTH * max(box.bound, 0.0):
+            return
+        c = sign * (reached + margin)
+        empty = Box(box.lower.copy(), box.upper.copy(), box.dual, box.slopes)
+        rest = Box(box.lower.copy(), box.upper.copy(), box.dual, box.slopes)
+        problem.limited(empty.lower, empty.upper, at, c, sign > 0)
+        problem.limited(rest.lower, rest.upper, at, c, sign < 0)
+        base = problem.bound(empty.lower, empty.upper, box.dual, box.slopes)
+        times = max(base, 0.0) / margin
+        for _ in range(DOUBLINGS):
+            if times * np.abs(dual).max(initial=0.0) > LARGEST:
+                return
+            empty.dual = box.dual + times * dual
+            empty.bound = problem.bound(empty.lower, empty.upper, empty.dual, box.slopes)
+            if empty.bound <= 0:
+                break
+            times = 2 * times + 1e-3
+        else:
+            return
+        self._evaluate(rest, -np.inf)
+        self.nodes += 2
+        self._closed = max(self._closed, empty.bound)
+        box.divide(at, c, *((rest, empty) if sign > 0 else (empty, rest)))
+        self._open = rest
+        self._heap = [(-rest.bound, 0, rest)]
+
+
+def shrunk_tree(tree: BoxTree, inputs: int, forms: int, scale: float) -> BoxTree:
+    """The tree for `scale` times the `forms` forms and its square times the prices."""
+    done: list[Box] = []
+    for box in reversed(list(tree.root.nodes())):
+        if box.parts is None:
+            dual = box.dual * scale**2
+            dual[len(dual) - forms :] = box.dual[len(dual) - forms :] * scale
+            done.append(Box(box.lower, box.upper, dual, box.slopes, box.bound * scale**2))
+            continue
+        below, above = done.pop(), done.pop()
+        whole = Box(box.lower, box.upper, box.dual, box.slopes)
+        whole.divide(box.at, box.c * scale if box.at >= inputs else box.c, below, above)
+        done.append(whole)
+    return BoxTree(done[0], tree.bound * scale**2)

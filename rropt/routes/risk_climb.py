@@ -9,17 +9,20 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from rropt.cones import FloatArray
+from rropt.cones import FloatArray, FreeCone, cone_rows, reach
 from rropt.errors import InputError
 from rropt.mechanisms.block_choice import choose_blocks
 from rropt.programs import Information, Linear, Program
 from rropt.routes.lp import LpModel
+from rropt.routes.polyhedral import entry_model
 from rropt.routes.risk_floats import FloatRisk
 
 SAFE = 1e-9
 """Margins are kept this far from zero, so that rounding finds room."""
 STEPS = 40
 HALVINGS = 16
+CALMER = 8
+"""Matrices with little truth that are averaged, at most."""
 GAIN = 1e-9
 """A step that gains less, times max(1, |value|), does not pay."""
 
@@ -41,7 +44,13 @@ class RiskClimber:
         self.row_upper = np.concatenate([np.ones(size), right])
         self.row_lower = np.concatenate([np.ones(size), np.where(equal, right, -np.inf)])
         self.cost = program.sign * program.utility.matrix(size, size) if isinstance(program.utility, Linear) else None
-        self.calm = self._calm()
+        self._model = None
+        if not isinstance(program.cone, FreeCone):
+            # Its last rows are those of the cone, over the cells and the lows of columns.
+            self._model = entry_model(replace(program, rows=(), risk=None, sense="maximize", utility=Linear(())))
+            self._logs = reach(program.cone, size)
+        calm = self._calm()
+        self.calm = self._calmer() if calm is None else calm
         self.stopped = stopped
         self.best: FloatArray | None = None
         self.value = -np.inf
@@ -49,7 +58,14 @@ class RiskClimber:
     def fits(self, matrix: FloatArray) -> bool:
         """Whether a matrix keeps the rows to float precision."""
         found = self.rows @ matrix.ravel()
-        return bool((found <= self.row_upper + 1e-9).all() and (found >= self.row_lower - 1e-9).all())
+        if not ((found <= self.row_upper + 1e-9).all() and (found >= self.row_lower - 1e-9).all()):
+            return False
+        if self._model is None:
+            return True
+        with np.errstate(over="ignore", invalid="ignore"):
+            least = matrix[:, None, :] - np.exp(self._logs)[:, :, None] * matrix[None, :, :]
+        further = [np.array([float(value) for value in row]) @ matrix for row in cone_rows(self.program.cone)]
+        return bool(np.nanmax(least) <= 1e-9 and all((row <= 1e-9).all() for row in further))
 
     def _calm(self) -> FloatArray | None:
         """Everybody of a part is released as anybody of it: all risks are 1 / (its records). The parts are what empty
@@ -65,6 +81,22 @@ class RiskClimber:
         mass = matrix.sum(axis=1, keepdims=True)
         matrix = np.where(mass > 0, matrix / np.maximum(mass, 1e-300), np.eye(size))
         return matrix if self.fits(matrix) else None
+
+    def _calmer(self) -> FloatArray | None:
+        """A matrix with room in the bound where the rows forbid the calm one: with the least truth, or the mean of that
+        and others with little; None where none of them has room."""
+        random = np.random.default_rng(0)
+        size = self.program.size
+        found: list[FloatArray] = []
+        for _ in range(CALMER):
+            matrix = self.extreme(-np.eye(size) - (random.random((size, size)) if found else 0.0))
+            if matrix is None:
+                return None
+            found.append(matrix)
+            middle = np.asarray(np.mean(found, axis=0))
+            if self.fits(middle) and self.risk.worst(middle) >= SAFE:
+                return middle
+        return None
 
     def utility(self, matrix: FloatArray) -> float:
         """What is wanted, larger is better."""
@@ -154,19 +186,46 @@ class RiskClimber:
                 largest = max(float(np.abs(slope).max()), 1e-300)
                 added.append(row.ravel() / largest)
                 right.append((margin - SAFE - slope @ matrix[:, c]) / largest)
-        rows = sparse.vstack([self.rows, sparse.csr_matrix(np.array(added))]) if added else self.rows
         lower = np.maximum(matrix - reach, 0.0)
         upper = np.minimum(matrix + reach, 1.0)
         for x, y in self.program.empty_cells:
             lower[x, y] = upper[x, y] = 0.0
+        return self._best(self._gradient(matrix), added, right, lower, upper)
+
+    def extreme(self, cost: FloatArray) -> FloatArray | None:
+        """The matrix that keeps rows and cone with the largest sum of `cost` (k x k) times cells."""
+        upper = np.ones_like(cost)
+        for x, y in self.program.empty_cells:
+            upper[x, y] = 0.0
+        return self._best(cost, [], [], np.zeros_like(cost), upper)
+
+    def _best(
+        self, cost: FloatArray, added: list[FloatArray], right: list[float], lower: FloatArray, upper: FloatArray
+    ) -> FloatArray | None:
+        """The best matrix within limits of the cells that keeps rows, cone and the further rows `added` <= `right`."""
+        blocks, cells = [self.rows], cost.size
+        lows, highs = [self.row_lower], [self.row_upper]
+        if added:
+            blocks.append(sparse.csr_matrix(np.array(added)))
+            lows.append(np.full(len(right), -np.inf))
+            highs.append(np.array(right))
+        spare = 0
+        if self._model is not None:
+            spare, own = self._model.matrix.shape[1] - cells, self.program.size
+            blocks = [sparse.hstack([block, sparse.csr_matrix((block.shape[0], spare))]) for block in blocks]
+            blocks.append(self._model.matrix[own:])
+            lows.append(self._model.row_lower[own:])
+            highs.append(self._model.row_upper[own:])
         lp = LpModel(
-            self._gradient(matrix).ravel(),
-            rows,
-            np.concatenate([self.row_lower, np.full(len(right), -np.inf)]),
-            np.concatenate([self.row_upper, np.array(right)]) if right else self.row_upper,
-            lower.ravel(),
-            upper.ravel(),
+            np.concatenate([cost.ravel(), np.zeros(spare)]),
+            sparse.vstack(blocks, format="csr"),
+            np.concatenate(lows),
+            np.concatenate(highs),
+            np.concatenate([lower.ravel(), np.zeros(spare)]),
+            np.concatenate([upper.ravel(), np.ones(spare)]),
             "simplex",
         )
         found = lp.solve(interrupted=None)
-        return None if found.status != "optimal" or found.x is None else np.clip(found.x.reshape(size, size), 0.0, 1.0)
+        if found.status != "optimal" or found.x is None:
+            return None
+        return np.asarray(np.clip(found.x[:cells].reshape(cost.shape), 0.0, 1.0))

@@ -77,7 +77,9 @@ class FloatRisk:
 
     def margins(self, matrix: FloatArray, category: int) -> FloatArray:
         """m_a = log(e_a / e_(a-1)) - log((1 - a at_most) / (a at_most)) - log b_c for a = 1, ...: negative exactly
-        where R_c(a) > at_most."""
+        where R_c(a) > at_most. Nobody of c is found where none is released as c."""
+        if matrix[category, category] <= 0:
+            return np.full(self.degree, NEVER)
         unit, times, scale = self._parts(matrix, category)
         whole = np.eye(1, self.degree + 1)[0]
         for b, n in zip(unit, times, strict=True):
@@ -87,6 +89,8 @@ class FloatRisk:
 
     def slopes(self, matrix: FloatArray, category: int) -> tuple[FloatArray, FloatArray]:
         """(the margins, their derivatives in the cells of the column, a x k)."""
+        if matrix[category, category] <= 0:
+            return np.full(self.degree, NEVER), np.zeros((self.degree, len(matrix)))
         unit, times, scale = self._parts(matrix, category)
         degree, column = self.degree, matrix[:, category]
         factors = [self._factor(b, n) for b, n in zip(unit, times, strict=True)]

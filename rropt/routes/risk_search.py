@@ -11,10 +11,11 @@ from scipy import sparse
 
 from rropt.cones import FloatArray
 from rropt.programs import Program
+from rropt.routes.base import Effort
 from rropt.routes.lp import LpModel
 from rropt.routes.risk_climb import RiskClimber
 from rropt.routes.risk_floats import FloatRisk
-from rropt.routes.risk_tree import RiskCut, RiskNode, packing_rows
+from rropt.routes.risk_tree import RiskCut, RiskNode, RiskTree, packing_rows
 
 ROUNDS = 12
 """Times that one node's linear programme gets new cuts."""
@@ -22,8 +23,54 @@ PENALTY = 1e3
 """What breaking a row costs in the linear programmes, times the largest cost: they always have a solution then."""
 STEEPEST = 1 - 1e-7
 """Tangents are not taken closer to one than this."""
+STAYING = 200
+"""Boxes spent on how many records of one category may stay, each."""
+CHUNK = 50
+"""Nodes between two reports of progress."""
+LIMITING = 0.6
+"""The share of a time limit after which limits of single cells are no longer looked for."""
+MOST = 4_000
+"""Nodes of one search at most: a tree beyond that helps nobody."""
 POINT_BITS = 30
 BRANCH_BITS = 40
+
+
+def search_risk(program: Program, climber: RiskClimber, effort: Effort) -> tuple[RiskTree, int, float]:
+    """(the tree that bounds the linear utility, boxes in all, the bound in floats). How many records of a category may
+    stay is bounded first, one category at a time: what takes a sum of boxes there would take their product in one tree
+    for all."""
+    assert program.risk is not None and climber.cost is not None
+    size, nodes = program.size, 0
+    upper, limits = np.ones((size, size)), []
+    several = len(program.risk.categories) > 1
+    for c in program.risk.categories if several and climber.best is not None else ():
+        own = np.zeros((size, size))
+        own[c, c] = 1.0
+        stays = float(climber.best[c, c]) if climber.best is not None else 0.0
+        search = RiskSearch(program, climber, own, upper.copy(), lambda stays=stays: stays, lambda matrix: None, (c,))  # type: ignore[misc]
+        search.run(1e-9, STAYING, lambda: spent(effort, LIMITING))
+        nodes += search.nodes
+        limit = float(np.ldexp(np.ceil(np.ldexp(search.bound + 1e-9, 40)), -40))
+        if limit < upper[c, c]:
+            limits.append(((c, c), RiskTree(search.root, tuple(search.cuts))))
+            upper[c, c] = max(limit, 0.0)
+    search = RiskSearch(
+        program, climber, climber.cost, upper, lambda: climber.value, climber.offer, program.risk.categories
+    )
+    while not effort.stopped():
+        before = search.nodes
+        search.run(effort.gap / 2, search.nodes + CHUNK, lambda: bool(effort.stopped()))
+        effort.monitor(program.sign * climber.value, program.sign * search.bound)
+        if search.nodes == before or search.nodes > MOST or search.bound <= climber.value + effort.gap / 2:
+            break
+    return RiskTree(search.root, tuple(search.cuts), tuple(limits)), nodes + search.nodes, search.bound
+
+
+def spent(effort: Effort, share: float) -> bool:
+    """Whether that share of the time limit has passed, or work should stop anyway."""
+    left = effort.remaining()
+    late = left is not None and effort.time_limit is not None and left < (1 - share) * effort.time_limit
+    return late or bool(effort.stopped())
 
 
 class RiskSearch:
@@ -183,9 +230,8 @@ class RiskSearch:
         """The cell whose chord is furthest from its odds, weighed by what that is worth; where a column may have
         infinite odds, the widest such cell."""
         best, chosen = 0.0, None
-        for c in self.categories:
-            if self.floats.margins(matrix, c).min() >= -1e-9:
-                continue
+        broken = [c for c in self.categories if self.floats.margins(matrix, c).min() < -1e-9]
+        for c in broken:
             if not usable[c]:
                 open_cells = [
                     x for x, count in enumerate(self.risk.counts) if x != c and count and upper[x, c] >= 1 - 1e-12
@@ -207,7 +253,19 @@ class RiskSearch:
                 # A cell at an end of its limits may have to be parted all the same.
                 if lost > best:
                     best, chosen = lost, (x, c, _between(q, lo, hi))
-        return chosen if best > 1e-13 else None
+        if best > 1e-13:
+            return chosen
+        # No cut binds where the chords make up for what is broken: the cell that they add most to, then.
+        best, chosen = 0.0, None
+        for c in broken:
+            for x, count in enumerate(self.risk.counts):
+                q, lo, hi = matrix[x, c], lower[x, c], upper[x, c]
+                if x == c or not count or hi - lo < 1e-7 or hi >= 1 - 1e-12:
+                    continue
+                added = count * ((q - lo * hi) / ((1 - lo) * (1 - hi)) - q / max(1 - q, 1e-12))
+                if added > best:
+                    best, chosen = added, (x, c, _between(q, lo, hi))
+        return chosen if best > 1e-9 else None
 
 
 class _NodeModel:

@@ -21,7 +21,7 @@ from rropt.routes.bestfirst import BestFirst, Search
 from rropt.routes.blocks import BlockShapes
 from rropt.routes.interior import central_prices
 from rropt.routes.levelclimbs import LevelClimbs
-from rropt.routes.levels import LevelBlocks
+from rropt.routes.levelpoints import LevelBlocks
 from rropt.routes.levelsearch import LevelPricer
 from rropt.routes.levelstart import balance, primal_start
 from rropt.routes.master import Master
@@ -35,8 +35,10 @@ PATIENT = ((0.5, 500), (0.7, 2_000), (0.85, NODES))
 """Shares of a time limit after which such a search may have more nodes."""
 WARM = 0.4
 """The share of a time limit for the columns that such a solve starts from."""
-RESERVED = 0.15
-"""The share of a time limit that is left to prove what such a search found."""
+SPENT, GROWN = 0.25, 3
+"""Where the best column is below this share of what a search leaves open, the next one has so many times the nodes."""
+RESERVED = 0.35
+"""The share of a time limit that is left to prove what such a search found, and to check the proof."""
 CENTRAL = 10.0
 """The master's own gap is left at that part of the whole one."""
 ADDED = 2
@@ -150,6 +152,8 @@ class _RobustSolve:
             return not complete and hopeless and found.best > found.bound / 2 and len(found.columns) >= size
 
         search = self._price(prices, enough)
+        if self.wide and search.best < SPENT * search.bound:
+            self.patience = min(NODES, GROWN * self.patience)
         if at_edge and self.best < before - SERIOUS * promised:
             self.width *= 2.0
         chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: ADDED * size]]
@@ -169,17 +173,16 @@ class _RobustSolve:
 
     def _price(self, prices: FloatArray, enough: Callable[[Search[Any]], bool]) -> Search[Any]:
         """Search at some prices, and keep them, raised along the prior to what they prove, where that is best."""
-        nodes = self._nodes()
-        pricer = self._pricer(prices, nodes)
-        found = pricer.search(self.effort.gap / 8, nodes, lambda: bool(self.effort.stopped()), enough=enough)
+        limit, stop = self._nodes(), self.effort.stopped
+        found = self._pricer(prices).search(self.effort.gap / 8, limit, lambda: bool(stop()), enough=enough)
         if (reached := float(prices.sum()) + found.bound) < self.best:
             self.best, self.center = reached, prices + found.bound * self.prior
             self.prices, self.search = prices, found
         return found
 
-    def _pricer(self, prices: FloatArray, nodes: int) -> BestFirst[Any]:
+    def _pricer(self, prices: FloatArray) -> BestFirst[Any]:
         if isinstance(self.shapes, LevelBlocks):
-            return LevelPricer(self.shapes, prices, careful=nodes > WIDE)
+            return LevelPricer(self.shapes, prices)
         return ShapePricer(self.shapes, prices)
 
     def _nodes(self) -> int:

@@ -24,6 +24,9 @@ CLOSE = 1e-13
 """Relative change of G that is no more than rounding."""
 TIED = 1e-12
 """Weights of vertices that differ by less than this share are not parted."""
+SHARE = (5**0.5 - 2) * 2
+"""Where two weights are parted. Half way is the very weight of a third vertex where ratios are simple (gamma = 300,
+every r = 0), and floats and the checker would put that one on different sides."""
 
 
 @dataclass(slots=True, eq=False)
@@ -268,7 +271,7 @@ class ShapePricer(BestFirst[ShapeNode]):
         s = int(apart.argmax())
         if apart[s] <= TIED * max(one[s], other[s]):
             return None
-        node.way, node.cut = s, float(one[s] + other[s]) / 2
+        node.way, node.cut = s, float(one[s] + SHARE * (other[s] - one[s]))
         least, most = node.limits.get(s, (-np.inf, np.inf))
         below, above = dict(node.limits), dict(node.limits)
         below[s], above[s] = (least, min(most, node.cut)), (max(least, node.cut), most)

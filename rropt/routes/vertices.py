@@ -6,6 +6,8 @@ polyhedral cone they come from cddlib.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +15,9 @@ from rropt.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
 from rropt.errors import Refusal
 from rropt.programs import ColumnSum, Information, Linear, Program
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.columns import ColumnsRoute
 from rropt.routes.elastic import farkas_candidate
+from rropt.routes.linear import LinearRoute
 from rropt.routes.lp import LpModel
 from rropt.routes.master import Priced, generate, tie_groups
 from rropt.routes.offdiagonal_vertices import information
@@ -81,10 +85,23 @@ class VerticesRoute(Route):
         else:
             rays = cdd_rays(program.cone, program.size)
         if isinstance(rays, Refusal):
-            return Answer(SolverClaim("cddlib", str(rays), None, 0.0), notes=(str(rays),))
+            return self._otherwise(program, effort, rays)
         if isinstance(program.utility, ColumnSum):
-            return self._listed(program, program.utility, rays, effort)
-        return self._linear(program, rays, effort)
+            answer = self._listed(program, program.utility, rays, effort)
+        else:
+            answer = self._linear(program, rays, effort)
+        if answer.matrix is None and answer.farkas is None and not answer.stopped:
+            return self._otherwise(program, effort, Refusal("cddlib lost rays of this cone"))
+        return answer
+
+    @staticmethod
+    def _otherwise(program: Program, effort: Effort, why: Refusal) -> Answer:
+        """What the next route finds where cddlib breaks down: ratios beyond a thousand are too much for its floats."""
+        other = LinearRoute() if isinstance(program.utility, Linear) else ColumnsRoute()
+        if other.refuse(program, None) is not None:
+            return Answer(SolverClaim("cddlib", str(why), None, 0.0), notes=(str(why),))
+        answer = other.solve(program, effort)
+        return replace(answer, notes=(*answer.notes, f"{why.why}: route {other.name} took the problem"))
 
     @staticmethod
     def _off_diagonals(program: Program) -> Answer:

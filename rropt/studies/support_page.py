@@ -1,8 +1,9 @@
 """The page docs/support.md: what comes out of every objective with every constraint, and why.
 
 `python -m rropt.studies.support_page` solves every cell in a child process and writes docs/support.json and the page;
-with `--only TEXT` the cells whose words have that text in them, with `--missing` those that are not there yet, the
-others as they were; with `--page` the page alone.
+with `--only TEXT` the cells whose words have that text in them, with `--missing` those that are not there yet, with
+`--refused` those that no route took (a new route changes what they say), the others as they were; with `--page` the
+page alone.
 """
 
 from __future__ import annotations
@@ -145,12 +146,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", default="", help="cells whose objective|constraint|size has this text in it")
     parser.add_argument("--page", action="store_true", help="write the page alone, from the cells that are there")
     parser.add_argument("--missing", action="store_true", help="only cells that are not in the file yet")
+    parser.add_argument("--refused", action="store_true", help="only cells that no route took, which takes seconds")
     chosen = parser.parse_args(arguments)
     table, text = FILES
     known = {cell.key: cell for cell in read(table)} if table.is_file() else {}
     wanted = [] if chosen.page else [key for key in cells() if chosen.only in "|".join(map(str, key))]
     if chosen.missing:
         wanted = [key for key in wanted if key not in known]
+    if chosen.refused:
+        wanted = [key for key in wanted if key in known and known[key].reason.startswith(PREFIX)]
 
     def note(cell: Cell) -> None:
         known[cell.key] = cell

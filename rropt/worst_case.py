@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -58,12 +59,17 @@ class WorstInformation:
 
 
 def worst_information(
-    mechanism: Mechanism | RandomizedResponse, confidence: Confidence, gap: float = 1e-4, boxes: int = 200
+    mechanism: Mechanism | RandomizedResponse,
+    confidence: Confidence,
+    gap: float = 1e-4,
+    boxes: int = 200,
+    time_limit: float | None = None,
 ) -> WorstInformation:
     """The least I_P(X; Y) of `mechanism` over `confidence`, a ChiSquareSet or a KnownDistribution of its inputs.
 
     Both ends are proved, in rationals, whatever the floats in between did. It stops when they are `gap` nats apart, or
-    at `boxes` boxes with the wider, true enclosure. Over all distributions the minimum is 0. Raises InputError.
+    at `boxes` boxes or in time for `time_limit` seconds (about) with the wider, true enclosure. Over all distributions
+    the minimum is 0. Raises InputError.
     """
     if isinstance(mechanism, RandomizedResponse):
         mechanism = mechanism.to_mechanism()
@@ -78,7 +84,8 @@ def worst_information(
     if isinstance(confidence, KnownDistribution):
         center = confidence.center
         return WorstInformation(mechanism.mutual_information(center), center.probabilities, 1)
-    return _Search(mechanism, confidence).run(gap, boxes)
+    until = math.inf if time_limit is None else time.monotonic() + time_limit
+    return _Search(mechanism, confidence).run(gap, boxes, until)
 
 
 @dataclass(frozen=True)
@@ -103,14 +110,19 @@ class _Search:
         self.own = _phi(self.matrix).sum(axis=1) * -1
         self.best, self.witness = math.inf, confidence.center.array
 
-    def run(self, gap: float, most: int) -> WorstInformation:
+    def run(self, gap: float, most: int, until: float = math.inf) -> WorstInformation:
         low = np.array([float_down(-self.ball.support_bound([-v for v in column])) for column in self.columns])
         high = np.array([float_up(self.ball.support_bound(column)) for column in self.columns])
         self._descend(self.confidence.center.array)
         root = self._bounded(np.maximum(low, 0.0), np.minimum(high, 1.0))
         heap, count = [(root.bound, 0, root)], 1
+        # Every box that is left has to be proved in the end, which takes as long as this one, or less.
+        begun = time.monotonic()
+        if until < math.inf:
+            self._proved(root)
+        each = time.monotonic() - begun
         # Half of the gap is left to the rounding of both ends.
-        while len(heap) < most and self.best - heap[0][0] > gap / 2:
+        while len(heap) < most and self.best - heap[0][0] > gap / 2 and time.monotonic() + each * len(heap) < until:
             box = heapq.heappop(heap)[2]
             for child in self._split(box):
                 count += 1

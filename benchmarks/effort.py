@@ -1,0 +1,158 @@
+"""A guard against getting slower that no busy machine can fool: it compares counts, not seconds.
+
+`python -m benchmarks.effort` solves and checks fixed small problems and counts what that took: linear programmes, their
+simplex iterations, function calls of rropt's own code (and of what it calls in C), nodes of the proof, bytes of the
+certificate. tests/data/effort.json holds what they were; `--write` writes them anew, after a change that is meant.
+tests/test_effort.py fails where one is above the stored one by more than its tolerance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import networkx as nx
+
+import rropt as rr
+from benchmarks.measure import dirichlet, information_problem
+from rropt.checker import check_bytes
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+STORED = CHECKOUT / "tests" / "data" / "effort.json"
+CERTIFICATES = CHECKOUT / "tests" / "data" / "second"
+TOLERANCE = {"programmes": 1.3, "iterations": 1.5, "calls": 1.3, "nodes": 1.3, "bytes": 1.3}
+"""How many times the stored count a count may be: solvers and libraries of other versions walk other ways."""
+SPARE = {"programmes": 3, "iterations": 100, "calls": 2000, "nodes": 4, "bytes": 2000}
+"""What may come on top, so that small counts may move."""
+PACKAGE = str(CHECKOUT / "rropt")
+EXAMPLES = CHECKOUT / "docs" / "examples"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem that one route solves to a gap."""
+
+    name: str
+    problem: Callable[[], rr.Problem]
+    route: str = "auto"
+    gap: float = 0.01
+
+
+def _floors() -> rr.Problem:
+    prior = rr.Prior.from_counts(range(1, 13))
+    return rr.Problem(rr.Maximize(rr.Trace(prior)), [rr.LDP("1"), rr.Floor(diagonal="0.1")])
+
+
+def _path() -> rr.Problem:
+    prior = rr.Prior.from_counts(dirichlet(6, 1))
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(nx.path_graph(6), "1")])
+
+
+CASES: tuple[Case, ...] = (
+    Case("linear, 12 inputs", _floors, "linear", 1e-9),
+    Case("vertices, 10 inputs", lambda: information_problem(dirichlet(10, 1), "1"), "vertices", 1e-9),
+    Case("columns, 64 inputs", lambda: information_problem(dirichlet(64, 1), "1"), "columns", 1e-6),
+    Case("columns, 24 inputs at epsilon 3", lambda: information_problem(dirichlet(24, 2), "3"), "columns", 1e-6),
+    Case("boxes, path of 6", _path, "columns", 1e-4),
+    *(Case(path.stem, lambda path=path: rr.load_problem(path)) for path in sorted(EXAMPLES.glob("*.toml"))),
+)
+"""A few of the benchmarks' own, and the examples of the certificate format, which need every route."""
+CHECKED = ("mi-tree-nine", "mi-boxes", "off-diagonal", "robust-polytope", "robust-exact", "levels-3", "design-path",
+           "risk-linear", "entropy-floor-ldp", "linear")  # fmt: skip
+"""Stored certificates whose check alone is counted: the same in every environment but for Python itself."""
+
+
+@contextmanager
+def counted() -> Iterator[Counter[str]]:
+    """Counts what is done inside: calls by rropt's own frames, linear programmes and their simplex iterations."""
+    from rropt.routes.lp import LpModel
+
+    found: Counter[str] = Counter()
+    before = {name: getattr(LpModel, name) for name in ("solve", "rerun")}
+
+    def counting(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(self: Any, *arguments: Any, **named: Any) -> Any:
+            answer = method(self, *arguments, **named)
+            found["programmes"] += 1
+            found["iterations"] += max(0, int(self._highs.getInfo().simplex_iteration_count))
+            return answer
+
+        return call
+
+    def profile(frame: FrameType, event: str, argument: object) -> None:
+        if event in ("call", "c_call") and frame.f_code.co_filename.startswith(PACKAGE):
+            found["calls"] += 1
+
+    for name, method in before.items():
+        setattr(LpModel, name, counting(method))
+    sys.setprofile(profile)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
+        for name, method in before.items():
+            setattr(LpModel, name, method)
+
+
+def of_case(case: Case) -> dict[str, int]:
+    """The counts of one solve, its proof and its check. Raises RuntimeError where it is not certified."""
+    problem = case.problem()
+    problem.solve(case.route, case.gap)  # what is loaded or kept at the first time is not counted
+    with counted() as found:
+        solution = problem.solve(case.route, case.gap)
+    if solution.status not in ("certified", "infeasible") or solution.certificate is None:
+        raise RuntimeError(f"{case.name}: {solution.status}")
+    proof = solution.certificate.document["proof"]
+    trees = proof.get("shapes", proof.get("levels", [proof.get("tree", proof.get("boxes", ()))]))
+    return {**found, "nodes": sum(map(len, trees)), "bytes": len(solution.certificate.to_json())}
+
+
+def of_check(name: str) -> dict[str, int]:
+    """The calls of one check of a stored certificate. Raises RuntimeError where it is not proved."""
+    data = (CERTIFICATES / f"{name}.json").read_bytes()
+    check_bytes(data)
+    with counted() as found:
+        verdict = check_bytes(data)
+    if not verdict.proved:
+        raise RuntimeError(f"{name}: {verdict.status}: {verdict.reason}")
+    return dict(found)
+
+
+def measured() -> dict[str, dict[str, int]]:
+    """All of them, by name."""
+    found = {case.name: of_case(case) for case in CASES}
+    return {**found, **{f"check of {name}": of_check(name) for name in CHECKED}}
+
+
+def excess(stored: dict[str, int], now: dict[str, int]) -> list[str]:
+    """Where the counts of `now` are above those stored, beyond tolerance; one line each."""
+    allowed = {key: stored.get(key, 0) * factor + SPARE[key] for key, factor in TOLERANCE.items()}
+    return [
+        f"{count} {key}, where {stored.get(key, 0)} were enough" for key, count in now.items() if count > allowed[key]
+    ]
+
+
+def main() -> None:
+    """Print the counts beside the stored ones, or write them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.effort", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help=f"write {STORED.relative_to(CHECKOUT)}")
+    write = parser.parse_args().write
+    now = measured()
+    stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+    for name, counts in now.items():
+        told = ", ".join(f"{count} {key} ({stored.get(name, {}).get(key, '-')})" for key, count in counts.items())
+        print(f"{name}: {told}")
+    if write:
+        STORED.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

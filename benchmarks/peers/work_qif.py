@@ -1,0 +1,36 @@
+"""qif: the least expected 0-1 loss under LDP, {"task": "design", "prior", "epsilon"}; and whether one channel refines
+another, {"task": "order", "first", "second"}.
+
+Answers with {"version", "seconds"} and "matrix", or "dominates" (whether second is a post-processing of first).
+"""
+
+import json
+import sys
+import time
+from importlib import metadata
+
+import numpy as np
+import qif
+
+
+def main():
+    """Answer one task."""
+    task = json.load(sys.stdin)
+    told = {"version": metadata.version("qif")}
+    if task["task"] == "design":
+        prior, epsilon = np.array(task["prior"]), task["epsilon"]
+        begun = time.perf_counter()
+        matrix = qif.mechanism.d_privacy.min_loss_given_d(
+            prior, len(prior), lambda x, y: 0.0 if x == y else epsilon, lambda x, y: float(x != y)
+        )
+        told["seconds"] = time.perf_counter() - begun
+        told["matrix"] = np.asarray(matrix).tolist()
+    else:
+        first, second = np.array(task["first"]), np.array(task["second"])
+        begun = time.perf_counter()
+        told["dominates"] = bool(qif.refinement.refined_by(first, second))
+        told["seconds"] = time.perf_counter() - begun
+    print(json.dumps(told))
+
+
+main()

@@ -1,0 +1,137 @@
+"""Identification risk beside bounds on every column (local and metric privacy): a mechanism that keeps both, and the
+better of two bounds.
+
+Without the bound on risk the problem is one of the other routes', and what they prove holds here too. The search over
+cells knows no cone; but what a cone says of two cells of a column is a linear row of the matrix. With these rows, which
+change nothing, its trees prove both together, as long as there are not too many of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from rropt.cones import CompleteCone, GraphCone, PolyhedralCone, base_cone
+from rropt.exact import dyadic_up
+from rropt.programs import Linear, Program, Row
+from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.branch import BranchRoute
+from rropt.routes.columns import ColumnsRoute
+from rropt.routes.linear import LinearRoute
+from rropt.routes.risk_climb import SAFE, RiskClimber
+from rropt.routes.risk_search import search_risk, spent
+
+ROWS = 512
+"""No more rows of the cone are handed to the search over cells; where all pairs are more, a category's own cell is
+compared with the others of its column."""
+BITS = 40
+"""Ratios in these rows are rounded up to multiples of 2^-40."""
+STARTS = 6
+CLIMBING, LONGEST = 0.3, 15.0
+"""The share of a time limit for looking for mechanisms, and the seconds without one for a bound on information."""
+WITHOUT_RISK = "a local search found the mechanism; the bound is that without the bound on identification risk"
+NOTHING = "no mechanism that keeps the bound on risk was found; a bound that no matrix can reach says there is none"
+
+Term = tuple[tuple[int, Fraction], ...]
+
+
+def answer_private(program: Program, effort: Effort) -> Answer:
+    """A mechanism that keeps the cone, the rows and the risk, and a bound for all of them."""
+    begun = time.monotonic()
+    loose = _without_risk(program, effort)
+    if loose is not None and loose.farkas is not None:
+        return replace(loose, outputs=program.outputs)
+    tight = tightened(program) if isinstance(program.utility, Linear) else program
+    climber = RiskClimber(tight, lambda: spent(effort, CLIMBING))
+    random = np.random.default_rng(0)
+    size = program.size
+    if loose is not None and loose.matrix is not None and loose.matrix.shape == (size, size):
+        if climber.risk.worst(loose.matrix) >= SAFE:
+            # The risk asks for nothing more.
+            return replace(loose, outputs=program.outputs)
+        climber.offer(loose.matrix)
+    climber.start()
+    for number in range(STARTS):
+        cost = np.eye(size) if number == 0 else np.eye(size) + random.standard_normal((size, size))
+        if not climber.stopped() and (matrix := climber.extreme(cost)) is not None:
+            climber.offer(matrix)
+    status, stopped = "a local maximum", ""
+    dual: Dual | None = None
+    relaxed: Program | None = None
+    notes: tuple[str, ...] = ()
+    if loose is not None:
+        dual, relaxed, stopped, notes = loose.dual, loose.relaxed, loose.stopped, (WITHOUT_RISK,)
+    if climber.cost is not None:
+        tree, nodes, bound = search_risk(tight, climber, effort)
+        status, stopped = f"{nodes} boxes", effort.stopped()
+        if loose is None or loose.claim.objective is None or bound < program.sign * loose.claim.objective:
+            dual, relaxed = Dual(np.zeros(size), np.zeros(len(tight.rows)), risk_tree=tree), tight
+            notes = ()
+    value = None if climber.best is None else program.sign * climber.value
+    claim = SolverClaim("rropt", stopped or status, value, time.monotonic() - begun)
+    notes = notes if climber.best is not None else (NOTHING,)
+    return Answer(claim, climber.best, program.outputs, dual, stopped=stopped, notes=notes, relaxed=relaxed)
+
+
+def _without_risk(program: Program, effort: Effort) -> Answer | None:
+    """What the problem without the bound on risk is answered; None where no route takes it. `relaxed` is then the
+    problem that the dual is about, where it is not the one with the risk."""
+    loose = replace(program, risk=None)
+    if isinstance(program.utility, Linear):
+        return LinearRoute().solve(loose, effort)
+    limit = LONGEST if effort.time_limit is None else effort.time_limit
+    inner = replace(effort, time_limit=limit / 2)
+    free = replace(loose, outputs=None)
+    # Where nothing ties the columns together, their number and their labels are left free.
+    chosen: tuple[Program, Route] = (free, ColumnsRoute()) if not program.rows else (loose, BranchRoute())
+    if chosen[1].refuse(chosen[0], None) is not None:
+        return None
+    found = chosen[1].solve(chosen[0], inner)
+    return replace(found, relaxed=chosen[0])
+
+
+def tightened(program: Program) -> Program:
+    """The same problem with what its cone says of the cells as rows besides, where these are few enough."""
+    most = ROWS // program.size
+    every = _pairs(program, lambda x, z, y: True)
+    rows = every if len(every[0]) <= most else _pairs(program, lambda x, z, y: y in (x, z))
+    if max(map(len, rows)) > most:
+        return program
+    prefix = "cone"
+    while any(row.name.startswith(prefix) for row in program.rows):
+        prefix += "'"
+    added = tuple(
+        Row(f"{prefix} {y} {number}", "<=", Fraction(0), tuple((x, y, value) for x, value in term))
+        for y, own in enumerate(rows)
+        for number, term in enumerate(own)
+    )
+    return replace(program, rows=(*program.rows, *added))
+
+
+def _pairs(program: Program, wanted: Callable[[int, int, int], bool]) -> list[list[Term]]:
+    """For each column y the inequalities (coefficients by input, at most zero) of the wanted ratios of x to z, and of
+    the rows of the cone."""
+    base, size = base_cone(program.cone), program.size
+    ratios: list[tuple[int, int, Fraction]] = []
+    if isinstance(base, CompleteCone):
+        ratio = dyadic_up(base.level.ratio.upper, BITS)
+        ratios = [(x, z, ratio) for x in range(size) for z in range(size) if x != z]
+    elif isinstance(base, GraphCone):
+        ratios = [
+            (x, z, dyadic_up(ratio.upper, BITS)) for (x, z, _), ratio in zip(base.edges, base.ratios, strict=True)
+        ]
+    further = [
+        tuple((x, value) for x, value in enumerate(row) if value)
+        for row in (program.cone.rows if isinstance(program.cone, PolyhedralCone) else ())
+    ]
+    return [
+        [
+            *(tuple(sorted(((x, Fraction(1)), (z, -ratio)))) for x, z, ratio in ratios if wanted(x, z, y)),
+            *further,
+        ]
+        for y in range(size)
+    ]

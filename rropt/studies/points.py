@@ -1,0 +1,219 @@
+"""One point of a sweep: what is handed to a process, what is computed there, and how a point is known again."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from rropt.declarations import problem_to_toml
+from rropt.errors import InputError, NoRoute, RroptError
+from rropt.priors import Prior
+from rropt.problem import Problem, Solution
+from rropt.release.provenance import CERTIFICATE, MECHANISM, digest, mechanism_text
+
+RESULTS = (
+    "status",
+    "value",
+    "bound",
+    "gap",
+    "units",
+    "proved_epsilon",
+    "outputs",
+    "route",
+    "verdict",
+    "mechanism",
+    "certificate",
+    "note",
+)
+"""The columns of a point that is a problem."""
+FAILED, NO_ROUTE = "failed", "no_route"
+LARGEST_CELL = 100_000
+"""Numbers in one cell of a table: more do not belong there."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A piece of work: solve `problem`, or call `make` with `values` and solve what it returns where that is a Problem.
+    `options` override those of such a problem; `keep` sends the texts of mechanism and certificate back."""
+
+    problem: Problem | None
+    make: Callable[..., object] | None
+    values: Mapping[str, Any]
+    options: Mapping[str, Any]
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a point: its rows (without the cells of the axes), the seconds that it took, texts of files by name.
+    `failure` says what broke, `interrupted` that Ctrl-C was pressed: neither is a finished point."""
+
+    rows: list[dict[str, Any]]
+    seconds: float
+    files: Mapping[str, str] = field(default_factory=dict)
+    failure: str = ""
+    interrupted: bool = False
+
+
+def computed(point: Point) -> Outcome:
+    """Do it. Never raises for what a problem or a function does: a fault is the point's own."""
+    begun = time.monotonic()
+    try:
+        thing = point.problem if point.make is None else point.make(**point.values)
+        if isinstance(thing, Problem):
+            # Points are what runs side by side; one of them is one process.
+            problem = thing.with_options(**{**point.options, "workers": 1})
+            return _solved(problem, begun, point.keep)
+        return Outcome(_told(thing), time.monotonic() - begun)
+    except Exception as error:  # The other points go on; this one is shown as failed, and done again next time.
+        what = str(error) if isinstance(error, RroptError) else f"{type(error).__name__}: {error}"
+        failure = " ".join(what.split())
+        return Outcome([{"status": FAILED, "note": failure}], time.monotonic() - begun, failure=failure)
+
+
+def _solved(problem: Problem, begun: float, keep: bool) -> Outcome:
+    try:
+        solution = problem.solve()
+    except NoRoute as refusal:
+        row = {**dict.fromkeys(RESULTS), "status": NO_ROUTE, "note": str(refusal)}
+        return Outcome([row], time.monotonic() - begun)
+    files: dict[str, str] = {}
+    mechanism, certificate = solution.mechanism, solution.certificate
+    text = None if certificate is None else certificate.to_json()
+    if keep and text is not None:
+        files[CERTIFICATE] = text
+    if keep and mechanism is not None:
+        files[MECHANISM] = mechanism_text(mechanism)
+    interrupted = "stopped early: interrupted" in solution.warnings
+    return Outcome([_row(solution, text)], time.monotonic() - begun, files, interrupted=interrupted)
+
+
+def _row(solution: Solution, certificate: str | None) -> dict[str, Any]:
+    mechanism, epsilon = solution.mechanism, solution.epsilon
+    notes = list(solution.warnings)
+    if solution.conflict:
+        notes.append(f"conflict: {' and '.join(solution.conflict)}")
+    return {
+        "status": solution.status,
+        "value": solution.value,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "units": solution.units,
+        "proved_epsilon": epsilon,
+        "outputs": None if mechanism is None else len(mechanism.outputs),
+        "route": solution.route.partition(":")[0],
+        "verdict": None if solution.verdict is None else solution.verdict.status,
+        "mechanism": None if mechanism is None else digest(mechanism),
+        "certificate": None if certificate is None else hashlib.sha256(certificate.encode()).hexdigest(),
+        "note": "; ".join(notes),
+    }
+
+
+def _told(thing: object) -> list[dict[str, Any]]:
+    """The rows that a function returned: a mapping of cells, or several."""
+    if isinstance(thing, Mapping):
+        return [_cells(thing)]
+    if isinstance(thing, list | tuple) and all(isinstance(row, Mapping) for row in thing):
+        return [_cells(row) for row in thing]
+    raise InputError(
+        f"it returned {type(thing).__name__}",
+        "sweep",
+        "return a Problem, a table {column: number}, or a list of such tables",
+    )
+
+
+def _cells(row: Mapping[Any, Any]) -> dict[str, Any]:
+    found = {}
+    for name, value in row.items():
+        if not isinstance(name, str) or not name:
+            raise InputError(f"{name!r} is no name of a column", "sweep", "use text")
+        found[name] = _plain(value, name)
+    return found
+
+
+def _plain(value: Any, name: str) -> Any:
+    """A cell as JSON knows it: a number, a word, a truth value, None, or a list of these."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Fraction):
+        return float(value)
+    if isinstance(value, list | tuple):
+        if len(value) > LARGEST_CELL:
+            raise InputError(f"column {name!r} has a list of {len(value):,}", "sweep", f"at most {LARGEST_CELL:,}")
+        return [_plain(entry, name) for entry in value]
+    raise InputError(f"column {name!r} is a {type(value).__name__}", "sweep", "return numbers, words, or lists of them")
+
+
+# -- how a point is known again --------------------------------------------------------------------------
+
+
+def problem_key(problem: Problem) -> str:
+    """SHA-256, in base 16, of everything that a problem says but for `workers`, which changes nothing. Raises
+    InputError where it cannot be written as text."""
+    return hashlib.sha256(_problem_text(problem).encode()).hexdigest()
+
+
+def _problem_text(problem: Problem) -> str:
+    classes = [f"{type(one).__module__}.{type(one).__qualname__}" for one in (problem.objective, *problem.constraints)]
+    return "\n".join([problem_to_toml(problem.with_options(workers=1)), *classes])
+
+
+def function_study(make: Callable[..., object], options: Mapping[str, Any]) -> tuple[str, str]:
+    """(digest, name) of a function: of its own source and what it was given, not of what it calls. Raises
+    InputError."""
+    bound: list[Any] = []
+    while isinstance(make, partial):
+        bound.append([known(make.args), known(make.keywords)])
+        make = make.func
+    name = f"{getattr(make, '__module__', '')}.{getattr(make, '__qualname__', type(make).__qualname__)}"
+    try:
+        source = inspect.getsource(make)
+    except (OSError, TypeError):
+        source = ""
+    text = json.dumps([name, source, bound, known(dict(options))], ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest(), name
+
+
+def values_key(values: Mapping[str, Any]) -> str:
+    """SHA-256, in base 16, of the arguments of a function. Raises InputError where one has no text of its own."""
+    return hashlib.sha256(json.dumps(known(dict(values)), ensure_ascii=False).encode()).hexdigest()
+
+
+def known(value: Any) -> Any:
+    """What a value is known by in a journal: as JSON, the same for equal values. Raises InputError."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Fraction | Decimal):
+        return ["rational", str(Fraction(value))]
+    if isinstance(value, Real):
+        return ["float", float(value).hex()]
+    if isinstance(value, np.ndarray):
+        return ["array", value.dtype.str, known(value.tolist())]
+    if isinstance(value, Prior):
+        return ["prior", list(value.labels), [str(weight) for weight in value.weights], repr(value.pairs)]
+    if isinstance(value, Problem):
+        return ["problem", _problem_text(value)]
+    if isinstance(value, Mapping):
+        return ["table", [[known(key), known(entry)] for key, entry in value.items()]]
+    if isinstance(value, Sequence):
+        return [known(entry) for entry in value]
+    raise InputError(
+        f"a {type(value).__name__} has no text by which a journal knows it again",
+        "sweep",
+        "give the function numbers and words and make it there, or sweep without an output file",
+    )

@@ -1,0 +1,62 @@
+"""The guard against getting slower: what fixed problems take, in counts that no busy machine changes."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def effort(checkout: Path) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(checkout))
+        yield importlib.import_module("benchmarks.effort")
+
+
+@pytest.fixture(scope="module")
+def stored(effort: Any) -> dict[str, dict[str, int]]:
+    return json.loads(effort.STORED.read_text(encoding="utf-8"))
+
+
+def test_every_case_is_stored(effort: Any, stored: dict[str, dict[str, int]]) -> None:
+    names = [case.name for case in effort.CASES] + [f"check of {name}" for name in effort.CHECKED]
+    assert sorted(names) == sorted(stored)
+
+
+def test_no_solve_takes_more_than_it_did(effort: Any, stored: dict[str, dict[str, int]]) -> None:
+    slower = {case.name: effort.excess(stored[case.name], effort.of_case(case)) for case in effort.CASES}
+    assert {name: lines for name, lines in slower.items() if lines} == {}
+
+
+def test_no_check_takes_more_than_it_did(effort: Any, stored: dict[str, dict[str, int]]) -> None:
+    slower = {name: effort.excess(stored[f"check of {name}"], effort.of_check(name)) for name in effort.CHECKED}
+    assert {name: lines for name, lines in slower.items() if lines} == {}
+
+
+def test_counts_are_the_same_again(effort: Any) -> None:
+    case = next(case for case in effort.CASES if case.name == "information-boxes")
+    assert effort.of_case(case) == effort.of_case(case)
+    assert effort.of_check("linear") == effort.of_check("linear")
+
+
+def test_more_work_is_noticed(effort: Any, stored: dict[str, dict[str, int]]) -> None:
+    """A route that solves everything twice is over the tolerance in each count that it doubles."""
+    case = next(case for case in effort.CASES if case.name == "robust-cuts")
+    now = {key: 2 * count for key, count in stored[case.name].items()}
+    assert len(effort.excess(stored[case.name], now)) == len(now)
+    assert effort.excess(stored[case.name], stored[case.name]) == []
+
+
+def test_nothing_stays_behind(effort: Any) -> None:
+    from rropt.routes.lp import LpModel
+
+    before = LpModel.solve
+    with pytest.raises(ZeroDivisionError), effort.counted():
+        raise ZeroDivisionError
+    assert LpModel.solve is before
+    assert sys.getprofile() is None
