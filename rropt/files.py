@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rropt.errors import InputError
@@ -93,3 +94,24 @@ def lock_alone(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+@contextmanager
+def folders(places: Iterable[Path]) -> Iterator[None]:
+    """The folders `places`, made before the work; those of them that are empty after it are taken away again.
+
+    Raises InputError where one cannot be made.
+    """
+    missing: dict[Path, None] = {}
+    try:
+        for place in dict.fromkeys(places):
+            missing |= dict.fromkeys(folder for folder in (place, *place.parents) if not folder.exists())
+            try:
+                place.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
+        yield
+    finally:
+        for folder in sorted(missing, key=lambda one: len(one.parts), reverse=True):
+            with suppress(OSError):
+                folder.rmdir()

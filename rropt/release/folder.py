@@ -8,13 +8,14 @@ nothing happens), or an interrupted one (then it is refused), or another process
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from rropt.errors import InputError
+from rropt.files import folders
 from rropt.parallel import checked_workers, spread
 from rropt.release.plan import Release
 from rropt.release.run import FileRelease
@@ -84,31 +85,12 @@ def release_all(
     found: dict[int, FileOutcome] = {}
     standing = 0
     report(0, 0, len(tasks))
-    with _folders(task.output.parent for task in tasks), closing(spread(_work, tasks, workers, scheduler)) as stream:
+    with folders(task.output.parent for task in tasks), closing(spread(_work, tasks, workers, scheduler)) as stream:
         for at, outcome in stream:
             found[at] = outcome
             standing += outcome.state == "standing"
             report(len(found), standing, len(tasks))
     return FolderReleased(output, tuple(found[at] for at in range(len(tasks))))
-
-
-@contextmanager
-def _folders(places: Iterable[Path]) -> Iterator[None]:
-    """The folders of all releases, made before the work, for files of one folder are at work together; those that stay
-    empty are taken away again."""
-    missing: dict[Path, None] = {}
-    for place in dict.fromkeys(places):
-        missing |= dict.fromkeys(folder for folder in (place, *place.parents) if not folder.exists())
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
-    try:
-        yield
-    finally:
-        for folder in sorted(missing, key=lambda one: len(one.parts), reverse=True):
-            with suppress(OSError):
-                folder.rmdir()
 
 
 def _silent(done: int, total: int | None) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.files import write_whole
+from rropt.files import folders, write_whole
 from rropt.release import manifest as manifests
 from rropt.release.batches import Protector
 from rropt.release.formats import SUFFIXES, open_table
@@ -110,7 +109,7 @@ class FileRelease:
         made before and unchanged, is an answer too. Raises InputError."""
         before = os.stat(self.data)
         sha256 = file_sha256(self.data)
-        with _folder(self.output.parent), Ledger(self.data.resolve(), self.output) as ledger:
+        with folders([self.output.parent]), Ledger(self.data.resolve(), self.output) as ledger:
             same = [entry for entry in ledger.earlier if entry.told["sha256"] == sha256]
             if not self.force:
                 found = self._finished(ledger, same) or (self._standing(ledger, same) if standing else None)
@@ -324,23 +323,6 @@ def _check_places(data: Path, output: Path) -> None:
         raise InputError("cannot write (a folder has this name)", str(output), "choose another name")
     if output.exists() and output.samefile(data):
         raise InputError("it is the data itself", str(output), "choose another name")
-
-
-@contextmanager
-def _folder(place: Path) -> Iterator[None]:
-    """`place` as a folder; where it is made for this, it is taken away again if the work fails."""
-    made = [folder for folder in (place, *place.parents) if not folder.exists()]
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
-    try:
-        yield
-    except BaseException:
-        for folder in made:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
 
 
 def default_output(data: Path) -> Path:
