@@ -22,7 +22,6 @@ from rropt.models import lopuhaa2021
 import rropt as rr
 from rropt import cli, parallel
 from rropt.parallel import spread
-from rropt.release import folder as folders
 from rropt.studies.figures import swept_figure
 from rropt.studies.journal import journal_path
 
@@ -30,6 +29,8 @@ pytest.importorskip("joblib")
 distributed = pytest.importorskip("distributed")
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
+
+from rropt.release import folder as folders  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes")
 
