@@ -49,7 +49,7 @@ coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --show-missing --fail-under=100
 
-# Writes docs/benchmarks.md, in five minutes; make bench BENCH=--full takes up to thirty, BENCH="large ties" prints.
+# Writes docs/benchmarks.md, in some twenty minutes; BENCH=--full takes an hour and more, BENCH="large ties" prints.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
 

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "docs/benchmarks.md; a choice of them is only printed, unless --out says where to.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"a table: {', '.join(by_name)} (default: all)")
-    parser.add_argument("--full", action="store_true", help="larger sizes and more seeds: up to half an hour")
+    parser.add_argument("--full", action="store_true", help="larger sizes and more seeds: an hour and more")
     parser.add_argument("--out", type=Path, help="write the page to this file")
     given = parser.parse_args(arguments)
     if unknown := [name for name in given.names if name not in by_name]:
