@@ -86,7 +86,7 @@ def environment(peer: Peer) -> Path:
 
 QIF = Peer("qif", "work_qif.py")
 DIT = Peer("dit", "work_dit.py")
-PURE_LDP = Peer("pure-ldp", "work_draw.py")
+PURE_LDP = Peer("pure-ldp", "work_draw.py", ("scikit-learn", "statsmodels"))
 MULTI_FREQ_LDPY = Peer("multi-freq-ldpy", "work_draw.py")
 OPENDP = Peer("opendp", "work_draw.py", ("numpy",))
 BIRKHOFF = Peer("birkhoff", "work_birkhoff.py")

@@ -42,8 +42,8 @@ def main():
         begun = time.perf_counter()
         drawn = [list(client(code, size, epsilon)) for code in codes]
         told["seconds"] = time.perf_counter() - begun
-        told["hits"] = sum(code in subset for code, subset in zip(codes, drawn, strict=True))
-        told["first"] = sum(code == subset[0] for code, subset in zip(codes, drawn, strict=True))
+        told["hits"] = int(sum(code in subset for code, subset in zip(codes, drawn, strict=True)))
+        told["first"] = int(sum(code == subset[0] for code, subset in zip(codes, drawn, strict=True)))
         told["length"] = len(drawn[0])
     else:
         draw = drawer(package, size, epsilon)
