@@ -20,7 +20,7 @@ from rropt.cones import (
 )
 from rropt.errors import Refusal
 from rropt.programs import Linear, Program, Row
-from rropt.routes.lp import AGAIN, GAVE_UP, PATIENCE, LpModel
+from rropt.routes.lp import AGAIN, GAVE_UP, PATIENCE, LpAnswer, LpModel
 from rropt.routes.mean_rows import MeanModel, block_means
 from rropt.routes.polyhedral import EntryModel, entry_model
 
@@ -84,25 +84,8 @@ def _among_means(program: Program, means: BlockMeans) -> Anchor | None:
     cells = model.size * model.width
     signs = [x * model.width + y for x in range(model.size) for y in range(model.width)]
     kept = [cell for cell in signs if divmod(cell, model.width) not in program.empty_cells]
-    variables = model.matrix.shape[1]
-    positive = sparse.csr_matrix((-np.ones(len(kept)), (np.arange(len(kept)), kept)), shape=(len(kept), variables))
-    whole = sparse.vstack(
-        [
-            sparse.hstack([model.matrix, sparse.csr_matrix(np.where(inner, slack, 0.0)[:, None])]),
-            sparse.hstack([positive, sparse.csr_matrix(np.ones((len(kept), 1)))]),
-        ],
-        format="csc",
-    )
-    cost = np.append(np.zeros(variables), 1.0)
-    upper = np.concatenate([np.ones(cells), np.full(variables - cells, np.inf), [1.0]])
-    found = LpModel(
-        cost,
-        whole,
-        np.concatenate([model.row_lower, np.full(len(kept), -np.inf)]),
-        np.concatenate([model.row_upper, np.zeros(len(kept))]),
-        np.zeros(variables + 1),
-        upper,
-    ).solve(PATIENCE)
+    upper = np.concatenate([np.ones(cells), np.full(model.matrix.shape[1] - cells, np.inf)])
+    found = _slackest(model, upper, np.where(inner, slack, 0.0), kept)
     if found.status != "optimal" or found.x is None or found.objective < LEAST_SLACK:
         return None
     return Anchor(model.entries(found.x), program)
@@ -142,26 +125,7 @@ def _most_slack(
                 if (x, y) in program.empty_cells or (z, y) in program.empty_cells:
                     slack[slack.size - (m - y) * count + e] = 0.0
     signs = [x * m + y for x in range(k) for y in range(m) if (x, y) not in program.empty_cells]
-    variables = model.matrix.shape[1]
-    positive = sparse.csr_matrix((-np.ones(len(signs)), (np.arange(len(signs)), signs)), shape=(len(signs), variables))
-    whole = sparse.vstack(
-        [
-            sparse.hstack([model.matrix, sparse.csr_matrix(slack[:, None])]),
-            sparse.hstack([positive, sparse.csr_matrix(np.ones((len(signs), 1)))]),
-        ],
-        format="csc",
-    )
-    cost = np.zeros(variables + 1)
-    cost[-1] = 1.0
-    lp = LpModel(
-        cost,
-        whole,
-        np.concatenate([model.row_lower, np.full(len(signs), -np.inf)]),
-        np.concatenate([model.row_upper, np.zeros(len(signs))]),
-        np.zeros(variables + 1),
-        np.concatenate([model.upper, [1.0]]),
-    )
-    found = lp.solve(PATIENCE)
+    found = _slackest(model, model.upper, slack, signs)
     if found.status == "optimal" and found.x is not None and found.objective >= LEAST_SLACK:
         return Anchor(model.entries(found.x[:-1]), program)
     if found.status.startswith(GAVE_UP) or found.status == "time limit":
@@ -169,6 +133,28 @@ def _most_slack(
     if found.row_dual is None or found.status != "optimal":
         return Refusal("no point between the constraints was found", "loosen one of them a little")
     return _tightened(program, met, model, found.row_dual, [(cell // m, cell % m) for cell in signs])
+
+
+def _slackest(model: EntryModel | MeanModel, upper: FloatArray, slack: FloatArray, cells: list[int]) -> LpAnswer:
+    """max s with s * `slack` of each row of the model kept from its limit, the `cells` at least s, s at most 1; s is
+    the last variable."""
+    variables, count = model.matrix.shape[1], len(cells)
+    positive = sparse.csr_matrix((-np.ones(count), (np.arange(count), cells)), shape=(count, variables))
+    whole = sparse.vstack(
+        [
+            sparse.hstack([model.matrix, sparse.csr_matrix(slack[:, None])]),
+            sparse.hstack([positive, sparse.csr_matrix(np.ones((count, 1)))]),
+        ],
+        format="csc",
+    )
+    return LpModel(
+        np.append(np.zeros(variables), 1.0),
+        whole,
+        np.concatenate([model.row_lower, np.full(count, -np.inf)]),
+        np.concatenate([model.row_upper, np.zeros(count)]),
+        np.zeros(variables + 1),
+        np.append(upper, 1.0),
+    ).solve(PATIENCE)
 
 
 def _tightened(
