@@ -117,8 +117,9 @@ class _Expected(Objective):
             tuple(
                 (x, g, p * entry)
                 for x, (p, row) in enumerate(zip(self.prior.probabilities, self.matrix, strict=True))
+                if p
                 for g, entry in enumerate(row)
-                if p * entry
+                if entry
             )
         )
 
