@@ -224,6 +224,16 @@ def test_a_short_solve_still_has_a_true_bound() -> None:
     assert polytope < found.bound
 
 
+def test_a_value_that_was_never_observed_is_bounded_at_a_high_level() -> None:
+    """Its entry has no limit of its own: what lies above all that cuts allow must be shown empty, by rays on top of
+    multipliers that alone leave it unbounded. The search used to split that part for ever, whatever the time limit."""
+    known, polytope = reference("3x2", 0, 8)
+    assert 0 in known.counts.weights
+    found = solved(known, 8, "exact", 4e-4, 20)
+    assert found.status == "certified", found.warnings
+    assert found.value >= polytope - 4e-4
+
+
 # -- certificates --------------------------------------------------------------------------------------
 
 

@@ -92,7 +92,7 @@ class BatchedCutSearch(CutSearch):
                 if not self._flying() and not self._waiting and len(self._heap) <= FEW:
                     solved, met = self._one()
                 else:
-                    solved, met = self._many(node_limit)
+                    solved, met = self._many(node_limit, stop)
                 if met and not settle:
                     return "column"
                 seen += [box.point for box in solved if box.bound > 0 and box.point is not None]
@@ -132,7 +132,7 @@ class BatchedCutSearch(CutSearch):
         self._push(box)
         return [box], met
 
-    def _many(self, node_limit: int) -> tuple[list[CutBox], bool]:
+    def _many(self, node_limit: int, stop: Callable[[], bool]) -> tuple[list[CutBox], bool]:
         """One step with all boxes in flight, after as many of the worst as there is room for have joined them."""
         if self._flights is None or (self._wanted and (len(self._waiting) >= WAITING or not self._flying())):
             self._land()
@@ -151,8 +151,8 @@ class BatchedCutSearch(CutSearch):
             elif np.isinf(box.upper).any():
                 met = self._solve(box)
                 self._push(box)
-                if met:
-                    return [box], True
+                if met or stop():
+                    return [box], met
             else:
                 fresh.append(self._flight(box))
         done = list(self._flights.screen(fresh, self._accept))

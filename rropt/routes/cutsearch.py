@@ -182,19 +182,38 @@ class CutSearch:
             return
         for sign in (1.0, -1.0):
             nu, cuts, values = self._lp.multipliers(sign * ray)
-            empty = nu + self._ends(-self.prior * nu - values @ self.pool.rows[cuts], box.lower, box.upper)
-            whole = self._bound(box.lower, box.upper, box.nu, box.cuts, box.values)
-            if empty < -1e-9 and np.isfinite(whole):
-                # On top of the multipliers that the box has: small ones, for large ones would cost digits.
-                factor = 1.01 * (max(whole, 0.0) + 1e-6) / -empty
-                factor = min(factor, LARGEST / max(float(np.abs(values).max(initial=0.0)), abs(nu), 1e-300))
-                every = np.concatenate([box.cuts, cuts])
-                together, where = np.unique(every, return_inverse=True)
-                both = np.concatenate([box.values, factor * values])
-                sums = np.asarray(np.bincount(where, both, len(together)), dtype=float)
-                bound = self._bound(box.lower, box.upper, box.nu + factor * nu, together, sums)
-                if bound < box.bound:
-                    box.bound, box.nu, box.cuts, box.values = bound, box.nu + factor * nu, together, sums
+            along = -self.prior * nu - values @ self.pool.rows[cuts]
+            empty = nu + self._ends(along, box.lower, box.upper)
+            if empty >= -1e-9:
+                continue
+            # On top of the multipliers that the box has: small ones, for large ones would cost digits.
+            least = self._falling(box, along)
+            whole = self._with_ray(box, least, nu, cuts, values)[0]
+            if not np.isfinite(whole):
+                continue
+            factor = least + 1.01 * (max(whole, 0.0) + 1e-6) / -empty
+            factor = min(factor, LARGEST / max(float(np.abs(values).max(initial=0.0)), abs(nu), 1e-300))
+            bound, total, together, sums = self._with_ray(box, factor, nu, cuts, values)
+            if bound < box.bound:
+                box.bound, box.nu, box.cuts, box.values = bound, total, together, sums
+
+    def _falling(self, box: CutBox, along: FloatArray) -> float:
+        """How much of a ray it takes until what no limit of a box holds no longer rises; 0 where nothing does, or
+        where the ray does not turn it."""
+        alpha, _ = self._chord(box.lower, box.upper)
+        rising = self.prior * (alpha - box.nu) - self.prices - box.values @ self.pool.rows[box.cuts]
+        turned = np.isinf(box.upper) & (rising > 0) & (along < 0)
+        return float(np.max(1.01 * rising[turned] / -along[turned], initial=0.0))
+
+    def _with_ray(
+        self, box: CutBox, factor: float, nu: float, cuts: np.ndarray, values: FloatArray
+    ) -> tuple[float, float, np.ndarray, FloatArray]:
+        """(bound, nu, cuts, values) of a box by its own multipliers and a multiple of a ray."""
+        together, where = np.unique(np.concatenate([box.cuts, cuts]), return_inverse=True)
+        both = np.concatenate([box.values, factor * values])
+        sums = np.asarray(np.bincount(where, both, len(together)), dtype=float)
+        total = box.nu + factor * nu
+        return self._bound(box.lower, box.upper, total, together, sums), total, together, sums
 
     def _split(self, box: CutBox) -> None:
         assert box.point is not None
