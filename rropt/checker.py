@@ -21,8 +21,8 @@ confidence: their columns have a part of section 5, the cuts of a box tree and `
 entropies of rows, with entropy-dual in section 6; and the utility inverse_trace, with a part of section 5 for its
 enclosure and one of section 6 for its proofs. What only version 4 has: approximate privacy, in sections 4 and 5 and
 with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
-inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs; and
-`levels` for robust cones, after `shapes`.
+inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
+`levels` for robust cones, after `shapes`; and the tree of chi-square information, which is that of mutual information.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
 VERSIONS = (1, 2, 3, 4)
 CONVEX = "mi-column-convex"
+CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
@@ -632,7 +633,7 @@ def _read_certificate(value: object) -> _Certificate:
     problem = _read_problem(keys["problem"], "problem", rats, version)
     proof = _read_proof(keys["proof"], "proof", problem, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
-    known = CONVEX if version < 4 else f"{CONVEX} {UNIFORM}"
+    known = CONVEX if version < 4 else f"{CONVEX} {CONVEX_SQUARE} {UNIFORM}"
     assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
     if proof.kind in ("farkas", "entropy-farkas"):
         for name in ("mechanism", "value", "bound"):
@@ -684,6 +685,8 @@ def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
     by_vertices = proof.tree or proof.shapes or proof.levels
     if proof.kind == "column-dual" and problem.utility == "mutual_information" and by_vertices:
         return (CONVEX,)
+    if problem.utility == "chi_square" and proof.tree:
+        return (CONVEX_SQUARE,)
     return ()
 
 
@@ -2511,7 +2514,7 @@ class _Sloped(NamedTuple):
     slope: Pair
 
 
-# Of the tree: j; [COUNT, s] or [WEIGHT, S]; and what is a leaf is a tuple: t as numerator and denominator, or _Sloped.
+# Of a tree: j; [COUNT, s] or [WEIGHT, S]; and what is a leaf is a tuple: t as numerator and denominator, or _Sloped.
 Token: TypeAlias = "int | list[int] | Pair | _Sloped"
 Limits: TypeAlias = list[tuple[int, int]]  # of a path, both ends included: of the COUNT and of the WEIGHT
 
@@ -2630,7 +2633,7 @@ class _RiskLimit(NamedTuple):
 class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
-    prices: a; rows: l; flows, multipliers: one list per column under test; tree: for mutual information.
+    prices: a; rows: l; flows, multipliers: one list per column under test; tree: of corners.
     boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree. cuts: of a confidence cone.
     shapes, levels: of a robust cone, one tree for each block.
     weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
@@ -2699,7 +2702,9 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         return _read_design_dual(value, where, problem, rats)
     by_tree = kind == "column-dual" and utility == "mutual_information"
     by_boxes = kind == "column-dual" and utility == "chi_square"
-    if by_tree:
+    if by_boxes and version > 3 and cone.is_complete and isinstance(value, dict) and "tree" in value:
+        by_tree, by_boxes = True, False
+    elif by_tree:
         can_have_tree = problem.given is None and cone.is_complete
         if not can_have_tree and version == 1:
             _unreadable((where, "kind"), "in version 1, mutual_information has a bound on a complete cone only")
@@ -3689,7 +3694,7 @@ def _exp_of_difference(value: Pair, most: Pair, tau: Fraction) -> int:
 
 
 # --------------------------------------------------------------------------------------------------------
-# 6. proof: the tree of column-dual for mutual information
+# 6. proof: the tree of column-dual for mutual information and, in version 4, for chi-square information
 # --------------------------------------------------------------------------------------------------------
 
 
@@ -3717,14 +3722,16 @@ def _check_tangent(t: Pair, i: int) -> None:
 
 
 def _check_leaf(leaves: _Leaves, t: Pair, limits: Limits, i: int) -> None:
-    """ "A leaf [...] holds when t + sum_{In} c_x - (1 + sum_{In} q_x)(1 + l) - sum_x a_x + S <= 0"."""
+    """ "A leaf [...] holds when t + sum_{In} c_x - (1 + sum_{In} q_x)(1 + l) - sum_x a_x + S <= 0"; for chi_square
+    "A(t) = 2 gh (1 - 1/t) in the place of t, and T(t) = gh (1 - 1/t^2) in the place of 1 + l".
+    """
     if not leaves.holds(t, limits):
         raise Refuted(f"proof.tree[{i}]: the inequality of this leaf fails")
 
 
 def _check_sloped_leaf(leaves: _Leaves, leaf: _Sloped, limits: Limits, i: int) -> None:
     """ "the leaf holds when t - (1 + l) - sum_x a_x + sum_{In} (c_x - L q_x) + S_L + max(q_lo (L - 1 - l),
-    q_hi (L - 1 - l)) <= 0".
+    q_hi (L - 1 - l)) <= 0"; for chi_square with A(t) and T(t).
     """
     if not leaves.holds_sloped(leaf, limits):
         raise Refuted(f"proof.tree[{i}]: the inequality of this leaf with a slope fails")
@@ -3784,6 +3791,9 @@ class _Leaves:
 
     A leaf t takes O(log k), with count limits O(k log k) like a leaf ["t", "L"].
 
+    The two utilities differ in c and in the tangent that a leaf stands for, A - T w; of mutual information A is t and
+    T is 1 + l. What is said here of t and of 1 + l is said of A(t) and of T(t) for chi_square.
+
     All numbers are fixed point, "integers over 2^P with P >= 160 where c, t and -sum a are rounded up, and
     q, the products with (1 + l) and l are rounded down". Each makes the left-hand side larger: t, c and
     -sum a enter with a plus sign; q and 1 + l with a minus sign in products of numbers >= 0 (l >= 0 since
@@ -3798,20 +3808,24 @@ class _Leaves:
     A leaf ["t", "L"] is exact but for the same c, q, t, l and -sum a, and for q_lo, rounded down, and q_hi, up;
     with L = n / d its terms are compared in units of 2^-2P / d. Each rounding makes the left-hand side larger:
     q enters as -L q_x with L >= 0, in In and in each summand of S_L; "the same number l <= log t stands in all
-    places", for which the inequality holds as it stands, -w log w <= t - w (1 + l) for every l <= log t; and
+    places", for which the inequality holds as it stands, -w log w <= t - w (1 + l) for every l <= log t (and
+    -gh (w - 1)^2 / w <= A - w T for every A that is not below A(t) and T not above T(t)); and
     [q_lo, q_hi] only widens, on which the largest Q (L - 1 - l) is that at one of the ends, whatever its sign.
     """
 
     FREE, AT_ONE, AT_GH = 0, 1, 2
 
     def __init__(self, problem: _Problem, proof: _Proof) -> None:
-        """ "e = the upper enclosure of log gh [...]: c_x = gh e p_x - (gh - 1) a_x and q_x = (gh - 1) p_x"."""
+        """ "e = the upper enclosure of log gh [...]: c_x = gh e p_x - (gh - 1) a_x and q_x = (gh - 1) p_x"; for
+        chi_square "c_x = (gh - 1) ((gh - 1) p_x - a_x)".
+        """
         k, gh = problem.k, problem.cone.gamma[1]
-        e = Fraction(_log(gh.numerator, gh.denominator)[1], ONE)
+        self.gh = _pair(gh) if problem.utility == "chi_square" else None
+        worth = (gh - 1) ** 2 if self.gh else gh * Fraction(_log(gh.numerator, gh.denominator)[1], ONE)
         p = [Fraction(weight, problem.total) for weight in problem.weights]
         self.k = k
         self.unit = (gh - 1) / problem.total  # q of an input of weight 1
-        self.c = [_fixed_hi(gh * e * p_x - (gh - 1) * a) for p_x, a in zip(p, proof.prices, strict=True)]
+        self.c = [_fixed_hi(worth * p_x - (gh - 1) * a) for p_x, a in zip(p, proof.prices, strict=True)]
         self.q = [_fixed_lo((gh - 1) * p_x) for p_x in p]
         self.minus_a = _fixed_hi(-_sum(proof.prices))
         self.state = bytearray(k)
@@ -3829,9 +3843,9 @@ class _Leaves:
         self.fixed_c, self.fixed_q = [0] * (k + 1), [0] * (k + 1)  # Fenwick trees over places
 
     def _key(self, x: int) -> int:
-        """y < key_x exactly when c_x 2^P > q_x y, for every y that can occur (1 <= t < 2^(2^14))."""
+        """y < key_x exactly when c_x 2^P > q_x y, for every y that can occur (1 <= t < 2^(2^14), T(t) <= gh < 2^29)."""
         if self.q[x] == 0:
-            return 1 << (P + 20) if self.c[x] > 0 else 0
+            return 1 << (P + 30) if self.c[x] > 0 else 0
         return _ceil_div(self.c[x] << P, self.q[x])
 
     def _add(self, x: int, c: int, q: int) -> None:
@@ -3862,6 +3876,18 @@ class _Leaves:
         self.state[x] = self.FREE
         self._add(x, -self.c[x], -self.q[x])
 
+    def _tangent(self, t: Pair) -> Pair | None:
+        """A, rounded up, and T, rounded down, for which the leaf's concave function of w is at most A - T w for w > 0;
+        None where there is no tangent at t.
+        """
+        n, d = t
+        if n <= 0:
+            return None
+        if self.gh is None:
+            return _ceil_div(n << P, d), ONE + max(_log(n, d)[0], 0)
+        g, e = self.gh
+        return _ceil_div(g * (n - d) << P + 1, e * n), (g * (n * n - d * d) << P) // (e * n * n)
+
     def holds(self, t: Pair, limits: Limits) -> bool:
         """The inequality of a leaf t.
 
@@ -3870,16 +3896,17 @@ class _Leaves:
         """
         if self._is_closed(limits):
             return True
-        if t[0] <= 0:
-            return False  # log t is not defined
-        y = ONE + max(_log(*t)[0], 0)
+        tangent = self._tangent(t)
+        if tangent is None:
+            return False
+        height, y = tangent
         r = bisect_left(self.negated_keys, -y)
         c, q = self.prefix_c[r], self.prefix_q[r]
         while r:
             c -= self.fixed_c[r]
             q -= self.fixed_q[r]
             r &= r - 1
-        base = _ceil_div(t[0] << P, t[1]) + self.inside_c + self.minus_a
+        base = height + self.inside_c + self.minus_a
         w = ONE + self.inside_q
         if (base + c) << P <= (w + q) * y:
             return True
@@ -3893,13 +3920,14 @@ class _Leaves:
         if self._is_closed(limits):
             return True
         t, (n, d) = leaf
-        if t[0] <= 0:
-            return False  # log t is not defined
-        y = ONE + max(_log(*t)[0], 0)
+        tangent = self._tangent(t)
+        if tangent is None:
+            return False
+        height, y = tangent
         s = self._largest(d, n, limits[COUNT])
         if s is None:
             return True
-        base = (_ceil_div(t[0] << P, t[1]) - y + self.minus_a) * d
+        base = (height - y + self.minus_a) * d
         fixed = self.inside_c * d - self.inside_q * n
         rise = (n << P) - y * d  # L - 1 - l, of either sign
         q_lo, q_hi = _fixed_lo(limits[WEIGHT][0] * self.unit), _fixed_hi(limits[WEIGHT][1] * self.unit)

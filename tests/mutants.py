@@ -123,7 +123,8 @@ WORDS = {
     "mutual_information": ["bayes", "linear"],
     "linear": ["bayes", "mutual_information"],
     "bayes": ["linear", "mutual_information"],
-    "mi-column-convex": ["mi-column-concave"],
+    "mi-column-convex": ["mi-column-concave", "chi-square-column-convex"],
+    "chi-square-column-convex": ["mi-column-convex"],
     "rropt-certificate": ["rropt-certificates", ""],
 }
 

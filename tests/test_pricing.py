@@ -11,25 +11,29 @@ import pytest
 import rropt as rr
 from rropt.exact import dyadic_up, log_enclosure
 from rropt.programs import Information
-from rropt.proofs.column_dual import WORK_BITS, _holds, _leaf, _log_down, prove_information
+from rropt.proofs.column_dual import _holds, _leaf, prove_information
+from rropt.proofs.tangents import WORK_BITS, log_down
+from rropt.routes.curves import Curve, InformationCurve, SquareCurve
 from rropt.routes.knapsack import Knapsack, Parts
 from rropt.routes.pricing import LdpPricer, Node
 from rropt.routes.rays import staircase
 from rropt.routes.staircases import Staircases
-from rropt.routes.universal import universal_price
 
 SIZE = 7
 CORNERS = np.array([[s >> x & 1 for x in range(SIZE)] for s in range(1 << SIZE)], dtype=bool)
 
 
-def drawn(seed: int) -> tuple[tuple[int, ...], float, np.ndarray]:
-    """(weights without a common divisor, gamma, prices near the universal ones)."""
+KINDS = (InformationCurve, SquareCurve)
+
+
+def drawn(seed: int, kind: type[Curve]) -> tuple[tuple[int, ...], Curve, np.ndarray]:
+    """(weights without a common divisor, the curve, prices near the universal ones)."""
     rng = np.random.default_rng(seed)
     weights = (1, *(int(weight) for weight in rng.integers(0 if seed % 3 else 1, 9, SIZE - 1)))
-    epsilon = float(rng.choice([0.05, 1.0, 4.0, 9.0]))
+    curve = kind.at(float(rng.choice([0.05, 1.0, 4.0, 9.0])))
     p = np.array(weights) / sum(weights)
     noise = 0.3 * rng.standard_normal(SIZE) if seed % 4 else np.zeros(SIZE)
-    return weights, math.exp(epsilon), universal_price(epsilon)[0] * p * (1 + noise) + 1e-3 * rng.random(SIZE)
+    return weights, curve, curve.ceiling()[0] * p * (1 + noise) + 1e-3 * rng.random(SIZE)
 
 
 def random_parts(rng: np.random.Generator, count: int, units: int) -> Parts:
@@ -56,31 +60,38 @@ def allowed(parts: Parts, row: int, weights: tuple[int, ...]) -> np.ndarray:
     return np.asarray(kept & (parts.lightest[row] <= weight) & (weight <= parts.heaviest[row]))
 
 
-def knapsack_of(seed: int) -> tuple[tuple[int, ...], Knapsack]:
-    weights, gamma, prices = drawn(seed)
-    return weights, LdpPricer(weights, gamma, prices).knapsack
+def rounding(curve: Curve) -> float:
+    """What the reduced prices of a curve may be off by."""
+    return 1e-12 * max(1.0, curve.ceiling()[0])
 
 
+def knapsack_of(seed: int, kind: type[Curve]) -> tuple[tuple[int, ...], Knapsack]:
+    weights, curve, prices = drawn(seed, kind)
+    return weights, LdpPricer(weights, curve, prices).knapsack
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(12))
-def test_no_corner_of_a_part_exceeds_its_bound(seed: int) -> None:
-    weights, knapsack = knapsack_of(seed)
+def test_no_corner_of_a_part_exceeds_its_bound(seed: int, kind: type[Curve]) -> None:
+    weights, knapsack = knapsack_of(seed, kind)
     c, w = knapsack.sums(CORNERS)
-    prices = c / w - np.log(w)
+    prices = knapsack.curve.price(c, w)
     parts = random_parts(np.random.default_rng(seed), 200, sum(weights))
     knapsack.evaluate(parts)
-    tight = 0
+    tight, off = 0, rounding(knapsack.curve)
     for row in range(200):
         inside = allowed(parts, row, weights)
         if inside.any():
-            assert parts.bound[row] >= prices[inside].max() - 1e-12
-            tight += parts.bound[row] <= prices[inside].max() + 1e-12
+            assert parts.bound[row] >= prices[inside].max() - off
+            tight += parts.bound[row] <= prices[inside].max() + off
     assert tight > 10, "bounds are attained often enough that a looser formula would show"
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_bound_is_the_least_that_any_tangent_gives(seed: int) -> None:
-    """Without limits on weight the bound is min over l of l - 1 - log(-G(l)): G by its definition, l on a fine grid."""
-    weights, knapsack = knapsack_of(seed)
+def test_a_bound_is_the_least_that_any_tangent_gives(seed: int, kind: type[Curve]) -> None:
+    """Without limits on weight the bound is min over l of the curve's: G by its definition, l on a fine grid."""
+    weights, knapsack = knapsack_of(seed, kind)
     parts = random_parts(np.random.default_rng(seed), 40, sum(weights))
     parts.lightest[:], parts.heaviest[:] = 0, sum(weights)
     knapsack.evaluate(parts)
@@ -89,21 +100,22 @@ def test_a_bound_is_the_least_that_any_tangent_gives(seed: int) -> None:
         inside = allowed(parts, row, weights)
         slopes = parts.slope[row] + np.concatenate([[0.0], np.linspace(-0.5, 0.5, 2001), np.geomspace(1e-6, 50, 200)])
         minus_g = (w[inside, None] * slopes - c[inside, None]).min(axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            bounds = np.where(minus_g > 0, slopes - 1 - np.log(minus_g), np.inf)
-        assert parts.bound[row] == pytest.approx(bounds[0], abs=1e-11), "the bound at its own slope"
-        assert parts.bound[row] <= bounds.min() + 1e-11, "and no other slope gives a better one"
+        bounds = knapsack.curve.bound(slopes, minus_g)
+        off = 10 * rounding(knapsack.curve)
+        assert parts.bound[row] == pytest.approx(bounds[0], abs=off), "the bound at its own slope"
+        assert parts.bound[row] <= bounds.min() + off, "and no other slope gives a better one"
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
-def test_many_parts_at_once_are_bounded_like_each_alone(seed: int) -> None:
-    weights, knapsack = knapsack_of(seed)
+def test_many_parts_at_once_are_bounded_like_each_alone(seed: int, kind: type[Curve]) -> None:
+    weights, knapsack = knapsack_of(seed, kind)
     together = random_parts(np.random.default_rng(seed), 60, sum(weights))
     alone = [together.take([row]) for row in range(60)]
     knapsack.evaluate(together)
     for row, part in enumerate(alone):
         knapsack.evaluate(part)
-        assert part.bound[0] == pytest.approx(together.bound[row], abs=1e-12)
+        assert part.bound[0] == pytest.approx(together.bound[row], abs=rounding(knapsack.curve))
         assert np.isnan(part.end[0]) == np.isnan(together.end[row])
 
 
@@ -126,10 +138,11 @@ def leaf_parts(node: Node, box: tuple[np.ndarray, list[int]], found: list[tuple[
         leaf_parts(part, (own, bounds), found)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(20))
-def test_every_corner_lies_in_one_leaf_that_bounds_it(seed: int) -> None:
-    weights, gamma, a = drawn(seed)
-    pricer = LdpPricer(weights, gamma, a)
+def test_every_corner_lies_in_one_leaf_that_bounds_it(seed: int, kind: type[Curve]) -> None:
+    weights, curve, a = drawn(seed, kind)
+    pricer = LdpPricer(weights, curve, a)
     found = pricer.search(-math.inf, node_limit=400)
     leaves: list[tuple[np.ndarray, list[int], float]] = []
     leaf_parts(found.root, (np.zeros(SIZE, dtype=int), [0, SIZE, 0, sum(weights)]), leaves)
@@ -141,16 +154,17 @@ def test_every_corner_lies_in_one_leaf_that_bounds_it(seed: int) -> None:
         kept &= (fewest <= CORNERS.sum(axis=1)) & (CORNERS.sum(axis=1) <= most)
         kept &= (lightest <= weight) & (weight <= heaviest)
         covered += kept
-        assert all(pricer.reduced_price(corner) <= bound + 1e-12 for corner in CORNERS[kept])
-        assert bound <= found.bound + 1e-12
+        assert all(pricer.reduced_price(corner) <= bound + rounding(curve) for corner in CORNERS[kept])
+        assert bound <= found.bound + rounding(curve)
     assert (covered == 1).all()
 
 
 def test_the_corners_that_a_search_keeps_are_the_best_it_met() -> None:
     weights = (40, 31, 57, 66, 23, 12, 71)
-    a = 0.98 * universal_price(1.0)[0] * np.array(weights) / sum(weights)
-    pricer = LdpPricer(weights, math.e, a)
-    everything, few = pricer.search(-math.inf), LdpPricer(weights, math.e, a).search(-math.inf, keep=5)
+    a = 0.98 * InformationCurve.at(1.0).ceiling()[0] * np.array(weights) / sum(weights)
+    pricer = LdpPricer(weights, InformationCurve.at(1.0), a)
+    everything = pricer.search(-math.inf)
+    few = LdpPricer(weights, InformationCurve.at(1.0), a).search(-math.inf, keep=5)
     best = sorted(everything.corners.values(), reverse=True)
     assert len(best) > 5
     assert sorted(few.corners.values(), reverse=True) == best[:5]
@@ -167,7 +181,7 @@ def test_enumeration_prices_every_column(epsilon: float) -> None:
     p = np.array(weights) / sum(weights)
     every = Staircases.of(Information(weights), p, gamma)
     columns = staircase(np.arange(1 << SIZE), SIZE, gamma)
-    a = universal_price(epsilon)[0] * p * rng.uniform(0.5, 1.1, SIZE)
+    a = InformationCurve.at(epsilon).ceiling()[0] * p * rng.uniform(0.5, 1.1, SIZE)
     reduced = (Information(weights).mu(columns) - a @ columns) / (p @ columns)
     found = every.price(a)
     assert found.excess == pytest.approx(reduced.max(), abs=1e-13)
@@ -192,7 +206,7 @@ def test_enumeration_and_listed_rays_meet_in_one_interval(seed: int) -> None:
 def program_and_prices() -> tuple[rr.Problem, np.ndarray]:
     prior = rr.Prior.from_counts([3, 5, 7, 11, 2])
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP("1")])
-    return problem, universal_price(1.0)[0] * np.array([float(p) for p in prior.probabilities])
+    return problem, InformationCurve.at(1.0).ceiling()[0] * np.array([float(p) for p in prior.probabilities])
 
 
 def test_the_leaf_test_fails_below_the_true_maximum() -> None:
@@ -203,7 +217,7 @@ def test_the_leaf_test_fails_below_the_true_maximum() -> None:
     assert proof.bound is not None
     prices = [Fraction(str(price)) for price in proof.payload["prices"]]  # type: ignore[attr-defined]
     assert sum(prices) == proof.bound
-    height, w = universal_price(1.0)
+    height, w = InformationCurve.at(1.0).ceiling()
     enough = [dyadic_up((Fraction(height) + Fraction(1, 2**40)) * p, 72) for p in program.prior]
     assert _holds(program, enough, [_leaf(w)])
     assert not _holds(program, [price - Fraction(1, 2**20) for price in enough], [_leaf(w)])
@@ -213,6 +227,6 @@ def test_the_leaf_test_fails_below_the_true_maximum() -> None:
 
 @pytest.mark.parametrize("t", [Fraction(1), Fraction(7, 4), Fraction(2**48 + 1, 2**48), Fraction(10**6)])
 def test_logs_of_leaves_are_rounded_down(t: Fraction) -> None:
-    known, exact = Fraction(_log_down(t), 2**WORK_BITS), log_enclosure(t)
+    known, exact = Fraction(log_down(t), 2**WORK_BITS), log_enclosure(t)
     assert exact.upper - Fraction(2, 2**WORK_BITS) <= known <= exact.upper
     assert known <= exact.lower or exact.lower == exact.upper

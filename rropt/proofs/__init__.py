@@ -6,7 +6,6 @@ import numpy as np
 
 from rropt.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.certificates import Proof
-from rropt.cones import CompleteCone
 from rropt.confidence_cone import ConfidenceCone
 from rropt.design_utilities import DesignUtility
 from rropt.errors import Refusal
@@ -26,6 +25,7 @@ from rropt.proofs.risk import prove_risk
 from rropt.proofs.shapes import prove_shapes
 from rropt.proofs.thresholds import prove_thresholds
 from rropt.routes.base import GRACE, Dual, Effort
+from rropt.routes.curves import has_curve
 
 __all__ = ["Proof", "prove", "prove_infeasible"]
 
@@ -51,8 +51,7 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
         if program.rows or program.outputs is not None:
             proof = None if dual is None else prove_matrices(program, dual)
             return Refusal("no tree of boxes bounds every matrix") if proof is None else proof
-        plain = isinstance(program.utility, Information) and program.utility.given is None
-        if plain and isinstance(program.cone, CompleteCone):
+        if has_curve(program):
             prices = None if dual is None else dual.prices
             return prove_information(program, prices, target, stop=effort.closing())
         if dual is None:

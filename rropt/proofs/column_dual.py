@@ -1,4 +1,4 @@
-"""The `column-dual` proof of mutual information under LDP: repaired prices and a pricing tree.
+"""The `column-dual` proof of an information under LDP: repaired prices and a pricing tree.
 
 Written from docs/certificate-format.md, section 6. The float search suggests the prices and the tree; every
 leaf is then tested in integers with the roundings that the format prescribes, and the prices are raised along
@@ -15,23 +15,21 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb, ctx, fmpq
 
 from rropt.certificates import Proof
-from rropt.cones import CompleteCone, FloatArray
-from rropt.exact import BITS, dyadic_up, rational_text
-from rropt.programs import Information, Program
+from rropt.cones import FloatArray
+from rropt.exact import dyadic_up, rational_text
+from rropt.programs import Program
+from rropt.proofs.tangents import WORK_BITS, Tangents, down, tangents_of, up
+from rropt.routes.curves import Curve, curve_of, has_curve
 from rropt.routes.pricing import LdpPricer, Node, Split
-from rropt.routes.universal import attained_price, few_masses, universal_price
+from rropt.routes.universal import attained_price, few_masses
 
 PRICE_BITS = 72
 """Prices are multiples of 2^-72: far finer than any float dual, and short to write."""
 LEAF_BITS = 48
 """A leaf's t is a multiple of 2^-48: where two sets tie at a leaf, its bound has a kink in t, and a rounding of t
 costs its own size."""
-WORK_BITS = 224
-"""Fixed-point precision of the leaf test."""
-ASSUMPTIONS = ("mi-column-convex",)
 
 
 @dataclass(frozen=True)
@@ -55,12 +53,12 @@ def prove_information(
     """The best `column-dual` proof from float `prices` (k,) in nats; the universal bound competes and is always
     available. The search ends when the bound is at most `target` (None: when no corner allows a better one), at
     `node_limit` nodes or when `stop()` says so: the bound is true at any time."""
-    assert isinstance(program.utility, Information) and isinstance(program.cone, CompleteCone)
+    assert has_curve(program)
     best = _universal(program)
     # Where sets have few different masses, the best price over these is a bound too, by a tree of few leaves.
     candidates = [prices]
     if few_masses(program.weights):
-        height, _ = attained_price(program.weights, float(program.cone.level.log_ratio))
+        height, _ = attained_price(program.weights, curve_of(program))
         candidates.insert(0, height * np.array([float(p) for p in program.prior]))
     for tried in candidates:
         assert best.bound is not None
@@ -74,21 +72,20 @@ def prove_information(
 
 def _universal(program: Program) -> Proof:
     """Prices U * prior and a tree of one leaf: valid for every prior."""
-    assert isinstance(program.cone, CompleteCone)
-    height, w = universal_price(float(program.cone.level.log_ratio))
+    height, w = curve_of(program).ceiling()
     for margin in (2.0**-50, 2.0**-46, 2.0**-40, 2.0**-30, 2.0**-20):
         prices = _shifted(program, np.zeros(program.size), height + margin)
         tree: list[TreeItem] = [_leaf(w)]
         if _holds(program, prices, tree):
-            return _proof(prices, tree)
+            return _proof(program, prices, tree)
     raise ArithmeticError("the universal bound could not be proved: this is a fault of rropt, please report it")
 
 
 def _from_prices(
     program: Program, a: FloatArray, target: float | None, node_limit: int, stop: Callable[[], bool]
 ) -> Proof | None:
-    assert isinstance(program.cone, CompleteCone)
-    pricer = LdpPricer(program.weights, float(program.cone.level.ratio), np.asarray(a, dtype=np.float64))
+    curve = curve_of(program)
+    pricer = LdpPricer(program.weights, curve, np.asarray(a, dtype=np.float64))
     accept = -math.inf if target is None else target - math.fsum(a)
     found = pricer.search(accept=accept, node_limit=node_limit, stop=stop)
     if not math.isfinite(found.bound):
@@ -99,9 +96,9 @@ def _from_prices(
         shift = found.bound + margin
         prices = _shifted(program, a, shift)
         tree: list[TreeItem] = []
-        _write(found.root, shift, tree)
+        _write(found.root, shift, curve, tree)
         if _holds(program, prices, tree):
-            return _proof(prices, tree)
+            return _proof(program, prices, tree)
         margin *= 8
     return None
 
@@ -119,9 +116,9 @@ def _leaf(t: float, slope: float | None = None) -> Leaf:
     return Leaf(point, None if slope is None else max(Fraction(0), Fraction(round(slope * scale), scale)))
 
 
-def _write(root: Node, shift: float, tree: list[TreeItem]) -> None:
+def _write(root: Node, shift: float, curve: Curve, tree: list[TreeItem]) -> None:
     """The tree in preorder. Prices that are `shift` higher along the prior lower every slope by it; a leaf's t is
-    exp(slope - 1 - shift), the tangent point of its bound, or the end of its limits on weight."""
+    where the tangent has that slope, or the end of its limits on weight."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -129,12 +126,12 @@ def _write(root: Node, shift: float, tree: list[TreeItem]) -> None:
             tree.append(node.split)
             stack += [node.parts[1], node.parts[0]]
         elif node.end is None:
-            tree.append(_leaf(math.exp(node.slope - 1.0 - shift)))
+            tree.append(_leaf(curve.touch(node.slope - shift)))
         else:
             tree.append(_leaf(node.end, node.slope - shift))
 
 
-def _proof(prices: list[Fraction], tree: list[TreeItem]) -> Proof:
+def _proof(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> Proof:
     items: list[object] = []
     for item in tree:
         if isinstance(item, Leaf):
@@ -152,7 +149,8 @@ def _proof(prices: list[Fraction], tree: list[TreeItem]) -> Proof:
         "prices": [rational_text(price) for price in prices],
         "tree": items,
     }
-    return Proof(payload, sum(prices, Fraction(0)), ASSUMPTIONS, 2 if by_weight else 1)
+    tangents = tangents_of(program)
+    return Proof(payload, sum(prices, Fraction(0)), tangents.assumptions, max(tangents.version, 2 if by_weight else 1))
 
 
 class _Part(NamedTuple):
@@ -179,21 +177,18 @@ class _LeafTest:
     q: list[int]
     minus_sum: int
     total: int
-    step: Fraction
-    logs: dict[Fraction, int]
+    tangents: Tangents
 
     @classmethod
     def at(cls, program: Program, prices: list[Fraction]) -> _LeafTest:
-        """The test at some prices; `step` is gh - 1."""
-        assert isinstance(program.cone, CompleteCone)
-        gh, e = program.cone.level.ratio.upper, program.cone.level.log_ratio.upper
+        """The test at some prices."""
+        tangents = tangents_of(program)
         return cls(
-            [_up(gh * e * p - (gh - 1) * a) for p, a in zip(program.prior, prices, strict=True)],
-            [_down((gh - 1) * p) for p in program.prior],
-            _up(-sum(prices, Fraction(0))),
+            [up(tangents.c(p, a)) for p, a in zip(program.prior, prices, strict=True)],
+            [down((tangents.gh - 1) * p) for p in program.prior],
+            up(-sum(prices, Fraction(0))),
             sum(program.weights),
-            gh - 1,
-            {},
+            tangents,
         )
 
     def halves(self, part: _Part, split: Split) -> tuple[_Part, _Part]:
@@ -214,10 +209,8 @@ class _LeafTest:
         """Whether a leaf holds with slack 2^-80 of its terms, or its part is empty."""
         if part.lightest > part.heaviest:
             return True
-        if leaf.t not in self.logs:
-            self.logs[leaf.t] = (1 << WORK_BITS) + _log_down(leaf.t)
-        tangent = self.logs[leaf.t]
-        slope = tangent if leaf.slope is None else _down(leaf.slope)
+        height, tangent = self.tangents.at(leaf.t)
+        slope = tangent if leaf.slope is None else down(leaf.slope)
         c, q = self.c, self.q
         gains = [c[x] - (q[x] * slope >> WORK_BITS) for x in part.free]
         if part.counted:
@@ -229,30 +222,14 @@ class _LeafTest:
         else:
             best = sum(gain for gain in gains if gain > 0)
         inner = part.c - (part.q * slope >> WORK_BITS)
-        # Q (L - 1 - l) over the limits on weight, zero for a leaf without a slope of its own.
+        # Q (L - T(t)) over the limits on weight, zero for a leaf without a slope of its own.
         tilt = 0
         if slope != tangent:
             end = part.heaviest if slope > tangent else part.lightest
-            tilt = -(-(_up(self.step * Fraction(end, self.total)) * (slope - tangent)) >> WORK_BITS)
-        terms = (_up(leaf.t), -tangent, self.minus_sum, inner, best, tilt)
-        return sum(terms) <= -(sum(map(abs, terms)) >> 80)
-
-
-def _up(value: Fraction) -> int:
-    return -((-value.numerator << WORK_BITS) // value.denominator)
-
-
-def _down(value: Fraction) -> int:
-    return (value.numerator << WORK_BITS) // value.denominator
-
-
-def _log_down(value: Fraction) -> int:
-    """log(value) for value >= 1 in units of 2^-WORK_BITS, rounded down."""
-    with ctx.workprec(BITS):
-        scaled = arb(fmpq(value.numerator, value.denominator)).log() * arb(2) ** WORK_BITS
-        whole = scaled.lower().floor().unique_fmpz()
-    assert whole is not None
-    return int(whole)
+            tilt = -(-(up((self.tangents.gh - 1) * Fraction(end, self.total)) * (slope - tangent)) >> WORK_BITS)
+        terms = (height, -tangent, self.minus_sum, inner, best, tilt)
+        margin = self.tangents.margin(len(c), 0 if leaf.slope is None else slope)
+        return sum(terms) <= -(sum(map(abs, terms)) >> 80) - margin
 
 
 def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bool:

@@ -8,12 +8,13 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from rropt.cones import CompleteCone, base_cone
+from rropt.cones import base_cone
 from rropt.design_utilities import InverseTrace
 from rropt.exact import ball, dyadic_up, enclosure, log_enclosure, xlogx_ball
 from rropt.programs import ChiSquare, Information, Program
 from rropt.proofs.column_dual import prove_information
 from rropt.proofs.event_bound import event_bound
+from rropt.routes.curves import has_curve
 from rropt.routes.floor_bound import floor_multipliers
 
 EVENTS = "what the events of approximate privacy leave of each input, in ball arithmetic"
@@ -33,9 +34,11 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
         )
         return own - program.utility.offset, "the risk of the true answers"
     within = event_bound(program) if program.sense == "maximize" else None
-    if isinstance(program.utility, ChiSquare) and within is not None:
+    if isinstance(program.utility, ChiSquare) and program.sense == "maximize":
         # Never above the rank of Q, less one.
-        return min((within, EVENTS), (Fraction(program.size - 1), "one less than the number of inputs"))
+        least = Fraction(program.size - 1), "one less than the number of inputs"
+        known = [least, *_universal(program)] + ([] if within is None else [(within, EVENTS)])
+        return min(known, key=lambda bound: bound[0])
     if not isinstance(program.utility, Information) or program.sense != "maximize":
         return None
     total = sum(program.weights)
@@ -49,12 +52,14 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     above = _above_floor(program)
     if above is not None and above < best[0]:
         best = above, "that of multipliers of the entropy floor, in ball arithmetic"
-    base = base_cone(program.cone)
-    if isinstance(base, CompleteCone):
-        proof = prove_information(replace(program, cone=base, rows=(), outputs=None), None, None)
-        if proof.bound is not None and proof.bound < best[0]:
-            best = proof.bound, "the universal bound of LDP without the further constraints"
-    return best
+    return min([best, *_universal(program)], key=lambda bound: bound[0])
+
+
+def _universal(program: Program) -> list[tuple[Fraction, str]]:
+    """The universal bound of LDP, where that is among the constraints of an information."""
+    alone = replace(program, cone=base_cone(program.cone), rows=(), outputs=None)
+    bound = prove_information(alone, None, None).bound if has_curve(alone) else None
+    return [] if bound is None else [(bound, "the universal bound of LDP without the further constraints")]
 
 
 def _above_floor(program: Program) -> Fraction | None:

@@ -1,8 +1,8 @@
 """The `columns` route: column generation, priced exactly by branch and bound.
 
-Mutual information under LDP is priced by a knapsack search at any number of inputs. The universal bound competes all
-along: where sets of the right mass cover all inputs evenly it is nearly attained, and one linear programme over such
-sets is enough. Every other convex objective and cone is priced by boxes.
+Mutual information and chi-square information under LDP are priced by a knapsack search at any number of inputs. The
+universal bound competes all along: where sets of the right mass cover all inputs evenly it is nearly attained, and one
+linear programme over such sets is enough. Every other convex objective and cone is priced by boxes.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from rropt.block_cones import RobustCone
-from rropt.cones import CompleteCone, FloatArray, FreeCone
+from rropt.cones import FloatArray, FreeCone
 from rropt.design_utilities import DesignUtility
 from rropt.errors import Refusal
-from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
+from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Program, Utility
 from rropt.routes.base import Answer, Effort, Route, SolverClaim
 from rropt.routes.boxes import STALE, BoxPricer, ColumnForms
 from rropt.routes.crew import Crew
+from rropt.routes.curves import curve_of, has_curve
 from rropt.routes.designs import solve_design
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.master import Priced, generate, tie_groups
@@ -76,7 +77,7 @@ class ColumnsRoute(Route):
         assert isinstance(utility, ColumnSum)
         if isinstance(program.cone, RobustCone):
             return solve_robust(program, effort)
-        if not isinstance(program.cone, CompleteCone) or not isinstance(utility, Information) or utility.given:
+        if not has_curve(program):
             return _boxed(program, utility, effort)
         if program.size > GROUPED:
             # Treating inputs of a group alike loses little where the groups are small, and the universal bound
@@ -138,23 +139,29 @@ def _merged(program: Program, effort: Effort) -> Answer | None:
     p = np.array([float(value) for value in program.prior])
     group = uneven_groups(p, GROUPS)
     weights = tuple(sum(program.weights[x] for x in np.flatnonzero(group == g).tolist()) for g in range(GROUPS))
-    small = replace(program, inputs=tuple(map(str, range(GROUPS))), weights=weights, utility=Information(weights))
+    labels = tuple(map(str, range(GROUPS)))
+    small = replace(program, inputs=labels, weights=weights, utility=_at(program.utility, weights))
     answer = _generated(small, effort, search=False)
-    assert isinstance(program.cone, CompleteCone)
-    ceiling, _ = attained_price(program.weights, float(program.cone.level.log_ratio))
+    ceiling, _ = attained_price(program.weights, curve_of(program))
     found = answer.claim.objective
     if answer.matrix is None or found is None or ceiling - found > effort.gap / 2:
         return None
     return replace(answer, matrix=answer.matrix[group], dual=None)
 
 
+def _at(utility: Utility, weights: tuple[int, ...]) -> Utility:
+    """The same information of other inputs."""
+    assert isinstance(utility, (Information, ChiSquare))
+    return replace(utility, weights=weights)
+
+
 def _generated(program: Program, effort: Effort, search: bool) -> Answer:
     """Column generation from balanced and cyclic sets; without `search`, those sets only."""
-    assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
-    k = program.size
-    epsilon, gamma = float(program.cone.level.log_ratio), float(program.cone.level.ratio)
+    assert isinstance(program.utility, ColumnSum)
+    k, curve = program.size, curve_of(program)
+    gamma = curve.gamma
     p = np.array([float(value) for value in program.prior])
-    ceiling, masses = attained_price(program.weights, epsilon)
+    ceiling, masses = attained_price(program.weights, curve)
     ties = tie_groups(program.weights)
     alone = np.eye(k, dtype=bool)
     sets = np.hstack(
@@ -170,7 +177,7 @@ def _generated(program: Program, effort: Effort, search: bool) -> Answer:
             return Priced(np.inf, np.zeros((k, 0)))
         if every is not None:
             return every.price(a)
-        pricer = LdpPricer(program.weights, gamma, a)
+        pricer = LdpPricer(program.weights, curve, a)
         found = pricer.search(effort.gap / 8, NODES[level], lambda: bool(effort.stopped()))
         good = sorted(((price, key) for key, price in found.corners.items() if price > 0), reverse=True)
         columns = [

@@ -1,13 +1,13 @@
-"""Bounds on the reduced price of mutual information under LDP, for many parts of the corners at once.
+"""Bounds on the reduced price of an information under LDP, for many parts of the corners at once.
 
-For v in {1, gamma}^k with S the inputs at gamma, F(v) = mu(v) - a.v = C(S) - w log w with C(S) = sum_S c - sum a,
-w = p.v = 1 + sum_S q, c_x = gamma epsilon p_x - (gamma - 1) a_x and q_x = (gamma - 1) p_x: a knapsack with one
-concave term. The reduced price of a column is F(v) / w; its maximum d makes the prices a + d p dual feasible.
+For v in {1, gamma}^k with S the inputs at gamma, F(v) = mu(v) - a.v = C(S) + phi(w) with C(S) = sum_S c - sum a,
+w = p.v = 1 + sum_S q, c_x = r p_x - (gamma - 1) a_x and q_x = (gamma - 1) p_x: a knapsack with one concave term, the
+`Curve` of the utility. The reduced price of a column is F(v) / w; its maximum d makes the prices a + d p dual feasible.
 
 A part fixes some inputs in, some out, and limits their number. With G(l) = sum_In c - (1 + sum_In q) l - sum a +
-max over the free inputs of sum (c - q l), the tangent -w log w <= t - w (1 + log t) shows that no corner of the
-part has a reduced price above min over l of  l - 1 - log(-G(l)):  put l = 1 + log t + d. The function is convex
-in l, and its minimum lies where -G(l) equals the slope w(l) of the set that attains G.
+max over the free inputs of sum (c - q l), a tangent of phi shows that no corner of the part has a reduced price above
+min over l of the curve's bound at (l, -G(l)): for mutual information l - 1 - log(-G(l)). The function is convex in l,
+and its minimum lies where the peak of -G(l) equals the slope w(l) of the set that attains G.
 
 A part alone costs a hundred small NumPy calls; hundreds of parts in one array cost the same hundred.
 """
@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from rropt.cones import FloatArray
+from rropt.routes.curves import Curve
 
 STEEPEST = 1e6
 """Slopes beyond this only show that no set of a part has so small a weight."""
@@ -140,20 +141,20 @@ class _Sets:
         """Take the other's sets where none is known."""
         self.put(np.arange(len(self.c)), ~self.known, other.members, other.c, other.w)
 
-    def prices(self) -> FloatArray:
-        """The reduced prices C / w - log w."""
-        return np.asarray(self.c / self.w - np.log(self.w))
+    def prices(self, curve: Curve) -> FloatArray:
+        """The reduced prices of the sets."""
+        return curve.price(self.c, self.w)
 
 
 @dataclass(frozen=True)
 class Knapsack:
-    """The reduced price C(S) / w(S) - log w(S) over sets S of k inputs. `weights` / `units` is the prior where weights
-    are to be limited (`by_weight`)."""
+    """The reduced price (C(S) + phi(w(S))) / w(S) over sets S of k inputs. `weights` / `units` is the prior where
+    weights are to be limited (`by_weight`)."""
 
     c: FloatArray
     q: FloatArray
     sum_a: float
-    gamma: float
+    curve: Curve
     weights: np.ndarray
     units: int
 
@@ -169,7 +170,7 @@ class Knapsack:
             return
         # The best reduced price over the fractional sets of one weight rises, then falls with the weight: if its
         # maximum lies outside the limits, the nearer limit is the best that they allow.
-        low, high = (1.0 + (self.gamma - 1) * limit / self.units for limit in (parts.lightest, parts.heaviest))
+        low, high = (1.0 + (self.curve.gamma - 1) * limit / self.units for limit in (parts.lightest, parts.heaviest))
         rows = np.flatnonzero(limited & ~((low <= w) & (w <= high)))
         if len(rows):
             self._at_weight(parts, rows, np.where(w < low, low, high)[rows])
@@ -202,8 +203,8 @@ class Knapsack:
     def _any_weight(self, parts: Parts) -> FloatArray:
         """`evaluate` without limits on weight; returns the w (n,) at which the bounds are attained.
 
-        Each set A gives the line w_A l - C_A >= -G(l); the minimum of l - 1 - log(-G(l)) is bracketed between a
-        set whose own optimum lies right of the current slope and one whose optimum lies left of it.
+        Each set A gives the line w_A l - C_A >= -G(l); the minimum of the curve's bound is bracketed between a set
+        whose own optimum lies right of the current slope and one whose optimum lies left of it.
         """
         count, size = parts.fixed.shape
         left, right = _Sets(count, size), _Sets(count, size)
@@ -215,9 +216,10 @@ class Knapsack:
             chosen, c, w = self._best_sets(parts, rows, at)
             minus_g = w * at - c
             height[rows] = minus_g
-            exact = np.abs(minus_g - w) <= 1e-15 * w
-            # -G(l) < w: the function still falls to the right of this slope.
-            falls = minus_g < w
+            peak = self.curve.peak(minus_g)
+            exact = np.abs(peak - w) <= 1e-15 * w
+            # Below w: the function still falls to the right of this slope.
+            falls = peak < w
             same = np.where(falls, left.same(rows, c, w), right.same(rows, c, w)) & ~exact
             left.put(rows, exact | (falls & ~same), chosen, c, w)
             right.put(rows, exact | (~falls & ~same), chosen, c, w)
@@ -225,9 +227,9 @@ class Knapsack:
             width = left.w[rows] - right.w[rows]
             # Where the two lines cross; if a set's own optimum is before the crossing, it is the minimum.
             cross = (left.c[rows] - right.c[rows]) / np.where(width > 0, width, 1.0)
-            own_left, own_right = (1.0 + side.c[rows] / side.w[rows] for side in (left, right))
+            own_left, own_right = (self.curve.own(side.c[rows], side.w[rows]) for side in (left, right))
             target = np.where(own_left <= cross, own_left, np.where(own_right >= cross, own_right, cross))
-            target = np.where(both, target, 1.0 + c / w)
+            target = np.where(both, target, self.curve.own(c, w))
             done = exact | same | (both & ((width <= 1e-15 * left.w[rows]) | (target == at)))
             rows = rows[~done]
             if not len(rows):
@@ -239,12 +241,11 @@ class Knapsack:
         left.fill(right)
         right.fill(left)
         parts.slope = slope
-        with np.errstate(invalid="ignore", divide="ignore"):
-            parts.bound = np.where(height > 0, slope - 1.0 - np.log(height), np.inf)
+        parts.bound = self.curve.bound(slope, height)
         parts.end = np.full(count, np.nan)
         parts.upper, parts.lower = left.members, right.members
-        parts.prices = np.array([left.prices(), right.prices()])
-        return height
+        parts.prices = np.array([left.prices(self.curve), right.prices(self.curve)])
+        return self.curve.peak(height)
 
     def _at_weight(self, parts: Parts, rows: np.ndarray, w: FloatArray) -> None:
         """The bounds of some parts at one w each: min over slopes L >= 0 of the best C - L (w' - w) over the sets of
@@ -275,11 +276,11 @@ class Knapsack:
             active = active[~done]
             slope[active] = target[~done]
         parts.slope[rows], parts.end[rows] = slope, w
-        parts.bound[rows] = (last_c - slope * (last_w - w)) / w - np.log(w)
+        parts.bound[rows] = self.curve.price(last_c - slope * (last_w - w), w)
         heavier.fill(lighter)
         # A set of exactly this weight leaves nothing between two sets.
         exact = (heavier.w - w <= 1e-12 * w) & (heavier.w >= w)
         lighter.known &= ~exact
         lighter.fill(heavier)
         parts.upper[rows], parts.lower[rows] = heavier.members, lighter.members
-        parts.prices[:, rows] = heavier.prices(), lighter.prices()
+        parts.prices[:, rows] = heavier.prices(self.curve), lighter.prices(self.curve)

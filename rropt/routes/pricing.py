@@ -1,4 +1,4 @@
-"""Pricing mutual information over the LDP cone: which column most exceeds its price?
+"""Pricing an information over the LDP cone: which column most exceeds its price?
 
 Best-first branch and bound over the corners {1, gamma}^k, with the bounds of `routes/knapsack.py`. The worst nodes are
 split many at a time: whatever is above the bound that is wanted has to be split in any order.
@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from rropt.cones import FloatArray
+from rropt.routes.curves import Curve
 from rropt.routes.knapsack import Knapsack, Parts
 from rropt.routes.universal import few_masses
 
@@ -68,9 +69,9 @@ class Search:
 
 
 class LdpPricer:
-    """Best-first branch and bound for the reduced price at prices `a` (k,), prior `weights` / sum and ratio `gamma`."""
+    """Best-first branch and bound for the reduced price at prices `a` (k,), prior `weights` / sum, on a curve."""
 
-    def __init__(self, weights: tuple[int, ...], gamma: float, a: FloatArray) -> None:
+    def __init__(self, weights: tuple[int, ...], curve: Curve, a: FloatArray) -> None:
         total = sum(weights)
         p = np.array([weight / total for weight in weights])
         # Where the total is large, nearly every weight occurs, and limiting it proves nothing. Weights with a common
@@ -78,11 +79,11 @@ class LdpPricer:
         self.by_weight = few_masses(weights) and math.gcd(*weights) == 1
         self.units = total if self.by_weight else 1
         self.weights = np.array(weights if self.by_weight else [0] * len(p))
-        self.gamma = gamma
-        self.c = gamma * math.log(gamma) * p - (gamma - 1) * a
-        self.q = (gamma - 1) * p
+        self.curve, self.gamma = curve, curve.gamma
+        self.c = curve.linear * p - (self.gamma - 1) * a
+        self.q = (self.gamma - 1) * p
         self.size = len(p)
-        self.knapsack = Knapsack(self.c, self.q, math.fsum(a), gamma, self.weights, self.units)
+        self.knapsack = Knapsack(self.c, self.q, math.fsum(a), curve, self.weights, self.units)
         self._by_q = np.argsort(-self.q, kind="stable")
         self._wins = np.zeros(len(WAYS), dtype=int)
         self._turns = 0
@@ -90,7 +91,7 @@ class LdpPricer:
     def reduced_price(self, members: np.ndarray) -> float:
         """F(v) / w for the corner with `members` (k booleans) at gamma."""
         c, w = self.knapsack.sums(np.asarray(members, dtype=bool)[None, :])
-        return float(c[0] / w[0] - np.log(w[0]))
+        return float(self.curve.price(c, w)[0])
 
     def search(
         self,
@@ -176,7 +177,7 @@ class LdpPricer:
         several = differ.any(axis=1)
         # The input where the middle of the two sets is cut is the fractional one of the knapsack.
         c, w_upper = self.knapsack.sums(parts.upper)
-        w = np.where(np.isnan(parts.end), w_upper * parts.slope - c, parts.end)
+        w = np.where(np.isnan(parts.end), self.curve.peak(w_upper * parts.slope - c), parts.end)
         share = np.maximum(w - self.knapsack.sums(parts.lower)[1], 0.0)
         sorted_differ = differ[:, self._by_q]
         reached = np.cumsum(np.where(sorted_differ, self.q[self._by_q], 0.0), axis=1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from rropt.cones import FloatArray
-from rropt.programs import ColumnSum, Information
+from rropt.programs import ColumnSum
+from rropt.routes.curves import curve_class
 from rropt.routes.master import Priced
 from rropt.routes.rays import staircase, subset_sums
 
@@ -31,8 +33,10 @@ class Staircases:
         size = len(p)
         inside = subset_sums(p)
         mass = 1.0 + (gamma - 1) * inside
-        if isinstance(utility, Information) and utility.given is None:
-            return cls(size, gamma, mass, gamma * np.log(gamma) * inside / mass - np.log(mass))
+        kind = curve_class(utility)
+        if kind is not None:
+            curve = kind(gamma, math.log(gamma))
+            return cls(size, gamma, mass, curve.price(curve.linear * inside, mass))
         parts = np.array_split(np.arange(1 << size), max(1, (1 << size) >> 14))
         worth = np.concatenate([utility.mu(staircase(part, size, gamma)) for part in parts])
         return cls(size, gamma, mass, worth / mass)

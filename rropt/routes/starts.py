@@ -1,7 +1,7 @@
 """Columns to start from: sets of inputs of nearly equal mass, and groups of inputs of nearly equal mass.
 
 Under LDP a column's information per unit of mass depends on its set of large entries mostly through the prior mass
-of that set, and is largest at one mass s* (universal.universal_price). So columns whose sets have mass near s* and
+of that set, and is largest at one mass s* (`Curve.ceiling`). So columns whose sets have mass near s* and
 that together cover all inputs equally often come within a hair of the universal bound.
 """
 

@@ -16,6 +16,7 @@ from rropt.errors import Refusal
 from rropt.programs import ColumnSum, Information, Linear, Program
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
 from rropt.routes.columns import ColumnsRoute
+from rropt.routes.curves import has_curve
 from rropt.routes.elastic import farkas_candidate
 from rropt.routes.linear import LinearRoute
 from rropt.routes.lp import LpModel
@@ -126,9 +127,8 @@ class VerticesRoute(Route):
         def price(a: FloatArray, level: int) -> Priced:
             return every.price(a)
 
-        # Only information treats inputs of equal prior alike; a gain matrix need not.
-        alike = isinstance(utility, Information) and utility.given is None
-        ties = tie_groups(program.weights) if alike else []
+        # Informations treat inputs of equal prior alike; a gain matrix need not.
+        ties = tie_groups(program.weights) if has_curve(program) else []
         return generate(utility, staircase(first, k, gamma), p, price, effort, ties)
 
     @staticmethod

@@ -91,7 +91,7 @@ def settled(
         line.send(key)
         try:
             cell: Cell = line.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             child.join()
             late = child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
             cell = Cell(*key, "no_route", LATE if late else FAULT, None, patience)

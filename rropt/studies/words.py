@@ -46,6 +46,7 @@ CONSTRAINTS = {
 
 ASSUMPTIONS = {
     "mi-column-convex": "information is a convex function of each column of the matrix (the log-sum inequality)",
+    "chi-square-column-convex": "chi-square information is a convex function of each column (a square over a sum)",
     "uniform-choice-among-matches": "an intruder picks among the records that match with equal chances",
 }
 """What a proof may take for granted, by the names of the certificate format."""

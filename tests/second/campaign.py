@@ -43,7 +43,8 @@ def kind(document: Any) -> str:
     """The kind of proof, with the key that tells its forms apart."""
     proof, utility = document["proof"], document["problem"]["utility"]["kind"]
     form = next((key for key in FORMS if key in proof), "")
-    words = [proof["kind"], form if utility not in DESIGNS else f"{utility} {form}"]
+    own = utility in DESIGNS or (utility, form) == ("chi_square", "tree")
+    words = [proof["kind"], f"{utility} {form}" if own else form]
     if proof["kind"] == "branch-tree":
         words[1] = "off-diagonals" if "structure" in document["problem"] else "columns"
     return " ".join(word for word in words if word)

@@ -22,6 +22,7 @@ from .values import check_value
 from .witness import check_mechanism, read_mechanism
 
 INFEASIBLE = ("farkas", "entropy-farkas")
+CONVEX = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}
 KINDS = {
     "linear-dual": 1,
     "column-dual": 1,
@@ -63,7 +64,9 @@ def _check(data: bytes) -> None:
         must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
     proof = read_proof(reader, problem, file["proof"])
     names = items(file["assumptions"], string)
-    known = ["mi-column-convex", *(["uniform-choice-among-matches"] if version >= 4 else [])]
+    known = ["mi-column-convex"]
+    if version >= 4:
+        known += ["chi-square-column-convex", "uniform-choice-among-matches"]
     must(all(name in known for name in names), "an assumption that the text does not know")
     if kind in INFEASIBLE:
         _assumptions(problem, proof, names)
@@ -86,7 +89,8 @@ def _check(data: bytes) -> None:
 
 
 def _assumptions(problem: Problem, proof: Any, names: list[str]) -> None:
-    wanted = {"mi-column-convex"} if isinstance(proof, InformationTree | Shapes | Levels) else set()
+    convex = isinstance(proof, InformationTree | Shapes | Levels)
+    wanted = {CONVEX[problem.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
@@ -145,7 +149,7 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
     if problem.cone.kind == "confidence":
         keys(proof, ["kind", "prices", "unit", "boxes", "cuts"])
         return InformationBoxes(reader, problem, proof)
-    if plain and "tree" in proof:
+    if (plain or (problem.kind == "chi_square" and problem.version >= 4)) and "tree" in proof:
         keys(proof, ["kind", "prices", "tree"])
         return InformationTree(reader, problem, proof)
     must(problem.version >= 2, "boxes in a file of version 1")

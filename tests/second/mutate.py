@@ -28,8 +28,9 @@ WORDS = [
         "lo",
         "uniform_off_diagonal",
     ),
-    *("mi-column-convex", "uniform-choice-among-matches", "rropt-certificate"),
+    *("mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches", "rropt-certificate"),
 ]
+NAMES = ["mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches"]
 KEYS = [
     "given",
     "queries",
@@ -92,7 +93,8 @@ def _top(rng: random.Random, document: Any) -> tuple[str, Any]:
     if rng.random() < 0.7:
         version = rng.choice([version for version in (0, 1, 2, 3, 4, 5) if version != document["version"]])
         return f"version {version}", {**document, "version": version}
-    names = rng.choice([[], ["mi-column-convex"], ["uniform-choice-among-matches"], ["mi-column-convex"] * 2])
+    one = rng.choice(NAMES)
+    names = rng.choice([[], [one], [one] * 2])
     return f"assumptions {names}", {**document, "assumptions": names}
 
 

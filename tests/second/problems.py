@@ -11,6 +11,7 @@ counts = { a = 5, b = 3 }
 THREE = """[input]
 counts = { a = 5, b = 3, c = 2 }
 """
+NINE = "[input]\ncounts = [9, 8, 8, 6, 5, 5, 3, 2, 1]\ncategories = " + str(list("abcdefghi")) + "\n"
 PAIRS = """[input]
 counts = [[35, 65], [10, 90]]
 sensitive = ["yes", "no"]
@@ -81,6 +82,9 @@ PROBLEMS: dict[str, str] = {
     "mi-cone": wanted("mutual_information", THREE, LDP, CONE),
     "chi-boxes": wanted("chi_square", THREE, PATH),
     "chi-gamma": wanted("chi_square", THREE, GAMMA),
+    "chi-four": wanted("chi_square", FOUR, LDP),
+    "chi-uniform": wanted("chi_square", "[input]\nuniform = 7\n", GAMMA.replace("3", "2")),
+    "chi-nine": wanted("chi_square", NINE, LDP.replace("1.0", "2.0")),
     "bayes": wanted("bayes_success", THREE, LDP, extra=GAIN),
     "bayes-path": wanted("bayes_success", THREE, PATH, extra=GAIN),
     "bayes-cone": wanted("bayes_success", THREE, GAMMA, CONE, extra=GAIN),
@@ -140,7 +144,7 @@ PROBLEMS: dict[str, str] = {
     "mi-tree-uniform": wanted("mutual_information", "[input]\nuniform = 7\n", GAMMA.replace("3", "2")),
     "mi-tree-nine": wanted(
         "mutual_information",
-        "[input]\ncounts = [9, 8, 8, 6, 5, 5, 3, 2, 1]\ncategories = " + str(list("abcdefghi")) + "\n",
+        NINE,
         LDP,
     ),
     "mi-zero": wanted("mutual_information", THREE.replace("b = 3", "b = 0"), LDP),

@@ -1,4 +1,4 @@
-"""Trees over the corners {1, gh}^k of a complete cone: mutual information, and forms of a design."""
+"""Trees over the corners {1, gh}^k of a complete cone: mutual and chi-square information, and forms of a design."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def sums_of_largest(values: Iterable[fmpq]) -> list[fmpq]:
 
 
 class InformationTree:
-    """column-dual, mutual information, complete cone."""
+    """column-dual, mutual information or (version 4) chi-square information, complete cone."""
 
     def __init__(self, reader: Reader, problem: Problem, proof: dict[str, Any]) -> None:
         must(problem.cone.kind == "complete" and problem.cone.rows is None, "a tree with this cone")
@@ -121,13 +121,20 @@ class InformationTree:
         ratio = self.problem.cone.ratio
         assert ratio is not None
         gh = ratio.high
-        log_g = high(log(gh))
-        self.c = [gh * log_g * p - (gh - 1) * a for p, a in zip(self.problem.prior, self.prices, strict=True)]
+        steep = gh * high(log(gh)) if self.problem.kind == "mutual_information" else (gh - 1) ** 2
+        self.gh = gh
+        self.c = [steep * p - (gh - 1) * a for p, a in zip(self.problem.prior, self.prices, strict=True)]
         self.q = [(gh - 1) * p for p in self.problem.prior]
         self.sum = total(self.prices)
         self.unit = (gh - 1) / sum(self.problem.weights)
         walk(self.tree, root_path(self.problem), self._step)
         return self.sum
+
+    def _tangent(self, t: fmpq) -> tuple[fmpq, fmpq]:
+        """(A, T): the concave part of F, a function of w = p.v alone, is at most A - w T."""
+        if self.problem.kind == "mutual_information":
+            return t, 1 + low(log(t))
+        return 2 * self.gh * (1 - 1 / t), self.gh * (1 - 1 / (t * t))
 
     def _step(self, element: Any, path: Path) -> tuple[Path, Path] | None:
         if not isinstance(element, Leaf):
@@ -135,15 +142,15 @@ class InformationTree:
         need(element.t >= 1, "a leaf with t < 1")
         if path.lightest > path.heaviest or not path.numbers():
             return None
-        log_t = low(log(element.t))
-        slope = 1 + log_t if element.slope is None else element.slope
+        height, own = self._tangent(element.t)
+        slope = own if element.slope is None else element.slope
         best = sums_of_largest(self.c[x] - slope * self.q[x] for x in path.free)
         rest = max(best[n] for n in path.numbers())
         fixed = total(self.c[x] - slope * self.q[x] for x in path.inside)
-        found = element.t - (1 + log_t) - self.sum + fixed + rest
+        found = height - own - self.sum + fixed + rest
         if element.slope is not None:
             ends = (self.unit * path.lightest, self.unit * path.heaviest)
-            found += max(end * (slope - 1 - log_t) for end in ends)
+            found += max(end * (slope - own) for end in ends)
         need(found <= 0, "a leaf of the tree")
         return None
 
