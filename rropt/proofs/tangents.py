@@ -42,7 +42,7 @@ class Tangents(ABC):
         """c_x of an input with probability p and price a, or a little more."""
 
     def margin(self, size: int, slope: int) -> int:
-        """What a leaf of `size` inputs, with this slope of its own (0 where it has none), keeps free besides its share."""
+        """What a leaf of `size` inputs, with this slope of its own (0: none), keeps free besides its share."""
         return 0
 
     @abstractmethod
