@@ -8,7 +8,8 @@ neighbour first, until one fails. What survives all of them is printed.
 One process collects the tests once, learns in a child which test runs which line (coverage contexts), then forks a
 child for each mutant, which gets the changed code in the place of the function's own: a mutant costs what its tests
 cost. Mutants are taken in an order that is always the same and spread over the whole file, so that a run that time
-cuts off is a sample. A child that takes ten times the processor time of its test, or too much memory, is killed by it.
+cuts off is a sample. Those that no input can tell from the original stand in tests/data/mutation_equivalent.json, each
+with the reason. A child that takes ten times the processor time of its test, or too much memory, is killed by it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from _pytest.runner import runtestprotocol
 HERE = Path(__file__).resolve().parent
 CHECKER = HERE.parent / "rropt" / "checker.py"
 EQUIVALENT = HERE / "data" / "mutation_equivalent.json"
-FILES = ("test_checker*.py",)
+FILES = ("test_checker_mutants_*.py", "test_checker_branches.py")
 STRIDE = 7919
 """A prime: the order of the mutants goes through the file in steps of so many."""
 CALLS = ("_check", "_limit", "_read", "add")
