@@ -49,6 +49,8 @@ app.command("report", epilog=REPORT_EPILOG)(write_page)
 app.command("sweep", epilog=SWEEP_EPILOG)(sweep_grid)
 
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
+LONGEST, TAIL = 2000, 200
+"""Characters of a message beyond which it is cut, and those of its end that are kept."""
 STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
 RESULTS = ("mechanism.json", "mechanism.csv", "mixture.csv", "certificate.json", "solution.json")
 SOLVE_EPILOG = (
@@ -181,6 +183,9 @@ SUMMARY_KEYS = (
 
 def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
     """The object of `rropt solve --json`; numerators are rows of strings over `denominator`."""
+    from rropt.studies.rows import finite
+    from rropt.studies.told import told
+
     mechanism = solution.mechanism
     table: dict[str, Any] | None = None
     if mechanism is not None:
@@ -191,21 +196,15 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
             "denominator": str(mechanism.denominators[0]) if one else [str(n) for n in mechanism.denominators],
             "numerators": [[str(entry) for entry in row] for row in zip(*mechanism.numerators, strict=True)],
         }
-    epsilon = solution.epsilon
-    return {
-        "status": solution.status,
-        "value": solution.value,
-        "bound": solution.bound,
-        "gap": solution.gap,
-        "units": solution.units,
-        "route": solution.route,
+    found = told(solution)
+    found |= {
         "seconds": round(solution.seconds, 3),
         # JSON has no infinity: a mechanism that tells everything has no level.
-        "epsilon": None if epsilon is None or epsilon == float("inf") else epsilon,
+        "epsilon": finite(found["epsilon"]),
         "mechanism": table,
         "certificate": None if certificate is None else str(certificate),
-        "verdict": None if solution.verdict is None else solution.verdict.status,
     }
+    return {name: found[name] for name in SUMMARY_KEYS}
 
 
 @app.command()
@@ -259,8 +258,9 @@ def apply(
         loaded = release.load_mechanism(mechanism, check=True)
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other))
         table, target = data, out
-    if is_folder(table, workers, scheduler):
-        apply_folder(table, declared, target, force, delimiter, workers, scheduler, as_json)
+    if is_folder(str(table), workers, scheduler):
+        place = None if target is None else str(target)
+        apply_folder(str(table), declared, place, force, delimiter, workers, scheduler, as_json)
     with terminal.rows_progress("releasing") as monitor:
         released = release.release_file(table, declared, target, force, delimiter, monitor)
     if as_json:
@@ -327,12 +327,11 @@ def main(arguments: list[str] | None = None) -> int:
         status = app(args=arguments, prog_name="rropt", standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except NoRoute as error:
-        print(f"rropt: {error}", file=sys.stderr)
-        return NO_ROUTE
     except RroptError as error:
-        print(f"rropt: {error}", file=sys.stderr)
-        return BAD_INPUT
+        line = str(error)
+        # What a file holds may be quoted in it: where it is long, what to do at its end must still be seen.
+        print(f"rropt: {line if len(line) <= LONGEST else f'{line[:LONGEST]} [...] {line[-TAIL:]}'}", file=sys.stderr)
+        return NO_ROUTE if isinstance(error, NoRoute) else BAD_INPUT
     except usage_error as error:  # type: ignore[misc]
         message = " ".join(str(error.format_message()).split())
         if message:
@@ -344,6 +343,11 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output went away (as in: rropt ... | head); what is still buffered goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD_INPUT
+    except OSError as error:
+        # What no reader or writer foresaw, as a name that is too long.
+        named = f"{error.filename}: " if error.filename else ""
+        print(f"rropt: {named}{error.strerror or error}; check the path", file=sys.stderr)
         return BAD_INPUT
 
 

@@ -95,7 +95,9 @@ def identify(
         )
     given = load_mechanism(mechanism)
     cured = identifying(given, share=share)
-    written = cured.mechanism.save(out)
     before, after = float_rank(given.matrix), float_rank(cured.mechanism.matrix)
+    if after < len(given.inputs):
+        raise InputError(f"with {share} no frequencies can be estimated in double precision", "--share", "give more")
+    written = cured.mechanism.save(out)
     typer.echo(f"wrote {written}: {after} independent outputs (before {before}) for {len(given.inputs)} inputs")
     typer.echo(f"n times the expected squared error is {float(cured.risk):.4g} at equal frequencies")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -46,7 +48,7 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
 def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
     """Raise InputError where files of these names could not be written into `folder`, which need not exist yet:
     asked before long work, whose result would be lost. Nothing is left behind."""
-    place = Path(folder)
+    place = named_path(folder)
     for name in names:
         if (place / name).is_dir():
             raise InputError("cannot write (a folder has this name)", str(place / name), "move it away")
@@ -61,10 +63,12 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
         raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place with --out") from None
 
 
-def read_text(path: str | os.PathLike[str], what: str) -> str:
-    """The text of a UTF-8 file. `what` names the kind of file in the error. Raises InputError."""
+def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False) -> str:
+    """The text of a UTF-8 file, every end of a line as a line feed unless `as_it_is`. `what` names the kind of file in
+    the error. Raises InputError."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        with open(path, encoding="utf-8-sig", newline="" if as_it_is else None) as stream:
+            return stream.read()
     except OSError as error:
         raise InputError(f"cannot read this {what} ({error.strerror})", str(path), "check the path") from None
     except UnicodeDecodeError as error:
@@ -74,6 +78,30 @@ def read_text(path: str | os.PathLike[str], what: str) -> str:
     except ValueError:
         # What Python says of a name with a zero byte.
         raise InputError(f"cannot read this {what} (no file has such a name)", repr(str(path)), "check it") from None
+
+
+def named_path(given: str | os.PathLike[str]) -> Path:
+    """A path whose name can be written down beside what it holds. Raises InputError."""
+    path, text = Path(given), os.fspath(given)
+    if not text:
+        raise InputError("no file is named", "path", "give one; . is this folder")
+    if "\0" in text:
+        raise InputError("no file has such a name", repr(text), "check it")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InputError("its name is no Unicode text, and could not be written down", repr(text), "rename it")
+    return path
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV with line feeds, quoted where a reader would take a cell for something else."""
+    stream = io.StringIO()
+    plain = csv.writer(stream, lineterminator="\n")
+    quoted = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        # A carriage return ends a line for readers, and a line with a number sign in front is a remark for some.
+        strange = any("\r" in str(cell) for cell in row) or str(row[0] if row else "").startswith("#")
+        (quoted if strange else plain).writerow(row)
+    return stream.getvalue()
 
 
 def lock_alone(handle: int) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rropt.errors import InputError
 from rropt.exact import rational, rational_text
-from rropt.files import read_text, write_whole
+from rropt.files import csv_text, read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mixtures import mixed
 from rropt.priors import clean_labels
@@ -26,11 +26,8 @@ def save_mixture(
 ) -> Path:
     """Write `weights` of permutations (the output of each input) as CSV, whole or not at all: the weight as an exact
     ratio, then one column an input. Returns the path. Raises InputError."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([WEIGHT, *inputs])
-    writer.writerows([rational_text(weight), *outputs] for outputs, weight in weights.items())
-    return write_whole(path, stream.getvalue())
+    listed = ([rational_text(weight), *outputs] for outputs, weight in weights.items())
+    return write_whole(path, csv_text([[WEIGHT, *inputs], *listed]))
 
 
 def load_mixture(path: str | os.PathLike[str], mechanism: Mechanism | None = None) -> dict[tuple[str, ...], Fraction]:
@@ -42,7 +39,7 @@ def load_mixture(path: str | os.PathLike[str], mechanism: Mechanism | None = Non
     """
     where = str(path)
     try:
-        lines = list(csv.reader(io.StringIO(read_text(path, WHAT), newline=""), strict=True))
+        lines = list(csv.reader(io.StringIO(read_text(path, WHAT, as_it_is=True), newline=""), strict=True))
     except csv.Error as error:
         raise InputError(f"this {WHAT} is no CSV ({error})", where, "write it again with rropt solve") from None
     if not lines or lines[0][:1] != [WEIGHT] or len(lines[0]) < 2:

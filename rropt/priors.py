@@ -290,10 +290,10 @@ class Prior:
             raise InputError(f"{pairs!r} are no two names of columns", "pairs", 'as pairs=("sex", "race")')
         header = ["category", "count"] if pairs is None else [*clean_labels(pairs, "pairs", 2), "count"]
         wanted = ",".join(header)
-        text = read_text(path, "file of counts")
+        text = read_text(path, "file of counts", as_it_is=True)
         where = str(path)
         try:
-            rows = list(csv.reader(io.StringIO(text)))
+            rows = list(csv.reader(io.StringIO(text, newline="")))
         except csv.Error as error:
             raise InputError(f"this is no CSV ({error})", where, f"write lines of the form {wanted}") from None
         if not rows or [cell.strip() for cell in rows[0]] != header:

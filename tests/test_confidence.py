@@ -204,6 +204,9 @@ def test_the_support_function(name: str) -> None:
             assert largest(p, b, direction) == pytest.approx(value, abs=5e-5)
         assert ball.support(np.full(len(p), 0.7))[0] == pytest.approx(0.7)
         assert ball.support_bound([F(7, 10)] * len(p)) == F(7, 10)
+        # Entries that are equal as floats and no further.
+        close = [F(7, 10) + F(x, 10**40) for x in range(len(p))]
+        assert F(7, 10) <= ball.support_bound(close) <= close[-1]
 
 
 @given(

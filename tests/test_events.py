@@ -125,3 +125,46 @@ def test_what_the_route_does_not_take_is_said() -> None:
     assert EventsRoute().refuse(program, "clarabel") is not None
     answer = EventsRoute().solve(program, Effort(time_limit=0.3))
     assert answer.matrix is not None
+
+
+@pytest.mark.parametrize("objective", INFORMATION)
+@pytest.mark.parametrize(("weights", "epsilon", "delta"), [((1, 1), "0.5", "0.1"), ((3, 7), "1", "0.01")])
+def test_two_inputs_reach_the_mechanism_that_all_others_come_from(
+    objective: type[rr.Objective], weights: tuple[int, int], epsilon: str, delta: str
+) -> None:
+    """Of two inputs every mechanism is a garbling of one: delta of the truth apart, else randomised response (Kairouz,
+    Oh and Viswanath, 2015)."""
+    prior, labels = rr.Prior.from_counts(weights), [str(y) for y in range(12)]
+    problem = rr.Problem(rr.Maximize(objective(prior)), [rr.ApproximateLDP(epsilon, delta)], outputs=labels)
+    utility, e, d = problem.compile().utility, np.exp(float(epsilon)), float(delta)
+    assert isinstance(utility, ColumnSum)
+    yes, no = (1 - d) * e / (1 + e), (1 - d) / (1 + e)
+    best = np.array([[d, yes, no, 0], [0, no, yes, d]])
+    worth = float(utility.mu(best).sum())
+    found = problem.solve(time_limit=3)
+    assert worth - 1e-9 <= found.value <= worth + 1e-12
+    assert worth <= found.bound
+
+
+def test_what_is_told_apart_is_worth_more_than_what_is_told_in_the_outputs_there_are() -> None:
+    """Four equal inputs and chi-square information: local searches alone stop at four fifths of it."""
+    prior = rr.Prior.uniform(4)
+    problem = rr.Problem(
+        rr.Maximize(rr.ChiSquareInformation(prior)), [rr.ApproximateLDP(1, "0.1")], outputs=[str(y) for y in range(12)]
+    )
+    pure = rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.LDP(1)]).solve()
+    found = problem.solve(time_limit=3)
+    assert found.value >= 0.9 * pure.value + 0.1 * 3 - 1e-9
+
+
+@pytest.mark.parametrize("gain", [[[-3, -2], [-1, -4]], [[-1], [-2]], [[0, -5], [-5, 0]], [[1, -2], [-1, 1]]])
+def test_losses_are_certified_too(gain: list[list[int]]) -> None:
+    """An output that no action goes with must not count as one that costs nothing."""
+    prior, names = rr.Prior.from_counts([3, 2]), [str(g) for g in range(len(gain[0]))]
+    goal = rr.Maximize(rr.BayesSuccess(prior, gain, names))
+    found = rr.Problem(goal, [rr.ApproximateLDP(1, "0.1")], outputs=[str(y) for y in range(12)]).solve()
+    assert found.status == "certified", found.warnings
+    d, e = 0.1, np.e
+    yes, no = (1 - d) * e / (1 + e), (1 - d) / (1 + e)
+    best = np.array([[d, yes, no, 0], [0, no, yes, d]])
+    assert found.value == pytest.approx((np.array(gain).T @ (prior.array[:, None] * best)).max(axis=0).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import rropt as rr
 from rropt import cli
+from rropt.comparison.matrix_files import read_matrix
 from rropt.errors import InputError
 from rropt.mixture_files import save_mixture
 
@@ -38,6 +40,36 @@ def test_solve_writes_the_weights_and_they_are_read_back(tmp_path: Path) -> None
         for y, answer in enumerate(mechanism.outputs):
             told = sum((w for outputs, w in weights.items() if outputs[x] == answer), F(0))
             assert told == mechanism.entry(x, y), (given, answer)
+
+
+STRANGE = ["a\rb", "\r", "\n", "c\r\nd", "e\nf", 'q"q', "g,h", "#x", " i", "0", "\t", "\\", "\u2028\x85", "weight", "="]
+
+
+@pytest.mark.parametrize("labels", [STRANGE, STRANGE[1:], STRANGE[7:], STRANGE[::-1]])
+def test_labels_with_ends_of_lines_survive(tmp_path: Path, labels: list[str]) -> None:
+    inputs = tuple(labels)
+    weights = {inputs: F(1, 3), inputs[::-1]: F(2, 3)}
+    path = save_mixture(weights, inputs, tmp_path / "mixture.csv")
+    assert rr.load_mixture(path) == weights
+    # What any reader of CSV makes of the float matrix.
+    mechanism = rr.RandomizedResponse(inputs, epsilon=1).to_mechanism()
+    with mechanism.to_csv(tmp_path / "m.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.reader(stream, strict=True))
+    assert rows[0] == ["input", *inputs]
+    assert [row[0] for row in rows[1:]] == labels
+
+
+def test_a_label_that_looks_like_a_remark_is_not_skipped(tmp_path: Path) -> None:
+    """An audit that left a row out would miss what it gives away."""
+    rows = [[F(5, 10), F(5, 10)], [F(4, 10), F(6, 10)], [F(1, 10), F(9, 10)]]
+    mechanism = rr.Mechanism.from_rationals(rows, ["a", "b", "#c"], ["x", "y"])
+    raw = read_matrix(mechanism.to_csv(tmp_path / "m.csv"))
+    assert len(raw.entries) == 3
+
+
+def test_counts_of_labels_with_ends_of_lines_are_read(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_bytes(b'category,count\r\n"a\rb",2\r\n"c\r\nd",3\r\ne,4\r\n')
+    assert rr.Prior.from_csv(tmp_path / "c.csv").labels == ("a\rb", "c\r\nd", "e")
 
 
 def test_a_result_without_weights_leaves_none_of_an_earlier_run(tmp_path: Path) -> None:

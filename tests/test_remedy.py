@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import rropt as rr
+from rropt import cli
 from rropt.errors import InputError
 from rropt.mechanisms.mechanism import RANK_PRIME
 from rropt.objectives import MinimaxRisk
@@ -203,3 +205,20 @@ def test_ranks_of_wide_and_of_tall_tables(shape: tuple[int, int, int]) -> None:
             left_over[x] = [one - factor * two for one, two in zip(left_over[x], left_over[found], strict=True)]
         found += 1
     assert rr.Mechanism.from_rationals(rows).rank == found == r
+
+
+def test_a_share_that_floats_do_not_see_has_a_true_risk_and_is_no_cure_at_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 1})
+    mechanism = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]).solve().mechanism
+    assert mechanism.rank < 3
+    for share in ("1e-30", "1e-400"):
+        found = rr.identifying(mechanism, share=share)
+        # The risk grows as one over the share.
+        assert found.risk.lower > 1 / F(share) / 100
+        assert found.risk.upper < 100 / F(share)
+    mechanism.save(tmp_path / "m.json")
+    assert cli.main(["identify", str(tmp_path / "m.json"), "-o", str(tmp_path / "o.json"), "--share", "1e-400"]) == 2
+    assert capsys.readouterr().err.startswith("rropt: --share: ")
+    assert not (tmp_path / "o.json").exists()

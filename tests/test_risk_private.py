@@ -12,7 +12,9 @@ from risk_oracle import BranchReader
 import rropt as rr
 from rropt.errors import NoRoute
 from rropt.inference.identification import match_risks
-from rropt.routes.risk_private import ROWS, tightened
+from rropt.posterior_risk import PosteriorRisk
+from rropt.routes.risk_floats import FloatRisk
+from rropt.routes.risk_private import ROWS, placed, tightened
 
 F = Fraction
 COUNTS = (1, 2, 20, 40)
@@ -134,3 +136,42 @@ def test_no_mechanism_at_all() -> None:
 def test_blocks_know_no_privacy() -> None:
     with pytest.raises(NoRoute, match="leave blocks out"):
         changes([rr.IdentificationRisk(COUNTS, "0.2", blocks="auto"), rr.LDP(2)]).solve()
+
+
+def informed(counts: list[int], at_most: str, *more: rr.Constraint) -> rr.Solution:
+    """Information under the bound on risk and metric privacy along the line."""
+    prior = rr.Prior.from_counts(counts)
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.IdentificationRisk(counts, at_most), *more]).solve(
+        time_limit=2
+    )
+
+
+def line(size: int, epsilon: object) -> rr.MetricDP:
+    return rr.MetricDP([(str(x), str(x + 1)) for x in range(size - 1)], epsilon)
+
+
+def test_answers_in_another_order_tell_as_much_and_nobody_is_found() -> None:
+    """What a column says of the input does not depend on its name; the risk does."""
+    solution = informed([3, 2, 5, 8], "0.2", line(4, 2))
+    assert solution.status == "certified", solution.value
+    assert solution.mechanism is not None
+    assert all(max(match_risks(solution.mechanism.column(c), (3, 2, 5, 8), c, 10)) <= F(1, 5) for c in range(4))
+
+
+def test_where_the_bound_takes_half_of_the_time_mechanisms_are_looked_for_in_the_rest() -> None:
+    """An SQP finds 0.669 here."""
+    solution = informed([6, 1, 10], "0.34", line(3, 10), rr.Invariant([6, 1, 10]))
+    assert solution.value is not None
+    assert solution.value > 0.66
+
+
+def test_columns_are_placed_where_they_break_least() -> None:
+    risk = FloatRisk(PosteriorRisk((3, 2, 5), F(1, 5), (0, 1, 2)))
+    truth = np.eye(3)
+    moved = placed(truth, risk)
+    assert np.trace(moved) == 0
+    assert sorted(moved.T.tolist()) == sorted(truth.T.tolist())
+    # Outputs that are missing stay empty.
+    assert placed(truth[:, :2], risk).shape == (3, 3)
+    safe = FloatRisk(PosteriorRisk((30, 20, 50), F(1, 5), (0, 1, 2)))
+    assert np.array_equal(placed(truth[:, [2, 0, 1]], safe), truth)

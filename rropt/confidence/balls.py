@@ -170,7 +170,9 @@ class ChiSquareBall:
         top, least = max(direction), min(direction)
         if top == least:
             return top
-        z = Fraction(self._multiplier(np.array([float(value) for value in direction])))
+        # Shifted and scaled before it is rounded: entries may differ in digits that floats do not have.
+        scaled = [float((value - top) / (top - least)) for value in direction]
+        z = Fraction(self._multiplier(np.array(scaled)))
         nu = top + z * (top - least)
         total = sum(
             (own * root_down(nu - c) for own, c in zip(self.probabilities, direction, strict=True) if own), ZERO

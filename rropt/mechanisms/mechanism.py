@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
@@ -19,7 +17,7 @@ from flint import arb, fmpq, fmpz_mat, nmod_mat
 
 from rropt.errors import InputError
 from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, xlogx_ball
-from rropt.files import read_text, write_whole
+from rropt.files import csv_text, read_text, write_whole
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
@@ -306,11 +304,8 @@ class Mechanism(RandomizedChannel):
 
     def to_csv(self, path: str | os.PathLike[str]) -> Path:
         """Write the float64 matrix as CSV, one row an input, for other programs; `save` keeps the exact integers."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["input", *self.outputs])
-        writer.writerows([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
-        return write_whole(path, stream.getvalue())
+        rows = ([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
+        return write_whole(path, csv_text([["input", *self.outputs], *rows]))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -13,7 +14,7 @@ from flint import arb, arb_mat, fmpq
 
 from rropt.design_utilities import InverseTrace
 from rropt.errors import InputError
-from rropt.exact import Interval, enclosure, rational
+from rropt.exact import BITS, Interval, enclosure, rational
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.objectives.base import Objective, check_domain
 from rropt.objectives.information_matrix import information_matrix, positive_prior
@@ -64,7 +65,12 @@ class MinimaxRisk(Objective):
                         found += arb(fmpq(c.numerator, c.denominator)) * solved[x, j]
             return found - arb(fmpq(form.offset.numerator, form.offset.denominator))
 
-        found = enclosure(compute)
+        found, bits = None, BITS
+        while found is None:
+            # The matrix is regular; this many bits may not tell.
+            with suppress(ArithmeticError):
+                found = enclosure(compute, bits)
+            bits *= 2
         return Interval(max(found.lower, Fraction(0)), found.upper)
 
     def form(self, inputs: tuple[str, ...]) -> Utility:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.errors import InputError
+from rropt.files import named_path
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.extras import need
 from rropt.release.plan import ProtectedColumn, Release, explicit
@@ -56,8 +57,8 @@ def release_file(
     need("pyarrow", EXTRA)
     from rropt.release.run import FileRelease, default_output
 
-    source = _path(data)
-    target = default_output(source) if output is None else _path(output)
+    source = named_path(data)
+    target = default_output(source) if output is None else named_path(output)
     monitor = monitor or (lambda done, total: None)
     return FileRelease(source, _as_release(release), target, force, delimiter, monitor).run()
 
@@ -82,9 +83,18 @@ def release_folder(
     need("pyarrow", EXTRA)
     from rropt.release.folder import release_all
 
-    source = _path(data)
-    target = source.with_name(f"{source.resolve().name}.protected") if output is None else _path(output)
+    source = named_path(data)
+    target = _beside(source) if output is None else named_path(output)
     return release_all(source, _as_release(release), target, workers, scheduler, report)
+
+
+def _beside(folder: Path) -> Path:
+    """Where the releases of a folder go that nothing else is said of."""
+    whole = folder.resolve()
+    if not whole.name:
+        raise InputError("nothing can stand beside it", str(folder), "say where the releases go")
+    # "." and ".." have no name of their own.
+    return (folder if folder.name not in ("", "..") else whole).with_name(f"{whole.name}.protected")
 
 
 def counts_of(
@@ -118,14 +128,7 @@ def table_of(
     if not columns:
         raise InputError("no column is named", "counts", "give at least one")
     axes: dict[str | tuple[str, ...], Mechanism] = {name: explicit(one, "counts") for name, one in columns.items()}
-    return count_table(_path(file), axes, where or {}, delimiter)
-
-
-def _path(given: str | os.PathLike[str]) -> Path:
-    path = Path(given)
-    if "\0" in str(path):
-        raise InputError("no file has such a name", repr(str(path)), "check it")
-    return path
+    return count_table(named_path(file), axes, where or {}, delimiter)
 
 
 def _as_release(given: Release | ProtectedColumn) -> Release:

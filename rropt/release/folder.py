@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rropt.errors import InputError
-from rropt.files import folders
+from rropt.files import folders, named_path
 from rropt.parallel import checked_workers, spread
 from rropt.release.plan import Release
 from rropt.release.run import FileRelease
@@ -78,7 +78,8 @@ def release_all(
 ) -> FolderReleased:
     """Release the files of the folder `data`; see `rropt.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
-    tasks = [_Task(name, data.resolve() / name, output.resolve() / name, release) for name in _names(data, output)]
+    source, target = data.resolve(), output.resolve()
+    tasks = [_Task(name, named_path(source / name), target / name, release) for name in _names(data, output)]
     for task in tasks:
         # What is wrong with a file's columns is said before anything is drawn from another one.
         FileRelease(task.data, release, task.output, False, None, _silent)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
@@ -82,8 +83,12 @@ class EventsRoute(Route):
 
 
 def _bayes(program: Program, utility: BayesGain, effort: Effort) -> Answer:
-    """The linear programme with output g for action g; outputs beyond the actions stay empty."""
+    """The linear programme with output g for action g; outputs beyond the actions stay empty: they are worth no more
+    than any action, be it a loss."""
+    assert program.outputs is not None
     scores = utility.scores()
+    none = tuple(min(Fraction(0), *(row[x] for row in scores)) for x in range(program.size))
+    scores = (*scores, *[none] * (len(program.outputs) - len(scores)))
     cost = tuple((x, g, row[x]) for x in range(program.size) for g, row in enumerate(scores) if row[x])
     relaxed = replace(program, utility=Linear(cost))
     answer = LinearRoute().solve(relaxed, effort)
@@ -136,11 +141,24 @@ class _Search:
         found = route.solve(pure, replace(self.effort, time_limit=max(share, 0.1), begun=time.monotonic()))
         if found.matrix is None:
             return
-        own = merged(program, found.matrix, len(program.outputs))
-        told = self._telling(own)
+        told = self._telling(merged(program, found.matrix, len(program.outputs)))
+        apart = self._apart(found.matrix)
+        if apart is not None and self._worth(apart) > self._worth(told):
+            told = apart
         self._keep(told, self._worth(told), ORIGIN)
         if climbing:
             self.climb(told, ORIGIN)
+
+    def _apart(self, pure: FloatArray) -> FloatArray | None:
+        """(1 - delta) Q + delta of the truth with outputs of its own: no E gives more to a convex objective, for
+        outputs of one part only tell which of the two it was. None where there are too few outputs."""
+        program = self.program
+        assert program.approximate is not None and program.outputs is not None
+        left = len(program.outputs) - program.size
+        if left < 1:
+            return None
+        delta = float(program.approximate.delta)
+        return np.hstack([(1 - delta) * merged(program, pure, left), delta * np.eye(program.size)])
 
     def _telling(self, pure: FloatArray) -> FloatArray:
         """(1 - delta) Q + delta E with the E, one output an input, that linearising comes to."""

@@ -14,8 +14,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
-from rropt.cones import CompleteCone, GraphCone, PolyhedralCone, base_cone
+from rropt.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
 from rropt.exact import dyadic_up
 from rropt.programs import Linear, Program, Row
 from rropt.routes.base import Answer, Dual, Effort, Route, SolverClaim
@@ -23,6 +24,7 @@ from rropt.routes.branch import BranchRoute
 from rropt.routes.columns import ColumnsRoute
 from rropt.routes.linear import LinearRoute
 from rropt.routes.risk_climb import SAFE, RiskClimber
+from rropt.routes.risk_floats import FloatRisk
 from rropt.routes.risk_search import search_risk, spent
 
 ROWS = 512
@@ -31,8 +33,11 @@ compared with the others of its column."""
 BITS = 40
 """Ratios in these rows are rounded up to multiples of 2^-40."""
 STARTS = 6
-CLIMBING, LONGEST = 0.3, 15.0
-"""The share of a time limit for looking for mechanisms, and the seconds without one for a bound on information."""
+PLACED, TRUTH = 32, 1e-3
+"""Inputs up to which columns are put into another order, and what a cell of truth counts against a broken bound."""
+CLIMBING, CLIMBING_ONLY, LONGEST = 0.3, 0.9, 15.0
+"""The share of a time limit after which mechanisms are no longer looked for: where a search follows, and where none
+does, for information, whose bound takes half of it; the seconds of that bound where there is no limit."""
 WITHOUT_RISK = "a local search found the mechanism; the bound is that without the bound on identification risk"
 NOTHING = "no mechanism that keeps the bound on risk was found; a bound that no matrix can reach says there is none"
 
@@ -45,18 +50,25 @@ def answer_private(program: Program, effort: Effort) -> Answer:
     loose = _without_risk(program, effort)
     if loose is not None and loose.farkas is not None:
         return replace(loose, outputs=program.outputs)
-    tight = tightened(program) if isinstance(program.utility, Linear) else program
-    climber = RiskClimber(tight, lambda: spent(effort, CLIMBING))
+    linear = isinstance(program.utility, Linear)
+    tight = tightened(program) if linear else program
+    climber = RiskClimber(tight, lambda: spent(effort, CLIMBING if linear else CLIMBING_ONLY))
     random = np.random.default_rng(0)
     size = program.size
-    if loose is not None and loose.matrix is not None and loose.matrix.shape == (size, size):
-        if climber.risk.worst(loose.matrix) >= SAFE:
+    found = None if loose is None else loose.matrix
+    if found is not None and not linear and not program.rows and found.shape[1] <= size <= PLACED:
+        found = placed(found, climber.risk)
+    if loose is not None and found is not None and found.shape == (size, size):
+        if climber.risk.worst(found) >= SAFE:
             # The risk asks for nothing more.
-            return replace(loose, outputs=program.outputs)
-        climber.offer(loose.matrix)
+            return replace(loose, matrix=found, outputs=program.outputs)
+        climber.offer(found)
     climber.start()
-    for number in range(STARTS):
-        cost = np.eye(size) if number == 0 else np.eye(size) + random.standard_normal((size, size))
+    costs = [np.eye(size)] + [np.eye(size) + random.standard_normal((size, size)) for _ in range(STARTS - 1)]
+    if not linear:
+        # An answer that is released as another one tells as much as the truth.
+        costs[1:1] = [np.roll(np.eye(size), shift, axis=1) for shift in range(1, min(size, STARTS))]
+    for cost in costs:
         if not climber.stopped() and (matrix := climber.extreme(cost)) is not None:
             climber.offer(matrix)
     status, stopped = "a local maximum", ""
@@ -75,6 +87,20 @@ def answer_private(program: Program, effort: Effort) -> Answer:
     claim = SolverClaim("rropt", stopped or status, value, time.monotonic() - begun)
     notes = notes if climber.best is not None else (NOTHING,)
     return Answer(claim, climber.best, program.outputs, dual, stopped=stopped, notes=notes, relaxed=relaxed)
+
+
+def placed(matrix: FloatArray, risk: FloatRisk) -> FloatArray:
+    """The columns (k x m, m <= k) as outputs of the categories in the order that breaks the bound least, and then tells
+    most truth; what they say of the input is the same in any order."""
+    size = len(matrix)
+    columns = np.hstack([matrix, np.zeros((size, size - matrix.shape[1]))])
+    cost = -TRUTH * columns
+    for c in risk.risk.categories:
+        for y in range(size):
+            margin = float(risk.margins(np.repeat(columns[:, y : y + 1], size, axis=1), c).min())
+            if margin < SAFE:
+                cost[c, y] += 1.0 + min(-margin, 50.0)
+    return np.asarray(columns[:, linear_sum_assignment(cost)[1]])
 
 
 def _without_risk(program: Program, effort: Effort) -> Answer | None:

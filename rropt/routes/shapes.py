@@ -188,11 +188,11 @@ class ShapePricer(BestFirst[ShapeNode]):
                 picks[side, chosen], weights[side, chosen] = at[mine], own[mine]
             following = self._next(active, lines)
             # Done where no line is above those known at the next slope: there the bound is what they say.
-            known = np.minimum(
-                np.where(lines[0][2][active], following * lines[0][0][active] - lines[0][1][active], np.inf),
-                np.where(lines[1][2][active], following * lines[1][0][active] - lines[1][1][active], np.inf),
-            )
             with np.errstate(divide="ignore", invalid="ignore"):
+                known = np.minimum(
+                    np.where(lines[0][2][active], following * lines[0][0][active] - lines[0][1][active], np.inf),
+                    np.where(lines[1][2][active], following * lines[1][0][active] - lines[1][1][active], np.inf),
+                )
                 reachable = np.where(known > 0, following - 1 - np.log(known), np.inf)
             done = bound[active] <= reachable + CLOSE * np.maximum(1.0, np.abs(following))
             slope[active] = following

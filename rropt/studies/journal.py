@@ -70,8 +70,9 @@ class Journal:
         for number, line in enumerate(lines[1:], start=2):
             try:
                 entry = json.loads(line)
-                self.found[entry["key"] + ""] = {"seconds": entry["seconds"] + 0, "rows": list(entry["rows"])}
-            except (ValueError, KeyError, TypeError, RecursionError):
+                rows = [dict(row.items()) for row in entry["rows"]]
+                self.found[entry["key"] + ""] = {"seconds": entry["seconds"] + 0, "rows": rows}
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise InputError(f"line {number} is no finished point", str(self.path), "take it out") from None
         self._end = len(whole)
         os.ftruncate(self._handle, self._end)

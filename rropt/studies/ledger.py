@@ -11,6 +11,7 @@ from typing import Any
 
 from rropt.files import write_whole
 from rropt.models.claims.claim import Claim, Judged, plain
+from rropt.studies.told import told
 
 __all__ = ["Entry", "counts", "run"]
 
@@ -40,13 +41,12 @@ class Entry:
         return [
             {
                 "name": name,
-                "status": solution.status,
-                "value": solution.value,
-                "bound": solution.bound,
-                "checker": None if solution.verdict is None else solution.verdict.status,
+                **{key: found[key] for key in ("status", "value", "bound")},
+                "checker": found["verdict"],
                 "file": str(self.files[name]) if name in self.files else None,
             }
             for name, solution in self.judged.evidence.solutions.items()
+            for found in (told(solution),)
         ]
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +23,7 @@ from rropt.errors import InputError, NoRoute, RroptError
 from rropt.priors import Prior
 from rropt.problem import Problem, Solution
 from rropt.release.provenance import CERTIFICATE, MECHANISM, digest, mechanism_text
+from rropt.studies.told import told
 
 RESULTS = (
     "status",
@@ -37,6 +40,8 @@ RESULTS = (
     "note",
 )
 """The columns of a point that is a problem."""
+FILES = {MECHANISM: "mechanism", CERTIFICATE: "certificate"}
+"""The files of a point that is a problem, and the columns that hold their digests."""
 FAILED, NO_ROUTE = "failed", "no_route"
 LARGEST_CELL = 100_000
 """Numbers in one cell of a table: more do not belong there."""
@@ -100,24 +105,18 @@ def _solved(problem: Problem, begun: float, keep: bool) -> Outcome:
 
 
 def _row(solution: Solution, certificate: str | None) -> dict[str, Any]:
-    mechanism, epsilon = solution.mechanism, solution.epsilon
     notes = list(solution.warnings)
     if solution.conflict:
         notes.append(f"conflict: {' and '.join(solution.conflict)}")
-    return {
-        "status": solution.status,
-        "value": solution.value,
-        "bound": solution.bound,
-        "gap": solution.gap,
-        "units": solution.units,
-        "proved_epsilon": epsilon,
-        "outputs": None if mechanism is None else len(mechanism.outputs),
+    found = told(solution)
+    found |= {
+        "proved_epsilon": found["epsilon"],
         "route": solution.route.partition(":")[0],
-        "verdict": None if solution.verdict is None else solution.verdict.status,
-        "mechanism": None if mechanism is None else digest(mechanism),
+        "mechanism": None if solution.mechanism is None else digest(solution.mechanism),
         "certificate": None if certificate is None else hashlib.sha256(certificate.encode()).hexdigest(),
         "note": "; ".join(notes),
     }
+    return {name: found[name] for name in RESULTS}
 
 
 def _told(thing: object) -> list[dict[str, Any]]:
@@ -172,19 +171,65 @@ def _problem_text(problem: Problem) -> str:
 
 
 def function_study(make: Callable[..., object], options: Mapping[str, Any]) -> tuple[str, str]:
-    """(digest, name) of a function: of its own source and what it was given, not of what it calls. Raises
-    InputError."""
+    """(digest, name) of a function: of its own source and what it was given (arguments, defaults, variables of the
+    function around it, the object whose method it is), not of what it calls. Raises InputError."""
     bound: list[Any] = []
     while isinstance(make, partial):
         bound.append([known(make.args), known(make.keywords)])
         make = make.func
-    name = f"{getattr(make, '__module__', '')}.{getattr(make, '__qualname__', type(make).__qualname__)}"
+    name, source = _written(make)
+    told = [name, source, bound, known(dict(options))]
+    held = _held(make)
+    text = json.dumps([*told, held] if held else told, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest(), name
+
+
+def _written(make: Any) -> list[str]:
+    """The name of a function, or of an object's class, and its source where there is one."""
+    named = make if hasattr(make, "__qualname__") else type(make)
     try:
-        source = inspect.getsource(make)
+        source = inspect.getsource(named)
     except (OSError, TypeError):
         source = ""
-    text = json.dumps([name, source, bound, known(dict(options))], ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest(), name
+    return [f"{getattr(named, '__module__', '')}.{named.__qualname__}", source]
+
+
+def _held(make: Any) -> list[Any]:
+    """What a function carries with it, as text, by name; the functions among it by their source."""
+    found: dict[str, Any] = {}
+    one = inspect.unwrap(make)
+    owner = getattr(one, "__self__", None)
+    if owner is not None and not inspect.ismodule(owner):
+        found["self"] = owner
+    elif not hasattr(one, "__code__") and hasattr(one, "__dict__") and not inspect.isclass(one):
+        found |= vars(one)
+    plain = getattr(one, "__func__", one)
+    if getattr(plain, "__defaults__", None) or getattr(plain, "__kwdefaults__", None):
+        found["default"] = [plain.__defaults__, plain.__kwdefaults__]
+    names = getattr(getattr(plain, "__code__", None), "co_freevars", ())
+    for name, cell in zip(names, getattr(plain, "__closure__", None) or (), strict=True):
+        # A cell that is still empty holds nothing.
+        with suppress(ValueError):
+            found[name] = cell.cell_contents
+    try:
+        return [[name, _carried(value)] for name, value in found.items()]
+    except InputError as error:
+        raise InputError(f"{_written(make)[0]} carries something: {error.what}", error.where, error.remedy) from None
+    except RecursionError:
+        raise InputError(
+            f"{_written(make)[0]} carries something that holds itself", "sweep", "make it inside"
+        ) from None
+
+
+def _carried(value: Any) -> Any:
+    if inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value):
+        return ["module", value.__name__] if inspect.ismodule(value) else ["written", *_written(value)]
+    if isinstance(value, os.PathLike):
+        return ["path", str(value)]
+    if hasattr(value, "__dict__") and not isinstance(value, Prior | Problem | Mapping | Sequence):
+        inner = [[name, _carried(entry)] for name, entry in vars(value).items() if entry is not value]
+        return ["object", type(value).__qualname__, inner]
+    return known(value)
 
 
 def values_key(values: Mapping[str, Any]) -> str:

@@ -6,13 +6,11 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt import check
-from rropt.assembly import in_units
 from rropt.certificates import Certificate
 from rropt.declarations import parse_problem
 from rropt.errors import InputError
@@ -21,6 +19,8 @@ from rropt.files import read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
 from rropt.release.provenance import CERTIFICATE, load_mechanism
+from rropt.studies.report_page import page
+from rropt.studies.reported import Report
 
 __all__ = ["Report", "read_report", "report_of", "write_report"]
 
@@ -28,56 +28,6 @@ DERIVED = "in place of the weights of permutations the certificate has a row tha
 SOLUTION, FORMAT = "solution.json", "rropt-solution"
 CLOSE = 1e-9
 """How far, relative to the larger of it and 1, a printed number may be from what the certificate proves."""
-
-
-@dataclass(frozen=True)
-class Report:
-    """One solve as its report tells it.
-
-    `problem` as declared; `status`, `value`, `bound`, `route`, `seconds` as the solve said (numbers in `units`, None
-    where there is none); `verdict` is the checker's on the certificate as it is now, None where there is none;
-    `contradictions` are what the files say against each other, one line each; `notes` what the solve warned of.
-    """
-
-    problem: Problem
-    text: str
-    status: str
-    value: float | None
-    bound: float | None
-    units: str
-    route: str
-    seconds: float
-    mechanism: Mechanism | None
-    verdict: Any
-    sha256: str = ""
-    version: int | None = None
-    notes: tuple[str, ...] = ()
-    conflict: tuple[str, ...] = ()
-    contradictions: tuple[str, ...] = field(default=())
-
-    @property
-    def word(self) -> str:
-        """The headline: "proved", "refuted", "unreadable", "contradicted" or "not checked"."""
-        if self.verdict is not None and not self.verdict.proved:
-            return str(self.verdict.status).lower()
-        if self.contradictions:
-            return "contradicted"
-        return "not checked" if self.verdict is None else "proved"
-
-    @property
-    def exit_status(self) -> int:
-        """0 proved, or without a certificate; 1 refuted or contradicted; 2 unreadable."""
-        return {"refuted": 1, "contradicted": 1, "unreadable": 2}.get(self.word, 0)
-
-    @property
-    def proved(self) -> tuple[Interval, Interval] | None:
-        """What the checker proved, in `units`: the mechanism's value, and the optimum between value and bound; None
-        where it proved no optimum."""
-        verdict = self.verdict
-        if verdict is None or not verdict.proved or verdict.lower is None:
-            return None
-        value = in_units(Interval(verdict.value_lower, verdict.value_upper), self.units)
-        return value, in_units(Interval(verdict.lower, verdict.upper), self.units)
 
 
 def read_report(source: str | os.PathLike[str]) -> Report:
@@ -163,8 +113,6 @@ def write_report(source: Solution | str | os.PathLike[str], out: str | os.PathLi
     The page needs no network and no other file. Returns what it says: look at `.word` and `.exit_status`. Raises
     InputError where a file cannot be read or written.
     """
-    from rropt.studies.report_page import page
-
     report = report_of(source) if isinstance(source, Solution) else read_report(source)
     write_whole(out, page(report))
     return report

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.studies.reported import Report
 from rropt.studies.words import ASSUMPTIONS, goal_sentence, prior_sentence, rule_sentences
 from rropt.terminal import LARGEST_MAP, plain
-
-if TYPE_CHECKING:
-    from rropt.studies.report import Report
 
 __all__ = ["heat_svg", "page"]
 

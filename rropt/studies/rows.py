@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -12,7 +11,7 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.extras import need
-from rropt.files import check_writable, write_whole
+from rropt.files import check_writable, csv_text, write_whole
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 NUMBERS = ("value", "bound", "gap", "proved_epsilon")
@@ -58,12 +57,7 @@ def _json(row: Mapping[str, Any]) -> str:
 
 def _csv(rows: Rows) -> str:
     names = columns(rows)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow([_text(row.get(name)) for name in names])
-    return stream.getvalue()
+    return csv_text([names, *([_text(row.get(name)) for name in names] for row in rows)])
 
 
 def _text(value: Any) -> str:

@@ -124,17 +124,27 @@ def sweep(
         rows.check_table(output)
     folder = None if keep is None else Path(keep)
     if folder is not None:
-        check_writable(folder, ["0"])
+        check_writable(folder, ())
     study = _study(given, over, options, output is not None, folder is not None)
     journal = None if output is None else journal_path(output)
     if output is not None and journal is not None and output.exists() and not journal.exists():
         raise InputError("it is there already, and no sweep's", str(output), "move it away, or choose another output")
     with Journal(journal, study.digest, study.name, environment()) if journal is not None else nullcontext() as kept:
         found, failures, resumed = _run(study, kept, folder, workers, scheduler, report)
-        made = tuple({**cells, **row} for cells, listed in zip(study.cells, found, strict=True) for row in listed)
+        names, made = _joined(study, found)
         if output is not None:
             rows.write_rows(made, output)
-    return Swept(study.axes, made, len(study.points), resumed, tuple(failures), output, journal)
+    return Swept(names, made, len(study.points), resumed, tuple(failures), output, journal)
+
+
+def _joined(study: _Study, found: list[list[dict[str, Any]]]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:
+    """(names of the axes, rows): cells, then results. A function may give a result the name of a parameter."""
+    pairs = [(cells, row) for cells, listed in zip(study.cells, found, strict=True) for row in listed]
+    taken = {name for cells, row in pairs for name in cells.keys() & row.keys() if row[name] != cells[name]}
+    names = {name: f"{GIVEN}{name}" if name in taken else name for name in study.axes}
+    return tuple(names.values()), tuple(
+        {**{names[name]: value for name, value in cells.items()}, **row} for cells, row in pairs
+    )
 
 
 def _run(
@@ -143,16 +153,17 @@ def _run(
     """(rows of every point, what failed, how many points were there already)."""
     total = len(study.points)
     found: dict[str, list[dict[str, Any]]] = {}
-    for at, key in enumerate(study.keys):
-        if journal is not None and key in journal.found and (folder is None or (folder / str(at)).is_dir()):
-            found[key] = journal.found[key]["rows"]
-    resumed = sum(key in found for key in study.keys)
     # Equal points are computed once.
     places: dict[str, list[int]] = {}
     for at, key in enumerate(study.keys):
-        if key not in found:
-            places.setdefault(key, []).append(at)
-    todo = list(places)
+        places.setdefault(key, []).append(at)
+    for key in places:
+        known = None if journal is None else journal.found.get(key)
+        # The number of a point is another one in another grid: its folder may hold the files of another point.
+        if known is not None and all(folder is None or _stands(folder / str(at), known["rows"]) for at in places[key]):
+            found[key] = known["rows"]
+    resumed = sum(len(places[key]) for key in found)
+    todo = [key for key in places if key not in found]
     done = resumed
     report(done, resumed, total)
     failures = []
@@ -178,12 +189,33 @@ def _shown(cells: Mapping[str, Any]) -> str:
 
 
 def _keep(folder: Path | None, places: Sequence[int], outcome: Outcome) -> None:
-    """The files of a point, in a folder with its number; the folder shows that they are all there."""
+    """The files of a point, in a folder with its number; others of an earlier sweep are removed."""
     for at in places if folder is not None else ():
         assert folder is not None
-        (folder / str(at)).mkdir(parents=True, exist_ok=True)
+        place = folder / str(at)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            for name in points.FILES:
+                if name not in outcome.files:
+                    (place / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write ({error.strerror})", str(place), "choose another folder") from None
         for name, text in outcome.files.items():
-            write_whole(folder / str(at) / name, text)
+            write_whole(place / name, text)
+
+
+def _stands(place: Path, found: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the folder of a point holds the files that its rows tell of, and no others."""
+    told = found[0] if len(found) == 1 and found[0].keys() >= set(RESULTS) else {}
+    return place.is_dir() and all(_digest(place / name) == told.get(column) for name, column in points.FILES.items())
+
+
+def _digest(path: Path) -> str | None:
+    """SHA-256, in base 16; None where no file can be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 # -- what is to be computed ------------------------------------------------------------------------------

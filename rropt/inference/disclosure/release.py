@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -36,9 +36,6 @@ from rropt.inference.disclosure import formulas
 from rropt.inference.disclosure.channels import Channel
 from rropt.inference.disclosure.keys import KeyTable
 from rropt.inference.disclosure.measures import DisclosureRisk
-
-if TYPE_CHECKING:
-    from rropt.inference.disclosure.population import Population
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -49,6 +46,31 @@ EQUAL, NEVER = 1e-12, 1e-15
 """Probabilities this close, relatively, are taken for equal; what is less likely than the other is left out."""
 BLOCK = 1 << 22
 """Numbers of an array that is made on the way."""
+
+
+class Sampled(Protocol):
+    """What is to be known of a population (`Population`): the sample's table, the share that was sampled, the rates and
+    the shape of the cells' counts, and E(1 / F | f) of each cell."""
+
+    @property
+    def table(self) -> KeyTable:
+        """The sample."""
+
+    @property
+    def fraction(self) -> float:
+        """The share that was sampled."""
+
+    @property
+    def rates(self) -> FloatArray:
+        """Means of the cells' counts."""
+
+    @property
+    def shape(self) -> float:
+        """Infinite for Poisson counts."""
+
+    @property
+    def inverse(self) -> FloatArray:
+        """E(1 / F | f)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +108,7 @@ class MisclassifiedRisk:
         return float(self.r2.max())
 
 
-def expected_risk(population: Population, mechanisms: Mapping[str, Any], intruder: Intruder) -> MisclassifiedRisk:
+def expected_risk(population: Sampled, mechanisms: Mapping[str, Any], intruder: Intruder) -> MisclassifiedRisk:
     """As `Population.after`."""
     if intruder not in INTRUDERS:
         raise InputError(f"{intruder!r} is no intruder", "after", f"use one of {', '.join(INTRUDERS)}")
@@ -137,7 +159,7 @@ def _by_chance(column: FloatArray) -> list[list[int]]:
 class _People:
     """How many people there are in groups of categories, given the sample."""
 
-    def __init__(self, population: Population, channel: Channel, counts: FloatArray) -> None:
+    def __init__(self, population: Sampled, channel: Channel, counts: FloatArray) -> None:
         self._rates, self._counts = channel.flat(population.rates), counts
         self._known = channel.flat(population.inverse)
         self._fraction, self._shape = population.fraction, population.shape
@@ -160,7 +182,7 @@ class _People:
         return formulas.inverse_given(total[0], total[1], self._fraction, self._shape)
 
 
-def released_risk(population: Population, table: KeyTable, mechanisms: Mapping[str, Any]) -> DisclosureRisk:
+def released_risk(population: Sampled, table: KeyTable, mechanisms: Mapping[str, Any]) -> DisclosureRisk:
     """As `Population.released`."""
     if (table.columns, table.categories) != (population.table.columns, population.table.categories):
         raise InputError("its keys are not those of the population", "released table", "name the same, in their order")
