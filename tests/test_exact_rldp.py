@@ -234,6 +234,19 @@ def test_a_value_that_was_never_observed_is_bounded_at_a_high_level() -> None:
     assert found.value >= polytope - 4e-4
 
 
+def test_without_time_the_entropy_of_the_input_bounds() -> None:
+    """And the certificate says so: no tree that was begun is better."""
+    rng = np.random.default_rng(6)
+    known = confidence(rng.integers(1, 30, (6, 6)).tolist())
+    found = solved(known, 6, "exact", 1e-6, 0.05)
+    weights = np.array(known.counts.weights) / sum(known.counts.weights)
+    assert found.status == "bounded"
+    assert found.bound == pytest.approx(float(-(weights * np.log(weights)).sum()), abs=1e-9)
+    assert found.verdict is not None
+    assert found.verdict.proved
+    assert found.certificate.document["proof"]["known"] == "entropy"
+
+
 # -- certificates --------------------------------------------------------------------------------------
 
 

@@ -153,3 +153,13 @@ def test_a_box_that_fails_is_left_to_highs(monkeypatch: pytest.MonkeyPatch) -> N
     search = PooledSearch(forms)
     search.run(exact.best + 1e-5, 20_000)
     assert exact.best - 1e-11 <= search.bound <= exact.best + 1e-5 + 1e-12
+
+
+def test_systems_without_a_solution_do_not_stop_the_others() -> None:
+    """Where digits run out a system is singular, or not finite: it gets any step, or none, and the others theirs."""
+    matrix = np.array([[[2.0, 1.0], [1.0, 3.0]], [[1.0, 1.0], [1.0, 1.0]], [[np.inf, 0.0], [0.0, 1.0]]])
+    right = np.array([[[1.0], [2.0]], [[2.0], [2.0]], [[1.0], [1.0]]])
+    found = boxpool._solved(matrix, right)
+    assert matrix[0] @ found[0] == pytest.approx(right[0])
+    assert matrix[1] @ found[1] == pytest.approx(right[1]), "the best by least squares"
+    assert (found[2] == 0).all()

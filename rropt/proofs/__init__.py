@@ -54,22 +54,7 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
         if has_curve(program):
             prices = None if dual is None else dual.prices
             return prove_information(program, prices, target, stop=effort.closing())
-        if dual is None:
-            return Refusal("nothing was found to prove a bound from")
-        if isinstance(program.cone, RobustCone):
-            if max(map(len, program.cone.blocks)) > LARGEST_BLOCK:
-                left = effort.remaining()
-                proof = prove_levels(program, dual, None if left is None else max(GRACE, left))
-            else:
-                proof = prove_shapes(program, dual, target, stop=effort.closing())
-            entropy = entropy_proof(program)
-            assert entropy.bound is not None
-            return entropy if proof is None or proof.bound is None or entropy.bound < proof.bound else proof
-        if isinstance(program.cone, ConfidenceCone):
-            proof = prove_cuts(program, dual)
-            return Refusal("no tree of boxes and cuts bounds every column") if proof is None else proof
-        proof = prove_boxes(program, dual, target, stop=effort.closing())
-        return Refusal("no box tree bounds every column at the prices found") if proof is None else proof
+        return _prove_columns(program, dual, effort, target)
     if isinstance(program.utility, DesignUtility):
         if program.rows or program.outputs is not None or dual is None or dual.forms is None:
             return Refusal("nothing was found to prove a lower bound of the risk from")
@@ -83,6 +68,30 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
             return prove_bayes(program, dual)
         return prove_linear(program, dual)
     return Refusal("the certificate format does not know this objective")
+
+
+def _prove_columns(program: Program, dual: Dual | None, effort: Effort, target: float | None) -> Proof | Refusal:
+    """An information whose columns no constraint ties: by a tree for its cone, or by the entropy of the input where
+    that is less."""
+    proof: Proof | None = None
+    why = "nothing was found to prove a bound from"
+    if dual is not None and isinstance(program.cone, RobustCone):
+        if max(map(len, program.cone.blocks)) > LARGEST_BLOCK:
+            left = effort.remaining()
+            proof = prove_levels(program, dual, None if left is None else max(GRACE, left))
+        else:
+            proof = prove_shapes(program, dual, target, stop=effort.closing())
+    elif dual is not None and isinstance(program.cone, ConfidenceCone):
+        proof, why = prove_cuts(program, dual), "no tree of boxes and cuts bounds every column"
+    elif dual is not None:
+        proof = prove_boxes(program, dual, target, stop=effort.closing())
+        why = "no box tree bounds every column at the prices found"
+    if program.utility.plain:
+        entropy = entropy_proof(program)
+        assert entropy.bound is not None
+        if proof is None or proof.bound is None or entropy.bound < proof.bound:
+            return entropy
+    return Refusal(why) if proof is None else proof
 
 
 def _prove_risk(program: Program, dual: Dual | None) -> Proof | Refusal:

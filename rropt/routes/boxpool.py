@@ -258,7 +258,7 @@ class BoxPool:
             return np.asarray(uneven - drawn + part[:, rows : rows + width] - part[:, rows + width :])
 
         def direction(r: FloatArray, plain: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-            turn = np.linalg.solve(inner, (plain @ self._ties.T - untied)[:, :, None])
+            turn = _solved(inner, (plain @ self._ties.T - untied)[:, :, None])
             move = plain - (tied @ turn)[:, :, 0]
             widen = np.concatenate([off - self._product(move), move, -move], axis=1)
             return np.asarray(move), np.asarray(turn[:, :, 0]), widen, np.asarray((r - z * widen) / slack)
@@ -282,13 +282,19 @@ class BoxPool:
 
 
 def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """Solutions of many systems; a singular one is made regular by a little, for any step will do."""
+    """Solutions of many systems (n x k x k, n x k x c); of a singular one the best by least squares, for any step will
+    do, and none where numbers have run out."""
     try:
         return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:
-        diagonal = np.arange(matrix.shape[1])
-        matrix[:, diagonal, diagonal] = matrix[:, diagonal, diagonal] * (1 + 1e-10) + 1e-12
-        return np.asarray(np.linalg.solve(matrix, right))
+        found = np.zeros(right.shape)
+    for own, wanted, answer in zip(matrix, right, found, strict=True):
+        if np.isfinite(own).all() and np.isfinite(wanted).all():
+            try:
+                answer[:] = np.linalg.solve(own, wanted)
+            except np.linalg.LinAlgError:
+                answer[:] = np.linalg.lstsq(own, wanted, rcond=None)[0]
+    return found
 
 
 def _longest(value: FloatArray, step: FloatArray) -> FloatArray:
