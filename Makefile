@@ -57,7 +57,7 @@ mutation: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in half an hour.
+# Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in an hour.
 support: $(VENV)/.installed-dev
 	$(BIN)/python -m rropt.studies.support_page
 

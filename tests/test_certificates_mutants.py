@@ -172,6 +172,7 @@ def test_random_changes(name: str) -> None:
     assert counted["UNREADABLE"] >= 5, counted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("check", "name"),
     [

@@ -305,7 +305,11 @@ def test_every_check_has_its_mutant() -> None:
     assert known == COMPOSITES | set(SINGLE)
 
 
-@pytest.mark.parametrize(("name", "checks", "make"), ISOLATED, ids=[entry[0] for entry in ISOLATED])
+@pytest.mark.parametrize(
+    ("name", "checks", "make"),
+    # Trees of off-diagonals are grown first, which takes seconds each.
+    [pytest.param(*own, id=own[0], marks=[pytest.mark.long] if "off-diagonals" in own[0] else []) for own in ISOLATED],
+)
 def test_without_its_check_a_mutant_gets_through_and_only_then(
     name: str, checks: tuple[str, ...], make: Callable[[], Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:

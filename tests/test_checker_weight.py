@@ -382,7 +382,7 @@ def _random_tree(rng: random.Random, weights: list[int], gh: float, prices: list
 WEIGHTS = ([1, 1], [1, 2], [1, 1, 1], SIXTHS, [2, 1, 0], [5, 3, 1, 1], [1, 1, 2, 2, 2])
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
 def test_random_trees_of_version_2(seed: int) -> None:
     rng = random.Random(200 + seed)
     counted: Counter[str] = Counter()

@@ -362,7 +362,7 @@ def priors(size: int, rng: np.random.Generator) -> list[np.ndarray]:
     ]
 
 
-@pytest.mark.parametrize("size", [3, 4, 5, 6, 7])
+@pytest.mark.parametrize("size", [3, 4, *(pytest.param(size, marks=pytest.mark.long) for size in (5, 6, 7))])
 def test_the_search_finds_and_proves_the_best_vertex(size: int) -> None:
     rng = np.random.default_rng(size)
     for epsilon in (0.05, 0.5, 1.0, 1.5, 2.0):
@@ -377,7 +377,7 @@ def test_the_search_finds_and_proves_the_best_vertex(size: int) -> None:
         assert answer.nodes == len(answer.tree)
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 12.0])
+@pytest.mark.parametrize("epsilon", [1.0, *(pytest.param(own, marks=pytest.mark.long) for own in (0.01, 4.0, 12.0))])
 def test_values_and_bounds_are_true_even_where_the_search_is_cut_short(epsilon: float) -> None:
     ratio = math.exp(epsilon)
     for size in (2, 3, 5, 7):

@@ -121,11 +121,13 @@ def test_every_cell_is_there() -> None:
     assert len(KNOWN) == len(OBJECTIVES) * len(CONSTRAINTS) * len(SIZES)
 
 
-MIDDLE = random.Random(16).sample([key for key in KNOWN if key[2] == SIZES[1]], min(40, len(KNOWN)))
+MIDDLE = random.Random(16).sample([key for key in KNOWN if key[2] == SIZES[1]], 40)
+SHORT = [key for key, cell in KNOWN.items() if key[2] == SIZES[2] and cell.seconds < 4]
+LARGE = random.Random(64).sample(SHORT, min(20, len(SHORT)))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("key", [*(key for key in KNOWN if key[2] == SIZES[0]), *MIDDLE], ids=str)
+@pytest.mark.parametrize("key", [*(key for key in KNOWN if key[2] == SIZES[0]), *MIDDLE, *LARGE], ids=str)
 def test_every_small_cell_and_some_of_the_others_come_out_again(key: Key) -> None:
     holds(KNOWN[key])
 

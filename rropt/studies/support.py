@@ -72,8 +72,8 @@ __all__ = [
     "write",
 ]
 
-SIZES = (4, 16)
-"""Numbers of inputs that stand for small and middle problems."""
+SIZES = (4, 16, 64)
+"""Numbers of inputs that stand for small, middle and large problems."""
 TIME_LIMIT = 3.0
 """Seconds a cell; writing and checking the proof come on top."""
 GAP = 1e-6
