@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -46,7 +47,9 @@ class Peer:
         except subprocess.TimeoutExpired:
             raise Missing(f"no answer in {TASK_SECONDS} s") from None
         if done.returncode:
-            raise Missing((done.stderr.strip().splitlines() or ["no answer"])[-1][:200])
+            last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
+            # Where the environment lies is nobody's business.
+            raise Missing(last.replace(f"{_folder()}{os.sep}", "")[:200])
         answer = json.loads(done.stdout.strip().splitlines()[-1])
         assert isinstance(answer, dict)
         return answer

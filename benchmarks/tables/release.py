@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import resource
+import math
 import subprocess
 import sys
 import tempfile
@@ -17,6 +17,7 @@ import numpy as np
 import rropt as rr
 from benchmarks.measure import PATIENCE, REPEATS
 from benchmarks.table import Column, Result, Row, Scale, Table, as_number, as_ratio, as_seconds, mark
+from rropt.studies.measured import peak_memory
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 LABELS = tuple(f"category number {number}" for number in range(16))
@@ -90,8 +91,7 @@ def child(work: str, data: Path, output: Path) -> dict[str, float]:
     begun = time.perf_counter()
     WORK[work](data, output)
     seconds = time.perf_counter() - begun
-    scale = 1e6 if sys.platform == "darwin" else 1e3
-    return {"seconds": seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale}
+    return {"seconds": seconds, "memory": (peak_memory() or math.nan) / 1e6}
 
 
 def measured(work: str, data: Path) -> dict[str, float]:

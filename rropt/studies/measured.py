@@ -100,7 +100,7 @@ def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
     try:
         solution = problem.solve(_watched(chosen, answers), solver=task.solver)
     except Exception as error:  # Whatever breaks in one route is its row's status; the others go on.
-        return Measured(name, task.solver, "failed", memory=_peak(), note=f"{type(error).__name__}: {error}")
+        return Measured(name, task.solver, "failed", memory=peak_memory(), note=f"{type(error).__name__}: {error}")
     matrix = left_matrix(program, answers[-1])
     epsilon, breach, odd = (None, None, []) if matrix is None else _judged(program, matrix)
     claim, units = solution.claim, float(in_units(Interval.point(Fraction(1)), solution.units))
@@ -121,7 +121,7 @@ def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
         breach,
         None if solution.verdict is None else solution.verdict.status,
         solution.seconds,
-        _peak(),
+        peak_memory(),
         "; ".join(notes),
     )
 
@@ -196,8 +196,8 @@ def _judged(program: Program, matrix: FloatArray) -> tuple[float, float | None, 
     return level, float_up(log_enclosure(parity).upper - cone.level.log_ratio.lower), odd
 
 
-def _peak() -> int | None:
-    """The largest memory that this process ever had, in bytes."""
+def peak_memory() -> int | None:
+    """The largest memory that this process ever had, in bytes; None where the system does not say."""
     try:
         # Linux lets ru_maxrss begin with what the parent had.
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
