@@ -203,7 +203,7 @@ def square(seed: int, shape: tuple[int, int]) -> rr.ChiSquareSet:
 @pytest.mark.long
 def test_four_by_four_has_a_true_bound_and_gains() -> None:
     known = square(100, (4, 4))
-    found = solved(known, 2, "exact", 1e-4, 60)
+    found = solved(known, 2, "exact", 1e-4, 110)
     assert found.status in ("certified", "bounded")
     assert found.verdict is not None
     assert found.verdict.proved
