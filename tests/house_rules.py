@@ -43,7 +43,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("cones", "approximate", "confidence_cone", "block_cones", "floors", "mixtures", "mixture_files", "posterior_risk"),
     ("mechanisms",),
     ("inference", "sampling", "criteria", "confidence", "priors"),
-    ("exact", "microdata", "files", "assignments", "parallel", "extras"),
+    ("exact", "microdata", "files", "assignments", "parallel", "extras", "memory"),
     ("errors",),
 )
 # The trusted checker stands apart from the levels: it is called as a stranger would call it.

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from builders import encode, put
+from checker_pieces import refused
 
 from rropt import checker
 from rropt.checker import CONVEX, CONVEX_SQUARE, INFINITE, UNIFORM, UNPROVED, check_bytes
@@ -244,15 +245,6 @@ def test_every_file_has_the_assumptions_of_its_proof_and_no_others() -> None:
 
 
 # -- value and bound -----------------------------------------------------------------------------------
-
-
-def refused(check: Callable[[], None]) -> str:
-    """Why it is REFUTED, "" where it is not."""
-    try:
-        check()
-    except checker.Refuted as error:
-        return str(error)
-    return ""
 
 
 def test_values_that_are_just_proved() -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from checker_pieces import read, refused
 from test_checker_mutants_problem import (
     BALL,
     BAYES,
@@ -38,10 +38,6 @@ from rropt import checker
 from rropt.checker import _Column, _Mechanism
 
 # -- what was read -------------------------------------------------------------------------------------
-
-
-def read(made: Json, version: int = 4) -> checker._Problem:
-    return checker._read_problem(made, "problem", checker._Rationals(), version)
 
 
 def test_how_many_columns_are_tested() -> None:
@@ -247,15 +243,6 @@ def test_the_numbers_of_a_mechanism() -> None:
 
 
 # -- what is asked of columns --------------------------------------------------------------------------
-
-
-def refused(check: Callable[[], None]) -> str:
-    """Why it is REFUTED, "" where it is not."""
-    try:
-        check()
-    except checker.Refuted as error:
-        return str(error)
-    return ""
 
 
 def test_outputs_and_row_sums() -> None:

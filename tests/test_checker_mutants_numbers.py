@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 from builders import ends
-from flint import arb, ctx, fmpq
+from checker_pieces import exact, mechanism
+from flint import arb, ctx
 
 from rropt import checker
-from rropt.checker import ONE, _Column, _Mechanism
+from rropt.checker import ONE
 
 STORED = Path(__file__).resolve().parent / "data" / "second"
 
@@ -27,10 +28,6 @@ def precise() -> Iterator[None]:
     before, ctx.prec = ctx.prec, 900
     yield
     ctx.prec = before
-
-
-def exact(value: Fraction) -> Any:
-    return arb(fmpq(value.numerator, value.denominator))
 
 
 # -- exp and log ---------------------------------------------------------------------------------------
@@ -163,11 +160,6 @@ def test_a_share_of_phi() -> None:
 # -- informations --------------------------------------------------------------------------------------
 
 Table = list[list[int]]
-
-
-def mechanism(rows: list[list[int]], denominators: list[int]) -> _Mechanism:
-    columns = [_Column(list(column)) for column in zip(*rows, strict=True)]
-    return _Mechanism(len(rows), denominators, [str(y) for y in range(len(rows[0]))], columns)
 
 
 def problem(weights: list[int], kind: str, given: Table | None = None) -> checker._Problem:

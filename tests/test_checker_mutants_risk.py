@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import encode
+from checker_pieces import refused
 
 from rropt import checker
 from rropt.checker import MANTISSA, ONE, _Column, _Mechanism
@@ -24,15 +24,6 @@ STORED = Path(__file__).resolve().parent / "data" / "second"
 
 def stored(name: str) -> Any:
     return json.loads((STORED / f"{name}.json").read_bytes())
-
-
-def refused(check: Callable[[], None]) -> str:
-    """Why it is REFUTED, "" where it is not."""
-    try:
-        check()
-    except checker.Refuted as error:
-        return str(error)
-    return ""
 
 
 # -- confidence ----------------------------------------------------------------------------------------

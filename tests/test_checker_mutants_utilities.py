@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import ends
-from flint import arb, ctx, fmpq
+from checker_pieces import exact, mechanism, read
+from flint import ctx
 from test_checker_mutants_problem import (
     MIN,
     TRACE,
@@ -25,7 +26,7 @@ from test_checker_mutants_problem import (
 )
 
 from rropt import checker
-from rropt.checker import INFINITE, ONE, UNPROVED, _Column, _Mechanism
+from rropt.checker import INFINITE, ONE, UNPROVED, _Mechanism
 
 Table = list[list[int]]
 
@@ -35,19 +36,6 @@ def precise() -> Iterator[None]:
     before, ctx.prec = ctx.prec, 1500
     yield
     ctx.prec = before
-
-
-def exact(value: Fraction) -> Any:
-    return arb(fmpq(value.numerator, value.denominator))
-
-
-def read(made: Json) -> checker._Problem:
-    return checker._read_problem(made, "problem", checker._Rationals(), 4)
-
-
-def mechanism(rows: Table, denominators: list[int]) -> _Mechanism:
-    columns = [_Column(list(column)) for column in zip(*rows, strict=True)]
-    return _Mechanism(len(rows), denominators, [str(y) for y in range(len(rows[0]))], columns)
 
 
 # -- M -------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 import rropt as rr
 from benchmarks.measure import PATIENCE, REPEATS
 from benchmarks.table import Column, Result, Row, Scale, Table, as_number, as_ratio, as_seconds, mark
-from rropt.studies.measured import peak_memory
+from rropt.memory import peak_memory
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 LABELS = tuple(f"category number {number}" for number in range(16))

@@ -79,9 +79,9 @@ class LdpPricer:
         self.by_weight = few_masses(weights) and math.gcd(*weights) == 1
         self.units = total if self.by_weight else 1
         self.weights = np.array(weights if self.by_weight else [0] * len(p))
-        self.curve, self.gamma = curve, curve.gamma
-        self.c = curve.linear * p - (self.gamma - 1) * a
-        self.q = (self.gamma - 1) * p
+        self.curve = curve
+        self.c = curve.linear * p - (curve.gamma - 1) * a
+        self.q = (curve.gamma - 1) * p
         self.size = len(p)
         self.knapsack = Knapsack(self.c, self.q, math.fsum(a), curve, self.weights, self.units)
         self._by_q = np.argsort(-self.q, kind="stable")
@@ -193,8 +193,8 @@ class LdpPricer:
         at_count = np.minimum(middle, counts[1] - 1)
         at_weight = np.zeros(len(w), dtype=np.int64)
         weighable = np.zeros(len(w), dtype=bool)
-        if self.by_weight and self.gamma > 1:
-            at_weight = ((w - 1.0) / (self.gamma - 1) * self.units).astype(np.int64)
+        if self.by_weight and self.curve.gamma > 1:
+            at_weight = ((w - 1.0) / (self.curve.gamma - 1) * self.units).astype(np.int64)
             weighable = several & np.isnan(parts.end) & (parts.lightest <= at_weight) & (at_weight < parts.heaviest)
         valid = np.stack([several | parts.free.any(axis=1), several & (counts[0] < counts[1]), weighable], axis=1)
         owner, way = np.nonzero(valid)

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -24,6 +23,7 @@ from rropt.cones import CompleteCone, FloatArray, base_cone
 from rropt.constraints import LDP
 from rropt.errors import NoRoute
 from rropt.exact import Interval, float_up, log_enclosure
+from rropt.memory import peak_memory
 from rropt.objectives import MutualInformation, Trace
 from rropt.priors import Prior
 from rropt.problem import Maximize, Problem, SolveOptions
@@ -194,23 +194,6 @@ def _judged(program: Program, matrix: FloatArray) -> tuple[float, float | None, 
     if isinstance(parity, float) or parity <= cone.level.ratio.lower:
         return level, math.inf if isinstance(parity, float) else 0.0, odd
     return level, float_up(log_enclosure(parity).upper - cone.level.log_ratio.lower), odd
-
-
-def peak_memory() -> int | None:
-    """The largest memory that this process ever had, in bytes; None where the system does not say."""
-    try:
-        # Linux lets ru_maxrss begin with what the parent had.
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, UnicodeDecodeError):
-        pass
-    try:
-        import resource
-    except ImportError:
-        return None
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from rropt.errors import InputError
 from rropt.files import check_writable, write_whole
 from rropt.parallel import checked_workers, environment, spread
 from rropt.problem import Problem
+from rropt.release.manifest import file_sha256
 from rropt.studies import points, rows
 from rropt.studies.grid import Axis, Variation, axes
 from rropt.studies.journal import Journal, journal_path
@@ -213,8 +214,8 @@ def _stands(place: Path, found: Sequence[Mapping[str, Any]]) -> bool:
 def _digest(path: Path) -> str | None:
     """SHA-256, in base 16; None where no file can be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return file_sha256(path)
+    except InputError:
         return None
 
 
