@@ -195,11 +195,24 @@ def _limit(count: int, most: int, where: Where, name: str) -> None:
 
 
 # Strings are skipped whole; an unterminated one runs to the end of the text, so that the scan stays linear.
-_STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|([\[{])|([\]}])', re.DOTALL)
+_STRING = rb'"(?:[^"\\]++|\\.)*+"?'
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_STRUCTURE = re.compile(_STRING + rb"|([\[{])|([\]}])", re.DOTALL)
+_ONE_SORT = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _scan_depth(data: bytes) -> None:
-    """ "JSON depth <= 8": before json.loads, whose recursion is then bounded too."""
+    """ "JSON depth <= 8": before json.loads, whose recursion is then bounded too.
+
+    Of the brackets alone the innermost pairs are taken out, level by level. Where some are left, they are not in order
+    or too deep, and the text is read token by token.
+    """
+    brackets = _STRINGS.sub(b"", data).translate(_ONE_SORT, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        brackets = brackets.replace(b"[]", b"")
+    if not brackets:
+        return
     depth = 0
     for token in _STRUCTURE.finditer(data):
         if token[1]:
@@ -211,12 +224,13 @@ def _scan_depth(data: bytes) -> None:
 
 
 def _json_int(text: str) -> int | _Bad:
-    """INT: "absolute value below 2^53, written without sign of zero" (the length bounds the conversion)."""
+    """INT: "absolute value below 2^53, written without sign of zero" (18 characters hold 10^16 or more)."""
     if text == "-0":
         return _Bad("the integer -0")
-    if len(text) > 17 or abs(int(text)) >= MAX_INT:
+    value = int(text[:18])
+    if abs(value) >= MAX_INT:
         return _Bad("an integer of absolute value 2^53 or more")
-    return int(text)
+    return value
 
 
 def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
@@ -3458,15 +3472,15 @@ class _Totals:
     """
 
     def __init__(self, prices: list[Fraction]) -> None:
-        self.prices = prices
+        self.prices = [_pair(a) for a in prices]
         self.rising = {x for x, a in enumerate(prices) if a < 0}
         self.above = _pair(_sum(-a for a in prices if a < 0))
         self.below = _pair(_sum(a for a in prices if a > 0))
 
     def is_positive(self, x: int, own: Pair) -> bool:
         """r_x > 0, for the sum of the terms of r_x + a_x."""
-        a = self.prices[x]
-        return a.numerator * own[1] < own[0] * a.denominator
+        a, b = self.prices[x]
+        return a * own[1] < own[0] * b
 
     def positive_and_negative(self, terms: Terms) -> tuple[Pair, Pair]:
         """sum max(r, 0) and sum max(-r, 0) over all inputs: the shared sums, corrected where r is not -a.
@@ -3482,8 +3496,8 @@ class _Totals:
             else:
                 below.append((-n, d))
             if positive != (x in self.rising):
-                a = self.prices[x]
-                moved = -a.numerator if positive else a.numerator, a.denominator
+                a, b = self.prices[x]
+                moved = -a if positive else a, b
                 above.append(moved)
                 below.append(moved)
         return _total(above), _total(below)
@@ -4576,15 +4590,14 @@ class _OffDiagonals:
         shared = (low, high), (least, min(s[1], high)), (max(m[0], low), most)
         own = {x: limits for x, limits in self.limits.items() if isinstance(x, int)}
         count = self.count - Counter(self.weights[x] for x in own)
-        kinds = [(n, weight, self.whole) for weight, n in count.items()]
-        kinds += [(1, self.weights[x], limits) for x, limits in own.items()]
-        table: list[Kind] = []
-        known: dict[Interval, list[Ends | None]] = {}
-        for n, weight, limits in kinds:
-            if limits not in known:
-                known[limits] = [self.ends(max(limits[0], lo), min(limits[1], hi)) for lo, hi in shared]
-            table.append((n, weight, known[limits]))
+        common = self._kind_of(self.whole, shared)
+        table: list[Kind] = [(n, weight, common) for weight, n in count.items()]
+        table += [(1, self.weights[x], self._kind_of(limits, shared)) for x, limits in own.items()]
         return self._pairs_hold(table, _Tangents(self, leaf, c))
+
+    def _kind_of(self, limits: Interval, shared: Iterable[Interval]) -> list[Ends | None]:
+        """I, J and K of an input with these limits."""
+        return [self.ends(max(limits[0], lo), min(limits[1], hi)) for lo, hi in shared]
 
     def _pairs_hold(self, table: list[Kind], tangents: _Tangents) -> bool:
         """The largest left side, for all pairs i, j at once.

@@ -86,8 +86,9 @@ class Linear(Utility):
     def matrix(self, inputs: int, outputs: int) -> FloatArray:
         """The costs as an inputs x outputs float array."""
         table = np.zeros((inputs, outputs))
+        floats = {name: float(value) for name, value in {id(value): value for *_, value in self.cost}.items()}
         for x, y, value in self.cost:
-            table[x, y] = float(value)
+            table[x, y] = floats[id(value)]
         return table
 
 

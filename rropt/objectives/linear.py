@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -59,9 +59,18 @@ def action_matrix(
         not isinstance(row, (Sequence, np.ndarray)) or isinstance(row, str) for row in rows
     ):
         raise InputError("it is no matrix", where, "give one list an input, one number an action")
-    table = tuple(
-        tuple(coefficient(entry, f"{where}[{x}][{g}]") for g, entry in enumerate(row)) for x, row in enumerate(rows)
-    )
+    known: dict[tuple[type, Hashable], Fraction] = {}
+
+    def read(entry: object, x: int, g: int) -> Fraction:
+        """A coefficient; equal numbers of one type are one object."""
+        if not isinstance(entry, (int, str, float)):
+            return coefficient(entry, f"{where}[{x}][{g}]")
+        found = known.get((type(entry), entry))
+        if found is None:
+            found = known[type(entry), entry] = coefficient(entry, f"{where}[{x}][{g}]")
+        return found
+
+    table = tuple(tuple(read(entry, x, g) for g, entry in enumerate(row)) for x, row in enumerate(rows))
     if len(table) != len(prior) or len({len(row) for row in table}) != 1 or not table[0]:
         raise InputError(
             f"it is not of the shape inputs x actions ({len(prior)} rows of equal length)", where, "mend it"
@@ -113,15 +122,17 @@ class _Expected(Objective):
         return Interval.point(total)
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
-        return Linear(
-            tuple(
-                (x, g, p * entry)
-                for x, (p, row) in enumerate(zip(self.prior.probabilities, self.matrix, strict=True))
-                if p
-                for g, entry in enumerate(row)
-                if entry
-            )
-        )
+        cost: list[tuple[int, int, Fraction]] = []
+        for x, (p, row) in enumerate(zip(self.prior.probabilities, self.matrix, strict=True)):
+            # Most matrices have few different entries, each one object: their products with p are shared as well.
+            known: dict[int, Fraction] = {}
+            for g, entry in enumerate(row if p else ()):
+                product = known.get(id(entry))
+                if product is None:
+                    product = known[id(entry)] = p * entry
+                if product:
+                    cost.append((x, g, product))
+        return Linear(tuple(cost))
 
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {"matrix": [list(row) for row in self.matrix]}

@@ -79,8 +79,11 @@ def prove_linear(program: Program, dual: Dual) -> Proof:
     """The `linear-dual` proof of a program with a linear utility and fixed outputs."""
     assert isinstance(program.utility, Linear) and program.outputs is not None
     costs: list[list[Entry]] = [[] for _ in program.outputs]
+    # Costs that are one object stay one, so that each is negated here, and raised below, once.
+    each = {id(value): value for *_, value in program.utility.cost}
+    signed = {name: value if program.sign > 0 else -value for name, value in each.items()}
     for x, y, value in program.utility.cost:
-        costs[y].append((x, value if program.sign > 0 else -value))
+        costs[y].append((x, signed[id(value)]))
     found = repaired(_listed(program, dual), dual, costs, program.approximate is not None)
     return Proof(found.payload("linear-dual", program, events=dual.events), program.sign * found.total)
 
@@ -130,9 +133,11 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spa
     raised = _exactly if isinstance(base, FreeCone) else _in_units
     start = [-raised(price) for price in prices]
     residuals = [list(start) for _ in costs]
+    known = {id(cost): cost for own in costs for _, cost in own}
+    units = {name: raised(cost) for name, cost in known.items()}
     for own, column in zip(costs, residuals, strict=True):
         for x, cost in own:
-            column[x] += raised(cost)
+            column[x] += units[id(cost)]
     for multiplier, row in zip(rows, program.rows, strict=True):
         if multiplier:
             for x, y, value in row.terms:
@@ -196,7 +201,7 @@ def _shift_in_units(base: Cone, residual: Sequence[Number]) -> Fraction:
     sequence over a linear one: it rises, then falls, so a number that neither neighbour exceeds is its maximum. Floats
     guess where, rationals decide."""
     if isinstance(base, GraphCone):
-        slack = (1 + _fraction(sum(max(value, -value) for value in residual))) / 2**70
+        slack = (1 + _fraction(sum(map(abs, residual)))) / 2**70
         return dyadic_up(_fraction(max(residual)) + slack, BITS)
     if not isinstance(base, CompleteCone):
         return Fraction(max(residual))
@@ -220,7 +225,7 @@ def _shift_in_units(base: Cone, residual: Sequence[Number]) -> Fraction:
             count += direction
     if base.level.ratio.lower == base.level.ratio.upper:
         return dyadic_up(_fraction(worst), BITS)
-    slack = gh * sum(max(value, -value) for value in ordered) + abs(worst) * size * gh
+    slack = gh * sum(map(abs, ordered)) + abs(worst) * size * gh
     return dyadic_up(_fraction(worst + slack / (size << 78)), BITS)
 
 

@@ -222,13 +222,12 @@ class _Leaves:
             points = [p * (1 - k * middle) + at] * 2
             if not points[0] > 0:
                 return None
+        logs = [1 + t.log() for t in points]
+        fixed = [p * (part - n * o) + t for part, t, o in zip(parts, points, interval, strict=True)]
         pairs = []
         for c in ends:
-            values = [
-                p * part + t - (own + c) * (1 + t.log()) - n * p * o
-                for part, t, own, o in zip(parts, points, slack, interval, strict=True)
-            ]
-            pairs.append(values[0].max(values[1]))
+            low, high = (own - (w + c) * log for own, w, log in zip(fixed, slack, logs, strict=True))
+            pairs.append(low.max(high))
         return pairs[0], pairs[1]
 
 

@@ -22,6 +22,7 @@ from rropt.routes.crew import Crew
 from rropt.routes.curves import curve_of, has_curve
 from rropt.routes.designs import solve_design
 from rropt.routes.elastic import farkas_candidate
+from rropt.routes.exchanges import exchanged
 from rropt.routes.master import Priced, generate, tie_groups
 from rropt.routes.pricing import LdpPricer
 from rropt.routes.rays import ENUMERATED
@@ -180,9 +181,10 @@ def _generated(program: Program, effort: Effort, search: bool) -> Answer:
         pricer = LdpPricer(program.weights, curve, a)
         found = pricer.search(effort.gap / 8, NODES[level], lambda: bool(effort.stopped()))
         good = sorted(((price, key) for key, price in found.corners.items() if price > 0), reverse=True)
-        columns = [
-            np.unpackbits(np.frombuffer(key, dtype=np.uint8), count=k).astype(bool) for _, key in good[: ADDED * k]
-        ]
+        best = [np.frombuffer(key, dtype=np.uint8) for _, key in good[: ADDED * k]]
+        columns = list(np.unpackbits(np.array(best), axis=1, count=k).astype(bool)) if best else []
+        if columns:
+            columns += list(exchanged(pricer.knapsack, np.array(columns)))
         if ties:
             columns = [turned for members in columns for turned in rotations(members, ties, k).T]
         table = np.array(columns).T if columns else np.zeros((k, 0), dtype=bool)

@@ -34,7 +34,8 @@ CLOSE = 0.75
 BRIEF = 100_000
 """Entries of a master that HiGHS solves again within milliseconds: nothing need interrupt it."""
 KEPT = 12
-"""Columns the master keeps, for each input, before the idle half is dropped."""
+"""Columns the master keeps, for each input, before the idle half is dropped; twice as many each time that nothing was
+gained since the last drop, for columns that leave and come back may go round for ever."""
 
 Pricer = Callable[[FloatArray, int], Priced]
 """From prices and a level of effort, 0 upwards, to columns and a bound on all."""
@@ -120,6 +121,7 @@ class Master:
         self.status, self.seconds, self.value = "not started", 0.0, -np.inf
         self.theta: FloatArray | None = None
         self.prices: FloatArray = np.zeros(len(anchor))
+        self._kept, self._dropped_at = KEPT * len(anchor), -np.inf
 
     def _cold(self) -> LpModel:
         k, n = self.columns.shape
@@ -170,11 +172,14 @@ class Master:
         self._lp.add_columns(worth, sparse.csc_matrix(columns))
 
     def _drop_idle(self) -> None:
-        k, n = self.columns.shape
-        if n <= KEPT * k or self.theta is None:
+        if self.columns.shape[1] <= self._kept or self.theta is None:
             return
+        if self.value <= self._dropped_at:
+            self._kept *= 2
+            return
+        self._dropped_at = self.value
         loss = self.prices @ self.columns - self.worth
-        keep = (self.theta > 0) | (loss <= np.partition(loss, KEPT * k // 2)[KEPT * k // 2])
+        keep = (self.theta > 0) | (loss <= np.partition(loss, self._kept // 2)[self._kept // 2])
         self._lp.keep_columns(keep)
         self._seen -= {_key(column) for column in self.columns[:, ~keep].T}
         self.columns, self.worth, self.theta = self.columns[:, keep], self.worth[keep], self.theta[keep]
