@@ -95,8 +95,8 @@ class Gain:
         return self.size, self.number, self.epsilon
 
     def percent(self, form: str) -> float:
-        """What the mechanism of a form has more than PolyOpt's, in percent."""
-        return 100.0 * (self.optima[form].value / self.optima["polytope"].value - 1.0)
+        """What the mechanism of a form has more than PolyOpt can have, by its bound, in percent."""
+        return 100.0 * (self.optima[form].value / self.optima["polytope"].bound - 1.0)
 
     @property
     def most(self) -> float:
