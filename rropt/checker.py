@@ -64,7 +64,8 @@ MAX_MATRIX = 4096  # k * m in a branch-tree over columns
 MAX_SEARCH = 10**8  # k * tree nodes of a box tree, k * m * tree nodes over columns
 MAX_OFF_DIAGONALS = 10**7  # k * leaves over off-diagonals
 MAX_BLOCK = 12  # inputs of a block of a robust cone
-MAX_SHAPES = 10**8  # elements of `shapes` * (sum over blocks U of 2^|U| (|U| + 1))
+MAX_SHAPES = 10**8  # elements of `shapes` * (sum over blocks U of 2^|U| (|U| + 1)), in version 3
+MAX_LATER_SHAPES = 4 * 10**8  # the same from version 4 on
 MAX_CONFIDENCE_INPUTS = 512
 MAX_MEMBERSHIP = 10**7  # m * k * blocks of a confidence cone
 MAX_CUTS = 10**6  # cuts * k
@@ -2711,7 +2712,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     if isinstance(cone.sets, _Robust):
         if version > 3 and isinstance(value, dict) and "levels" in value:
             return _read_levels(value, where, problem, cone.sets, rats)
-        return _read_shapes(value, where, problem, cone.sets, rats)
+        return _read_shapes(value, where, problem, cone.sets, rats, version)
     if kind == "column-dual" and utility in DESIGNS:
         return _read_design_dual(value, where, problem, rats)
     by_tree = kind == "column-dual" and utility == "mutual_information"
@@ -3065,7 +3066,9 @@ def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_
     return cuts
 
 
-def _read_shapes(value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals) -> _Proof:
+def _read_shapes(
+    value: object, where: Where, problem: _Problem, sets: _Robust, rats: _Rationals, version: int
+) -> _Proof:
     """ "`mutual_information`, `robust`: key `shapes` and no other"; "a list of |S| flat lists"."""
     keys = _read_object(value, where, "kind prices shapes")
     _read_size_of_blocks(sets, "problem.cone")
@@ -3076,7 +3079,8 @@ def _read_shapes(value: object, where: Where, problem: _Problem, sets: _Robust, 
     nodes = sum(map(len, trees))
     _limit(nodes, MAX_PRODUCT, at, "tree nodes")
     vertices = sum((len(block) + 1) << len(block) for block in sets.blocks)
-    _limit(nodes * vertices, MAX_SHAPES, at, "elements of shapes * (sum over blocks of 2^|U| (|U| + 1))")
+    most = MAX_SHAPES if version == 3 else MAX_LATER_SHAPES
+    _limit(nodes * vertices, most, at, "elements of shapes * (sum over blocks of 2^|U| (|U| + 1))")
     shapes: list[list[ShapeToken]] = []
     for i, tree in enumerate(trees):
         items = enumerate(tree)

@@ -87,7 +87,7 @@ def test_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
         "prices": ["0", "0"],
         "shapes": [[["b", "-1"], "2", ["3", "-1"]], [["w", "1"], "1", [1, "1/2"], "1", "1"]],
     }
-    found = read(value, "proof", made, ROBUST, rats()).shapes
+    found = read(value, "proof", made, ROBUST, rats(), 3).shapes
     leaf = lambda t, slope=None: checker._ShapeLeaf((t, 1), slope)  # noqa: E731
     assert found[0] == [checker._Split("b", 0, Fraction(-1)), leaf(2), leaf(3, Fraction(-1))]
     assert found[1] == [
@@ -107,7 +107,7 @@ def test_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
         (7, "[0]: expected a list"),
         (["1"], "[0]: "),
     ):
-        refused(f"proof.shapes[0]{words}", read, {**value, "shapes": [[item], ["1"]]}, "proof", made, ROBUST, rats())
+        refused(f"proof.shapes[0]{words}", read, {**value, "shapes": [[item], ["1"]]}, "proof", made, ROBUST, rats(), 3)
     for constant, most, name in (
         ("MAX_PRODUCT", 8, "tree nodes: 8"),
         ("MAX_SHAPES", 64, "elements of shapes * (sum over blocks of 2^|U| (|U| + 1)): 64"),
@@ -115,9 +115,16 @@ def test_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with monkeypatch.context() as changed:
             changed.setattr(checker, constant, most)
-            assert read(value, "proof", made, ROBUST, rats())
+            assert read(value, "proof", made, ROBUST, rats(), 3)
             changed.setattr(checker, constant, most - 1)
-            refused(name, read, value, "proof", made, ROBUST, rats())
+            refused(name, read, value, "proof", made, ROBUST, rats(), 3)
+    monkeypatch.setattr(checker, "MAX_SHAPES", 1)
+    for most in (64, 63):
+        monkeypatch.setattr(checker, "MAX_LATER_SHAPES", most)
+        if most == 64:
+            assert read(value, "proof", made, ROBUST, rats(), 4)
+        else:
+            refused("elements of shapes", read, value, "proof", made, ROBUST, rats(), 4)
 
 
 def test_levels(monkeypatch: pytest.MonkeyPatch) -> None:

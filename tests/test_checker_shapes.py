@@ -621,8 +621,24 @@ def test_a_limit_is_named(constant: str, most: int, name: str, monkeypatch: pyte
     assert check_bytes(encode(LOOSE)).proved
 
 
+@pytest.mark.parametrize(
+    ("version", "limit", "other"),
+    [(3, "MAX_SHAPES", "MAX_LATER_SHAPES"), (4, "MAX_LATER_SHAPES", "MAX_SHAPES")],
+)
+def test_the_limit_of_a_version_is_its_own(
+    version: int, limit: str, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = {**LOOSE, "version": version}
+    monkeypatch.setattr(checker, other, 1)
+    for most in (8 * 24, 8 * 24 - 1):
+        monkeypatch.setattr(checker, limit, most)
+        verdict = check_bytes(encode(document))
+        assert verdict.proved if most == 8 * 24 else "elements of shapes" in verdict.reason
+
+
 def test_the_limits_of_version_3() -> None:
     assert (checker.MAX_BLOCK, checker.MAX_SHAPES, checker.MAX_CUTS) == (12, 10**8, 10**6)
+    assert checker.MAX_LATER_SHAPES == 4 * 10**8
     assert (checker.MAX_CONFIDENCE_INPUTS, checker.MAX_MEMBERSHIP) == (512, 10**7)
 
 

@@ -37,8 +37,8 @@ SLACK = Fraction(1, 2**76)
 """What is left free in a leaf, as a share of its terms: more than the format's 2^-80."""
 TRIALS = 12
 """Margins tried, each eight times the one before."""
-CHECKED = 10**8
-"""The format's limit on the elements times what the vertex lists of all blocks take."""
+EARLIER, CHECKED = 10**8, 4 * 10**8
+"""The limits of versions 3 and 4 of the format on the elements times what the vertex lists of all blocks take."""
 GIVEN_UP = 0.02
 """The share of a missed target that may be lost for a shorter proof."""
 STEEPEST = 600.0
@@ -85,14 +85,15 @@ def prove_shapes(
                     "prices": [rational_text(price) for price in prices],
                     "shapes": trees,
                 }
-                return Proof(payload, sum(prices, Fraction(0)), ASSUMPTIONS, 3)
+                version = 3 if sum(map(len, trees)) <= most_elements(shapes, EARLIER) else 4
+                return Proof(payload, sum(prices, Fraction(0)), ASSUMPTIONS, version)
         margin *= 8
     return None
 
 
-def most_elements(shapes: BlockShapes) -> int:
+def most_elements(shapes: BlockShapes, limit: int = CHECKED) -> int:
     """Elements that the format allows a proof to have."""
-    return int(CHECKED // sum((len(part.lower) + 1) << len(part.lower) for part in shapes.parts))
+    return int(limit // sum((len(part.lower) + 1) << len(part.lower) for part in shapes.parts))
 
 
 def least_bound(roots: Sequence[ShapeNode | LevelNode], most: int) -> float:

@@ -106,7 +106,9 @@ class Gain:
     @property
     def closed(self) -> bool:
         """Whether the gain of exact is known: it and PolyOpt were certified to the gap that was wanted."""
-        return all(self.optima[form].status == "certified" for form in ("polytope", "exact"))
+        polytope, exact = self.optima["polytope"], self.optima["exact"]
+        certified = polytope.status == exact.status == "certified"
+        return certified and exact.bound - exact.value <= SHARE * polytope.bound
 
 
 def instances(source: Path) -> list[Instance]:
@@ -133,7 +135,8 @@ def settle(row: Instance, time_limit: float = TIME_LIMIT) -> Gain:
     optima: dict[str, Optimum] = {}
     level = (0.0, math.inf)
     for form in FORMS:
-        gap = POLYTOPE_GAP if form == "polytope" else max(SHARE * optima["polytope"].value, POLYTOPE_GAP)
+        # A gap is relative for values above 1.
+        gap = POLYTOPE_GAP if form == "polytope" else max(SHARE * min(optima["polytope"].value, 1.0), POLYTOPE_GAP)
         begun = time.process_time()
         found = Problem(goal, [RLDP(row.epsilon, confidence, form)]).solve(gap=gap, time_limit=time_limit)
         seconds = time.process_time() - begun
