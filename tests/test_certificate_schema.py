@@ -33,7 +33,7 @@ BEYOND = (
     r"expected \d+ elements, found",  # lengths that k, m, J, the rows or the blocks ask for
     r"expected 1 or \d+ elements",
     r"duplicate key",  # JSON readers keep one
-    r"expected an integer from 0 to \d+, found the integer",
+    r"expected an integer from 0 to -?\d+, found the integer",
     r"not in lowest terms",
     r"do(es)? not increase strictly|the cuts decrease",
     r"is not an edge|from \d+ to itself|occurs twice|none of the categories|is in two blocks|is in no block",
