@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
+from typing import TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
 
 from rropt.errors import InputError
+
+T = TypeVar("T")
 
 BITS = 256
 """Working precision of every enclosure, in bits: far above the 2^-90 that a certificate's value needs."""
@@ -90,6 +93,11 @@ def coefficient(number: object, where: str) -> Fraction:
     if size and not (size <= LARGEST_COEFFICIENT * parts and parts <= LARGEST_COEFFICIENT * size):
         raise InputError("the number is too large or too small for a solver", where, "rescale it")
     return value
+
+
+def of_each(function: Callable[[Fraction], T], values: Iterable[Fraction]) -> dict[int, T]:
+    """`function` of every object among `values`, by its id, asked once where many are one object."""
+    return {name: function(value) for name, value in {id(value): value for value in values}.items()}
 
 
 def rational_text(value: Fraction) -> str:

@@ -20,7 +20,7 @@ from rropt.approximate import ApproximateBound, Event
 from rropt.block_cones import RobustCone
 from rropt.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, reach
 from rropt.confidence_cone import ConfidenceCone
-from rropt.exact import rational_text
+from rropt.exact import of_each, rational_text
 from rropt.floors import ConcaveFloor
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mixtures import Mixture
@@ -86,7 +86,7 @@ class Linear(Utility):
     def matrix(self, inputs: int, outputs: int) -> FloatArray:
         """The costs as an inputs x outputs float array."""
         table = np.zeros((inputs, outputs))
-        floats = {name: float(value) for name, value in {id(value): value for *_, value in self.cost}.items()}
+        floats = of_each(float, (value for *_, value in self.cost))
         for x, y, value in self.cost:
             table[x, y] = floats[id(value)]
         return table

@@ -27,6 +27,7 @@ from rropt.exact import (
     float_down,
     float_up,
     log_enclosure,
+    of_each,
     rational,
     rational_text,
     shown,
@@ -304,3 +305,16 @@ def test_what_a_table_shows_stays_true(value: Fraction | float, digits: int, dow
 def test_a_float_is_its_own_directed_rounding() -> None:
     for value in (0.1, -0.1, 0.0, math.inf, -math.inf):
         assert float_down(value) == value == float_up(value)
+
+
+def test_a_function_is_asked_once_for_each_object() -> None:
+    half, other, third = F(1, 2), F(1, 2), F(1, 3)
+    asked: list[F] = []
+
+    def doubled(value: F) -> F:
+        asked.append(value)
+        return 2 * value
+
+    found = of_each(doubled, [half, third, half, other])
+    assert found == {id(half): 1, id(third): F(2, 3), id(other): 1}
+    assert len(asked) == 3

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from operator import neg, pos
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +18,7 @@ from scipy import sparse
 from rropt.approximate import Event
 from rropt.certificates import Proof
 from rropt.cones import CompleteCone, Cone, FloatArray, FreeCone, GraphCone, base_cone, cone_rows, ratio_edges
-from rropt.exact import dyadic_up, rational_text
+from rropt.exact import dyadic_up, of_each, rational_text
 from rropt.programs import BayesGain, Linear, Program
 from rropt.routes.base import Dual
 from rropt.routes.lp import PATIENCE, LpModel
@@ -80,8 +81,7 @@ def prove_linear(program: Program, dual: Dual) -> Proof:
     assert isinstance(program.utility, Linear) and program.outputs is not None
     costs: list[list[Entry]] = [[] for _ in program.outputs]
     # Costs that are one object stay one, so that each is negated here, and raised below, once.
-    each = {id(value): value for *_, value in program.utility.cost}
-    signed = {name: value if program.sign > 0 else -value for name, value in each.items()}
+    signed = of_each(pos if program.sign > 0 else neg, (value for *_, value in program.utility.cost))
     for x, y, value in program.utility.cost:
         costs[y].append((x, signed[id(value)]))
     found = repaired(_listed(program, dual), dual, costs, program.approximate is not None)
@@ -133,8 +133,7 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spa
     raised = _exactly if isinstance(base, FreeCone) else _in_units
     start = [-raised(price) for price in prices]
     residuals = [list(start) for _ in costs]
-    known = {id(cost): cost for own in costs for _, cost in own}
-    units = {name: raised(cost) for name, cost in known.items()}
+    units = of_each(raised, (cost for own in costs for _, cost in own))
     for own, column in zip(costs, residuals, strict=True):
         for x, cost in own:
             column[x] += units[id(cost)]
