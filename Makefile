@@ -49,7 +49,7 @@ coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --show-missing --fail-under=100
 
-# Changes every condition of the checker, one at a time, and says which changes no test notices; a quarter of an hour.
+# Changes every condition of the checker, one at a time, and says which changes no test notices; some ten minutes.
 mutation: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutation.py $(MUTATION)
 

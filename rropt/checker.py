@@ -22,7 +22,8 @@ entropies of rows, with entropy-dual in section 6; and the utility inverse_trace
 enclosure and one of section 6 for its proofs. What only version 4 has: approximate privacy, in sections 4 and 5 and
 with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
 inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
-`levels` for robust cones, after `shapes`; and the tree of chi-square information, which is that of mutual information.
+`levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
+chi-square information, which is that of mutual information.
 """
 
 from __future__ import annotations
@@ -727,6 +728,11 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_shapes(problem, proof)
     elif proof.levels:
         _check_levels(problem, proof)
+    elif proof.cases:
+        assert isinstance(problem.cone.sets, _Confidence)
+        _check_coverage(proof.cases, "cases", sum(weight > 0 for weight in problem.weights))
+        _check_cuts(problem.cone.sets, proof.cuts)
+        _check_cases(problem, proof, problem.cone.sets)
     elif proof.boxes:
         _check_coverage(proof.boxes, "boxes")
         if isinstance(problem.cone.sets, _Confidence):
@@ -2563,6 +2569,20 @@ class _BoxLeaf(NamedTuple):
     e: list[int]
 
 
+class _PartLeaf(NamedTuple):
+    """A leaf of the tree of one block, inside the leaf of a case."""
+
+    u: Counts  # [i, INT]
+
+
+class _CaseLeaf(NamedTuple):
+    """A leaf of a case: the trees of its blocks follow one another in parts."""
+
+    t: Pair
+    u: Counts  # [i, INT]
+    parts: list[_Split | _PartLeaf]
+
+
 class _ColumnsLeaf(NamedTuple):
     """A leaf of a branch-tree over the columns of a matrix: a and l as INT."""
 
@@ -2596,6 +2616,7 @@ class _LevelLeaf(NamedTuple):
 BoxToken: TypeAlias = "_Split | _BoxLeaf | _ColumnsLeaf | _OffDiagonalsLeaf"
 ShapeToken: TypeAlias = "_Split | _ShapeLeaf"
 LevelToken: TypeAlias = "_Split | _LevelLeaf"
+CaseToken: TypeAlias = "_Split | _CaseLeaf"
 
 
 class _Weights(NamedTuple):
@@ -2650,7 +2671,7 @@ class _Proof:
 
     prices: a; rows: l; flows, multipliers: one list per column under test; tree: of corners.
     boxes: of a box tree or a branch-tree, unit: its D; most: the `yield` of a branch-tree. cuts: of a confidence cone.
-    shapes, levels: of a robust cone, one tree for each block.
+    cases: in the place of boxes, one tree after the other. shapes, levels: of a robust cone, one tree for each block.
     weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
     forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue. events:
     of approximate problems. known: the word of that key.
@@ -2679,6 +2700,7 @@ class _Proof:
     risk_limits: list[_RiskLimit] = field(default_factory=list)
     risk_tree: RiskTree = field(default_factory=list)
     levels: list[list[LevelToken]] = field(default_factory=list)
+    cases: list[CaseToken] = field(default_factory=list)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -2724,6 +2746,8 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         if not can_have_tree and version == 1:
             _unreadable((where, "kind"), "in version 1, mutual_information has a bound on a complete cone only")
         by_boxes = not can_have_tree or (version > 1 and isinstance(value, dict) and "boxes" in value)
+    if by_boxes and version > 3 and isinstance(cone.sets, _Confidence) and isinstance(value, dict) and "cases" in value:
+        return _read_cases(value, where, problem, cone.sets, rats)
     if by_boxes:
         return _read_box_tree(value, where, problem, rats)
     of_entropy = kind in ("entropy-dual", "entropy-farkas")
@@ -3044,6 +3068,52 @@ def _read_box_tree(
     return _Proof(
         "column-dual", prices, [], [], [], [], unit, boxes, cuts=cuts or [], forms=forms or [], factors=factors or []
     )
+
+
+def _read_cases(value: object, where: Where, problem: _Problem, sets: _Confidence, rats: _Rationals) -> _Proof:
+    """column-dual for mutual_information and a confidence cone: "keys `unit`, `cases` and `cuts`, no `boxes`"."""
+    k, at = problem.k, (where, "cases")
+    keys = _read_object(value, where, "kind prices unit cases cuts")
+    prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of cases")
+    cuts = _read_cuts(keys["cuts"], (where, "cuts"), sets, k)
+    terms, elements = _Terms(at), 0
+
+    def multipliers(number: object, place: Where) -> Counts:
+        u = _read_counts(number, place, (len(cuts),))
+        terms.add(len(u) * k, "k * entries of u")
+        return u
+
+    def split(item: list[object], place: Where) -> _Split:
+        z, number = _read_list(item, place, exactly=2)
+        return _Split(_read_index(z, (place, 0), k), 0, _read_positive(number, (place, 1), rats))
+
+    def listed(tree: object, place: Where) -> list[object]:
+        nonlocal elements
+        values = _read_list(tree, place, least=1)
+        elements += len(values)
+        _limit(elements, MAX_PRODUCT, at, "tree nodes")
+        _limit(elements * k, MAX_SEARCH, at, "k * tree nodes")
+        return values
+
+    cases: list[CaseToken] = []
+    for i, item in enumerate(listed(keys["cases"], at)):
+        at_i = (at, i)
+        if isinstance(item, list):
+            cases.append(split(item, at_i))
+            continue
+        own = _read_object(item, at_i, "t u parts")
+        t, u = _pair(_read_positive(own["t"], (at_i, "t"), rats)), multipliers(own["u"], (at_i, "u"))
+        parts: list[_Split | _PartLeaf] = []
+        for j, part in enumerate(listed(own["parts"], (at_i, "parts"))):
+            at_j = ((at_i, "parts"), j)
+            if isinstance(part, list):
+                parts.append(split(part, at_j))
+            else:
+                parts.append(_PartLeaf(multipliers(_read_object(part, at_j, "u")["u"], (at_j, "u"))))
+        cases.append(_CaseLeaf(t, u, parts))
+    return _Proof("column-dual", prices, [], [], [], [], unit, cuts=cuts, cases=cases)
 
 
 def _read_cuts(value: object, where: Where, sets: _Confidence, k: int) -> list[_Weights]:
@@ -3716,9 +3786,11 @@ def _exp_of_difference(value: Pair, most: Pair, tau: Fraction) -> int:
 # --------------------------------------------------------------------------------------------------------
 
 
-def _check_coverage(tree: Sequence[object], name: str) -> None:
-    """ "exactly one full binary tree: it runs out exactly when the stack does [...] what coverage means"."""
-    pending = 1
+def _check_coverage(tree: Sequence[object], name: str, roots: int = 1) -> None:
+    """ "exactly one full binary tree: it runs out exactly when the stack does [...] what coverage means"; or so many
+    trees, one after the other.
+    """
+    pending = roots
     for i, token in enumerate(tree):
         if pending == 0:
             raise Refuted(f"proof.{name}[{i}]: the tree was complete before this element")
@@ -4500,6 +4572,156 @@ def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, 
     spare = [excess + (sizes[block] << P) - length for block, length in zip((cut.s, cut.z), lengths, strict=True)]
     if sum(spare) - excess < 0 if sets.exact else min(spare) < 0:
         raise Refuted(f"proof.cuts[{i}]: not proved that these weights count")
+
+
+class _CaseBox(NamedTuple):
+    """The limits on a path, an entry for each input."""
+
+    lower: list[Limit]
+    upper: list[Limit | None]
+
+    def halves(self, z: int, c: Limit) -> tuple[_CaseBox, _CaseBox]:
+        """ "First the subtree with v_z <= c [...]; then the one with v_z >= c"."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        high = upper[z]
+        if high is None or c[1] < high[1]:
+            upper[z] = c
+        if c[0] > lower[z][0]:
+            lower[z] = c
+        return _CaseBox(self.lower, upper), _CaseBox(lower, self.upper)
+
+    def is_empty(self) -> bool:
+        """ "lo_z > hi_z for some z": certainly above, that is."""
+        return any(hi is not None and lo[0] > hi[1] for lo, hi in zip(self.lower, self.upper, strict=True))
+
+
+class _Cases:
+    """Cases with cuts: F(v) <= 0 on all v >= 0 of the cone with v_x = 1 and p_z v_z <= p_x.
+
+    Units are those of _Boxes: what multiplies v_z is an upper bound in units of 2^-P / (D * the sum of the weights),
+    sums are in units of 2^-2P / (D * that sum).
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof, sets: _Confidence) -> None:
+        self.weights, self.blocks = problem.weights, sets.blocks
+        self.unit, self.total = proof.unit, problem.total
+        self.minus_a = [_fixed_hi(-a * self.unit * self.total) for a in proof.prices]
+        # u enters with a minus sign, so that the rows are rounded down.
+        rows = _rows_of_cuts(problem.cone, proof.cuts)
+        self.rows = [[(x, self.total * _fixed_lo(c)) for _, x, c in row] for row in rows]
+        self.limits: dict[Pair, Limit] = {}
+
+    def limit(self, number: Pair) -> Limit:
+        """A positive number, and v log v there."""
+        if number not in self.limits:
+            n, d = number
+            self.limits[number] = _limit_at(n << P, d, _log(n, d)[1], False)
+        return self.limits[number]
+
+    def roots(self) -> list[_CaseBox]:
+        """ "lo_x = hi_x = 1; for every other z lo_z = 0 and hi_z = p_x / p_z, absent where p_z = 0"."""
+        found: list[_CaseBox] = []
+        for x, own in enumerate(self.weights):
+            if own:
+                upper = [self.limit(_pair(Fraction(own, weight))) if weight else None for weight in self.weights]
+                lower: list[Limit] = [(0, 0, 0)] * len(upper)
+                lower[x] = self.limit((1, 1))
+                found.append(_CaseBox(lower, upper))
+        return found
+
+    def holds(self, leaf: _CaseLeaf, box: _CaseBox) -> bool:
+        """ "t + sum_s G_s <= 0", G_s "the largest g over the leaves of block s that are not closed"."""
+        n, d = leaf.t
+        rate = ONE + _log(n, d)[0]
+        slopes = [a - weight * self.unit * rate for a, weight in zip(self.minus_a, self.weights, strict=True)]
+        self.subtract(slopes, leaf.u)
+        left = self.unit * self.total * _ceil_div(n << P, d) << P
+        for s, tree in enumerate(_trees(leaf.parts)):
+            g = self.largest(tree, box, self.blocks[s], slopes)
+            if g is None:
+                return False
+            left += g
+        return left <= 0
+
+    def largest(self, tree: list[_Split | _PartLeaf], box: _CaseBox, block: list[int], slopes: list[int]) -> int | None:
+        """G_s; None where a g is not finite."""
+        found: list[int] = []
+        pending = [box]
+        for token in tree:
+            own = pending.pop()
+            if isinstance(token, _Split):
+                pending += self.halves(own, token)
+            elif not own.is_empty():
+                g = self.part(token, own, block, slopes)
+                if g is None:
+                    return None
+                found.append(g)
+        return max(found)
+
+    def halves(self, box: _CaseBox, split: _Split) -> tuple[_CaseBox, _CaseBox]:
+        """The subtrees of a branch, the second one first, as a stack takes them."""
+        assert isinstance(split.x, int)
+        below, above = box.halves(split.x, self.limit(_pair(split.c)))
+        return above, below
+
+    def subtract(self, slopes: list[int], u: Counts) -> None:
+        """ "- sum_i u_i row_i", which is >= 0 on the cone."""
+        for i, number in u:
+            for x, c in self.rows[i]:
+                slopes[x] -= number * c
+
+    def part(self, leaf: _PartLeaf, box: _CaseBox, block: list[int], slopes: list[int]) -> int | None:
+        """g; None where it is not finite."""
+        inside = set(block)
+        q = [slope if z in inside else 0 for z, slope in enumerate(slopes)]
+        self.subtract(q, leaf.u)
+        g = 0
+        for z, (slope, lo, hi) in enumerate(zip(q, box.lower, box.upper, strict=True)):
+            factor = self.weights[z] * self.unit << P if z in inside else 0
+            end = 1 if slope > 0 else 0
+            at_lo = factor * lo[2] + slope * lo[end]
+            if hi is None:
+                if slope > 0:
+                    return None
+                g += at_lo
+            else:
+                g += max(at_lo, factor * hi[2] + slope * hi[end])
+        return g
+
+
+def _trees(tokens: list[_Split | _PartLeaf]) -> Iterator[list[_Split | _PartLeaf]]:
+    """The full binary trees that follow one another in a list."""
+    tree: list[_Split | _PartLeaf] = []
+    pending = 1
+    for token in tokens:
+        tree.append(token)
+        pending += 1 if isinstance(token, _Split) else -1
+        if not pending:
+            yield tree
+            tree, pending = [], 1
+
+
+def _check_parts(leaf: _CaseLeaf, blocks: list[list[int]], i: int) -> None:
+    """ "One full binary tree for each block s [...]; z must be an input of the block whose tree is being read"."""
+    _check_coverage(leaf.parts, f"cases[{i}].parts", len(blocks))
+    for s, tree in enumerate(_trees(leaf.parts)):
+        for token in tree:
+            if isinstance(token, _Split) and token.x not in blocks[s]:
+                raise Refuted(f"proof.cases[{i}].parts: branches on input {token.x} in the tree of block {s}")
+
+
+def _check_cases(problem: _Problem, proof: _Proof, sets: _Confidence) -> None:
+    """Every leaf of every case; one whose limits close it holds."""
+    search = _Cases(problem, proof, sets)
+    pending = search.roots()[::-1]
+    for i, token in enumerate(proof.cases):
+        box = pending.pop()
+        if isinstance(token, _Split):
+            pending += search.halves(box, token)
+            continue
+        _check_parts(token, sets.blocks, i)
+        if not box.is_empty() and not search.holds(token, box):
+            raise Refuted(f"proof.cases[{i}]: the inequality of this leaf fails")
 
 
 def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:

@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.json"))
 OLDER = sorted((ROOT / "tests" / "data" / "older").glob("*.json"))
 STORED = sorted((ROOT / "tests" / "data" / "second").glob("*.json"))
+CASES = [path for path in STORED if path.stem.startswith("cases-")]
 SCHEMA = json.loads((ROOT / "docs" / "certificate.schema.json").read_bytes())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
@@ -67,6 +68,43 @@ def test_a_leaf_below_cuts_has_multipliers_of_cuts() -> None:
     assert faults(document)
 
 
+def leaf_of_cases(document: Any) -> Any:
+    return next(element for element in document["proof"]["cases"] if isinstance(element, dict))
+
+
+OUTSIDE_OF_CASES = {
+    "version": lambda made: made.update(version=3),
+    "boxes besides": lambda made: made["proof"].update(boxes=made["proof"]["cases"]),
+    "no cuts": lambda made: made["proof"].pop("cuts"),
+    "no unit": lambda made: made["proof"].pop("unit"),
+    "no case": lambda made: made["proof"].update(cases=[]),
+    "branch at 0": lambda made: made["proof"]["cases"][0].__setitem__(1, "0"),
+    "branch of three": lambda made: made["proof"]["cases"][0].append("1"),
+    "leaf with n": lambda made: leaf_of_cases(made).update(n=0),
+    "leaf without u": lambda made: leaf_of_cases(made).pop("u"),
+    "leaf without t": lambda made: leaf_of_cases(made).pop("t"),
+    "t of 0": lambda made: leaf_of_cases(made).update(t="0"),
+    "t as INT": lambda made: leaf_of_cases(made).update(t=1),
+    "no parts": lambda made: leaf_of_cases(made).update(parts=[]),
+    "a multiplier of 0": lambda made: leaf_of_cases(made).update(u=[[0, 0]]),
+    "a part with t": lambda made: leaf_of_cases(made)["parts"].append({"t": "1", "u": []}),
+    "a part without u": lambda made: leaf_of_cases(made)["parts"].append({}),
+    "a part that is a leaf": lambda made: leaf_of_cases(made)["parts"].append({"t": "1", "u": [], "parts": []}),
+    "a branch of a part at 0": lambda made: leaf_of_cases(made)["parts"].insert(0, [0, "0"]),
+    "a multiplier of a part of 0": lambda made: leaf_of_cases(made)["parts"].append({"u": [[0, 0]]}),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE_OF_CASES)
+def test_what_is_no_list_of_cases(name: str) -> None:
+    document = json.loads(CASES[0].read_bytes())
+    assert faults(document) == []
+    OUTSIDE_OF_CASES[name](document)
+    data = json.dumps(document).encode()
+    assert (check_bytes(data).status, check(data)) == ("UNREADABLE", "UNREADABLE")
+    assert faults(document) != []
+
+
 def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"].endswith("2020-12/schema")
@@ -88,7 +126,8 @@ def test_there_is_an_example_of_each_kind() -> None:
         "risk-branch",
     }
     assert {"column-dual"} | {f"column-dual {form}" for form in ("tree", "boxes", "known", "shapes", "levels")} <= kinds
-    assert {"column-dual cuts", "linear-dual events", "branch-tree columns", "branch-tree off-diagonals"} <= kinds
+    assert {"column-dual cuts", "column-dual cases", "linear-dual events"} <= kinds
+    assert {"branch-tree columns", "branch-tree off-diagonals"} <= kinds
     cones = {document["problem"]["cone"]["kind"] for document in documents}
     assert cones == {"free", "complete", "graph", "polyhedral", "robust", "confidence"}
     utilities = {document["problem"]["utility"]["kind"] for document in documents}
@@ -177,6 +216,6 @@ def test_the_schema_refuses_structural_mutants_and_nothing_else(path: Path) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", EXAMPLES, ids=names(EXAMPLES))
+@pytest.mark.parametrize("path", EXAMPLES + CASES, ids=names(EXAMPLES + CASES))
 def test_of_many_mutants(path: Path) -> None:
     assert compared(path, 250)["refused"] >= 100

@@ -16,6 +16,7 @@ import oracle
 import pytest
 import test_checker_approximate
 import test_checker_boxes
+import test_checker_cases_damage
 import test_checker_columns
 import test_checker_criteria
 import test_checker_cuts
@@ -292,10 +293,11 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
 ISOLATED += [*test_checker_boxes.ISOLATED, *test_checker_columns.ISOLATED, *test_checker_offdiagonal.ISOLATED]
 ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_checker_entropy.ISOLATED]
 ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED, *test_checker_criteria.ISOLATED]
-ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED]
+ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
-              "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof", "_check_certificate",
+              "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",
+              "_check_certificate",
               "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels"}  # fmt: skip
 SINGLE = sorted({name for _, names, _ in ISOLATED for name in names})
 

@@ -155,6 +155,8 @@ def expected(document: Json) -> set[str]:
         branches = "structure" in problem and kind == "branch-tree"
         found |= {"_check_coverage", "_check_off_diagonals" if branches else "_check_boxes"}
         found |= {"_check_cuts"} if cone["kind"] == "confidence" else set()
+    elif "cases" in proof:
+        found |= {"_check_coverage", "_check_cuts", "_check_cases"}
     elif "tree" in proof:
         found |= {"_check_coverage", "_check_tree"}
     elif names.keys() & proof.keys():

@@ -51,6 +51,8 @@ def refusal(document: Json, version: int) -> str:
         return "problem.cone.kind: expected one of complete, graph, free, polyhedral, found the string "
     if version == 1:
         return "proof.kind: in version 1, mutual_information has a bound on a complete cone only"
+    if "cases" in proof:
+        return "proof: the key 'boxes' is missing"
     return "proof: the key 'shapes' is missing" if "shapes" not in proof and problem["cone"]["kind"] == "robust" else (
         "proof: the key 'unit' is missing"
     )  # fmt: skip

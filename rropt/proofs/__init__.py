@@ -11,6 +11,7 @@ from rropt.design_utilities import DesignUtility
 from rropt.errors import Refusal
 from rropt.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy
 from rropt.proofs.boxes import prove_boxes
+from rropt.proofs.cases import prove_cases
 from rropt.proofs.column_dual import prove_information
 from rropt.proofs.cuts import prove_cuts
 from rropt.proofs.designs import prove_design
@@ -82,7 +83,8 @@ def _prove_columns(program: Program, dual: Dual | None, effort: Effort, target: 
         else:
             proof = prove_shapes(program, dual, target, stop=effort.closing())
     elif dual is not None and isinstance(program.cone, ConfidenceCone):
-        proof, why = prove_cuts(program, dual), "no tree of boxes and cuts bounds every column"
+        proof = prove_cuts(program, dual) if dual.cases is None else prove_cases(program, dual)
+        why = "no tree of boxes and cuts bounds every column"
     elif dual is not None:
         proof = prove_boxes(program, dual, target, stop=effort.closing())
         why = "no box tree bounds every column at the prices found"

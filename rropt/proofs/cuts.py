@@ -8,6 +8,7 @@ raised along the prior by what the worst leaf leaves open.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from flint import arb, ctx
 
 from rropt.certificates import Proof
+from rropt.cones import FloatArray
 from rropt.confidence_cone import ConfidenceCone
 from rropt.exact import ball, dyadic_up, rational_text
 from rropt.programs import Program
@@ -36,9 +38,7 @@ def prove_cuts(program: Program, dual: Dual) -> Proof | None:
     writer = _Writer(program, dual.cuts)
     if not writer.unit:
         return None
-    prices = [dyadic_up(Fraction(float(price)), PRICE_BITS) for price in dual.prices]
-    for extra in UNSEEN:
-        raised = [price if weight else price + extra for price, weight in zip(prices, program.weights, strict=True)]
+    for raised in unseen_raised(program, dual):
         with ctx.workprec(PRECISION):
             tree, worst = writer.written([exact_ball(price) for price in raised])
             if not worst.is_finite():
@@ -51,42 +51,64 @@ def prove_cuts(program: Program, dual: Dual) -> Proof | None:
             "prices": [rational_text(price) for price in final],
             "unit": str(writer.unit),
             "boxes": tree,
-            "cuts": writer.cuts,
+            "cuts": writer.cuts.items,
         }
         return Proof(payload, sum(final, Fraction(0)), (), 3)
     return None
 
 
+def unseen_raised(program: Program, dual: Dual) -> Iterator[list[Fraction]]:
+    """The prices on their grid, those of inputs without prior raised by more each time."""
+    prices = [dyadic_up(Fraction(float(price)), PRICE_BITS) for price in dual.prices]
+    for extra in UNSEEN:
+        yield [price if weight else price + extra for price, weight in zip(prices, program.weights, strict=True)]
+
+
+class WrittenCuts:
+    """Cuts of a confidence cone as the format has them (`items`), and their `rows` as (input, ball); those that cannot
+    be proved to count are left out, and what uses them is a little weaker."""
+
+    def __init__(
+        self, cone: ConfidenceCone, cuts: Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...]]], used: list[int]
+    ) -> None:
+        self._number: dict[int, int] = {}
+        self.rows: list[list[tuple[int, arb]]] = []
+        self.items: list[dict[str, object]] = []
+        level = cone.level
+        with ctx.workprec(PRECISION):
+            gamma = ball(level.epsilon).exp() if level.epsilon is not None else ball(level.gamma or Fraction(1))
+            for cut in used:
+                s, z, first, second = cuts[cut]
+                if not cone.affordable(s, z, first, second):
+                    continue
+                self._number[cut] = len(self.items)
+                self.items.append(
+                    {"pair": [s, z], "first": [str(weight) for weight in first], "second": [str(w) for w in second]}
+                )
+                one, two = sum(first), sum(second)
+                self.rows.append(
+                    [(x, ball(Fraction(w, one))) for x, w in zip(cone.blocks[s], first, strict=True) if w]
+                    + [(x, -gamma * ball(Fraction(w, two))) for x, w in zip(cone.blocks[z], second, strict=True) if w]
+                )
+
+    def multipliers(self, cuts: np.ndarray, values: FloatArray, unit: int) -> list[tuple[int, int]]:
+        """(number of a cut, its multiplier over the unit), increasing, all positive."""
+        scaled = zip(cuts.tolist(), values.tolist(), strict=True)
+        own = ((self._number[cut], round(value * unit)) for cut, value in scaled if cut in self._number)
+        return sorted((cut, amount) for cut, amount in own if amount > 0)
+
+
 class _Writer:
-    """The cuts that a tree uses, as the format has them, and its leaves in balls."""
+    """The leaves of a tree in balls."""
 
     def __init__(self, program: Program, found: CutTree) -> None:
         assert isinstance(program.cone, ConfidenceCone)
         self._program, self._root = program, found.root
         leaves = [box for box in found.root.nodes() if box.parts is None]
         self.unit = unit_for([*(box.values for box in leaves), np.array([box.nu for box in leaves])])
-        cone = program.cone
-        used = sorted({int(cut) for box in leaves for cut in box.cuts})
-        self._number: dict[int, int] = {}
-        self._rows: list[list[tuple[int, arb]]] = []
-        self.cuts: list[dict[str, object]] = []
+        self.cuts = WrittenCuts(program.cone, found.cuts, sorted({int(cut) for box in leaves for cut in box.cuts}))
         with ctx.workprec(PRECISION):
-            level = cone.level
-            gamma = ball(level.epsilon).exp() if level.epsilon is not None else ball(level.gamma or Fraction(1))
             self._p = [exact_ball(p) for p in program.prior]
-            for cut in used:
-                s, z, first, second = found.cuts[cut]
-                if not cone.affordable(s, z, first, second):
-                    continue  # without it the leaves that use it are a little weaker
-                self._number[cut] = len(self.cuts)
-                self.cuts.append(
-                    {"pair": [s, z], "first": [str(weight) for weight in first], "second": [str(w) for w in second]}
-                )
-                one, two = sum(first), sum(second)
-                self._rows.append(
-                    [(x, ball(Fraction(w, one))) for x, w in zip(cone.blocks[s], first, strict=True) if w]
-                    + [(x, -gamma * ball(Fraction(w, two))) for x, w in zip(cone.blocks[z], second, strict=True) if w]
-                )
         self._chords: dict[tuple[Fraction, Fraction], tuple[arb, arb]] = {}
 
     def written(self, prices: list[arb]) -> tuple[list[Any], arb]:
@@ -99,7 +121,7 @@ class _Writer:
             box, (lower, upper) = stack.pop()
             if box.parts is None:
                 nu = round(box.nu * self.unit)
-                own = self._multipliers(box)
+                own = self.cuts.multipliers(box.cuts, box.values, self.unit)
                 left = self._left(lower, upper, prices, nu, own)
                 worst = arb("inf") if left is None else worst.max(left)
                 items.append({"n": nu, "f": [], "u": [[cut, amount] for cut, amount in own]})
@@ -111,12 +133,6 @@ class _Writer:
             above = lower if lower[at] >= c else (*lower[:at], c, *lower[at + 1 :])
             stack += [(box.parts[1], (above, upper)), (box.parts[0], (lower, below))]
         return items, worst
-
-    def _multipliers(self, box: CutBox) -> list[tuple[int, int]]:
-        """(number of a cut, its multiplier over the unit), increasing, all positive."""
-        scaled = zip(box.cuts.tolist(), box.values.tolist(), strict=True)
-        own = ((self._number[cut], round(value * self.unit)) for cut, value in scaled if cut in self._number)
-        return sorted((cut, amount) for cut, amount in own if amount > 0)
 
     def _left(
         self,
@@ -133,7 +149,7 @@ class _Writer:
         residual = [-price - n * p for price, p in zip(prices, self._p, strict=True)]
         for cut, multiplier in multipliers:
             amount = arb(multiplier) / unit
-            for x, value in self._rows[cut]:
+            for x, value in self.cuts.rows[cut]:
                 residual[x] -= amount * value
         for x, weight in enumerate(self._program.weights):
             low, high = lower[x], upper[x]

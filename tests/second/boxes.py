@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from flint import fmpq
@@ -104,6 +104,13 @@ def read_leaf(reader: Reader, value: Any, problem: Problem, rows: int | None, fo
     return Leaf(integer(value["n"]), flows, multipliers, points, e)
 
 
+def limit_leaves(problem: Problem, elements: Iterable[Any]) -> None:
+    """What all leaves together may name of rows and of `given`."""
+    leaves = [one for one in elements if isinstance(one, Leaf)]
+    must(problem.k * sum(len(leaf.u) for leaf in leaves) <= 10**9, "limit: k * (entries of u)")
+    must(problem.k * sum(len(leaf.t) for leaf in leaves) <= 10**9, "limit: k * J * (lists t)")
+
+
 def prices_left(cone: Slice, leaf: Leaf, unit: int, prices: Sequence[fmpq]) -> list[fmpq]:
     """- a_x - nu p_x - flows out + ratio * flows in - u.rows, upper ends."""
     r = [-a - fmpq(leaf.n, unit) * p for a, p in zip(prices, cone.p, strict=True)]
@@ -130,7 +137,7 @@ def information_leaf(problem: Problem, cone: Slice, leaf: Leaf, unit: int, price
         if p > 0:
             top = box.hi[x]
             assert top is not None  # p_x > 0 limits v_x
-            slope, start = _chord(squares, box.lo[x], top)
+            slope, start = chord(squares, box.lo[x], top)
             r[x] += p * slope
             b += p * start
     given = problem.utility.get("given")
@@ -156,13 +163,59 @@ def add_box(b: Any, r: list[Any], box: Box) -> bool:
     return bool(b <= 0)
 
 
-def _chord(squares: bool, lo: fmpq, hi: fmpq) -> tuple[Any, Any]:
+def chord(squares: bool, lo: fmpq, hi: fmpq) -> tuple[Any, Any]:
     if squares:
         return (fmpq(0), lo * lo) if lo == hi else (lo + hi, -lo * hi)
     if lo == hi:
         return fmpq(0), xlogx(lo)
     slope = (ball(xlogx(hi)) - xlogx(lo)) / (hi - lo)
     return slope, xlogx(lo) - slope * lo
+
+
+Cut = tuple[int, int, list[fmpq], list[fmpq]]
+
+
+def read_cuts(reader: Reader, problem: Problem, value: Any) -> list[Cut]:
+    blocks = problem.cone.blocks
+
+    def read(one: Any) -> Cut:
+        keys(one, ["pair", "first", "second"])
+        s, z = entry(one["pair"], index(len(blocks)), index(len(blocks)))
+        must(s != z, "a cut of one block")
+        sides = []
+        for block, name in ((blocks[s], "first"), (blocks[z], "second")):
+            weights = items(one[name], reader.big_from(0), len(block))
+            must(sum(weights) > 0, "weights of a cut sum to 0")
+            sides.append([fmpq(weight, sum(weights)) for weight in weights])
+        return s, z, sides[0], sides[1]
+
+    cuts = items(value, read)
+    must(len(cuts) * problem.k <= 10**6, "limit: (cuts) * k")
+    return cuts
+
+
+def row_of_cut(problem: Problem, cut: Cut) -> list[fmpq]:
+    """A cut as a row, after it is shown to be a pair that counts."""
+    cone, n = problem.cone, sum(problem.cone.counts)
+    budget = root(cone.radius[0] + 1) - 1
+    row, used, rooms = [fmpq(0)] * problem.k, [], []
+    assert cone.ratio is not None
+    for s, weights, factor in ((cut[0], cut[2], fmpq(1)), (cut[1], cut[3], -cone.ratio.high)):
+        block = cone.blocks[s]
+        share = fmpq(sum(cone.counts[x] for x in block), n)
+        squares = fmpq(0)
+        for x, weight in zip(block, weights, strict=True):
+            row[x] = factor * weight
+            if cone.counts[x] > 0:
+                need(weight > 0, "a cut without a weight that counts")
+                squares += fmpq(cone.counts[x], n) ** 2 / weight
+        used.append(root(squares) if share > 0 else fmpq(0))
+        rooms.append(share)
+    if cone.form == "exact":
+        need(bool(total(used) <= budget + total(rooms)), "a cut outside of the set")
+    else:
+        need(all(bool(one <= budget + room) for one, room in zip(used, rooms, strict=True)), "a cut outside")
+    return row
 
 
 class InformationBoxes:
@@ -173,7 +226,7 @@ class InformationBoxes:
         must(k <= 512, "limit: k <= 512")
         self.prices = items(proof["prices"], reader.rat, k)
         self.unit = reader.big_from(1)(proof["unit"])
-        self.cuts = items(proof["cuts"], self._cut(reader)) if problem.cone.kind == "confidence" else None
+        self.cuts = read_cuts(reader, problem, proof["cuts"]) if problem.cone.kind == "confidence" else None
         own = problem.cone.rows if self.cuts is None else self.cuts
         count = None if own is None else len(own)
 
@@ -184,54 +237,15 @@ class InformationBoxes:
 
         self.boxes = items(proof["boxes"], element, least=1)
         must(len(self.boxes) <= MOST and k * len(self.boxes) <= 10**8, "limit: k * (tree nodes)")
-        must(self.cuts is None or len(self.cuts) * k <= 10**6, "limit: (cuts) * k")
-
-    def _cut(self, reader: Reader) -> Any:
-        blocks = self.problem.cone.blocks
-
-        def read(value: Any) -> tuple[int, int, list[fmpq], list[fmpq]]:
-            keys(value, ["pair", "first", "second"])
-            s, z = entry(value["pair"], index(len(blocks)), index(len(blocks)))
-            must(s != z, "a cut of one block")
-            sides = []
-            for block, name in ((blocks[s], "first"), (blocks[z], "second")):
-                weights = items(value[name], reader.big_from(0), len(block))
-                must(sum(weights) > 0, "weights of a cut sum to 0")
-                sides.append([fmpq(weight, sum(weights)) for weight in weights])
-            return s, z, sides[0], sides[1]
-
-        return read
+        limit_leaves(problem, self.boxes)
 
     def check(self) -> fmpq:
         rows = self.problem.cone.rows
         if self.cuts is not None:
-            rows = [self._row(cut) for cut in self.cuts]
+            rows = [row_of_cut(self.problem, cut) for cut in self.cuts]
         self.slice = Slice(self.problem, rows)
         walk(self.boxes, Box(self.slice.lo, self.slice.hi), self._step)
         return total(self.prices)
-
-    def _row(self, cut: tuple[int, int, list[fmpq], list[fmpq]]) -> list[fmpq]:
-        """A cut as a row, after it is shown to be a pair that counts."""
-        cone, n = self.problem.cone, sum(self.problem.cone.counts)
-        budget = root(cone.radius[0] + 1) - 1
-        row, used, rooms = [fmpq(0)] * self.problem.k, [], []
-        assert cone.ratio is not None
-        for s, weights, factor in ((cut[0], cut[2], fmpq(1)), (cut[1], cut[3], -cone.ratio.high)):
-            block = cone.blocks[s]
-            share = fmpq(sum(cone.counts[x] for x in block), n)
-            squares = fmpq(0)
-            for x, weight in zip(block, weights, strict=True):
-                row[x] = factor * weight
-                if cone.counts[x] > 0:
-                    need(weight > 0, "a cut without a weight that counts")
-                    squares += fmpq(cone.counts[x], n) ** 2 / weight
-            used.append(root(squares) if share > 0 else fmpq(0))
-            rooms.append(share)
-        if cone.form == "exact":
-            need(bool(total(used) <= budget + total(rooms)), "a cut outside of the set")
-        else:
-            need(all(bool(one <= budget + room) for one, room in zip(used, rooms, strict=True)), "a cut outside")
-        return row
 
     def _step(self, element: Any, box: Box) -> tuple[Box, Box] | None:
         if not isinstance(element, Leaf):
@@ -261,6 +275,7 @@ class FormBoxes:
         must(
             len(self.boxes) <= MOST and k * max(k, j) * len(self.boxes) <= 10**8, "limit: k * max(k, J) * (tree nodes)"
         )
+        limit_leaves(problem, self.boxes)
 
     def check(self) -> None:
         self.slice = Slice(self.problem, self.problem.cone.rows)

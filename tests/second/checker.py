@@ -7,6 +7,7 @@ from typing import Any
 from flint import fmpq
 
 from .boxes import InformationBoxes
+from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
 from .designs import Design
 from .duals import Bayes, EntropyDual, Known, LinearDual
@@ -147,6 +148,8 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
             else Shapes(reader, problem, proof)
         )
     if problem.cone.kind == "confidence":
+        if problem.version >= 4 and "cases" in proof:
+            return Cases(reader, problem, proof)
         keys(proof, ["kind", "prices", "unit", "boxes", "cuts"])
         return InformationBoxes(reader, problem, proof)
     if (plain or (problem.kind == "chi_square" and problem.version >= 4)) and "tree" in proof:

@@ -1,16 +1,20 @@
 """Certificates that no route writes for small problems, made loose so that every element of a proof occurs in them:
-random trees of `levels`, and the bound `known`. Prices are raised along the prior until this package's checker agrees.
+random trees of `levels` and of `cases`, and the bound `known`. Prices are raised along the prior until this package's
+checker agrees.
 """
 
 from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Callable
 from typing import Any
 
 from flint import fmpq
 
-from .claims import read_problem
+from .boxes import Box
+from .cases import Cases, branch, root_box
+from .claims import Problem, read_problem
 from .levels import Levels
 from .reading import Reader
 from .reals import Refuted, high, log, with_bits
@@ -149,3 +153,76 @@ def _leaf(rng: random.Random, rest: list[fmpq], states: list[str], lean: list[fm
                 middle.insert(rng.randint(0, len(middle)), "lo")
             cells.append([slope(), *(part for y in middle for part in (y, slope()))])
     return {"t": rat(fmpq(rng.choice((6, 8, 10, 13)), 8)), "cells": cells}
+
+
+def cases(document: Any, seed: int, size: int) -> Any:
+    """The claim of a certificate with `boxes` and `cuts`, by random trees of about `size` branches for each case."""
+    rng = random.Random(seed)
+    problem = with_bits(read_problem, Reader(), document["problem"], 4)
+    unit, blocks = int(document["proof"]["unit"]), problem.cone.blocks
+    # Outside of its block a cut cannot lower what has no upper limit: an input of weight 0.
+    usable = [
+        i
+        for i, cut in enumerate(document["proof"]["cuts"])
+        if all(problem.prior[z] > 0 or int(n) == 0 for z, n in zip(blocks[cut["pair"][1]], cut["second"], strict=True))
+    ]
+    roots = [root_box(problem.prior, x) for x, p in enumerate(problem.prior) if p > 0]
+
+    def multipliers() -> list[Any]:
+        chosen = sorted(rng.sample(usable, rng.randint(0, min(2, len(usable)))))
+        return [[i, rng.randint(1, max(1, unit // 16))] for i in chosen]
+
+    def leaf(box: Box) -> dict[str, Any]:
+        parts = [part for block in blocks for part in _spread(rng, box, block, 2, lambda _: {"u": multipliers()})]
+        return {"t": rat(_near_weight(problem, box)), "u": multipliers(), "parts": parts}
+
+    elements = [one for root in roots for one in _spread(rng, root, list(range(problem.k)), size, leaf)]
+    made = {**copy.deepcopy(document), "version": 4}
+    low, high_end = fmpq(0), fmpq(1 << 10)
+
+    def proof(raised: fmpq) -> dict[str, Any]:
+        prices = [
+            fmpq(*map(int, _split(price))) + raised * (p if p > 0 else fmpq(1, problem.k))
+            for price, p in zip(document["proof"]["prices"], problem.prior, strict=True)
+        ]
+        kept = {key: document["proof"][key] for key in ("kind", "unit", "cuts")}
+        return {**kept, "prices": [rat(price) for price in prices], "cases": elements}
+
+    for _ in range(24):
+        middle = (low + high_end) / 2
+        try:
+            with_bits(lambda middle=middle: Cases(Reader(), problem, proof(middle)).check())
+            high_end = middle
+        except Refuted:
+            low = middle
+    made["proof"] = proof(high_end + fmpq(1, 1 << 20))
+    made["bound"] = rat(sum((fmpq(*map(int, _split(price))) for price in made["proof"]["prices"]), fmpq(0)))
+    return made
+
+
+def _near_weight(problem: Problem, box: Box) -> fmpq:
+    """A number > 0 beside p.v in the middle of the box."""
+    middle = fmpq(0)
+    for p, lo, hi in zip(problem.prior, box.lo, box.hi, strict=True):
+        middle += p * (lo if hi is None else (lo + hi) / 2)
+    return rounded(middle, bits=40)
+
+
+def _spread(rng: random.Random, box: Box, inputs: list[int], size: int, leaf: Callable[[Box], Any]) -> list[Any]:
+    """A tree of `size` branches in the middle of limits, in preorder; one in eight at a number that closes a side."""
+    found: list[Any] = []
+    stack = [(size, box)]
+    while stack:
+        left, box = stack.pop()
+        if not left:
+            found.append(leaf(box))
+            continue
+        z = rng.choice(inputs)
+        lo, hi = box.lo[z], box.hi[z]
+        c = rounded((lo + (lo + 2 if hi is None else hi)) / 2, bits=40)
+        if rng.random() < 1 / 8 and hi is not None:
+            c = hi + 1
+        found.append([z, rat(c)])
+        sizes = (left - 1) // 2, left - 1 - (left - 1) // 2
+        stack += list(zip(sizes, branch(box, z, c), strict=True))[::-1]
+    return found

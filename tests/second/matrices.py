@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from .boxes import Box, Leaf, Slice, information_leaf, read_leaf
+from .boxes import Box, Leaf, Slice, information_leaf, limit_leaves, read_leaf
 from .claims import Problem, Row
 from .reading import Reader, entry, increasing, index, integer, items, keys, must
 from .reals import need, total
@@ -49,6 +49,10 @@ class MatrixTree:
 
         self.boxes = items(proof["boxes"], element, least=1)
         must(len(self.boxes) <= MOST and k * m * len(self.boxes) <= 10**8, "limit: k * m * (tree nodes)")
+        leaves = [one for one in self.boxes if isinstance(one, MatrixLeaf)]
+        limit_leaves(problem, (column for leaf in leaves for column in leaf.columns))
+        named = sum(len(problem.rows[i].terms) for leaf in leaves for i in leaf.rows)
+        must(named <= 10**9, "limit: terms of the rows named in l")
 
     def check(self) -> fmpq:
         self.slice = Slice(self.problem, self.problem.cone.rows)

@@ -48,6 +48,8 @@ KEYS += [
     "boxes",
     "shapes",
     "levels",
+    "cases",
+    "parts",
     "cuts",
     "forms",
     "factors",

@@ -114,6 +114,7 @@ PROBLEMS: dict[str, str] = {
     "robust-polytope": wanted("mutual_information", PAIRS, robust("polytope")),
     "robust-exact": wanted("mutual_information", PAIRS, robust("exact")),
     "robust-product": wanted("mutual_information", PAIRS, robust("product")),
+    "robust-cases": wanted("mutual_information", PAIRS, robust("product").replace("1.0", "4.0")),
     "design": wanted("minimax_risk", THREE, LDP, sense="minimize"),
     "design-path": wanted("minimax_risk", THREE, PATH, sense="minimize"),
     "design-d": wanted("d_optimality", THREE, LDP, sense="minimize"),
