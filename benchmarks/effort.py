@@ -22,7 +22,7 @@ from typing import Any
 import networkx as nx
 
 import rropt as rr
-from benchmarks.measure import dirichlet, information_problem
+from benchmarks.measure import dirichlet, information_problem, proof_nodes
 from rropt.checker import check_bytes
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -110,9 +110,8 @@ def of_case(case: Case) -> dict[str, int]:
         solution = problem.solve(case.route, case.gap)
     if solution.status not in ("certified", "infeasible") or solution.certificate is None:
         raise RuntimeError(f"{case.name}: {solution.status}")
-    proof = solution.certificate.document["proof"]
-    trees = proof.get("shapes", proof.get("levels", [proof.get("tree", proof.get("boxes", ()))]))
-    return {**found, "nodes": sum(map(len, trees)), "bytes": len(solution.certificate.to_json())}
+    nodes = proof_nodes(solution.certificate.document["proof"])
+    return {**found, "nodes": nodes, "bytes": len(solution.certificate.to_json())}
 
 
 def of_check(name: str) -> dict[str, int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -90,9 +90,15 @@ def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None
     check = timed(lambda: check_bytes(data))
     if solution.status == "certified" and not check.value.proved:
         raise RuntimeError(f"{problem.name}: the checker says {check.value.status}: {check.value.reason}")
-    proof = solution.certificate.document["proof"]
-    trees = proof.get("shapes", proof.get("levels", [proof.get("tree", proof.get("boxes", ()))]))
-    return Solved(solution, run.seconds, check.seconds, len(data), sum(map(len, trees)))
+    nodes = proof_nodes(solution.certificate.document["proof"])
+    return Solved(solution, run.seconds, check.seconds, len(data), nodes)
+
+
+def proof_nodes(proof: Mapping[str, Any]) -> int:
+    """The elements of all trees of a proof, those inside of leaves included."""
+    trees = proof.get("shapes", proof.get("levels", [proof.get(key, ()) for key in ("tree", "boxes", "cases")]))
+    inside = sum(len(item["parts"]) for item in proof.get("cases", ()) if isinstance(item, dict))
+    return sum(map(len, trees)) + inside
 
 
 def proved_interval(solution: rr.Solution) -> tuple[float, float]:

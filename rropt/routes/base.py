@@ -21,6 +21,7 @@ from rropt.errors import Refusal
 from rropt.mechanisms.frequency_blocks import FrequencyBlocks
 from rropt.programs import Program
 from rropt.routes.boxtree import BoxTree, CutTree, MatrixBox
+from rropt.routes.casetree import CaseTree
 from rropt.routes.levelsearch import LevelSearch
 from rropt.routes.risk_tree import RiskTree
 from rropt.routes.shapes import ShapeSearch
@@ -101,11 +102,11 @@ class Dual:
     for a polyhedral cone; `flows` (columns under test x edges) for a graph; `floor` of a concave floor, and `tilts`
     (columns x inputs) of a complete cone beside it. `search` is the tree of boxes that bounded all columns at these
     prices, `matrices` the root of one that bounded all matrices, `off_diagonals` the preorder of one that bounded all
-    off-diagonals, `cuts` the tree over a confidence cone, `shapes` the search of a robust one, `levels` of one of large
-    blocks, `forms` (k x J) the matrix W of a design, and `factors` (k x J) the weights of its queries, where a route
-    has one; `thresholds` are numbers below which the thetas of inverse-frequency blocks break a bound on risk,
-    `risk_tree` a tree under such a bound, `events` those whose rows come last in `rows`. Nothing about
-    them is believed before it is repaired and proved in rationals.
+    off-diagonals, `cuts` the tree over a confidence cone, `cases` the trees of its cases, `shapes` the search of a
+    robust one, `levels` of one of large blocks, `forms` (k x J) the matrix W of a design, and `factors` (k x J) the
+    weights of its queries, where a route has one; `thresholds` are numbers below which the thetas of inverse-frequency
+    blocks break a bound on risk, `risk_tree` a tree under such a bound, `events` those whose rows come last in `rows`.
+    Nothing about them is believed before it is repaired and proved in rationals.
     """
 
     prices: FloatArray
@@ -118,6 +119,7 @@ class Dual:
     matrices: MatrixBox | None = None
     off_diagonals: Sequence[object] | None = None
     cuts: CutTree | None = None
+    cases: CaseTree | None = None
     shapes: ShapeSearch | None = None
     levels: LevelSearch | None = None
     forms: FloatArray | None = None

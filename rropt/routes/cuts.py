@@ -21,6 +21,8 @@ from rropt.confidence_cone import ConfidenceCone
 from rropt.errors import Refusal
 from rropt.programs import Information, Program
 from rropt.routes.base import GRACE, Answer, Dual, Effort, Route, SolverClaim
+from rropt.routes.casesearch import CaseSearch
+from rropt.routes.casetree import CaseTree
 from rropt.routes.climbs import Climber
 from rropt.routes.cutbatches import BatchedCutSearch
 from rropt.routes.cutpool import CutPool
@@ -94,7 +96,8 @@ class _Generation:
         self.searches = 0
         self.value, self._seconds, self._status = -np.inf, 0.0, "not started"
         self._theta = np.zeros(0)
-        self._best: tuple[float, FloatArray] | None = None
+        # The bound, its prices, and the trees that prove it where they are those of cases.
+        self._best: tuple[float, FloatArray, CaseTree | None] | None = None
         self._search: BatchedCutSearch | None = None
 
     def run(self) -> Answer:
@@ -127,8 +130,11 @@ class _Generation:
         weight = polished(columns, self._theta)
         claim = SolverClaim("highs", self._status, self.value, self._seconds)
         dual = None
-        if self._best is not None and self._search is not None:
-            dual = Dual(self._best[1], cuts=self._search.tree)
+        if self._best is not None:
+            _, prices, tree = self._best
+            dual = Dual(prices, cases=tree)
+            if tree is None and self._search is not None:
+                dual = Dual(prices, cuts=self._search.tree)
         return Answer(claim, columns[:, weight > 0] * weight[weight > 0], dual=dual, stopped=self.effort.stopped())
 
     def _polytope(self) -> FloatArray:
@@ -194,16 +200,51 @@ class _Generation:
     def _searched(
         self, prices: FloatArray, last: bool, stop: Callable[[], bool] | None = None
     ) -> tuple[FloatArray, bool]:
-        """(columns worth adding, whether the search was the last one), after a search at prices raised by the gap."""
-        raised = prices + SHARE * self.gap / self.size
+        """(columns worth adding, whether the search was the last one), after a search at prices raised by the gap: by
+        cases where they promise more than boxes."""
         self.pool.take(self._climber.pool, self.used, self.size)
+        self.searches += 1
+        slack = SHARE * self.gap * (1 / self.size + self.prior) / 2
+        cases = CaseSearch(self.pool, self.prior, prices + slack, self.used, slack)
+        cases.margin = (1 - SHARE) * self.gap
+        if cases.promising:
+            return self._by_cases(cases, prices, last, stop)
+        return self._by_boxes(prices, last, stop)
+
+    def _by_cases(
+        self, search: CaseSearch, prices: FloatArray, last: bool, stop: Callable[[], bool] | None
+    ) -> tuple[FloatArray, bool]:
+        """The search case by case."""
+
+        def probe(points: FloatArray) -> FloatArray:
+            found, worth = self._climber.climbed(points, prices)
+            return self._climber.fresh(found, worth, SHARE * self.gap)
+
+        ended = search.run(stop or self._closing(search), None if last else probe, last)
+        total = float(search.prices.sum()) + max(search.bound, 0.0)
+        if np.isfinite(total) and (self._best is None or total < self._best[0]):
+            self._best = total, search.prices, search.tree
+        self.effort.monitor(self.value, None if self._best is None else self._best[0])
+        if ended == "open" or not search.columns:
+            return np.zeros((0, self.size)), True
+        return self._met(search.columns, prices), False
+
+    def _met(self, columns: list[FloatArray], prices: FloatArray) -> FloatArray:
+        """Columns that a search met, and what is climbed to from them."""
+        points = np.array(columns)
+        points /= points.mean(axis=1, keepdims=True)
+        climbs, worth = self._climber.climbed(points, prices)
+        return np.vstack([points, self._climber.fresh(climbs, worth, 0.02 * self.gap)])
+
+    def _by_boxes(self, prices: FloatArray, last: bool, stop: Callable[[], bool] | None) -> tuple[FloatArray, bool]:
+        """The search in one tree of boxes, kept from one time to the next."""
+        raised = prices + SHARE * self.gap / self.size
         if self._search is None:
             self._search = BatchedCutSearch(self.pool, self.prior, raised, self.used)
             self._search.margin = (1 - SHARE) * self.gap
         else:
             self._search.reprice(raised, self.used)
         search = self._search
-        self.searches += 1
 
         def probe(points: FloatArray) -> FloatArray:
             found, worth = self._climber.climbed(points, prices)
@@ -211,22 +252,20 @@ class _Generation:
 
         ended = search.run(BOXES, stop or self._closing(search), None if last else probe, last)
         total = float(raised.sum()) + max(search.bound, 0.0)
-        if self._best is not None and self._best[0] < total:
+        best = self._best
+        if best is not None and best[2] is None and best[0] < total:
             # The tree has changed since: what it proves at the prices that were best must be asked again.
-            before = float(self._best[1].sum()) + max(search.worst(self._best[1]), 0.0)
+            before = float(best[1].sum()) + max(search.worst(best[1]), 0.0)
             if before < total:
-                raised, total = self._best[1], before
-        if np.isfinite(total):
-            self._best = total, raised
+                raised, total = best[1], before
+        if np.isfinite(total) and (best is None or best[2] is None or total < best[0]):
+            self._best = total, raised, None
         self.effort.monitor(self.value, None if self._best is None else self._best[0])
         if ended == "open" or not search.columns:
             return np.zeros((0, self.size)), True
-        points = np.array(search.columns)
-        points /= points.mean(axis=1, keepdims=True)
-        climbs, worth = self._climber.climbed(points, prices)
-        return np.vstack([points, self._climber.fresh(climbs, worth, 0.02 * self.gap)]), False
+        return self._met(search.columns, prices), False
 
-    def _closing(self, search: CutSearch) -> Callable[[], bool]:
+    def _closing(self, search: CutSearch | CaseSearch) -> Callable[[], bool]:
         """Whether the time that is left is what the tree so far needs to be written and checked."""
 
         def stop() -> bool:

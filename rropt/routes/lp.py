@@ -127,6 +127,11 @@ class LpModel:
         values = table[at, columns]
         self._highs.addRows(count, np.full(count, -np.inf), upper, len(at), starts, columns.astype(np.int32), values)
 
+    def change_row_uppers(self, upper: FloatArray) -> None:
+        """Set the upper side of every row; none has a lower one."""
+        count = len(upper)
+        self._highs.changeRowsBounds(count, np.arange(count, dtype=np.int32), np.full(count, -np.inf), upper)
+
     def change_coefficient(self, row: int, column: int, value: float) -> None:
         """Set one entry of A."""
         self._highs.changeCoeff(row, column, value)

@@ -1,0 +1,139 @@
+"""Linear programmes over some inputs under cuts of a confidence cone, the other inputs held at given values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from rropt.cones import FloatArray
+from rropt.programs import xlogx
+from rropt.routes.casetree import Multipliers
+from rropt.routes.cutpool import SCALE, CutPool
+from rropt.routes.cutsearch import HIGHEST, LARGEST, NOISE
+from rropt.routes.lp import LpAnswer, LpModel
+
+SPARED = 1e-6
+"""Shadow prices of a ray below this share of its largest are rounding."""
+
+
+class LocalCuts:
+    """max cost . v over limits of `inputs` under cuts R.v <= gamma T.v, what the other inputs add being given; kept
+    warm. It keeps `most` cuts, those that were of use lately."""
+
+    def __init__(self, pool: CutPool, prior: FloatArray, inputs: Sequence[int], most: int) -> None:
+        self.pool, self.inputs, self._most = pool, np.array(inputs), most
+        self.prior = prior[self.inputs]
+        none = np.zeros(0)
+        size = len(self.inputs)
+        self._lp = LpModel(
+            np.zeros(size),
+            sparse.csc_matrix((0, size)),
+            none,
+            none,
+            np.zeros(size),
+            np.ones(size),
+            "simplex",
+            presolve=False,
+        )
+        self.present: list[int] = []
+        self._here: set[int] = set()
+        self._used = np.zeros(0, dtype=int)
+        self._clock = 0
+        self._owner: object = None
+        self._rest = np.zeros(len(prior))
+        self.rows = np.zeros((0, size))
+        self.sides = np.zeros(0)
+
+    def hold(self, values: FloatArray, owner: object = None) -> None:
+        """Hold the other inputs at values (k,) from now on; nothing is to be done for one who holds them already."""
+        if owner is not None and owner is self._owner:
+            return
+        self._owner = owner
+        self._rest = values.copy()
+        self._rest[self.inputs] = 0.0
+        self._clock += 1
+        if len(self.present) > self._most:
+            self._purge()
+        self.sides = -(self.pool.rows[self.present] @ self._rest)
+        self._lp.change_row_uppers(self.sides)
+
+    def add(self, cuts: Sequence[int]) -> int:
+        """Put cuts of the pool (by number) into the programme; how many were not there."""
+        fresh = [cut for cut in dict.fromkeys(cuts) if cut not in self._here]
+        if fresh:
+            table = self.pool.rows[fresh]
+            sides = -(table @ self._rest)
+            self._lp.add_dense_rows(table[:, self.inputs], sides)
+            self.rows, self.sides = np.vstack([self.rows, table[:, self.inputs]]), np.append(self.sides, sides)
+            self.present += fresh
+            self._here.update(fresh)
+            self._used = np.append(self._used, np.full(len(fresh), self._clock))
+        return len(fresh)
+
+    def solve(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
+        """HiGHS's answer; its duals are per unit of the unscaled cost times `SCALE`."""
+        found = self._lp.rerun(SCALE * cost, lower, np.minimum(upper, HIGHEST))
+        if found.row_dual is not None:
+            self._used[np.flatnonzero(found.row_dual)] = self._clock
+        return found
+
+    def multipliers(self, row_dual: FloatArray) -> Multipliers:
+        """The positive duals of the rows, per unit of the unscaled cost."""
+        return Multipliers.of(self.present, row_dual / SCALE)
+
+    def proved(self, use: Multipliers, cost: FloatArray, base: float, lower: FloatArray, upper: FloatArray) -> float:
+        """What multipliers prove of base + cost . v on the limits: any do."""
+        rows = self.pool.rows[use.cuts]
+        residual = cost - use.values @ rows[:, self.inputs]
+        residual = np.where((self.prior <= 0) & (np.abs(residual) < NOISE), 0.0, residual)
+        with np.errstate(invalid="ignore"):
+            ends = np.where(residual > 0, residual * upper, residual * lower)
+        return base - float(use.values @ (rows @ self._rest)) + float(ends[residual != 0].sum())
+
+    def emptied(
+        self,
+        ray: FloatArray | None,
+        use: Multipliers,
+        cost: FloatArray,
+        base: float,
+        limits: tuple[FloatArray, FloatArray],
+        target: float,
+    ) -> tuple[float, Multipliers]:
+        """(the bound, multipliers) of limits that a ray of duals shows to be empty, on top of those at hand: `target`
+        is low enough. What is at hand where the ray shows nothing."""
+        best = self.proved(use, cost, base, *limits), use
+        if ray is None or not np.isfinite(best[0]):
+            return best
+        for sign in (1.0, -1.0):
+            values = np.where(sign * ray > SPARED * np.abs(ray).max(initial=0.0), sign * ray, 0.0)
+            along = Multipliers.of(self.present, values)
+            empty = self.proved(along, np.zeros(len(cost)), 0.0, *limits)
+            if not empty < 0:
+                continue
+            factor = 1.01 * (max(best[0] - target, 0.0) + 1e-9) / -empty
+            factor = min(factor, LARGEST / max(float(along.values.max(initial=0.0)), 1e-300))
+            both = use.plus(along, factor)
+            bound = self.proved(both, cost, base, *limits)
+            if bound < best[0]:
+                best = bound, both
+        return best
+
+    def _purge(self) -> None:
+        """Drop the cuts that have been idle longest."""
+        keep = np.zeros(len(self.present), dtype=bool)
+        keep[np.argsort(-self._used, kind="stable")[: self._most // 2]] = True
+        self._lp.keep_rows(keep)
+        self.present = [cut for cut, stays in zip(self.present, keep.tolist(), strict=True) if stays]
+        self._here = set(self.present)
+        self._used, self.rows = self._used[keep], self.rows[keep]
+
+
+def chords(prior: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(slopes, intercepts) of the chords of v log v; none for inputs without prior."""
+    wide = (upper > lower) & (prior > 0)
+    low, high = np.where(wide, lower, 0.0), np.where(wide, upper, 1.0)
+    at_low = xlogx(lower)
+    slope = np.where(wide, (xlogx(high) - xlogx(low)) / (high - low), 0.0)
+    return slope, np.where(prior > 0, at_low - slope * lower, 0.0)
