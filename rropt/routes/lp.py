@@ -129,8 +129,9 @@ class LpModel:
 
     def change_row_uppers(self, upper: FloatArray) -> None:
         """Set the upper side of every row; none has a lower one."""
-        count = len(upper)
-        self._highs.changeRowsBounds(count, np.arange(count, dtype=np.int32), np.full(count, -np.inf), upper)
+        # Row by row: the call for all of them at once is younger than the oldest HiGHS that rropt takes.
+        for row, side in enumerate(upper.tolist()):
+            self._highs.changeRowBounds(row, -np.inf, side)
 
     def change_coefficient(self, row: int, column: int, value: float) -> None:
         """Set one entry of A."""
