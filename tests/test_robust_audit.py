@@ -75,8 +75,9 @@ def test_every_protocol_keeps_its_level_and_the_optimum_has_it() -> None:
     for family in (rr.IndependentReporting, rr.ConditionalReporting, rr.UnaryConditionalReporting):
         made = family(THREE, "1/2").to_mechanism()
         found = rr.robust_audit(made, THREE)
-        # Exactly at its level it is, where no proof with slack to spare can be.
-        assert rr.RLDP("1/2", THREE, "exact").violation(made) < F(1, 10**20)
+        # Exactly at its level it is, where no proof with slack to spare can be: what is proved is as tight as
+        # ConfidenceCone.excess says, and entries of a block that differ in the 17th digit use some of that.
+        assert rr.RLDP("1/2", THREE, "exact").violation(made) < F(1, 10**15)
         assert found.lower <= F(1, 2)
         assert float(found.upper) < 0.5 + 1e-10
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rr.RLDP("1/2", COUNTS, "exact")]).solve(
