@@ -3061,13 +3061,18 @@ def _read_box_tree(
             j = _read_index(item[1], (where_i, 1), len(forms))
             boxes.append(_Split("y", j, rats.rat(item[2], (where_i, 2))))
         elif isinstance(item, list):
-            pair = _read_list(item, where_i, exactly=2)
-            boxes.append(_Split(_read_index(pair[0], (where_i, 0), k), 0, _read_positive(pair[1], (where_i, 1), rats)))
+            boxes.append(_read_split(item, where_i, k, rats))
         else:
             boxes.append(_read_box_leaf(item, where_i, problem, rats, terms, cuts, len(forms or [])))
     return _Proof(
         "column-dual", prices, [], [], [], [], unit, boxes, cuts=cuts or [], forms=forms or [], factors=factors or []
     )
+
+
+def _read_split(value: list[object], where: Where, k: int, rats: _Rationals) -> _Split:
+    """A branch "[z, "c"], z an index of an input, RAT c > 0"."""
+    z, number = _read_list(value, where, exactly=2)
+    return _Split(_read_index(z, (where, 0), k), 0, _read_positive(number, (where, 1), rats))
 
 
 def _read_cases(value: object, where: Where, problem: _Problem, sets: _Confidence, rats: _Rationals) -> _Proof:
@@ -3085,10 +3090,6 @@ def _read_cases(value: object, where: Where, problem: _Problem, sets: _Confidenc
         terms.add(len(u) * k, "k * entries of u")
         return u
 
-    def split(item: list[object], place: Where) -> _Split:
-        z, number = _read_list(item, place, exactly=2)
-        return _Split(_read_index(z, (place, 0), k), 0, _read_positive(number, (place, 1), rats))
-
     def listed(tree: object, place: Where) -> list[object]:
         nonlocal elements
         values = _read_list(tree, place, least=1)
@@ -3101,7 +3102,7 @@ def _read_cases(value: object, where: Where, problem: _Problem, sets: _Confidenc
     for i, item in enumerate(listed(keys["cases"], at)):
         at_i = (at, i)
         if isinstance(item, list):
-            cases.append(split(item, at_i))
+            cases.append(_read_split(item, at_i, k, rats))
             continue
         own = _read_object(item, at_i, "t u parts")
         t, u = _pair(_read_positive(own["t"], (at_i, "t"), rats)), multipliers(own["u"], (at_i, "u"))
@@ -3109,7 +3110,7 @@ def _read_cases(value: object, where: Where, problem: _Problem, sets: _Confidenc
         for j, part in enumerate(listed(own["parts"], (at_i, "parts"))):
             at_j = ((at_i, "parts"), j)
             if isinstance(part, list):
-                parts.append(split(part, at_j))
+                parts.append(_read_split(part, at_j, k, rats))
             else:
                 parts.append(_PartLeaf(multipliers(_read_object(part, at_j, "u")["u"], (at_j, "u"))))
         cases.append(_CaseLeaf(t, u, parts))

@@ -122,6 +122,15 @@ def chord(low: arb, high: arb, square: bool) -> tuple[arb, arb]:
     return alpha, at_low - alpha * low
 
 
+class Chords(dict[tuple[Fraction, Fraction], tuple[arb, arb]]):
+    """`chord` of v log v by its limits (low, high), each made once."""
+
+    def __missing__(self, limits: tuple[Fraction, Fraction]) -> tuple[arb, arb]:
+        low, high = limits
+        self[limits] = made = chord(exact_ball(low), exact_ball(high), False)
+        return made
+
+
 def largest_end(residual: arb, low: arb, high: arb) -> arb:
     """The largest of residual * v for v between two limits."""
     if residual > 0:

@@ -19,12 +19,11 @@ from rropt.certificates import Proof
 from rropt.confidence_cone import ConfidenceCone
 from rropt.exact import dyadic_up, rational_text
 from rropt.programs import Program
-from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, chord, exact_ball, grid, largest_end, unit_for, upper_end
-from rropt.proofs.cuts import WrittenCuts, unseen_raised
+from rropt.proofs.balls import PRECISION, PRICE_BITS, SLACK, Chords, exact_ball, grid, largest_end, unit_for, upper_end
+from rropt.proofs.cuts import Limits, WrittenCuts, halves, unseen_raised
 from rropt.routes.base import Dual
 from rropt.routes.casetree import CaseBox, CaseTree, Multipliers, PartBox
 
-Limits = tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]
 EMPTY = -(2**30)
 """What a closed leaf leaves open."""
 
@@ -64,7 +63,7 @@ class _Writer:
         uses = [use for root in found.roots for box in root.nodes() if box.parts is None for use in _uses(box)]
         self.unit = unit_for([use.values for use in uses])
         self.cuts = WrittenCuts(program.cone, found.cuts, sorted({int(cut) for use in uses for cut in use.cuts}))
-        self._chords: dict[tuple[Fraction, Fraction], tuple[arb, arb]] = {}
+        self._chords = Chords()
         with ctx.workprec(PRECISION):
             self._p = [exact_ball(p) for p in program.prior]
 
@@ -122,7 +121,7 @@ class _Writer:
                 g += slope * exact_ball(low)
                 continue
             if x in block and self._program.weights[x]:
-                alpha, beta = self._chord(low, high)
+                alpha, beta = self._chords[low, high]
                 slope = slope + self._p[x] * alpha
                 g += self._p[x] * beta
             g += largest_end(slope, exact_ball(low), exact_ball(high))
@@ -139,11 +138,6 @@ class _Writer:
             share = arb(amount) / unit
             for x, value in self.cuts.rows[cut]:
                 slopes[x] = slopes[x] - share * value
-
-    def _chord(self, low: Fraction, high: Fraction) -> tuple[arb, arb]:
-        if (low, high) not in self._chords:
-            self._chords[low, high] = chord(exact_ball(low), exact_ball(high), False)
-        return self._chords[low, high]
 
 
 def _uses(box: CaseBox) -> Iterator[Multipliers]:
@@ -166,14 +160,5 @@ def _leaves(root: Node, limits: Limits, items: list[Any]) -> Iterator[tuple[Node
             continue
         c = grid(node.c)
         items.append([node.at, rational_text(c)])
-        below, above = _halves(own, node.at, c)
+        below, above = halves(own, node.at, c)
         stack += [(node.parts[1], above), (node.parts[0], below)]
-
-
-def _halves(limits: Limits, at: int, c: Fraction) -> tuple[Limits, Limits]:
-    """The limits of both subtrees of a branch."""
-    lower, upper = limits
-    high = upper[at]
-    below = upper if high is not None and high <= c else (*upper[:at], c, *upper[at + 1 :])
-    above = lower if lower[at] >= c else (*lower[:at], c, *lower[at + 1 :])
-    return (lower, below), (above, upper)

@@ -20,7 +20,7 @@ from rropt.cones import FloatArray
 from rropt.confidence_cone import ConfidenceCone
 from rropt.exact import ball, dyadic_up, rational_text
 from rropt.programs import Program
-from rropt.proofs.balls import PRECISION, PRICE_BITS, chord, exact_ball, grid, largest_end, raised_prices, unit_for
+from rropt.proofs.balls import PRECISION, PRICE_BITS, Chords, exact_ball, grid, largest_end, raised_prices, unit_for
 from rropt.routes.base import Dual
 from rropt.routes.boxtree import CutBox, CutTree
 
@@ -29,6 +29,7 @@ UNSEEN = (Fraction(1, 2**34), Fraction(1, 2**26), Fraction(1, 2**18))
 leaf may leave them a positive residual, not even by rounding."""
 
 Limits = tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]
+"""(lower limits, upper limits or None), by input."""
 
 
 def prove_cuts(program: Program, dual: Dual) -> Proof | None:
@@ -109,7 +110,7 @@ class _Writer:
         self.cuts = WrittenCuts(program.cone, found.cuts, sorted({int(cut) for box in leaves for cut in box.cuts}))
         with ctx.workprec(PRECISION):
             self._p = [exact_ball(p) for p in program.prior]
-        self._chords: dict[tuple[Fraction, Fraction], tuple[arb, arb]] = {}
+        self._chords = Chords()
 
     def written(self, prices: list[arb]) -> tuple[list[Any], arb]:
         """(the elements of `boxes` in preorder, an upper bound of what their leaves leave open)."""
@@ -118,31 +119,23 @@ class _Writer:
         tops = tuple(1 / p if p else None for p in self._program.prior)
         stack: list[tuple[CutBox, Limits]] = [(self._root, ((Fraction(0),) * len(tops), tops))]
         while stack:
-            box, (lower, upper) = stack.pop()
+            box, limits = stack.pop()
             if box.parts is None:
                 nu = round(box.nu * self.unit)
                 own = self.cuts.multipliers(box.cuts, box.values, self.unit)
-                left = self._left(lower, upper, prices, nu, own)
+                left = self._left(limits, prices, nu, own)
                 worst = arb("inf") if left is None else worst.max(left)
                 items.append({"n": nu, "f": [], "u": [[cut, amount] for cut, amount in own]})
                 continue
             c = grid(box.c)
             items.append([box.at, rational_text(c)])
-            high, at = upper[box.at], box.at
-            below = upper if high is not None and high <= c else (*upper[:at], c, *upper[at + 1 :])
-            above = lower if lower[at] >= c else (*lower[:at], c, *lower[at + 1 :])
-            stack += [(box.parts[1], (above, upper)), (box.parts[0], (lower, below))]
+            below, above = halves(limits, box.at, c)
+            stack += [(box.parts[1], above), (box.parts[0], below)]
         return items, worst
 
-    def _left(
-        self,
-        lower: tuple[Fraction, ...],
-        upper: tuple[Fraction | None, ...],
-        prices: list[arb],
-        nu: int,
-        multipliers: list[tuple[int, int]],
-    ) -> arb | None:
+    def _left(self, limits: Limits, prices: list[arb], nu: int, multipliers: list[tuple[int, int]]) -> arb | None:
         """The left side of a leaf's condition; None where it is not finite."""
+        lower, upper = limits
         unit = arb(self.unit)
         n = arb(nu) / unit
         b = n
@@ -161,13 +154,17 @@ class _Writer:
             if low > high:
                 return arb(-(2**30))
             if weight:
-                alpha, beta = self._chord(low, high)
+                alpha, beta = self._chords[low, high]
                 residual[x] += self._p[x] * alpha
                 b += self._p[x] * beta
             b += largest_end(residual[x], exact_ball(low), exact_ball(high))
         return b
 
-    def _chord(self, low: Fraction, high: Fraction) -> tuple[arb, arb]:
-        if (low, high) not in self._chords:
-            self._chords[low, high] = chord(exact_ball(low), exact_ball(high), False)
-        return self._chords[low, high]
+
+def halves(limits: Limits, at: int, c: Fraction) -> tuple[Limits, Limits]:
+    """The limits of both subtrees of a branch: v[at] <= c, then >= c."""
+    lower, upper = limits
+    high = upper[at]
+    below = upper if high is not None and high <= c else (*upper[:at], c, *upper[at + 1 :])
+    above = lower if lower[at] >= c else (*lower[:at], c, *lower[at + 1 :])
+    return (lower, below), (above, upper)

@@ -18,8 +18,8 @@ from rropt.confidence.worst import Worst
 from rropt.programs import xlogx
 from rropt.routes.casetree import Multipliers, PartBox
 from rropt.routes.cutpool import CutPool
-from rropt.routes.cutsearch import HIGHEST
-from rropt.routes.localcuts import LocalCuts, chords
+from rropt.routes.cutsearch import HIGHEST, chords, split_point
+from rropt.routes.localcuts import LocalCuts
 
 ROUNDS = 25
 """Rounds of cuts for one box at most."""
@@ -171,7 +171,7 @@ class BlockSearch:
             self.best, self.point = value, v
         error = prior * (task.alpha * v + task.beta - xlogx(v))
         at = int(np.argmax(error))
-        c = float(0.75 * v[at] + 0.125 * (lower[at] + high[at]))
+        c = split_point(v[at], lower[at], high[at])
         if error[at] <= EXACT or not lower[at] < c < task.upper[at]:
             self._closed = max(self._closed, task.bound)
             return

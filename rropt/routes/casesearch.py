@@ -20,8 +20,8 @@ from rropt.routes.base import never
 from rropt.routes.blockcuts import BlockSearch, bound_together
 from rropt.routes.casetree import CaseBox, CaseTree, Multipliers
 from rropt.routes.cutpool import CutPool
-from rropt.routes.cutsearch import HIGHEST, Probe
-from rropt.routes.localcuts import LocalCuts, chords
+from rropt.routes.cutsearch import HIGHEST, Probe, chords, split_point
+from rropt.routes.localcuts import LocalCuts
 
 MOST, MOST_OF_BLOCK = 24, 16
 """Cuts that a linear programme over all inputs, or over those of a block, keeps for each of them."""
@@ -335,4 +335,4 @@ class CaseSearch:
         alpha, beta = chords(self.prior, box.lower, box.upper)
         error = self.prior * (alpha * box.point + beta - xlogx(box.point))
         at = int(np.argmax(error))
-        return at, float(0.75 * box.point[at] + 0.125 * (box.lower[at] + high[at]))
+        return at, split_point(box.point[at], box.lower[at], high[at])

@@ -26,7 +26,7 @@ from rropt.routes.casetree import CaseTree
 from rropt.routes.climbs import Climber
 from rropt.routes.cutbatches import BatchedCutSearch
 from rropt.routes.cutpool import CutPool
-from rropt.routes.cutsearch import CutSearch
+from rropt.routes.cutsearch import CutSearch, Probe
 from rropt.routes.lp import LpModel
 from rropt.routes.master import polished
 from rropt.routes.robust import solve_robust
@@ -215,26 +215,30 @@ class _Generation:
         self, search: CaseSearch, prices: FloatArray, last: bool, stop: Callable[[], bool] | None
     ) -> tuple[FloatArray, bool]:
         """The search case by case."""
+        ended = search.run(stop or self._closing(search), None if last else self._probe(prices), last)
+        total = float(search.prices.sum()) + max(search.bound, 0.0)
+        if np.isfinite(total) and (self._best is None or total < self._best[0]):
+            self._best = total, search.prices, search.tree
+        return self._met(ended, search.columns, prices)
+
+    def _probe(self, prices: FloatArray) -> Probe:
+        """What a search shows its points to: climbs from them."""
 
         def probe(points: FloatArray) -> FloatArray:
             found, worth = self._climber.climbed(points, prices)
             return self._climber.fresh(found, worth, SHARE * self.gap)
 
-        ended = search.run(stop or self._closing(search), None if last else probe, last)
-        total = float(search.prices.sum()) + max(search.bound, 0.0)
-        if np.isfinite(total) and (self._best is None or total < self._best[0]):
-            self._best = total, search.prices, search.tree
-        self.effort.monitor(self.value, None if self._best is None else self._best[0])
-        if ended == "open" or not search.columns:
-            return np.zeros((0, self.size)), True
-        return self._met(search.columns, prices), False
+        return probe
 
-    def _met(self, columns: list[FloatArray], prices: FloatArray) -> FloatArray:
-        """Columns that a search met, and what is climbed to from them."""
+    def _met(self, ended: str, columns: list[FloatArray], prices: FloatArray) -> tuple[FloatArray, bool]:
+        """(columns that a search met and what is climbed to from them, whether the search was the last one)."""
+        self.effort.monitor(self.value, None if self._best is None else self._best[0])
+        if ended == "open" or not columns:
+            return np.zeros((0, self.size)), True
         points = np.array(columns)
         points /= points.mean(axis=1, keepdims=True)
         climbs, worth = self._climber.climbed(points, prices)
-        return np.vstack([points, self._climber.fresh(climbs, worth, 0.02 * self.gap)])
+        return np.vstack([points, self._climber.fresh(climbs, worth, 0.02 * self.gap)]), False
 
     def _by_boxes(self, prices: FloatArray, last: bool, stop: Callable[[], bool] | None) -> tuple[FloatArray, bool]:
         """The search in one tree of boxes, kept from one time to the next."""
@@ -245,12 +249,7 @@ class _Generation:
         else:
             self._search.reprice(raised, self.used)
         search = self._search
-
-        def probe(points: FloatArray) -> FloatArray:
-            found, worth = self._climber.climbed(points, prices)
-            return self._climber.fresh(found, worth, SHARE * self.gap)
-
-        ended = search.run(BOXES, stop or self._closing(search), None if last else probe, last)
+        ended = search.run(BOXES, stop or self._closing(search), None if last else self._probe(prices), last)
         total = float(raised.sum()) + max(search.bound, 0.0)
         best = self._best
         if best is not None and best[2] is None and best[0] < total:
@@ -260,10 +259,7 @@ class _Generation:
                 raised, total = best[1], before
         if np.isfinite(total) and (best is None or best[2] is None or total < best[0]):
             self._best = total, raised, None
-        self.effort.monitor(self.value, None if self._best is None else self._best[0])
-        if ended == "open" or not search.columns:
-            return np.zeros((0, self.size)), True
-        return self._met(search.columns, prices), False
+        return self._met(ended, search.columns, prices)
 
     def _closing(self, search: CutSearch | CaseSearch) -> Callable[[], bool]:
         """Whether the time that is left is what the tree so far needs to be written and checked."""

@@ -37,6 +37,28 @@ LARGEST = 64.0
 """Multipliers that show a box to be empty are kept below this."""
 
 
+def chords(prior: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(slopes, intercepts) of the chords of v log v; none for inputs without prior."""
+    wide = (upper > lower) & (prior > 0)
+    low, high = np.where(wide, lower, 0.0), np.where(wide, upper, 1.0)
+    slope = np.where(wide, (xlogx(high) - xlogx(low)) / (high - low), 0.0)
+    return slope, np.where(prior > 0, xlogx(lower), 0.0) - slope * lower
+
+
+def largest_end(prior: FloatArray, residual: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+    """The largest residual . v on a box."""
+    residual = np.where((prior <= 0) & (np.abs(residual) < NOISE), 0.0, residual)
+    with np.errstate(invalid="ignore"):
+        ends = np.where(residual > 0, residual * upper, residual * lower)
+    return float(ends[residual != 0].sum())
+
+
+def split_point(v: float, low: float, high: float) -> float:
+    """Where limits are split around an optimum: at it, but a quarter of the way to the middle, so that no half is
+    nearly the whole."""
+    return float(0.75 * v + 0.125 * (low + high))
+
+
 class CutSearch:
     """Best-first branch and bound at fixed prices (k,); `prior` is p, `near` (n x k) points with useful cuts.
 
@@ -114,32 +136,16 @@ class CutSearch:
         heapq.heappush(self._heap, (-box.bound, self._counter, box))
         self._counter += 1
 
-    def _chord(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(slopes, intercepts) of the chords of v log v; none for inputs without prior."""
-        wide = (upper > lower) & (self.prior > 0)
-        low, high = np.where(wide, lower, 0.0), np.where(wide, upper, 1.0)
-        at_low = xlogx(low)
-        slope = np.where(wide, (xlogx(high) - at_low) / (high - low), 0.0)
-        start = np.where(self.prior > 0, np.where(wide, at_low, xlogx(lower)), 0.0)
-        return slope, start - slope * lower
-
     def _bound(self, lower: FloatArray, upper: FloatArray, nu: float, cuts: np.ndarray, values: FloatArray) -> float:
         """What multipliers prove on a box: any do."""
-        alpha, beta = self._chord(lower, upper)
+        alpha, beta = chords(self.prior, lower, upper)
         residual = self.prior * (alpha - nu) - self.prices - values @ self.pool.rows[cuts]
-        return float(self.prior @ beta) + nu + self._ends(residual, lower, upper)
-
-    def _ends(self, residual: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
-        """The largest residual . v on a box."""
-        residual = np.where((self.prior <= 0) & (np.abs(residual) < NOISE), 0.0, residual)
-        with np.errstate(invalid="ignore"):
-            ends = np.where(residual > 0, residual * upper, residual * lower)
-        return float(ends[residual != 0].sum())
+        return float(self.prior @ beta) + nu + largest_end(self.prior, residual, lower, upper)
 
     def _solve(self, box: CutBox) -> bool:
         """Bound a box by its own linear programme, cutting where its optimum says too much; whether a column was
         met."""
-        alpha, _ = self._chord(box.lower, box.upper)
+        alpha, _ = chords(self.prior, box.lower, box.upper)
         cost = self.prior * alpha - self.prices
         upper = np.minimum(box.upper, HIGHEST)
         for _ in range(ROUNDS):
@@ -183,7 +189,7 @@ class CutSearch:
         for sign in (1.0, -1.0):
             nu, cuts, values = self._lp.multipliers(sign * ray)
             along = -self.prior * nu - values @ self.pool.rows[cuts]
-            empty = nu + self._ends(along, box.lower, box.upper)
+            empty = nu + largest_end(self.prior, along, box.lower, box.upper)
             if empty >= -1e-9:
                 continue
             # On top of the multipliers that the box has: small ones, for large ones would cost digits.
@@ -200,7 +206,7 @@ class CutSearch:
     def _falling(self, box: CutBox, along: FloatArray) -> float:
         """How much of a ray it takes until what no limit of a box holds no longer rises; 0 where nothing does, or
         where the ray does not turn it."""
-        alpha, _ = self._chord(box.lower, box.upper)
+        alpha, _ = chords(self.prior, box.lower, box.upper)
         rising = self.prior * (alpha - box.nu) - self.prices - box.values @ self.pool.rows[box.cuts]
         turned = np.isinf(box.upper) & (rising > 0) & (along < 0)
         return float(np.max(1.01 * rising[turned] / -along[turned], initial=0.0))
@@ -217,7 +223,7 @@ class CutSearch:
 
     def _split(self, box: CutBox) -> None:
         assert box.point is not None
-        alpha, beta = self._chord(box.lower, box.upper)
+        alpha, beta = chords(self.prior, box.lower, box.upper)
         point = np.clip(box.point, box.lower, np.minimum(box.upper, HIGHEST))
         error = self.prior * (alpha * point + beta - xlogx(point))
         at = int(np.argmax(error))
@@ -225,7 +231,7 @@ class CutSearch:
             width = np.where(self.prior > 0, box.upper, 0.0) - np.where(self.prior > 0, box.lower, 0.0)
             at = int(np.argmax(self.prior * width))
         low, high = box.lower[at], box.upper[at]
-        c = float(0.75 * point[at] + 0.125 * (low + high))
+        c = split_point(point[at], low, high)
         if not low < c < high:
             c = float(0.5 * (low + high))
         if not low < c < high:

@@ -8,10 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from rropt.cones import FloatArray
-from rropt.programs import xlogx
 from rropt.routes.casetree import Multipliers
 from rropt.routes.cutpool import SCALE, CutPool
-from rropt.routes.cutsearch import HIGHEST, LARGEST, NOISE
+from rropt.routes.cutsearch import HIGHEST, LARGEST, largest_end
 from rropt.routes.lp import LpAnswer, LpModel
 
 SPARED = 1e-6
@@ -43,8 +42,6 @@ class LocalCuts:
         self._clock = 0
         self._owner: object = None
         self._rest = np.zeros(len(prior))
-        self.rows = np.zeros((0, size))
-        self.sides = np.zeros(0)
 
     def hold(self, values: FloatArray, owner: object = None) -> None:
         """Hold the other inputs at values (k,) from now on; nothing is to be done for one who holds them already."""
@@ -56,17 +53,14 @@ class LocalCuts:
         self._clock += 1
         if len(self.present) > self._most:
             self._purge()
-        self.sides = -(self.pool.rows[self.present] @ self._rest)
-        self._lp.change_row_uppers(self.sides)
+        self._lp.change_row_uppers(-(self.pool.rows[self.present] @ self._rest))
 
     def add(self, cuts: Sequence[int]) -> int:
         """Put cuts of the pool (by number) into the programme; how many were not there."""
         fresh = [cut for cut in dict.fromkeys(cuts) if cut not in self._here]
         if fresh:
             table = self.pool.rows[fresh]
-            sides = -(table @ self._rest)
-            self._lp.add_dense_rows(table[:, self.inputs], sides)
-            self.rows, self.sides = np.vstack([self.rows, table[:, self.inputs]]), np.append(self.sides, sides)
+            self._lp.add_dense_rows(table[:, self.inputs], -(table @ self._rest))
             self.present += fresh
             self._here.update(fresh)
             self._used = np.append(self._used, np.full(len(fresh), self._clock))
@@ -87,10 +81,8 @@ class LocalCuts:
         """What multipliers prove of base + cost . v on the limits: any do."""
         rows = self.pool.rows[use.cuts]
         residual = cost - use.values @ rows[:, self.inputs]
-        residual = np.where((self.prior <= 0) & (np.abs(residual) < NOISE), 0.0, residual)
-        with np.errstate(invalid="ignore"):
-            ends = np.where(residual > 0, residual * upper, residual * lower)
-        return base - float(use.values @ (rows @ self._rest)) + float(ends[residual != 0].sum())
+        rest = float(use.values @ (rows @ self._rest))
+        return base - rest + largest_end(self.prior, residual, lower, upper)
 
     def emptied(
         self,
@@ -127,13 +119,4 @@ class LocalCuts:
         self._lp.keep_rows(keep)
         self.present = [cut for cut, stays in zip(self.present, keep.tolist(), strict=True) if stays]
         self._here = set(self.present)
-        self._used, self.rows = self._used[keep], self.rows[keep]
-
-
-def chords(prior: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(slopes, intercepts) of the chords of v log v; none for inputs without prior."""
-    wide = (upper > lower) & (prior > 0)
-    low, high = np.where(wide, lower, 0.0), np.where(wide, upper, 1.0)
-    at_low = xlogx(lower)
-    slope = np.where(wide, (xlogx(high) - xlogx(low)) / (high - low), 0.0)
-    return slope, np.where(prior > 0, at_low - slope * lower, 0.0)
+        self._used = self._used[keep]
