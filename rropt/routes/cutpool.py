@@ -6,6 +6,8 @@ pool keeps every cut that was ever made, as integers; a linear programme keeps t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy import sparse
 
@@ -116,12 +118,47 @@ class CutPool:
         return inside, shares, met
 
 
+class CutRows:
+    """Which cuts of a pool a warm programme has as rows (`present`, numbers in order) and when each was last of use;
+    `most` of them are kept."""
+
+    def __init__(self, most: int) -> None:
+        self.present: list[int] = []
+        self._here: set[int] = set()
+        self._used = np.zeros(0, dtype=int)
+        self._most, self._clock = most, 0
+
+    def added(self, cuts: Iterable[int]) -> list[int]:
+        """Those of some cuts that were not there: they are, from now on, after the others."""
+        fresh = [cut for cut in dict.fromkeys(cuts) if cut not in self._here]
+        self.present += fresh
+        self._here.update(fresh)
+        self._used = np.append(self._used, np.full(len(fresh), self._clock))
+        return fresh
+
+    def touched(self, duals: FloatArray) -> None:
+        """Note as of use what has a dual."""
+        self._used[np.flatnonzero(duals)] = self._clock
+
+    def aged(self) -> np.ndarray | None:
+        """A new time begins. Which rows stay (booleans) where there are more than `most`: half as many, those that were
+        of use lately; None where all do."""
+        self._clock += 1
+        if len(self.present) <= self._most:
+            return None
+        keep = np.zeros(len(self.present), dtype=bool)
+        keep[np.argsort(-self._used, kind="stable")[: self._most // 2]] = True
+        self.present = [cut for cut, stays in zip(self.present, keep.tolist(), strict=True) if stays]
+        self._here, self._used = set(self.present), self._used[keep]
+        return keep
+
+
 class CutProgram:
     """max cost . v over {lower <= v <= upper, weights . v = 1} under some of the cuts of a pool, kept warm."""
 
     def __init__(self, pool: CutPool, weights: FloatArray, most: int) -> None:
         size = len(weights)
-        self.pool, self._most = pool, most
+        self.pool, self._rows = pool, CutRows(most)
         self._lp = LpModel(
             np.zeros(size),
             sparse.csc_matrix(weights[None, :]),
@@ -132,20 +169,17 @@ class CutProgram:
             "simplex",
             presolve=False,
         )
-        self.present: list[int] = []
-        self._here: set[int] = set()
-        self._used: dict[int, int] = {}
-        self._clock = 0
 
-    def add(self, cuts: object) -> int:
+    @property
+    def present(self) -> list[int]:
+        """The cuts in the programme, in the order of its rows."""
+        return self._rows.present
+
+    def add(self, cuts: Iterable[int]) -> int:
         """Put cuts of the pool (by number) into the programme; how many were not there."""
-        fresh = [cut for cut in dict.fromkeys(cuts) if cut not in self._here]  # type: ignore[call-overload]
+        fresh = self._rows.added(cuts)
         if fresh:
             self._lp.add_dense_rows(self.pool.rows[fresh], np.zeros(len(fresh)))
-            self.present += fresh
-            self._here.update(fresh)
-            for cut in fresh:
-                self._used[cut] = self._clock
         return len(fresh)
 
     def add_nearest(self, points: FloatArray, most: int) -> None:
@@ -162,13 +196,11 @@ class CutProgram:
 
     def solve(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
         """HiGHS's answer; its duals are per unit of the unscaled cost, first that of the slice."""
-        self._clock += 1
-        if len(self.present) > self._most:
-            self._purge()
+        if (keep := self._rows.aged()) is not None:
+            self._lp.keep_rows(np.append(True, keep))
         found = self._lp.rerun(SCALE * cost, lower, upper)
         if found.row_dual is not None:
-            for at in np.flatnonzero(found.row_dual[1:]):
-                self._used[self.present[at]] = self._clock
+            self._rows.touched(found.row_dual[1:])
         return found
 
     def multipliers(self, row_dual: FloatArray) -> tuple[float, np.ndarray, FloatArray]:
@@ -176,12 +208,3 @@ class CutProgram:
         own = row_dual[1:]
         at = np.flatnonzero(own > 0)
         return float(row_dual[0]), np.array(self.present, dtype=int)[at], own[at]
-
-    def _purge(self) -> None:
-        """Drop the cuts that have been idle longest."""
-        order = sorted(self.present, key=lambda cut: -self._used[cut])
-        kept = set(order[: self._most // 2])
-        keep = np.array([True, *(cut in kept for cut in self.present)])
-        self._lp.keep_rows(keep)
-        self.present = [cut for cut in self.present if cut in kept]
-        self._here = kept

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from rropt.cones import FloatArray
 from rropt.routes.casetree import Multipliers
-from rropt.routes.cutpool import SCALE, CutPool
+from rropt.routes.cutpool import SCALE, CutPool, CutRows
 from rropt.routes.cutsearch import HIGHEST, LARGEST, largest_end
 from rropt.routes.lp import LpAnswer, LpModel
 
@@ -22,7 +22,7 @@ class LocalCuts:
     warm. It keeps `most` cuts, those that were of use lately."""
 
     def __init__(self, pool: CutPool, prior: FloatArray, inputs: Sequence[int], most: int) -> None:
-        self.pool, self.inputs, self._most = pool, np.array(inputs), most
+        self.pool, self.inputs = pool, np.array(inputs)
         self.prior = prior[self.inputs]
         none = np.zeros(0)
         size = len(self.inputs)
@@ -36,10 +36,7 @@ class LocalCuts:
             "simplex",
             presolve=False,
         )
-        self.present: list[int] = []
-        self._here: set[int] = set()
-        self._used = np.zeros(0, dtype=int)
-        self._clock = 0
+        self._rows = CutRows(most)
         self._owner: object = None
         self._rest = np.zeros(len(prior))
 
@@ -50,32 +47,28 @@ class LocalCuts:
         self._owner = owner
         self._rest = values.copy()
         self._rest[self.inputs] = 0.0
-        self._clock += 1
-        if len(self.present) > self._most:
-            self._purge()
-        self._lp.change_row_uppers(-(self.pool.rows[self.present] @ self._rest))
+        if (keep := self._rows.aged()) is not None:
+            self._lp.keep_rows(keep)
+        self._lp.change_row_uppers(-(self.pool.rows[self._rows.present] @ self._rest))
 
     def add(self, cuts: Sequence[int]) -> int:
         """Put cuts of the pool (by number) into the programme; how many were not there."""
-        fresh = [cut for cut in dict.fromkeys(cuts) if cut not in self._here]
+        fresh = self._rows.added(cuts)
         if fresh:
             table = self.pool.rows[fresh]
             self._lp.add_dense_rows(table[:, self.inputs], -(table @ self._rest))
-            self.present += fresh
-            self._here.update(fresh)
-            self._used = np.append(self._used, np.full(len(fresh), self._clock))
         return len(fresh)
 
     def solve(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
         """HiGHS's answer; its duals are per unit of the unscaled cost times `SCALE`."""
         found = self._lp.rerun(SCALE * cost, lower, np.minimum(upper, HIGHEST))
         if found.row_dual is not None:
-            self._used[np.flatnonzero(found.row_dual)] = self._clock
+            self._rows.touched(found.row_dual)
         return found
 
     def multipliers(self, row_dual: FloatArray) -> Multipliers:
         """The positive duals of the rows, per unit of the unscaled cost."""
-        return Multipliers.of(self.present, row_dual / SCALE)
+        return Multipliers.of(self._rows.present, row_dual / SCALE)
 
     def proved(self, use: Multipliers, cost: FloatArray, base: float, lower: FloatArray, upper: FloatArray) -> float:
         """What multipliers prove of base + cost . v on the limits: any do."""
@@ -100,7 +93,7 @@ class LocalCuts:
             return best
         for sign in (1.0, -1.0):
             values = np.where(sign * ray > SPARED * np.abs(ray).max(initial=0.0), sign * ray, 0.0)
-            along = Multipliers.of(self.present, values)
+            along = Multipliers.of(self._rows.present, values)
             empty = self.proved(along, np.zeros(len(cost)), 0.0, *limits)
             if not empty < 0:
                 continue
@@ -111,12 +104,3 @@ class LocalCuts:
             if bound < best[0]:
                 best = bound, both
         return best
-
-    def _purge(self) -> None:
-        """Drop the cuts that have been idle longest."""
-        keep = np.zeros(len(self.present), dtype=bool)
-        keep[np.argsort(-self._used, kind="stable")[: self._most // 2]] = True
-        self._lp.keep_rows(keep)
-        self.present = [cut for cut, stays in zip(self.present, keep.tolist(), strict=True) if stays]
-        self._here = set(self.present)
-        self._used = self._used[keep]
