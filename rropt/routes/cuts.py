@@ -107,7 +107,7 @@ class _Generation:
         self.columns = np.vstack([polytope, self._climber.covering()])
         self._climber.stop = self.effort.stopped
         master = self._master()
-        prices = None
+        prices, closed = None, False
         while (found := self._solved(master)) is not None:
             prices = found
             if self.effort.stopped():
@@ -121,9 +121,9 @@ class _Generation:
                     break
                 good = np.vstack([good, met])
             self._add(master, good)
-        if self._best is None and prices is not None:
-            # Stopped before the first search: a short one still proves something.
-            self._searched(prices, True, self.effort.closing())
+        if prices is not None and not closed:
+            # Stopped before the first search, or after one that was content with a column: a short one proves more.
+            self._searched(prices, True)
         if not len(self._theta):
             return Answer(SolverClaim("highs", self._status, None, self._seconds), stopped=self.effort.stopped())
         columns = self.columns[: len(self._theta)].T
@@ -197,9 +197,7 @@ class _Generation:
         loss = self.columns @ prices - self._climber.mu(self.columns)
         return self.columns[np.argsort(loss, kind="stable")[: KEPT * self.size]]
 
-    def _searched(
-        self, prices: FloatArray, last: bool, stop: Callable[[], bool] | None = None
-    ) -> tuple[FloatArray, bool]:
+    def _searched(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
         """(columns worth adding, whether the search was the last one), after a search at prices raised by the gap: by
         cases where they promise more than boxes."""
         self.pool.take(self._climber.pool, self.used, self.size)
@@ -208,14 +206,12 @@ class _Generation:
         cases = CaseSearch(self.pool, self.prior, prices + slack, self.used, slack)
         cases.margin = (1 - SHARE) * self.gap
         if cases.promising:
-            return self._by_cases(cases, prices, last, stop)
-        return self._by_boxes(prices, last, stop)
+            return self._by_cases(cases, prices, last)
+        return self._by_boxes(prices, last)
 
-    def _by_cases(
-        self, search: CaseSearch, prices: FloatArray, last: bool, stop: Callable[[], bool] | None
-    ) -> tuple[FloatArray, bool]:
+    def _by_cases(self, search: CaseSearch, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
         """The search case by case."""
-        ended = search.run(stop or self._closing(search), None if last else self._probe(prices), last)
+        ended = search.run(self._closing(search), None if last else self._probe(prices), last)
         total = float(search.prices.sum()) + max(search.bound, 0.0)
         if np.isfinite(total) and (self._best is None or total < self._best[0]):
             self._best = total, search.prices, search.tree
@@ -240,7 +236,7 @@ class _Generation:
         climbs, worth = self._climber.climbed(points, prices)
         return np.vstack([points, self._climber.fresh(climbs, worth, 0.02 * self.gap)]), False
 
-    def _by_boxes(self, prices: FloatArray, last: bool, stop: Callable[[], bool] | None) -> tuple[FloatArray, bool]:
+    def _by_boxes(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
         """The search in one tree of boxes, kept from one time to the next."""
         raised = prices + SHARE * self.gap / self.size
         if self._search is None:
@@ -249,7 +245,7 @@ class _Generation:
         else:
             self._search.reprice(raised, self.used)
         search = self._search
-        ended = search.run(BOXES, stop or self._closing(search), None if last else self._probe(prices), last)
+        ended = search.run(BOXES, self._closing(search), None if last else self._probe(prices), last)
         total = float(raised.sum()) + max(search.bound, 0.0)
         best = self._best
         if best is not None and best[2] is None and best[0] < total:
@@ -262,9 +258,13 @@ class _Generation:
         return self._met(ended, search.columns, prices)
 
     def _closing(self, search: CutSearch | CaseSearch) -> Callable[[], bool]:
-        """Whether the time that is left is what the tree so far needs to be written and checked."""
+        """Whether the time that is left is what the tree so far needs to be written and checked. A search that has just
+        begun may go on for GRACE seconds whatever the limit: stopped at once, it would prove next to nothing."""
+        least = time.monotonic() + GRACE
 
         def stop() -> bool:
+            if time.monotonic() <= least:
+                return False
             left = self.effort.remaining()
             late = left is not None and left < PROVING * self.size * search.nodes
             return late or bool(self.effort.stopped())
