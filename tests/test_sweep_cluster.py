@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,13 @@ LABELS = ("u", "v", "w")
 MECHANISM = rr.RandomizedResponse(LABELS, epsilon=1).to_mechanism()
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two workers in processes of their own; Dask's own grace of seconds is not waited for."""
+@contextmanager
+def started(workers: int) -> Iterator[Any]:
+    """A cluster of workers in processes of their own; Dask's own grace of seconds is not waited for."""
     import logging
 
     made = distributed.LocalCluster(
-        n_workers=2,
+        n_workers=workers,
         threads_per_worker=2,
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
@@ -56,6 +56,12 @@ def cluster() -> Iterator[Any]:
     # A machine that is busy lets workers die slowly; then they are killed, which is no fault of these tests.
     with suppress(TimeoutError):
         made.close(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with started(2) as made:
+        yield made
 
 
 def many(quick: bool) -> dict[str, rr.Problem]:
@@ -176,13 +182,13 @@ def strange(point: Any) -> Any:
 
 
 @pytest.mark.long
-def test_a_worker_with_other_versions_is_refused(cluster: Any) -> None:
-    address = cluster.scheduler_address
-    assert list(spread(strange, ["x"], scheduler=address)) == [(0, "x")]
-    with pytest.raises(rr.InputError, match=r"a worker has python 2\.7 and not"):
-        [list(spread(abs, range(8), scheduler=address)) for _ in range(20)]
-    with distributed.Client(address) as client:
-        client.restart()
+def test_a_worker_with_other_versions_is_refused() -> None:
+    """On a cluster of its own, for the worker stays strange; Dask's restart sometimes loses one for good."""
+    with started(1) as cluster:
+        address = cluster.scheduler_address
+        assert list(spread(strange, ["x"], scheduler=address)) == [(0, "x")]
+        with pytest.raises(rr.InputError, match=r"a worker has python 2\.7 and not"):
+            list(spread(abs, range(8), scheduler=address))
 
 
 SCRIPT = """
