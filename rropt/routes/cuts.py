@@ -43,6 +43,9 @@ KEPT = 4
 BATCHES = (0.25, 0.75)
 """Batches that are tried in vain before a search, for each input: at first, and at most; two more after every search,
 which takes as long as many batches."""
+USEFUL, LEAST = 0.2, 0.02
+"""Shares of the gap: climbs from the columns in use alone are enough where they gain more than the first, and columns
+that gain less than the second are left out."""
 LAST = 0.5
 """The share of a time limit after which one search goes on to the end."""
 SHARE = 0.7
@@ -172,12 +175,16 @@ class _Generation:
         return left is not None and limit is not None and left < (1 - LAST) * limit
 
     def _climbs(self, prices: FloatArray) -> FloatArray:
-        """Columns worth adding, from batches of climbs; none where all were in vain."""
-        good = np.zeros((0, self.size))
+        """Columns worth adding: from climbs that begin at the columns in use, which are few and near good ones, or else
+        from batches with more; none where all were in vain."""
+        points, worth = self._climber.climbed(self.used, prices)
+        good = self._climber.fresh(points, worth, LEAST * self.gap)
+        if worth.max() > USEFUL * self.gap:
+            return good
         near = self._good(prices)
         first, most = (max(int(share * self.size), 1) for share in BATCHES)
         count = min(RANDOM * self.size, MOST_RANDOM)
-        for batch in range(min(first + 2 * self.searches, most)):
+        for _ in range(min(first + 2 * self.searches, most)):
             if self.effort.stopped():
                 break
             random = [
@@ -186,10 +193,10 @@ class _Generation:
                 self._climber.crossed(near, count // 8),
                 self._climber.sparse_points(count // 8),
             ]
-            points, worth = self._climber.climbed(np.vstack([self.used, *random] if not batch else random), prices)
-            good = self._climber.fresh(points, worth, 0.02 * self.gap)
-            if len(good):
-                break
+            points, worth = self._climber.climbed(np.vstack(random), prices)
+            more = self._climber.fresh(points, worth, LEAST * self.gap)
+            if len(more):
+                return np.vstack([good, more])
         return good
 
     def _good(self, prices: FloatArray) -> FloatArray:
@@ -234,7 +241,7 @@ class _Generation:
         points = np.array(columns)
         points /= points.mean(axis=1, keepdims=True)
         climbs, worth = self._climber.climbed(points, prices)
-        return np.vstack([points, self._climber.fresh(climbs, worth, 0.02 * self.gap)]), False
+        return np.vstack([points, self._climber.fresh(climbs, worth, LEAST * self.gap)]), False
 
     def _by_boxes(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
         """The search in one tree of boxes, kept from one time to the next."""
