@@ -65,6 +65,8 @@ LONG = (
     Case((4, 4), 0, "1", 1e-4, None, drawn=True),
     Case((4, 4), 0, "2", 1e-4, 300, drawn=True),
     Case((4, 4), 0, "4", 1e-4, 300, drawn=True),
+    Case((4, 4), 0, "6", 1e-4, 300, drawn=True),
+    Case((4, 4), 0, "8", 1e-4, 300, drawn=True),
 )
 TINY = (Case((2, 2), 1, "1", 1e-4, 5),)
 
