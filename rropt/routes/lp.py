@@ -33,7 +33,7 @@ class LpAnswer:
     `status` is "optimal", "infeasible", "unbounded", "time limit", "interrupted", or GAVE_UP and HiGHS's own words;
     `x` (n,) and `row_dual` (rows,) are its last iterate (None where there is none); `row_dual` is the
     derivative of the maximum with respect to the right-hand side, so it is >= 0 on binding <= rows. `ray` (rows,)
-    combines the rows to a contradiction, up to its sign, where a rerun found one.
+    combines the rows to a contradiction, up to its sign, where a rerun found one; its largest entry is one.
     """
 
     status: str
@@ -182,7 +182,9 @@ class LpModel:
         ray = None
         if code == highspy.HighsModelStatus.kInfeasible:
             _, exists, values = self._highs.getDualRay()
-            ray = np.array(values) if exists and np.isfinite(values).all() else None
+            # HiGHS's have any size; what is rounding in them is told by comparison with one.
+            largest = np.abs(values).max(initial=0.0) if exists else 0.0
+            ray = np.array(values) / largest if 0 < largest < np.inf else None
         return LpAnswer(self._status(code), -np.inf, None, None, time.monotonic() - begun, ray)
 
     def solve(
