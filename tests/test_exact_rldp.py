@@ -236,6 +236,18 @@ def test_a_value_that_was_never_observed_is_bounded_at_a_high_level() -> None:
     assert found.value >= polytope - 4e-4
 
 
+@pytest.mark.long
+def test_boxes_that_are_empty_by_a_long_ray_are_closed() -> None:
+    """Rays of HiGHS of a size of 1e4 left rounding of 1e-12 at an input without a limit, and seemed to show nothing."""
+    known, _ = reference("3x4", 2, 0.5)
+    assert 0 in known.counts.weights
+    found = solved(known, 0.5, "exact", 2.7628e-4, 200)
+    assert found.status == "certified", found.warnings
+    # What another run proved of the optimum.
+    assert found.value <= 0.69155085
+    assert found.bound >= 0.69135784
+
+
 def test_without_time_the_entropy_of_the_input_bounds() -> None:
     """And the certificate says so: no tree that was begun is better."""
     rng = np.random.default_rng(6)
