@@ -69,6 +69,9 @@ class BatchedCutSearch(CutSearch):
         for box in self.root.nodes():
             if box.parts is None:
                 box.bound = self._bound(box.lower, box.upper, box.nu, box.cuts, box.values)
+                if np.isinf(box.bound):
+                    # To be solved again, not split: at these prices its multipliers say nothing.
+                    box.point = None
                 self._push(box)
 
     def worst(self, prices: FloatArray) -> float:
@@ -84,7 +87,8 @@ class BatchedCutSearch(CutSearch):
     ) -> str:
         seen: list[FloatArray] = []
         shown = BATCH
-        self._limit_unseen()
+        if self._limit_unseen() and not settle:
+            return "column"
         try:
             while self.bound > self._accept:
                 if self.nodes >= node_limit or stop():
@@ -108,16 +112,22 @@ class BatchedCutSearch(CutSearch):
         finally:
             self._land()
 
-    def _limit_unseen(self) -> None:
-        """Split off, at the root, what lies above the limits that the cuts imply for inputs without prior."""
+    def _limit_unseen(self) -> bool:
+        """Split off, at the root, what lies above the limits that the cuts imply for inputs without prior; whether a
+        column was met."""
+        met = False
         for x in np.flatnonzero(np.isinf(self.root.upper)) if self.root.parts is None else ():
             if (box := heapq.heappop(self._heap)[2]).parts is None:
+                if box is self.root:
+                    # What is split off is shown to be empty by rays on top of multipliers, and these must bound it.
+                    met = self._solve(box)
                 top = np.minimum(box.upper, HIGHEST)
                 found = self._lp.solve(np.eye(len(self.prior))[x], box.lower, top)
                 if found.x is not None and found.x[x] < 1e-3 * HIGHEST:
                     self._divide(box, int(x), WIDER * float(found.x[x]) + 1e-3)
                     continue
             self._push(box)
+        return met
 
     def _flying(self) -> bool:
         return self._flights is not None and bool(self._flights.boxes)
