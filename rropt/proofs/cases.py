@@ -88,7 +88,7 @@ class _Writer:
         rate = 1 + exact_ball(t).log()
         slopes = [-price - p * rate for price, p in zip(prices, self._p, strict=True)]
         use = self._multipliers(box.use)
-        self._subtract(slopes, use)
+        self.cuts.subtract(slopes, use, self.unit)
         parts: list[Any] = []
         left = exact_ball(t)
         for s, block in enumerate(self._blocks):
@@ -111,7 +111,7 @@ class _Writer:
             return arb(EMPTY)
         q = dict.fromkeys((x for cut, _ in multipliers for x, _ in self.cuts.rows[cut]), arb(0))
         q |= {x: slopes[x] for x in block}
-        self._subtract(q, multipliers)
+        self.cuts.subtract(q, multipliers, self.unit)
         g = arb(0)
         for x, slope in q.items():
             low, high = lower[x], upper[x]
@@ -130,14 +130,6 @@ class _Writer:
     def _multipliers(self, use: Multipliers) -> list[tuple[int, int]]:
         """(number of a cut, its multiplier over the unit), increasing, all positive."""
         return self.cuts.multipliers(use.cuts, use.values, self.unit)
-
-    def _subtract(self, slopes: Any, multipliers: list[tuple[int, int]]) -> None:
-        """- sum_i u_i row_i, from numbers by input."""
-        unit = arb(self.unit)
-        for cut, amount in multipliers:
-            share = arb(amount) / unit
-            for x, value in self.cuts.rows[cut]:
-                slopes[x] = slopes[x] - share * value
 
 
 def _uses(box: CaseBox) -> Iterator[Multipliers]:

@@ -98,6 +98,13 @@ class WrittenCuts:
         own = ((self._number[cut], round(value * unit)) for cut, value in scaled if cut in self._number)
         return sorted((cut, amount) for cut, amount in own if amount > 0)
 
+    def subtract(self, slopes: Any, multipliers: list[tuple[int, int]], unit: int) -> None:
+        """Take sum_i u_i row_i, the multipliers u over the unit, from numbers by input."""
+        for cut, amount in multipliers:
+            share = arb(amount) / arb(unit)
+            for x, value in self.rows[cut]:
+                slopes[x] = slopes[x] - share * value
+
 
 class _Writer:
     """The leaves of a tree in balls."""
@@ -136,14 +143,10 @@ class _Writer:
     def _left(self, limits: Limits, prices: list[arb], nu: int, multipliers: list[tuple[int, int]]) -> arb | None:
         """The left side of a leaf's condition; None where it is not finite."""
         lower, upper = limits
-        unit = arb(self.unit)
-        n = arb(nu) / unit
+        n = arb(nu) / arb(self.unit)
         b = n
         residual = [-price - n * p for price, p in zip(prices, self._p, strict=True)]
-        for cut, multiplier in multipliers:
-            amount = arb(multiplier) / unit
-            for x, value in self.cuts.rows[cut]:
-                residual[x] -= amount * value
+        self.cuts.subtract(residual, multipliers, self.unit)
         for x, weight in enumerate(self._program.weights):
             low, high = lower[x], upper[x]
             if high is None:

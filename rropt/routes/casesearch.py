@@ -32,8 +32,6 @@ NEAR_TANGENT = 0.02
 whole; ..."""
 TANGENT = 1e-4
 """... and by blocks."""
-VIOLATED = 1e-10
-"""Cuts that an optimum violates by more than this share of its largest entry are added."""
 TANGENTS = 4
 """Tangents for one box at most, by blocks."""
 PROMISING = 0.15
@@ -121,8 +119,7 @@ class CaseSearch:
         self._whole = LocalCuts(pool, prior, range(len(prior)), MOST * len(prior))
         self._whole.hold(np.zeros(len(prior)))
         self._whole.add(range(len(pool.cone.pairs)))
-        closest = np.argsort(-(near @ pool.rows.T), axis=1)[:, : len(prior)]
-        self._whole.add(np.unique(closest).tolist())
+        self._whole.add(np.unique(pool.nearest(near, len(prior))).tolist())
         self._programs: dict[tuple[int, int], LocalCuts] = {}
         self.columns: list[FloatArray] = []
         # Boxes that are being bounded by blocks, by the place of the box in memory: they stay in the heap meanwhile.
@@ -260,9 +257,7 @@ class CaseSearch:
 
     def _cut(self, v: FloatArray) -> bool:
         """Add cuts that a point violates, or keep it as a column where it is one; whether there are new cuts."""
-        excess = self.pool.rows @ v
-        bad = np.flatnonzero(excess > VIOLATED * v.max())
-        if len(bad) and self._whole.add(bad[np.argsort(-excess[bad])[: len(v)]].tolist()):
+        if self._whole.add(self.pool.violated(v, len(v))):
             return True
         met = self._column(v)
         return bool(met and self._whole.add(met))

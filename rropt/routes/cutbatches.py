@@ -61,8 +61,7 @@ class BatchedCutSearch(CutSearch):
     def reprice(self, prices: FloatArray, near: FloatArray) -> None:
         """Go on with other prices, from the boxes and multipliers that there are; `near` (n x k) as at the start."""
         self.prices, self._accept, self._closed, self.columns = prices, 0.0, -np.inf, []
-        slack = near @ self.pool.rows.T
-        nearest = np.unique(np.argsort(-slack, axis=1)[:, : len(prices)])
+        nearest = np.unique(self.pool.nearest(near, len(prices)))
         self._lp.add(nearest.tolist())
         self._wanted |= dict.fromkeys(np.setdiff1d(nearest, self._rows).tolist())
         self._heap, self._rounds = [], {}
@@ -118,7 +117,7 @@ class BatchedCutSearch(CutSearch):
         met = False
         for x in np.flatnonzero(np.isinf(self.root.upper)) if self.root.parts is None else ():
             if (box := heapq.heappop(self._heap)[2]).parts is None:
-                if box is self.root:
+                if box is self.root and box.point is None:
                     # What is split off is shown to be empty by rays on top of multipliers, and these must bound it.
                     met = self._solve(box)
                 top = np.minimum(box.upper, HIGHEST)

@@ -72,10 +72,19 @@ class CutPool:
 
     def take(self, other: CutPool, points: FloatArray, most: int) -> None:
         """The cuts of another pool that are tight, or nearly, at n points (n x k) inside the cone."""
-        slack = points @ other.rows.T
-        for cut in np.unique(np.argsort(-slack, axis=1)[:, :most]).tolist():
+        for cut in np.unique(other.nearest(points, most)).tolist():
             s, z, r, t = other.cuts[cut]
             self._keep(s, z, r, t)
+
+    def nearest(self, points: FloatArray, most: int) -> np.ndarray:
+        """For each of n points (n x k), inside the cone, the numbers of the cuts that are tight there or nearly."""
+        return np.argsort(-(points @ self.rows.T), axis=1)[:, :most]
+
+    def violated(self, v: FloatArray, most: int) -> list[int]:
+        """The cuts that a point violates most."""
+        excess = self.rows @ v
+        bad = np.flatnonzero(excess > 10 * TIGHT * float(v.max()))
+        return [int(cut) for cut in bad[np.argsort(-excess[bad])[:most]]]
 
     def worst(self, points: FloatArray) -> Worst:
         """The worst pairs of n columns (n x k)."""
@@ -181,18 +190,6 @@ class CutProgram:
         if fresh:
             self._lp.add_dense_rows(self.pool.rows[fresh], np.zeros(len(fresh)))
         return len(fresh)
-
-    def add_nearest(self, points: FloatArray, most: int) -> None:
-        """For each of n points (n x k), inside the cone, the cuts that are tight there or nearly."""
-        slack = points @ self.pool.rows.T
-        self.add(np.argsort(-slack, axis=1)[:, :most].ravel().tolist())
-
-    def violated(self, v: FloatArray, most: int) -> list[int]:
-        """The cuts of the pool that a point violates most."""
-        excess = self.pool.rows @ v
-        limit = 10 * TIGHT * float(v.max())
-        bad = np.flatnonzero(excess > limit)
-        return [int(cut) for cut in bad[np.argsort(-excess[bad])[:most]]]
 
     def solve(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
         """HiGHS's answer; its duals are per unit of the unscaled cost, first that of the slice."""

@@ -71,7 +71,7 @@ class CutSearch:
         self.pool, self.prior, self.prices = pool, prior, prices
         self._lp = CutProgram(pool, prior, PRESENT * len(prior))
         self._lp.add(range(len(pool.cone.pairs)))
-        self._lp.add_nearest(near, len(prior))
+        self._lp.add(pool.nearest(near, len(prior)).ravel().tolist())
         self.nodes, self.programs = 1, 0
         self.columns: list[FloatArray] = []
         with np.errstate(divide="ignore"):
@@ -167,7 +167,7 @@ class CutSearch:
             # Cutting pays only where the optimum itself is too good; elsewhere the chords are what is wrong.
             if self.value(v) <= 0 and v.max() < 0.5 * HIGHEST:
                 return False
-            known = self._lp.violated(v, len(v))
+            known = self.pool.violated(v, len(v))
             if known and self._lp.add(known):
                 continue
             inside, shares, met = self.pool.pulled(v[None, :])

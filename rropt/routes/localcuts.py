@@ -14,7 +14,7 @@ from rropt.routes.cutsearch import HIGHEST, LARGEST, largest_end
 from rropt.routes.lp import LpAnswer, LpModel
 
 SPARED = 1e-6
-"""Shadow prices of a ray below this share of its largest are rounding."""
+"""Shadow prices of a ray, the largest of which is one, are rounding below this."""
 
 
 class LocalCuts:
@@ -92,7 +92,7 @@ class LocalCuts:
         if ray is None or not np.isfinite(best[0]):
             return best
         for sign in (1.0, -1.0):
-            values = np.where(sign * ray > SPARED * np.abs(ray).max(initial=0.0), sign * ray, 0.0)
+            values = np.where(sign * ray > SPARED, sign * ray, 0.0)
             along = Multipliers.of(self._rows.present, values)
             empty = self.proved(along, np.zeros(len(cost)), 0.0, *limits)
             if not empty < 0:
