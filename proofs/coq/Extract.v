@@ -1,0 +1,11 @@
+(* The checker in OCaml: integers as zarith's, lists, options, pairs and booleans as OCaml's, nat as it is. *)
+Require Import ZArith.
+Require Import Log Kernel Entropy.
+Require Import ExtrOcamlBasic ExtrOcamlZBigInt.
+Extract Constant Z.log2 => "(fun x -> if Z.sign x <= 0 then Z.zero else Z.of_int (Z.numbits x - 1))".
+Extract Constant Z.shiftl => "(fun x n -> let n = Z.to_int n in if n >= 0 then Z.shift_left x n else Z.shift_right x (- n))".
+Extract Constant Z.shiftr => "(fun x n -> let n = Z.to_int n in if n >= 0 then Z.shift_right x n else Z.shift_left x (- n))".
+Extract Constant Z.div => "(fun a b -> if Z.sign b = 0 then Z.zero else Z.fdiv a b)".
+Extract Constant Z.modulo => "(fun a b -> if Z.sign b = 0 then a else Z.sub a (Z.mul b (Z.fdiv a b)))".
+Transparent D nterms ln_red ln2.
+Extraction "core.ml" decide impossible attains_all relax bare start emptied advance log.

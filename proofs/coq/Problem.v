@@ -1,0 +1,77 @@
+(* What is claimed: problems, mechanisms and what a mechanism is worth. This file is what a reader has to read. *)
+Require Import Reals ZArith List.
+Import ListNotations.
+Open Scope R_scope.
+
+(* A ratio of two entries of a column: exp (a / b), or a / b itself. *)
+Inductive ratio := Exp (a b : Z) | Frac (a b : Z).
+Definition ratioR r := match r with Exp a b => exp (IZR a / IZR b) | Frac a b => IZR a / IZR b end.
+
+Inductive cone := Free | Complete (r : ratio) | Graph (edges : list (Z * Z * ratio)).
+
+(* Terms (x, y, c) stand for the sum of c times the probability of output y given input x. *)
+Definition terms := list (Z * Z * Z).
+Record row := Row { equal : bool; right : Z; coefficients : terms }.
+
+Inductive utility :=
+  | Linear (den : Z) (cost : terms)             (* the terms over den *)
+  | Bayes (den : Z) (gains : list (list Z))     (* sum over outputs of the best action's gain at the prior *)
+  | Information (groups : list (list Z))        (* groups z of joint weights of input and z: I(input; output | z), nats *)
+  | ChiSquare.                                  (* sum over outputs of (sum_x p_x q_x^2) / w - w with w = p.q *)
+
+Record problem := Problem {
+  weights : list Z;                (* the prior is weights over their sum *)
+  objective : utility;
+  base : cone;
+  halfspaces : list (list Z);      (* c with c.q <= 0 for every column q *)
+  outputs : option Z;              (* how many columns a mechanism has; None: any number *)
+  rows : list row }.
+
+Fixpoint zsum (l : list Z) : Z := match l with [] => 0%Z | c :: l => (c + zsum l)%Z end.
+Fixpoint dot (c : list Z) (v : list R) : R :=
+  match c, v with a :: c, y :: v => IZR a * y + dot c v | _, _ => 0 end.
+Fixpoint total {A} (f : A -> R) (l : list A) : R := match l with [] => 0 | a :: l => f a + total f l end.
+Definition entry (x : Z) (q : list R) := nth (Z.to_nat x) q 0.
+Definition cell (Q : list (list R)) (x y : Z) := entry x (nth (Z.to_nat y) Q []).
+Definition form (ts : terms) Q := total (fun t => match t with (x, y, c) => IZR c * cell Q x y end) ts.
+
+(* A mechanism is the list of its columns: column y has the probability of output y given each input. *)
+Definition in_cone (k : nat) c (q : list R) := match c with
+  | Free => True
+  | Complete r => forall x z, (x < k)%nat -> (z < k)%nat -> x <> z -> nth x q 0 <= ratioR r * nth z q 0
+  | Graph edges => forall x z r, In (x, z, r) edges -> entry x q <= ratioR r * entry z q end.
+Fixpoint plus (a b : list R) := match a, b with x :: a, y :: b => (x + y) :: plus a b | _, _ => [] end.
+Fixpoint colsum (k : nat) (Q : list (list R)) := match Q with [] => repeat 0 k | q :: Q => plus q (colsum k Q) end.
+Definition column pb (q : list R) := length q = length (weights pb) /\ Forall (Rle 0) q /\
+  in_cone (length (weights pb)) (base pb) q /\ Forall (fun c => dot c q <= 0) (halfspaces pb).
+Definition holds Q r := if equal r then form (coefficients r) Q = IZR (right r) else form (coefficients r) Q <= IZR (right r).
+Definition mechanism pb Q := Forall (column pb) Q /\ colsum (length (weights pb)) Q = repeat 1 (length (weights pb)) /\
+  match outputs pb with Some m => Z.of_nat (length Q) = m | None => True end /\ Forall (holds Q) (rows pb).
+
+(* sum over x of G_x q_x ln (q_x / w), 0 ln 0 = 0 *)
+Fixpoint relative (G : list Z) (w : R) (q : list R) :=
+  match G, q with g :: G, y :: q => IZR g * (y * ln (y / w)) + relative G w q | _, _ => 0 end.
+Fixpoint squares (W : list Z) (q : list R) :=
+  match W, q with w :: W, y :: q => IZR w * (y * y) + squares W q | _, _ => 0 end.
+Fixpoint products (W g : list Z) := match W, g with w :: W, a :: g => (w * a)%Z :: products W g | _, _ => [] end.
+Fixpoint best (l : list R) := match l with [] => 0 | [a] => a | a :: l => Rmax a (best l) end.
+Definition information groups q := total (fun G => relative G (dot G q / IZR (zsum G)) q) groups.
+Definition chi_square W q := let T := IZR (zsum W) in let w := dot W q / T in squares W q / w - T * w.
+
+Definition worth pb Q := let W := weights pb in let T := IZR (zsum W) in match objective pb with
+  | Linear den cost => form cost Q / IZR den
+  | Bayes den gains => total (fun q => best (map (fun g => dot (products W g) q) gains)) Q / (T * IZR den)
+  | Information groups => total (information groups) Q / T
+  | ChiSquare => total (chi_square W) Q / T end.
+
+(* ---- entropies of rows ---- *)
+(* sum over x of s_x H(Q_x), in nats; sum over x of s_x ln n_x *)
+Definition entropy (s : list Z) Q := - total (relative s 1) Q.
+Fixpoint logs (s n : list Z) := match s, n with a :: s, m :: n => IZR a * ln (IZR m) + logs s n | _, _ => 0 end.
+(* A floor a / b: sum s_x H(Q_x) is at least that part of sum s_x ln n_x. *)
+Record floor := Floor { part : Z * Z; shares : list Z; sizes : list Z }.
+(* A problem with floors, whose utility may have the mean entropy of the rows besides (bonus: its shares, or none). *)
+Record with_entropy := With_entropy { plain : problem; bonus : list Z; floors : list floor }.
+Definition keeps Q f := IZR (fst (part f)) / IZR (snd (part f)) * logs (shares f) (sizes f) <= entropy (shares f) Q.
+Definition kept pb Q := mechanism (plain pb) Q /\ Forall (keeps Q) (floors pb).
+Definition earns pb Q := worth (plain pb) Q + entropy (bonus pb) Q / IZR (zsum (bonus pb)).

@@ -1,0 +1,2359 @@
+
+(** val negb : bool -> bool **)
+
+let negb = function
+| true -> false
+| false -> true
+
+type nat =
+| O
+| S of nat
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec app l m =
+  match l with
+  | [] -> m
+  | a :: l1 -> a :: (app l1 m)
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+module Coq__1 = struct
+ (** val add : nat -> nat -> nat **)
+ let rec add n m =
+   match n with
+   | O -> m
+   | S p0 -> S (add p0 m)
+end
+include Coq__1
+
+module Pos =
+ struct
+  (** val succ : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec succ = Big_int_Z.succ_big_int
+
+  (** val add :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec add = Big_int_Z.add_big_int
+
+  (** val add_carry :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  and add_carry x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (add_carry p0 q))
+        (fun q -> Big_int_Z.mult_int_big_int 2 (add_carry p0 q))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (succ p0))
+        y)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> Big_int_Z.mult_int_big_int 2 (add_carry p0 q))
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (add p0 q))
+        (fun _ -> Big_int_Z.mult_int_big_int 2 (succ p0))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (succ q))
+        (fun q -> Big_int_Z.mult_int_big_int 2 (succ q))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int)
+        y)
+      x
+
+  (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec pred_double x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (Big_int_Z.mult_int_big_int 2 p0))
+      (fun p0 ->
+      (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (pred_double p0))
+      (fun _ -> Big_int_Z.unit_big_int)
+      x
+
+  (** val mul :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec mul = Big_int_Z.mult_big_int
+
+  (** val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1 **)
+
+  let rec iter f x n =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun n' -> f (iter f (iter f x n') n'))
+      (fun n' -> iter f (iter f x n') n')
+      (fun _ -> f x)
+      n
+
+  (** val div2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div2 p0 =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 -> p1)
+      (fun p1 -> p1)
+      (fun _ -> Big_int_Z.unit_big_int)
+      p0
+
+  (** val div2_up : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div2_up p0 =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 -> succ p1)
+      (fun p1 -> p1)
+      (fun _ -> Big_int_Z.unit_big_int)
+      p0
+
+  (** val size : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec size p0 =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 -> succ (size p1))
+      (fun p1 -> succ (size p1))
+      (fun _ -> Big_int_Z.unit_big_int)
+      p0
+
+  (** val compare_cont :
+      comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let rec compare_cont = (fun c x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then c else if s < 0 then Lt else Gt)
+
+  (** val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then Eq else if s < 0 then Lt else Gt)
+
+  (** val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let rec eqb p0 q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> eqb p1 q0)
+        (fun _ -> false)
+        (fun _ -> false)
+        q)
+      (fun p1 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun q0 -> eqb p1 q0)
+        (fun _ -> false)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun _ -> false)
+        (fun _ -> true)
+        q)
+      p0
+
+  (** val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1 **)
+
+  let rec iter_op op p0 a =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p1 -> op a (iter_op op p1 (op a a)))
+      (fun p1 -> iter_op op p1 (op a a))
+      (fun _ -> a)
+      p0
+
+  (** val to_nat : Big_int_Z.big_int -> nat **)
+
+  let to_nat x =
+    iter_op Coq__1.add x (S O)
+ end
+
+module Z =
+ struct
+  (** val double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p0 -> (Big_int_Z.mult_int_big_int 2 p0))
+      (fun p0 -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2 p0))
+      x
+
+  (** val succ_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let succ_double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p0 ->
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p0))
+      (fun p0 -> Big_int_Z.minus_big_int (Pos.pred_double p0))
+      x
+
+  (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pred_double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
+      (fun p0 -> (Pos.pred_double p0))
+      (fun p0 -> Big_int_Z.minus_big_int
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p0))
+      x
+
+  (** val pos_sub :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec pos_sub x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double (pos_sub p0 q))
+        (fun q -> succ_double (pos_sub p0 q))
+        (fun _ -> (Big_int_Z.mult_int_big_int 2 p0))
+        y)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> pred_double (pos_sub p0 q))
+        (fun q -> double (pos_sub p0 q))
+        (fun _ -> (Pos.pred_double p0))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+        q))
+        (fun q -> Big_int_Z.minus_big_int (Pos.pred_double q))
+        (fun _ -> Big_int_Z.zero_big_int)
+        y)
+      x
+
+  (** val add :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let add = Big_int_Z.add_big_int
+
+  (** val opp : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let opp = Big_int_Z.minus_big_int
+
+  (** val sub :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sub = Big_int_Z.sub_big_int
+
+  (** val mul :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let mul = Big_int_Z.mult_big_int
+
+  (** val pow_pos :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pow_pos z0 =
+    Pos.iter (mul z0) Big_int_Z.unit_big_int
+
+  (** val pow :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pow x y =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p0 -> pow_pos x p0)
+      (fun _ -> Big_int_Z.zero_big_int)
+      y
+
+  (** val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then Eq else if s < 0 then Lt else Gt)
+
+  (** val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val ltb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let ltb x y =
+    match compare x y with
+    | Lt -> true
+    | _ -> false
+
+  (** val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let eqb = Big_int_Z.eq_big_int
+
+  (** val max :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let max = Big_int_Z.max_big_int
+
+  (** val min :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let min = Big_int_Z.min_big_int
+
+  (** val to_nat : Big_int_Z.big_int -> nat **)
+
+  let to_nat z0 =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> O)
+      (fun p0 -> Pos.to_nat p0)
+      (fun _ -> O)
+      z0
+
+  (** val pos_div_eucl :
+      Big_int_Z.big_int -> Big_int_Z.big_int ->
+      Big_int_Z.big_int * Big_int_Z.big_int **)
+
+  let rec pos_div_eucl a b =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun a' ->
+      let (q, r) = pos_div_eucl a' b in
+      let r' =
+        add (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r)
+          Big_int_Z.unit_big_int
+      in
+      if ltb r' b
+      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
+      else ((add
+              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
+              Big_int_Z.unit_big_int), (sub r' b)))
+      (fun a' ->
+      let (q, r) = pos_div_eucl a' b in
+      let r' = mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r in
+      if ltb r' b
+      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
+      else ((add
+              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
+              Big_int_Z.unit_big_int), (sub r' b)))
+      (fun _ ->
+      if leb (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) b
+      then (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
+      else (Big_int_Z.unit_big_int, Big_int_Z.zero_big_int))
+      a
+
+  (** val div_eucl :
+      Big_int_Z.big_int -> Big_int_Z.big_int ->
+      Big_int_Z.big_int * Big_int_Z.big_int **)
+
+  let div_eucl = Big_int_Z.(fun x y ->
+  match sign_big_int y with
+  | 0 -> (zero_big_int, x)
+  | 1 -> quomod_big_int x y
+  | _ -> let (q, r) = quomod_big_int (add_int_big_int (-1) x) y in
+          (add_int_big_int (-1) q, add_big_int (add_int_big_int 1 y) r))
+
+  (** val div :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div = (fun a b -> if Z.sign b = 0 then Z.zero else Z.fdiv a b)
+
+  (** val modulo :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let modulo = (fun a b -> if Z.sign b = 0 then a else Z.sub a (Z.mul b (Z.fdiv a b)))
+
+  (** val div2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div2 z0 =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> (Pos.div2 p0))
+        (fun _ -> (Pos.div2 p0))
+        (fun _ -> Big_int_Z.zero_big_int)
+        p0)
+      (fun p0 -> Big_int_Z.minus_big_int (Pos.div2_up p0))
+      z0
+
+  (** val log2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let log2 = (fun x -> if Z.sign x <= 0 then Z.zero else Z.of_int (Z.numbits x - 1))
+
+  (** val shiftl :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let shiftl = (fun x n -> let n = Z.to_int n in if n >= 0 then Z.shift_left x n else Z.shift_right x (- n))
+
+  (** val shiftr :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let shiftr = (fun x n -> let n = Z.to_int n in if n >= 0 then Z.shift_right x n else Z.shift_left x (- n))
+ end
+
+(** val concat : 'a1 list list -> 'a1 list **)
+
+let rec concat = function
+| [] -> []
+| x :: l0 -> app x (concat l0)
+
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map f = function
+| [] -> []
+| a :: t -> (f a) :: (map f t)
+
+(** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
+
+let rec fold_right f a0 = function
+| [] -> a0
+| b :: t -> f b (fold_right f a0 t)
+
+(** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec forallb f = function
+| [] -> true
+| a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val firstn : nat -> 'a1 list -> 'a1 list **)
+
+let rec firstn n l =
+  match n with
+  | O -> []
+  | S n0 -> (match l with
+             | [] -> []
+             | a :: l0 -> a :: (firstn n0 l0))
+
+(** val p : Big_int_Z.big_int **)
+
+let p =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))
+
+(** val d : Big_int_Z.big_int **)
+
+let d =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))
+
+(** val half : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let half a =
+  Z.shiftr a p
+
+(** val lo_loop :
+    nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let rec lo_loop n i pw y2 acc =
+  match n with
+  | O -> acc
+  | S n0 ->
+    lo_loop n0
+      (Z.add i (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+      (half (Z.mul pw y2)) y2 (Z.add acc (Z.div pw i))
+
+(** val hi_loop :
+    nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let rec hi_loop n i pw y2 acc =
+  match n with
+  | O ->
+    Z.add acc (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) pw)
+  | S n0 ->
+    hi_loop n0
+      (Z.add i (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+      (Z.add (half (Z.mul pw y2)) Big_int_Z.unit_big_int) y2
+      (Z.add acc (Z.add (Z.div pw i) Big_int_Z.unit_big_int))
+
+(** val nterms : nat **)
+
+let nterms =
+  S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S O)))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val ln_red :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let ln_red n d0 =
+  let y = Z.div (Z.mul (Z.sub n d0) d) (Z.add n d0) in
+  let z0 = Z.add y Big_int_Z.unit_big_int in
+  ((Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+     (lo_loop nterms Big_int_Z.unit_big_int y (half (Z.mul y y))
+       Big_int_Z.zero_big_int)),
+  (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (hi_loop nterms Big_int_Z.unit_big_int z0
+      (Z.add (half (Z.mul z0 z0)) Big_int_Z.unit_big_int)
+      Big_int_Z.zero_big_int)))
+
+(** val ln2 : Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let ln2 =
+  ln_red (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    Big_int_Z.unit_big_int
+
+(** val log_try :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let log_try n d0 j =
+  let n' = Z.shiftl n (Z.max Big_int_Z.zero_big_int (Z.opp j)) in
+  let d' = Z.shiftl d0 (Z.max Big_int_Z.zero_big_int j) in
+  if (&&) (Z.leb d' n')
+       (Z.leb n'
+         (Z.mul
+           ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+           Big_int_Z.unit_big_int) d'))
+  then let r = ln_red n' d' in
+       Some
+       (if Z.leb Big_int_Z.zero_big_int j
+        then ((Z.add (fst r) (Z.mul j (fst ln2))),
+               (Z.add (snd r) (Z.mul j (snd ln2))))
+        else ((Z.add (fst r) (Z.mul j (snd ln2))),
+               (Z.add (snd r) (Z.mul j (fst ln2)))))
+  else None
+
+(** val log :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let log n d0 =
+  if (||) (Z.leb n Big_int_Z.zero_big_int) (Z.leb d0 Big_int_Z.zero_big_int)
+  then None
+  else if Z.eqb n d0
+       then Some (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+       else let j = Z.sub (Z.log2 n) (Z.log2 d0) in
+            (match log_try n d0 j with
+             | Some r -> Some r
+             | None -> log_try n d0 (Z.sub j Big_int_Z.unit_big_int))
+
+type ratio =
+| Exp of Big_int_Z.big_int * Big_int_Z.big_int
+| Frac of Big_int_Z.big_int * Big_int_Z.big_int
+
+type cone =
+| Free
+| Complete of ratio
+| Graph of ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+
+type terms =
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list
+
+type row = { equal : bool; right : Big_int_Z.big_int; coefficients : terms }
+
+type utility =
+| Linear of Big_int_Z.big_int * terms
+| Bayes of Big_int_Z.big_int * Big_int_Z.big_int list list
+| Information of Big_int_Z.big_int list list
+| ChiSquare
+
+type problem = { weights : Big_int_Z.big_int list; objective : utility;
+                 base : cone; halfspaces : Big_int_Z.big_int list list;
+                 outputs : Big_int_Z.big_int option; rows : row list }
+
+(** val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zsum = function
+| [] -> Big_int_Z.zero_big_int
+| c :: l0 -> Z.add c (zsum l0)
+
+(** val products :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec products w g =
+  match w with
+  | [] -> []
+  | w0 :: w1 ->
+    (match g with
+     | [] -> []
+     | a :: g0 -> (Z.mul w0 a) :: (products w1 g0))
+
+type floor = { part : (Big_int_Z.big_int * Big_int_Z.big_int);
+               shares : Big_int_Z.big_int list; sizes : Big_int_Z.big_int list }
+
+type with_entropy = { plain : problem; bonus : Big_int_Z.big_int list;
+                      floors : floor list }
+
+type kind =
+| Plain
+| Entropic
+| Square
+
+(** val nthz : Big_int_Z.big_int -> 'a1 list -> 'a1 option **)
+
+let rec nthz i = function
+| [] -> None
+| a :: l0 ->
+  if Z.eqb i Big_int_Z.zero_big_int
+  then Some a
+  else nthz (Z.sub i Big_int_Z.unit_big_int) l0
+
+(** val updz : Big_int_Z.big_int -> ('a1 -> 'a1) -> 'a1 list -> 'a1 list **)
+
+let rec updz i f = function
+| [] -> []
+| a :: l0 ->
+  if Z.eqb i Big_int_Z.zero_big_int
+  then (f a) :: l0
+  else a :: (updz (Z.sub i Big_int_Z.unit_big_int) f l0)
+
+(** val zlen : 'a1 list -> Big_int_Z.big_int **)
+
+let rec zlen = function
+| [] -> Big_int_Z.zero_big_int
+| _ :: l0 -> Z.add Big_int_Z.unit_big_int (zlen l0)
+
+(** val alike : 'a1 list -> 'a2 list -> bool **)
+
+let rec alike a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | _ :: a0 -> (match b with
+                | [] -> false
+                | _ :: b0 -> alike a0 b0)
+
+type 'a trie =
+| Tip
+| Node of 'a trie * 'a option * 'a trie
+
+(** val get : Big_int_Z.big_int -> 'a1 trie -> 'a1 option **)
+
+let rec get p0 = function
+| Tip -> None
+| Node (l, a, r) ->
+  ((fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+     (fun p1 -> get p1 r)
+     (fun p1 -> get p1 l)
+     (fun _ -> a)
+     p0)
+
+(** val set : Big_int_Z.big_int -> 'a1 -> 'a1 trie -> 'a1 trie **)
+
+let rec set p0 a t =
+  (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+    (fun p1 ->
+    match t with
+    | Tip -> Node (Tip, None, (set p1 a Tip))
+    | Node (l, b, r) -> Node (l, b, (set p1 a r)))
+    (fun p1 ->
+    match t with
+    | Tip -> Node ((set p1 a Tip), None, Tip)
+    | Node (l, b, r) -> Node ((set p1 a l), b, r))
+    (fun _ ->
+    match t with
+    | Tip -> Node (Tip, (Some a), Tip)
+    | Node (l, _, r) -> Node (l, (Some a), r))
+    p0
+
+(** val find : Big_int_Z.big_int -> 'a1 trie -> 'a1 option **)
+
+let find i t =
+  (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+    (fun _ -> None)
+    (fun p0 -> get p0 t)
+    (fun _ -> None)
+    (Z.add i Big_int_Z.unit_big_int)
+
+(** val put : Big_int_Z.big_int -> 'a1 -> 'a1 trie -> 'a1 trie **)
+
+let put i a t =
+  (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+    (fun _ -> t)
+    (fun p0 -> set p0 a t)
+    (fun _ -> t)
+    (Z.add i Big_int_Z.unit_big_int)
+
+(** val number : Big_int_Z.big_int -> 'a1 list -> 'a1 trie -> 'a1 trie **)
+
+let rec number i l t =
+  match l with
+  | [] -> t
+  | a :: l0 -> number (Z.add i Big_int_Z.unit_big_int) l0 (put i a t)
+
+(** val amount :
+    Big_int_Z.big_int -> Big_int_Z.big_int trie -> Big_int_Z.big_int **)
+
+let amount i t =
+  match find i t with
+  | Some c -> c
+  | None -> Big_int_Z.zero_big_int
+
+(** val bump :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int trie ->
+    Big_int_Z.big_int trie **)
+
+let bump i c t =
+  put i (Z.add (amount i t) c) t
+
+(** val merge :
+    Big_int_Z.big_int -> Big_int_Z.big_int trie -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec merge i t = function
+| [] -> []
+| s :: q0 ->
+  (Z.add s (amount i t)) :: (merge (Z.add i Big_int_Z.unit_big_int) t q0)
+
+(** val zscale :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let zscale c q =
+  map (Z.mul c) q
+
+(** val zplus :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec zplus a b =
+  match a with
+  | [] -> []
+  | x :: a0 ->
+    (match b with
+     | [] -> []
+     | y :: b0 -> (Z.add x y) :: (zplus a0 b0))
+
+(** val zeros : 'a1 list -> Big_int_Z.big_int list **)
+
+let zeros l =
+  map (fun _ -> Big_int_Z.zero_big_int) l
+
+(** val ceil : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let ceil a b =
+  Z.add (Z.div a b) Big_int_Z.unit_big_int
+
+(** val at_least : ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let at_least r g h =
+  (&&)
+    ((&&) (Z.ltb Big_int_Z.zero_big_int h) (Z.leb Big_int_Z.zero_big_int g))
+    (match r with
+     | Exp (a, b) ->
+       (&&) (Z.ltb Big_int_Z.zero_big_int b)
+         (match log g h with
+          | Some p0 -> let (l, _) = p0 in Z.leb (Z.mul a d) (Z.mul b l)
+          | None -> false)
+     | Frac (a, b) ->
+       (&&) (Z.ltb Big_int_Z.zero_big_int b) (Z.leb (Z.mul a h) (Z.mul g b)))
+
+(** val at_most : ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let at_most r g h =
+  (&&)
+    ((&&) (Z.ltb Big_int_Z.zero_big_int h) (Z.leb Big_int_Z.zero_big_int g))
+    (match r with
+     | Exp (a, b) ->
+       (&&) (Z.ltb Big_int_Z.zero_big_int b)
+         (match log g h with
+          | Some p0 -> let (_, u) = p0 in Z.leb (Z.mul b u) (Z.mul a d)
+          | None -> false)
+     | Frac (a, b) ->
+       (&&) (Z.ltb Big_int_Z.zero_big_int b) (Z.leb (Z.mul g b) (Z.mul a h)))
+
+type edge =
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+
+type table =
+| NoEdges
+| Pairs of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+| Listed of edge trie
+
+(** val edge_at : table -> Big_int_Z.big_int -> edge option **)
+
+let edge_at t e =
+  match t with
+  | NoEdges -> None
+  | Pairs (k, g, h) ->
+    let x = Z.div e k in
+    let z0 = Z.modulo e k in
+    if (&&)
+         ((&&)
+           ((&&) (Z.ltb Big_int_Z.zero_big_int k)
+             (Z.leb Big_int_Z.zero_big_int x)) (Z.ltb x k))
+         (negb (Z.eqb x z0))
+    then Some (((x, z0), g), h)
+    else None
+  | Listed t0 -> find e t0
+
+(** val join :
+    (ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool) ->
+    Big_int_Z.big_int -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio)
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> edge list option **)
+
+let rec join ok k es gs =
+  match es with
+  | [] -> (match gs with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | p0 :: es0 ->
+    let (p1, r) = p0 in
+    let (x, z0) = p1 in
+    (match gs with
+     | [] -> None
+     | p2 :: gs0 ->
+       let (g, h) = p2 in
+       if (&&)
+            ((&&)
+              ((&&) ((&&) (ok r g h) (Z.leb Big_int_Z.zero_big_int x))
+                (Z.ltb x k)) (Z.leb Big_int_Z.zero_big_int z0)) (Z.ltb z0 k)
+       then (match join ok k es0 gs0 with
+             | Some l -> Some ((((x, z0), g), h) :: l)
+             | None -> None)
+       else None)
+
+(** val edges_of :
+    Big_int_Z.big_int -> cone -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+    -> table option **)
+
+let edges_of k c gs =
+  match c with
+  | Free -> (match gs with
+             | [] -> Some NoEdges
+             | _ :: _ -> None)
+  | Complete r ->
+    (match gs with
+     | [] -> None
+     | y :: l ->
+       let (g, h) = y in
+       (match l with
+        | [] -> if at_least r g h then Some (Pairs (k, g, h)) else None
+        | _ :: _ -> None))
+  | Graph es ->
+    (match join at_least k es gs with
+     | Some l -> Some (Listed (number Big_int_Z.zero_big_int l Tip))
+     | None -> None)
+
+type ent = { low : Big_int_Z.big_int; plow : Big_int_Z.big_int;
+             high : (Big_int_Z.big_int * Big_int_Z.big_int) option }
+
+type col = { ents : ent list;
+             lims : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+type state = { own : Big_int_Z.big_int list; cols : col list }
+
+type mult = { flows : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+              against : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+              along : Big_int_Z.big_int list }
+
+type token =
+| Split of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+| Fix of Big_int_Z.big_int
+| Form of Big_int_Z.big_int * Big_int_Z.big_int
+| EdgeUp of Big_int_Z.big_int * Big_int_Z.big_int
+| EdgeLow of Big_int_Z.big_int * Big_int_Z.big_int
+| Up of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int * mult
+| Low of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int * mult
+| Leaf of Big_int_Z.big_int list * mult
+| Sheet of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * (Big_int_Z.big_int list * mult) list
+| Closed of Big_int_Z.big_int * Big_int_Z.big_int
+
+(** val phi_up : kind -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
+
+let phi_up kd c =
+  if Z.ltb c Big_int_Z.zero_big_int
+  then None
+  else (match kd with
+        | Plain -> Some Big_int_Z.zero_big_int
+        | Entropic ->
+          if Z.eqb c Big_int_Z.zero_big_int
+          then Some Big_int_Z.zero_big_int
+          else (match log c d with
+                | Some p0 -> let (_, u) = p0 in Some (Z.mul c u)
+                | None -> None)
+        | Square -> Some (Z.mul c c))
+
+type env = { knd : kind; unit_ : Big_int_Z.big_int;
+             total_ : Big_int_Z.big_int; wts : Big_int_Z.big_int list;
+             groups : Big_int_Z.big_int list list;
+             corner : (Big_int_Z.big_int * Big_int_Z.big_int) option;
+             edges : table; halfs : Big_int_Z.big_int list list;
+             forms : Big_int_Z.big_int list list; couplings : row list;
+             claim : (Big_int_Z.big_int * Big_int_Z.big_int); sheets : 
+             bool }
+
+(** val endsum :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> ent list ->
+    Big_int_Z.big_int option **)
+
+let rec endsum v q b =
+  match v with
+  | [] -> Some Big_int_Z.zero_big_int
+  | w :: v0 ->
+    (match q with
+     | [] -> Some Big_int_Z.zero_big_int
+     | s :: q0 ->
+       (match b with
+        | [] -> Some Big_int_Z.zero_big_int
+        | e :: b0 ->
+          (match endsum v0 q0 b0 with
+           | Some r ->
+             let first = Z.add (Z.mul (Z.mul w e.plow) d) (Z.mul s e.low) in
+             (match e.high with
+              | Some p0 ->
+                let (h, ph) = p0 in
+                Some
+                (Z.add
+                  (Z.max first (Z.add (Z.mul (Z.mul w ph) d) (Z.mul s h))) r)
+              | None ->
+                if (&&) (Z.eqb w Big_int_Z.zero_big_int)
+                     (Z.leb s Big_int_Z.zero_big_int)
+                then Some (Z.add first r)
+                else None)
+           | None -> None)))
+
+(** val add_flows :
+    table -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int trie -> Big_int_Z.big_int trie option **)
+
+let rec add_flows es l t =
+  match l with
+  | [] -> Some t
+  | p0 :: l0 ->
+    let (e, f) = p0 in
+    (match edge_at es e with
+     | Some e0 ->
+       let (p1, h) = e0 in
+       let (p2, g) = p1 in
+       let (x, z0) = p2 in
+       if Z.leb Big_int_Z.zero_big_int f
+       then add_flows es l0
+              (bump z0 (Z.mul f g) (bump x (Z.opp (Z.mul f h)) t))
+       else None
+     | None -> None)
+
+(** val add_halfs :
+    Big_int_Z.big_int list list -> (Big_int_Z.big_int * Big_int_Z.big_int)
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
+
+let rec add_halfs hs l q =
+  match l with
+  | [] -> Some q
+  | p0 :: l0 ->
+    let (i, u) = p0 in
+    (match nthz i hs with
+     | Some c ->
+       if Z.leb Big_int_Z.zero_big_int u
+       then add_halfs hs l0 (zplus q (zscale (Z.opp u) c))
+       else None
+     | None -> None)
+
+(** val add_forms :
+    Big_int_Z.big_int list list -> (Big_int_Z.big_int * Big_int_Z.big_int)
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list * Big_int_Z.big_int **)
+
+let rec add_forms fs ls ms q c =
+  match fs with
+  | [] -> (q, c)
+  | f :: fs0 ->
+    (match ls with
+     | [] -> (q, c)
+     | p0 :: ls0 ->
+       let (a, b) = p0 in
+       (match ms with
+        | [] -> (q, c)
+        | m :: ms0 ->
+          add_forms fs0 ls0 ms0 (zplus q (zscale (Z.opp (Z.mul m d)) f))
+            (Z.add c
+              (Z.mul m (if Z.leb Big_int_Z.zero_big_int m then b else a)))))
+
+(** val upper :
+    env -> col -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> mult -> Big_int_Z.big_int option **)
+
+let upper en c v q c0 m =
+  match add_flows en.edges m.flows Tip with
+  | Some t ->
+    (match add_halfs en.halfs m.against (merge Big_int_Z.zero_big_int t q) with
+     | Some q0 ->
+       let (q1, c1) =
+         add_forms en.forms c.lims m.along q0 Big_int_Z.zero_big_int
+       in
+       (match endsum v q1 c.ents with
+        | Some r -> Some (Z.add (Z.add c0 (Z.mul c1 d)) r)
+        | None -> None)
+     | None -> None)
+  | None -> None
+
+(** val not_above : Big_int_Z.big_int option -> bool **)
+
+let not_above = function
+| Some u -> Z.leb u Big_int_Z.zero_big_int
+| None -> false
+
+(** val tangents :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int -> (Big_int_Z.big_int
+    list * Big_int_Z.big_int) option **)
+
+let rec tangents gs ts q c =
+  match gs with
+  | [] -> (match ts with
+           | [] -> Some (q, c)
+           | _ :: _ -> None)
+  | g :: gs0 ->
+    (match ts with
+     | [] -> None
+     | t :: ts0 ->
+       (match log t d with
+        | Some p0 ->
+          let (l, _) = p0 in
+          tangents gs0 ts0 (zplus q (zscale (Z.add d l) g))
+            (Z.add c (Z.mul (zsum g) t))
+        | None -> None))
+
+(** val burden :
+    env -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    ((Big_int_Z.big_int list * Big_int_Z.big_int list) * Big_int_Z.big_int)
+    option **)
+
+let burden en own0 ts =
+  let e = en.unit_ in
+  let t = en.total_ in
+  let q = zscale (Z.opp (Z.mul d d)) own0 in
+  (match en.knd with
+   | Plain ->
+     (match ts with
+      | [] -> Some (((zeros own0), q), Big_int_Z.zero_big_int)
+      | _ :: _ -> None)
+   | Entropic ->
+     (match tangents en.groups ts (zeros own0) Big_int_Z.zero_big_int with
+      | Some p0 ->
+        let (r, c) = p0 in
+        Some (((zscale e en.wts), (zplus q (zscale (Z.opp (Z.mul e d)) r))),
+        (Z.mul (Z.mul (Z.mul e d) d) c))
+      | None -> None)
+   | Square ->
+     (match en.corner with
+      | Some p0 ->
+        let (g, _) = p0 in
+        (match ts with
+         | [] -> None
+         | r :: l ->
+           (match l with
+            | [] ->
+              Some (((zeros own0),
+                (zplus q
+                  (zscale
+                    (Z.mul e
+                      (Z.sub (ceil (Z.mul g (Z.mul r r)) d) (Z.mul d d)))
+                    en.wts))),
+                (Z.mul (Z.mul e t)
+                  (Z.sub (Z.add (Z.mul (Z.mul d d) d) (Z.mul (Z.mul g d) d))
+                    (Z.mul
+                      (Z.mul
+                        (Z.mul (Big_int_Z.mult_int_big_int 2
+                          Big_int_Z.unit_big_int) g) r) d))))
+            | _ :: _ -> None))
+      | None ->
+        (match ts with
+         | [] ->
+           Some (((zscale e en.wts), q),
+             (Z.opp (Z.mul (Z.mul (Z.mul (Z.mul e t) d) d) d)))
+         | _ :: _ -> None)))
+
+(** val leaf :
+    env -> Big_int_Z.big_int list -> col -> Big_int_Z.big_int list -> mult ->
+    bool **)
+
+let leaf en own0 c ts m =
+  match burden en own0 ts with
+  | Some p0 ->
+    let (p1, c0) = p0 in let (v, q) = p1 in not_above (upper en c v q c0 m)
+  | None -> false
+
+(** val add_terms :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> terms -> Big_int_Z.big_int trie
+    -> Big_int_Z.big_int trie **)
+
+let rec add_terms k c ts t =
+  match ts with
+  | [] -> t
+  | p0 :: ts0 ->
+    let (p1, a) = p0 in
+    let (x, y) = p1 in
+    add_terms k c ts0 (bump (Z.add (Z.mul y k) x) (Z.mul c a) t)
+
+(** val add_rows :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> row list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int trie -> Big_int_Z.big_int -> (Big_int_Z.big_int
+    trie * Big_int_Z.big_int) option **)
+
+let rec add_rows k c rs ls t b =
+  match rs with
+  | [] -> (match ls with
+           | [] -> Some (t, b)
+           | _ :: _ -> None)
+  | r :: rs0 ->
+    (match ls with
+     | [] -> None
+     | l :: ls0 ->
+       if (||) r.equal (Z.leb Big_int_Z.zero_big_int l)
+       then add_rows k c rs0 ls0
+              (if Z.eqb l Big_int_Z.zero_big_int
+               then t
+               else add_terms k (Z.mul c l) r.coefficients t)
+              (Z.add b (Z.mul l r.right))
+       else None)
+
+(** val pays :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let pays cl e sum =
+  Z.leb (Z.mul sum (snd cl)) (Z.mul (fst cl) e)
+
+(** val sheet :
+    env -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int trie -> col list -> (Big_int_Z.big_int list * mult)
+    list -> bool **)
+
+let rec sheet en k y a t cs parts =
+  match cs with
+  | [] -> (match parts with
+           | [] -> true
+           | _ :: _ -> false)
+  | c :: cs0 ->
+    (match parts with
+     | [] -> false
+     | p0 :: parts0 ->
+       let (ts, m) = p0 in
+       (&&) (leaf en (zscale en.total_ (merge (Z.mul y k) t a)) c ts m)
+         (sheet en k (Z.add y Big_int_Z.unit_big_int) a t cs0 parts0))
+
+(** val set_high :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> col -> col **)
+
+let set_high x h p0 c =
+  { ents =
+    (updz x (fun e -> { low = e.low; plow = e.plow; high = (Some (h, p0)) })
+      c.ents); lims = c.lims }
+
+(** val set_low :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> col -> col **)
+
+let set_low x l p0 c =
+  { ents = (updz x (fun e -> { low = l; plow = p0; high = e.high }) c.ents);
+    lims = c.lims }
+
+(** val set_ent : Big_int_Z.big_int -> ent -> col -> col **)
+
+let set_ent x e c =
+  { ents = (updz x (fun _ -> e) c.ents); lims = c.lims }
+
+(** val set_lims :
+    Big_int_Z.big_int -> ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int) -> col -> col **)
+
+let set_lims i f c =
+  { ents = c.ents; lims = (updz i f c.lims) }
+
+(** val with_col : Big_int_Z.big_int -> (col -> col) -> state -> state **)
+
+let with_col y f st =
+  { own = st.own; cols = (updz y f st.cols) }
+
+(** val ent_at :
+    state -> Big_int_Z.big_int -> Big_int_Z.big_int -> ent option **)
+
+let ent_at st y x =
+  match nthz y st.cols with
+  | Some c -> nthz x c.ents
+  | None -> None
+
+(** val unit_at :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let unit_at n x q =
+  updz x (fun s -> Z.add s n) q
+
+(** val step : env -> token -> state -> state list option **)
+
+let step en tok st =
+  match tok with
+  | Split (y, x, c) ->
+    (match ent_at st y x with
+     | Some _ ->
+       (match phi_up en.knd c with
+        | Some p0 ->
+          Some
+            ((with_col y (set_high x c p0) st) :: ((with_col y
+                                                     (set_low x c p0) st) :: []))
+        | None -> None)
+     | None -> None)
+  | Fix x ->
+    (match en.corner with
+     | Some p0 ->
+       let (g, p1) = p0 in
+       (match ent_at st Big_int_Z.zero_big_int x with
+        | Some _ ->
+          (match phi_up en.knd d with
+           | Some p2 ->
+             Some
+               ((with_col Big_int_Z.zero_big_int
+                  (set_ent x { low = g; plow = p1; high = (Some (g, p1)) })
+                  st) :: ((with_col Big_int_Z.zero_big_int
+                            (set_ent x { low = d; plow = p2; high = (Some (d,
+                              p2)) }) st) :: []))
+           | None -> None)
+        | None -> None)
+     | None -> None)
+  | Form (i, n) ->
+    (match en.corner with
+     | Some p0 ->
+       let (g, _) = p0 in
+       (match nthz i en.forms with
+        | Some f ->
+          let edge0 = fun n0 ->
+            Z.add (Z.mul (zsum f) d) (Z.mul (Z.sub g d) n0)
+          in
+          Some
+          ((with_col Big_int_Z.zero_big_int
+             (set_lims i (fun ab -> ((fst ab), (edge0 n)))) st) :: ((with_col
+                                                                    Big_int_Z.zero_big_int
+                                                                    (set_lims
+                                                                    i
+                                                                    (fun ab ->
+                                                                    ((edge0
+                                                                    (Z.add n
+                                                                    Big_int_Z.unit_big_int)),
+                                                                    (snd ab))))
+                                                                    st) :: []))
+        | None -> None)
+     | None -> None)
+  | EdgeUp (y, e) ->
+    (match edge_at en.edges e with
+     | Some e0 ->
+       let (p0, h) = e0 in
+       let (p1, g) = p0 in
+       let (x, z0) = p1 in
+       (match ent_at st y x with
+        | Some _ ->
+          (match ent_at st y z0 with
+           | Some e1 ->
+             (match e1.high with
+              | Some p2 ->
+                let (c, _) = p2 in
+                let c0 = ceil (Z.mul g c) h in
+                (match phi_up en.knd c0 with
+                 | Some p3 -> Some ((with_col y (set_high x c0 p3) st) :: [])
+                 | None -> None)
+              | None -> None)
+           | None -> None)
+        | None -> None)
+     | None -> None)
+  | EdgeLow (y, e) ->
+    (match edge_at en.edges e with
+     | Some e0 ->
+       let (p0, h) = e0 in
+       let (p1, g) = p0 in
+       let (x, z0) = p1 in
+       (match ent_at st y x with
+        | Some e1 ->
+          (match ent_at st y z0 with
+           | Some _ ->
+             if Z.ltb Big_int_Z.zero_big_int g
+             then let c = Z.div (Z.mul e1.low h) g in
+                  (match phi_up en.knd c with
+                   | Some p2 -> Some ((with_col y (set_low z0 c p2) st) :: [])
+                   | None -> None)
+             else None
+           | None -> None)
+        | None -> None)
+     | None -> None)
+  | Up (y, x, c, m) ->
+    (match nthz y st.cols with
+     | Some cl ->
+       (match ent_at st y x with
+        | Some _ ->
+          (match phi_up en.knd c with
+           | Some p0 ->
+             let o = zeros en.wts in
+             if not_above
+                  (upper en cl o (unit_at (Z.mul d d) x o)
+                    (Z.opp (Z.mul (Z.mul c d) d)) m)
+             then Some ((with_col y (set_high x c p0) st) :: [])
+             else None
+           | None -> None)
+        | None -> None)
+     | None -> None)
+  | Low (y, x, c, m) ->
+    (match nthz y st.cols with
+     | Some cl ->
+       (match ent_at st y x with
+        | Some _ ->
+          (match phi_up en.knd c with
+           | Some p0 ->
+             let o = zeros en.wts in
+             if not_above
+                  (upper en cl o (unit_at (Z.opp (Z.mul d d)) x o)
+                    (Z.mul (Z.mul c d) d) m)
+             then Some ((with_col y (set_low x c p0) st) :: [])
+             else None
+           | None -> None)
+        | None -> None)
+     | None -> None)
+  | Leaf (ts, m) ->
+    if en.sheets
+    then None
+    else (match st.cols with
+          | [] -> None
+          | c :: l ->
+            (match l with
+             | [] -> if leaf en st.own c ts m then Some [] else None
+             | _ :: _ -> None))
+  | Sheet (a, ls, parts) ->
+    if negb en.sheets
+    then None
+    else let k = zlen en.wts in
+         (match add_rows k Big_int_Z.unit_big_int en.couplings ls Tip
+                  Big_int_Z.zero_big_int with
+          | Some p0 ->
+            let (t, b) = p0 in
+            if (&&)
+                 ((&&) (alike a en.wts)
+                   (pays en.claim en.unit_ (Z.add (zsum a) b)))
+                 (sheet en k Big_int_Z.zero_big_int a t st.cols parts)
+            then Some []
+            else None
+          | None -> None)
+  | Closed (y, x) ->
+    (match ent_at st y x with
+     | Some e ->
+       (match e.high with
+        | Some p0 ->
+          let (h, _) = p0 in if Z.ltb h e.low then Some [] else None
+        | None -> None)
+     | None -> None)
+
+(** val advance : env -> token -> state list -> state list option **)
+
+let advance en tok = function
+| [] -> None
+| st :: stack0 ->
+  (match step en tok st with
+   | Some l -> Some (app l stack0)
+   | None -> None)
+
+(** val run : env -> token list -> state list -> bool **)
+
+let rec run en toks stack =
+  match toks with
+  | [] -> (match stack with
+           | [] -> true
+           | _ :: _ -> false)
+  | tok :: toks0 ->
+    (match advance en tok stack with
+     | Some stack0 -> run en toks0 stack0
+     | None -> false)
+
+type mode =
+| Dual
+| Corner
+| Box
+| Sheets
+| Known
+
+type header = { mod_ : mode; eunit : Big_int_Z.big_int;
+                prices : Big_int_Z.big_int list;
+                mults : Big_int_Z.big_int list;
+                pairs : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+(** val term_ok :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) -> bool **)
+
+let term_ok k m = function
+| (p0, _) ->
+  let (x, y) = p0 in
+  (&&)
+    ((&&) ((&&) (Z.leb Big_int_Z.zero_big_int x) (Z.ltb x k))
+      (Z.leb Big_int_Z.zero_big_int y)) (Z.ltb y m)
+
+(** val count : problem -> Big_int_Z.big_int **)
+
+let count pb =
+  match pb.outputs with
+  | Some m -> m
+  | None -> Big_int_Z.zero_big_int
+
+(** val same : Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool **)
+
+let rec same a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: a0 ->
+    (match b with
+     | [] -> false
+     | y :: b0 -> (&&) (Z.eqb x y) (same a0 b0))
+
+(** val nonnegative : Big_int_Z.big_int list -> bool **)
+
+let nonnegative l =
+  forallb (Z.leb Big_int_Z.zero_big_int) l
+
+(** val well_formed : problem -> bool **)
+
+let well_formed pb =
+  let w = pb.weights in
+  let k = zlen w in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) ((&&) (nonnegative w) (Z.ltb Big_int_Z.zero_big_int (zsum w)))
+          (forallb (fun c -> alike c w) pb.halfspaces))
+        (match pb.outputs with
+         | Some m -> Z.ltb Big_int_Z.zero_big_int m
+         | None -> (match pb.rows with
+                    | [] -> true
+                    | _ :: _ -> false)))
+      (forallb (fun r -> forallb (term_ok k (count pb)) r.coefficients)
+        pb.rows))
+    (match pb.objective with
+     | Linear (den, cost) ->
+       (&&)
+         ((&&) (Z.ltb Big_int_Z.zero_big_int den)
+           (match pb.outputs with
+            | Some _ -> true
+            | None -> false)) (forallb (term_ok k (count pb)) cost)
+     | Bayes (den, gains) ->
+       (&&)
+         ((&&) (Z.ltb Big_int_Z.zero_big_int den)
+           (match gains with
+            | [] -> false
+            | _ :: _ -> true)) (forallb (fun g -> alike g w) gains)
+     | Information gs ->
+       (&&) (forallb (fun g -> (&&) (alike g w) (nonnegative g)) gs)
+         (same (fold_right zplus (zeros w) gs) w)
+     | ChiSquare -> true)
+
+(** val iota :
+    Big_int_Z.big_int -> nat -> (Big_int_Z.big_int -> 'a1) -> 'a1 list **)
+
+let rec iota i n f =
+  match n with
+  | O -> []
+  | S n0 -> (f i) :: (iota (Z.add i Big_int_Z.unit_big_int) n0 f)
+
+(** val numbers :
+    Big_int_Z.big_int -> (Big_int_Z.big_int -> 'a1) -> 'a1 list **)
+
+let numbers n f =
+  iota Big_int_Z.zero_big_int (Z.to_nat n) f
+
+(** val roots :
+    kind -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ent list option **)
+
+let rec roots kd t = function
+| [] -> Some []
+| w0 :: w1 ->
+  (match roots kd t w1 with
+   | Some l ->
+     if Z.ltb Big_int_Z.zero_big_int w0
+     then let c = ceil (Z.mul t d) w0 in
+          (match phi_up kd c with
+           | Some p0 ->
+             Some ({ low = Big_int_Z.zero_big_int; plow =
+               Big_int_Z.zero_big_int; high = (Some (c, p0)) } :: l)
+           | None -> None)
+     else Some ({ low = Big_int_Z.zero_big_int; plow =
+            Big_int_Z.zero_big_int; high = None } :: l)
+   | None -> None)
+
+(** val tests : problem -> header -> Big_int_Z.big_int list list option **)
+
+let tests pb hd =
+  let w = pb.weights in
+  let t = zsum w in
+  let k = zlen w in
+  let e = hd.eunit in
+  let a = hd.prices in
+  (match pb.objective with
+   | Linear (den, cost) ->
+     (match add_rows k den pb.rows hd.mults (add_terms k (Z.opp e) cost Tip)
+              Big_int_Z.zero_big_int with
+      | Some p0 ->
+        let (t0, _) = p0 in
+        Some
+        (numbers (count pb) (fun y -> merge (Z.mul y k) t0 (zscale den a)))
+      | None -> None)
+   | Bayes (den, gains) ->
+     (match pb.rows with
+      | [] ->
+        Some
+          (map (fun g ->
+            zplus (zscale (Z.mul den t) a) (zscale (Z.opp e) (products w g)))
+            gains)
+      | _ :: _ -> None)
+   | _ -> None)
+
+(** val entropy_prices :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> bool **)
+
+let rec entropy_prices e t w a =
+  match w with
+  | [] -> true
+  | w0 :: w1 ->
+    (match a with
+     | [] -> true
+     | a0 :: a1 ->
+       (&&)
+         (if Z.eqb w0 Big_int_Z.zero_big_int
+          then Z.leb Big_int_Z.zero_big_int a0
+          else (match log t w0 with
+                | Some p0 ->
+                  let (_, u) = p0 in
+                  Z.leb (Z.mul (Z.mul e w0) u) (Z.mul (Z.mul t a0) d)
+                | None -> false)) (entropy_prices e t w1 a1))
+
+(** val start :
+    problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header ->
+    (env * state list) option **)
+
+let start pb cl hd =
+  let w = pb.weights in
+  let t = zsum w in
+  let e = hd.eunit in
+  let k = zlen w in
+  let a = hd.prices in
+  if negb
+       ((&&) ((&&) (well_formed pb) (Z.ltb Big_int_Z.zero_big_int e))
+         (Z.ltb Big_int_Z.zero_big_int (snd cl)))
+  then None
+  else (match edges_of k pb.base hd.pairs with
+        | Some es ->
+          (match add_rows k Big_int_Z.unit_big_int pb.rows
+                   (match hd.mod_ with
+                    | Dual -> hd.mults
+                    | _ -> map (fun _ -> Big_int_Z.zero_big_int) pb.rows) Tip
+                   Big_int_Z.zero_big_int with
+           | Some p0 ->
+             let (_, b) = p0 in
+             if negb
+                  (match hd.mod_ with
+                   | Sheets -> true
+                   | _ -> (&&) (alike a w) (pays cl e (Z.add (zsum a) b)))
+             then None
+             else let gs =
+                    match pb.objective with
+                    | Linear (_, _) -> []
+                    | Bayes (_, _) -> []
+                    | Information gs -> gs
+                    | ChiSquare -> []
+                  in
+                  let kd =
+                    match pb.objective with
+                    | Linear (_, _) -> None
+                    | Bayes (_, _) -> None
+                    | Information _ -> Some Entropic
+                    | ChiSquare -> Some Square
+                  in
+                  let ones0 = map (fun _ -> Big_int_Z.unit_big_int) w in
+                  let env0 = fun kd0 forms0 sh -> { knd = kd0; unit_ = e;
+                    total_ = t; wts = w; groups = gs; corner = None; edges =
+                    es; halfs = pb.halfspaces; forms = forms0; couplings =
+                    pb.rows; claim = cl; sheets = sh }
+                  in
+                  let single =
+                    match gs with
+                    | [] -> false
+                    | g :: l ->
+                      (match l with
+                       | [] -> same g w
+                       | _ :: _ -> false)
+                  in
+                  (match hd.mod_ with
+                   | Dual ->
+                     (match kd with
+                      | Some _ -> None
+                      | None ->
+                        (match tests pb hd with
+                         | Some qs ->
+                           let root =
+                             match es with
+                             | Pairs (_, g, h) ->
+                               if Z.leb h g
+                               then Some
+                                      (map (fun _ -> { low = h; plow =
+                                        Big_int_Z.zero_big_int; high = (Some
+                                        (g, Big_int_Z.zero_big_int)) }) w)
+                               else None
+                             | _ ->
+                               Some
+                                 (map (fun _ -> { low =
+                                   Big_int_Z.zero_big_int; plow =
+                                   Big_int_Z.zero_big_int; high = None }) w)
+                           in
+                           (match root with
+                            | Some r ->
+                              Some ((env0 Plain [] false),
+                                (map (fun q -> { own = q; cols = ({ ents = r;
+                                  lims = [] } :: []) }) qs))
+                            | None -> None)
+                         | None -> None))
+                   | Corner ->
+                     (match kd with
+                      | Some kd0 ->
+                        (match es with
+                         | Pairs (_, g, h) ->
+                           (match phi_up kd0 d with
+                            | Some p1 ->
+                              if (&&) ((&&) (Z.eqb h d) (Z.leb d g))
+                                   (match kd0 with
+                                    | Entropic -> single
+                                    | _ -> true)
+                              then (match phi_up kd0 g with
+                                    | Some p2 ->
+                                      Some ({ knd = kd0; unit_ = e; total_ =
+                                        t; wts = w; groups = gs; corner =
+                                        (Some (g, p2)); edges = NoEdges;
+                                        halfs = []; forms =
+                                        (w :: (ones0 :: [])); couplings =
+                                        pb.rows; claim = cl; sheets =
+                                        false }, ({ own = (zscale t a);
+                                        cols = ({ ents =
+                                        (map (fun _ -> { low = d; plow = p1;
+                                          high = (Some (g, p2)) }) w); lims =
+                                        (((Z.mul t d),
+                                        (Z.mul t g)) :: (((Z.mul k d),
+                                        (Z.mul k g)) :: [])) } :: []) } :: []))
+                                    | None -> None)
+                              else None
+                            | None -> None)
+                         | _ -> None)
+                      | None -> None)
+                   | Box ->
+                     (match kd with
+                      | Some kd0 ->
+                        (match roots kd0 t w with
+                         | Some r ->
+                           Some ((env0 kd0 (w :: []) false), ({ own =
+                             (zscale t a); cols = ({ ents = r; lims =
+                             (((Z.mul t d),
+                             (Z.mul t d)) :: []) } :: []) } :: []))
+                         | None -> None)
+                      | None -> None)
+                   | Sheets ->
+                     (match kd with
+                      | Some kd0 ->
+                        (match roots kd0 t w with
+                         | Some r ->
+                           (match pb.outputs with
+                            | Some m ->
+                              if forallb (Z.ltb Big_int_Z.zero_big_int) w
+                              then Some ((env0 kd0 (w :: []) true), ({ own =
+                                     []; cols =
+                                     (numbers m (fun _ -> { ents = r; lims =
+                                       (((Z.mul t d), (Z.mul t d)) :: []) })) } :: []))
+                              else None
+                            | None -> None)
+                         | None -> None)
+                      | None -> None)
+                   | Known ->
+                     (match kd with
+                      | Some k0 ->
+                        (match k0 with
+                         | Entropic ->
+                           if (&&) single (entropy_prices e t w a)
+                           then Some ((env0 Plain [] false), [])
+                           else None
+                         | _ -> None)
+                      | None -> None))
+           | None -> None)
+        | None -> None)
+
+(** val verify :
+    problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header -> token
+    list -> bool **)
+
+let verify pb cl hd toks =
+  match start pb cl hd with
+  | Some p0 -> let (en, stack) = p0 in run en toks stack
+  | None -> false
+
+(** val emptied : problem -> problem **)
+
+let emptied pb =
+  { weights = pb.weights; objective =
+    (match pb.outputs with
+     | Some _ -> Linear (Big_int_Z.unit_big_int, [])
+     | None -> Bayes (Big_int_Z.unit_big_int, ((zeros pb.weights) :: [])));
+    base = pb.base; halfspaces = pb.halfspaces; outputs = pb.outputs; rows =
+    pb.rows }
+
+(** val refute :
+    problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header -> token
+    list -> bool **)
+
+let refute pb cl hd toks =
+  (&&) (Z.ltb (fst cl) Big_int_Z.zero_big_int)
+    (verify (emptied pb) cl hd toks)
+
+(** val zdot :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zdot a b =
+  match a with
+  | [] -> Big_int_Z.zero_big_int
+  | x :: a0 ->
+    (match b with
+     | [] -> Big_int_Z.zero_big_int
+     | y :: b0 -> Z.add (Z.mul x y) (zdot a0 b0))
+
+(** val most : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec most = function
+| [] -> Big_int_Z.zero_big_int
+| a :: l0 -> Z.max a (most l0)
+
+(** val least_of :
+    Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let rec least_of l w =
+  match l with
+  | [] -> w
+  | a :: l0 -> Z.min a (least_of l0 w)
+
+(** val cells : Big_int_Z.big_int list list -> Big_int_Z.big_int trie **)
+
+let cells cols0 =
+  number Big_int_Z.zero_big_int (concat cols0) Tip
+
+(** val zform :
+    Big_int_Z.big_int -> Big_int_Z.big_int trie -> terms -> Big_int_Z.big_int **)
+
+let rec zform k t = function
+| [] -> Big_int_Z.zero_big_int
+| p0 :: ts0 ->
+  let (p1, c) = p0 in
+  let (x, y) = p1 in
+  Z.add (Z.mul c (amount (Z.add (Z.mul y k) x) t)) (zform k t ts0)
+
+(** val edge_holds : Big_int_Z.big_int trie -> edge -> bool **)
+
+let edge_holds t = function
+| (p0, h) ->
+  let (p1, g) = p0 in
+  let (x, z0) = p1 in Z.leb (Z.mul (amount x t) h) (Z.mul g (amount z0 t))
+
+(** val cone_holds :
+    cone -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+    -> Big_int_Z.big_int list list -> bool **)
+
+let cone_holds c k lows cols0 =
+  match c with
+  | Free -> true
+  | Complete r ->
+    (match lows with
+     | [] -> false
+     | p0 :: l ->
+       let (g, h) = p0 in
+       (match l with
+        | [] ->
+          (&&) (at_most r g h)
+            (forallb (fun q ->
+              Z.leb (Z.mul (most q) h) (Z.mul g (least_of q (most q)))) cols0)
+        | _ :: _ -> false))
+  | Graph es ->
+    (match join at_most k es lows with
+     | Some l ->
+       forallb (fun q ->
+         let t = number Big_int_Z.zero_big_int q Tip in
+         forallb (edge_holds t) l) cols0
+     | None -> false)
+
+(** val row_holds :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int trie -> row
+    -> bool **)
+
+let row_holds k d0 t r =
+  let s = zform k t r.coefficients in
+  if r.equal then Z.eqb s (Z.mul r.right d0) else Z.leb s (Z.mul r.right d0)
+
+(** val rows_hold :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    row list -> bool **)
+
+let rows_hold k d0 cols0 rs = match rs with
+| [] -> true
+| _ :: _ -> let t = cells cols0 in forallb (row_holds k d0 t) rs
+
+(** val recall :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int option **)
+
+let rec recall n = function
+| [] -> None
+| p0 :: memo0 ->
+  let (m, l) = p0 in if Z.eqb n m then Some l else recall n memo0
+
+(** val log_below :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * (Big_int_Z.big_int * Big_int_Z.big_int) list) option **)
+
+let log_below n d0 memo =
+  match recall n memo with
+  | Some l -> Some (l, memo)
+  | None ->
+    (match log n d0 with
+     | Some p0 ->
+       let (l, _) = p0 in
+       Some (l, ((n,
+       l) :: (firstn (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+               O))))))))))))))) memo)))
+     | None -> None)
+
+(** val logs_below :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int option **)
+
+let rec logs_below g q d0 memo =
+  match g with
+  | [] -> Some Big_int_Z.zero_big_int
+  | g0 :: g1 ->
+    (match q with
+     | [] -> Some Big_int_Z.zero_big_int
+     | n :: q0 ->
+       if (||) (Z.eqb g0 Big_int_Z.zero_big_int)
+            (Z.eqb n Big_int_Z.zero_big_int)
+       then logs_below g1 q0 d0 memo
+       else (match log_below n d0 memo with
+             | Some p0 ->
+               let (l, memo0) = p0 in
+               (match logs_below g1 q0 d0 memo0 with
+                | Some s -> Some (Z.add (Z.mul (Z.mul g0 n) l) s)
+                | None -> None)
+             | None -> None))
+
+(** val group_below :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option **)
+
+let group_below g q d0 =
+  let s = zdot g q in
+  (match logs_below g q d0 [] with
+   | Some a ->
+     if Z.eqb s Big_int_Z.zero_big_int
+     then Some a
+     else (match log s (Z.mul (zsum g) d0) with
+           | Some p0 -> let (_, u) = p0 in Some (Z.sub a (Z.mul s u))
+           | None -> None)
+   | None -> None)
+
+(** val sum_all :
+    ('a1 -> Big_int_Z.big_int option) -> 'a1 list -> Big_int_Z.big_int option **)
+
+let rec sum_all f = function
+| [] -> Some Big_int_Z.zero_big_int
+| a :: l0 ->
+  (match f a with
+   | Some x ->
+     (match sum_all f l0 with
+      | Some y -> Some (Z.add x y)
+      | None -> None)
+   | None -> None)
+
+(** val square_below :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    option **)
+
+let square_below w q =
+  let s = zdot w q in
+  Some
+  (if Z.eqb s Big_int_Z.zero_big_int
+   then Big_int_Z.zero_big_int
+   else Z.sub
+          (Z.div
+            (Z.mul (Z.mul (zsum w) (zdot w (map (fun n -> Z.mul n n) q))) d)
+            s) (Z.mul s d))
+
+(** val best_gain :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int **)
+
+let rec best_gain w q = function
+| [] -> Big_int_Z.zero_big_int
+| g :: gains0 ->
+  (match gains0 with
+   | [] -> zdot (products w g) q
+   | _ :: _ -> Z.max (zdot (products w g) q) (best_gain w q gains0))
+
+(** val value_holds :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> bool **)
+
+let value_holds pb n m d0 cols0 =
+  let w = pb.weights in
+  let t = zsum w in
+  (match pb.objective with
+   | Linear (den, cost) ->
+     Z.leb (Z.mul n (Z.mul den d0))
+       (Z.mul (zform (zlen w) (cells cols0) cost) m)
+   | Bayes (den, gains) ->
+     (match sum_all (fun q -> Some (best_gain w q gains)) cols0 with
+      | Some s -> Z.leb (Z.mul n (Z.mul (Z.mul t den) d0)) (Z.mul s m)
+      | None -> false)
+   | Information gs ->
+     (match sum_all (fun q -> sum_all (fun g -> group_below g q d0) gs) cols0 with
+      | Some s -> Z.leb (Z.mul n (Z.mul (Z.mul t d0) d)) (Z.mul s m)
+      | None -> false)
+   | ChiSquare ->
+     (match sum_all (square_below w) cols0 with
+      | Some s -> Z.leb (Z.mul n (Z.mul (Z.mul t d0) d)) (Z.mul s m)
+      | None -> false))
+
+(** val attains :
+    problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
+    list -> bool **)
+
+let attains pb cl d0 lows cols0 =
+  let w = pb.weights in
+  let k = zlen w in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&)
+              ((&&)
+                ((&&)
+                  ((&&) (well_formed pb) (Z.ltb Big_int_Z.zero_big_int d0))
+                  (Z.ltb Big_int_Z.zero_big_int (snd cl)))
+                (forallb (fun q -> (&&) (alike q w) (nonnegative q)) cols0))
+              (same (fold_right zplus (zeros w) cols0) (map (fun _ -> d0) w)))
+            (cone_holds pb.base k lows cols0))
+          (forallb (fun q ->
+            forallb (fun c -> Z.leb (zdot c q) Big_int_Z.zero_big_int)
+              pb.halfspaces) cols0))
+        (match pb.outputs with
+         | Some m -> Z.eqb (zlen cols0) m
+         | None -> true)) (rows_hold k d0 cols0 pb.rows))
+    (value_holds pb (fst cl) (snd cl) d0 cols0)
+
+(** val slopes :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> (Big_int_Z.big_int
+    list * Big_int_Z.big_int) option **)
+
+let rec slopes s t =
+  match s with
+  | [] ->
+    (match t with
+     | [] -> Some ([], Big_int_Z.zero_big_int)
+     | _ :: _ -> None)
+  | a :: s0 ->
+    (match t with
+     | [] -> None
+     | p0 :: t0 ->
+       (match slopes s0 t0 with
+        | Some p1 ->
+          let (c, r) = p1 in
+          if Z.eqb a Big_int_Z.zero_big_int
+          then Some ((Big_int_Z.zero_big_int :: c), r)
+          else (match log p0 d with
+                | Some p2 ->
+                  let (l, _) = p2 in
+                  Some (((Z.mul a (Z.add d l)) :: c), (Z.add (Z.mul a p0) r))
+                | None -> None)
+        | None -> None))
+
+(** val placed :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms **)
+
+let rec placed x y = function
+| [] -> []
+| a :: c0 ->
+  if Z.eqb a Big_int_Z.zero_big_int
+  then placed (Z.add x Big_int_Z.unit_big_int) y c0
+  else ((x, y), a) :: (placed (Z.add x Big_int_Z.unit_big_int) y c0)
+
+(** val tangent_terms :
+    Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    list -> (terms * Big_int_Z.big_int) option **)
+
+let rec tangent_terms s y = function
+| [] -> Some ([], Big_int_Z.zero_big_int)
+| t :: points0 ->
+  (match slopes s t with
+   | Some p0 ->
+     let (c, r) = p0 in
+     (match tangent_terms s (Z.add y Big_int_Z.unit_big_int) points0 with
+      | Some p1 ->
+        let (l, r') = p1 in
+        Some ((app (placed Big_int_Z.zero_big_int y c) l), (Z.add r r'))
+      | None -> None)
+   | None -> None)
+
+(** val logs_low :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    option **)
+
+let rec logs_low s n =
+  match s with
+  | [] -> (match n with
+           | [] -> Some Big_int_Z.zero_big_int
+           | _ :: _ -> None)
+  | a :: s0 ->
+    (match n with
+     | [] -> None
+     | m :: n0 ->
+       (match log m Big_int_Z.unit_big_int with
+        | Some p0 ->
+          let (l, _) = p0 in
+          (match logs_low s0 n0 with
+           | Some r -> Some (Z.add (Z.mul a l) r)
+           | None -> None)
+        | None -> None))
+
+(** val floor_ok : problem -> floor -> bool **)
+
+let floor_ok pb f =
+  let (a, b) = f.part in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) (Z.leb Big_int_Z.zero_big_int a)
+          (Z.ltb Big_int_Z.zero_big_int b)) (alike f.shares pb.weights))
+      (nonnegative f.shares)) (alike f.sizes pb.weights)
+
+(** val floor_row :
+    problem -> Big_int_Z.big_int list list -> floor -> row option **)
+
+let floor_row pb points f =
+  let (a, b) = f.part in
+  if floor_ok pb f
+  then (match tangent_terms (zscale b f.shares) Big_int_Z.zero_big_int points with
+        | Some p0 ->
+          let (l, r) = p0 in
+          (match logs_low f.shares f.sizes with
+           | Some w ->
+             Some { equal = false; right = (Z.sub r (Z.mul a w));
+               coefficients = l }
+           | None -> None)
+        | None -> None)
+  else None
+
+(** val floor_rows :
+    problem -> Big_int_Z.big_int list list -> floor list -> row list option **)
+
+let rec floor_rows pb points = function
+| [] -> Some []
+| f :: fs0 ->
+  (match floor_row pb points f with
+   | Some r ->
+     (match floor_rows pb points fs0 with
+      | Some l -> Some (r :: l)
+      | None -> None)
+   | None -> None)
+
+(** val bonus_ok : problem -> Big_int_Z.big_int list -> bool **)
+
+let bonus_ok pb b =
+  (&&) ((&&) (alike b pb.weights) (nonnegative b))
+    (Z.ltb Big_int_Z.zero_big_int (zsum b))
+
+(** val negated : terms -> terms **)
+
+let negated l =
+  map (fun t -> let (y0, c) = t in (y0, (Z.opp c))) l
+
+(** val bonus_cost :
+    problem -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (utility * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let bonus_cost pb b points cl =
+  match b with
+  | [] -> Some (pb.objective, cl)
+  | _ :: _ ->
+    (match pb.objective with
+     | Linear (den, cost) ->
+       ((fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+          (fun _ -> None)
+          (fun p0 ->
+          (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+            (fun _ -> None)
+            (fun _ -> None)
+            (fun _ ->
+            match cost with
+            | [] ->
+              (match tangent_terms b Big_int_Z.zero_big_int points with
+               | Some p1 ->
+                 let (l, r) = p1 in
+                 let u = Z.mul (zsum b) d in
+                 if (&&) (bonus_ok pb b)
+                      (Z.ltb Big_int_Z.zero_big_int (snd cl))
+                 then Some ((Linear (u, (negated l))),
+                        ((Z.sub (Z.mul (fst cl) u) (Z.mul r (snd cl))),
+                        (Z.mul (snd cl) u)))
+                 else None
+               | None -> None)
+            | _ :: _ -> None)
+            p0)
+          (fun _ -> None)
+          den)
+     | _ -> None)
+
+(** val relax :
+    with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int list list ->
+    (problem * (Big_int_Z.big_int * Big_int_Z.big_int)) option **)
+
+let relax en cl points =
+  let pb = en.plain in
+  (match points with
+   | [] ->
+     (match en.bonus with
+      | [] -> Some (pb, cl)
+      | _ :: _ ->
+        (match floor_rows pb points en.floors with
+         | Some new0 ->
+           (match bonus_cost pb en.bonus points cl with
+            | Some p0 ->
+              let (u, cl0) = p0 in
+              (match pb.outputs with
+               | Some m ->
+                 if Z.eqb (zlen points) m
+                 then Some ({ weights = pb.weights; objective = u; base =
+                        pb.base; halfspaces = pb.halfspaces; outputs =
+                        pb.outputs; rows = (app new0 pb.rows) }, cl0)
+                 else None
+               | None -> None)
+            | None -> None)
+         | None -> None))
+   | _ :: _ ->
+     (match floor_rows pb points en.floors with
+      | Some new0 ->
+        (match bonus_cost pb en.bonus points cl with
+         | Some p0 ->
+           let (u, cl0) = p0 in
+           (match pb.outputs with
+            | Some m ->
+              if Z.eqb (zlen points) m
+              then Some ({ weights = pb.weights; objective = u; base =
+                     pb.base; halfspaces = pb.halfspaces; outputs =
+                     pb.outputs; rows = (app new0 pb.rows) }, cl0)
+              else None
+            | None -> None)
+         | None -> None)
+      | None -> None))
+
+(** val bare : with_entropy -> with_entropy **)
+
+let bare en =
+  { plain = en.plain; bonus = []; floors = en.floors }
+
+(** val decide :
+    with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int list list -> header -> token list -> bool **)
+
+let decide en cl points hd toks =
+  match relax en cl points with
+  | Some p0 -> let (pb, cl0) = p0 in verify pb cl0 hd toks
+  | None -> false
+
+(** val impossible :
+    with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int list list -> header -> token list -> bool **)
+
+let impossible en cl points hd toks =
+  match relax (bare en) cl points with
+  | Some p0 -> let (pb, cl0) = p0 in refute pb cl0 hd toks
+  | None -> false
+
+(** val spread :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int option **)
+
+let rec spread a b d0 s n q =
+  match s with
+  | [] -> Some Big_int_Z.zero_big_int
+  | g :: s0 ->
+    (match n with
+     | [] -> Some Big_int_Z.zero_big_int
+     | m :: n0 ->
+       (match q with
+        | [] -> Some Big_int_Z.zero_big_int
+        | v :: q0 ->
+          (match spread a b d0 s0 n0 q0 with
+           | Some r ->
+             (match log m Big_int_Z.unit_big_int with
+              | Some p0 ->
+                let (l, u) = p0 in
+                if Z.eqb v Big_int_Z.zero_big_int
+                then Some r
+                else (match log (Z.mul v m) d0 with
+                      | Some p1 ->
+                        let (_, w) = p1 in
+                        Some
+                        (Z.add
+                          (Z.mul (Z.mul g v)
+                            (Z.sub (Z.mul b w)
+                              (Z.mul (Z.sub b a) (if Z.leb a b then l else u))))
+                          r)
+                      | None -> None)
+              | None -> None)
+           | None -> None)))
+
+(** val ones : Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let ones l =
+  map (fun _ -> Big_int_Z.unit_big_int) l
+
+(** val floor_holds :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> floor ->
+    bool **)
+
+let floor_holds pb d0 cols0 f =
+  let (a, b) = f.part in
+  (&&) (floor_ok pb f)
+    (match sum_all
+             (spread a b d0 f.shares
+               (if Z.eqb a Big_int_Z.zero_big_int
+                then ones f.sizes
+                else f.sizes)) cols0 with
+     | Some s -> Z.leb s Big_int_Z.zero_big_int
+     | None -> false)
+
+(** val attains_all :
+    with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list list -> bool **)
+
+let attains_all en cl d0 lows cols0 =
+  let pb = en.plain in
+  (&&) (forallb (floor_holds pb d0 cols0) en.floors)
+    (match en.bonus with
+     | [] -> attains pb cl d0 lows cols0
+     | z0 :: l ->
+       let b = z0 :: l in
+       (&&) (bonus_ok pb b)
+         (match sum_all
+                  (spread Big_int_Z.zero_big_int Big_int_Z.unit_big_int d0 b
+                    (ones b)) cols0 with
+          | Some s ->
+            let u = Z.mul (Z.mul (zsum b) d) d0 in
+            attains pb ((Z.add (Z.mul (fst cl) u) (Z.mul s (snd cl))),
+              (Z.mul (snd cl) u)) d0 lows cols0
+          | None -> false))

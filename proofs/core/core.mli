@@ -1,0 +1,544 @@
+
+val negb : bool -> bool
+
+type nat =
+| O
+| S of nat
+
+val fst : ('a1 * 'a2) -> 'a1
+
+val snd : ('a1 * 'a2) -> 'a2
+
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+val add : nat -> nat -> nat
+
+module Pos :
+ sig
+  val succ : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1
+
+  val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val div2_up : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val size : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val compare_cont :
+    comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1
+
+  val to_nat : Big_int_Z.big_int -> nat
+ end
+
+module Z :
+ sig
+  val double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val succ_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pos_sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val opp : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow_pos : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val ltb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val max : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val min : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val to_nat : Big_int_Z.big_int -> nat
+
+  val pos_div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val modulo : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val log2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val shiftl : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val shiftr : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+ end
+
+val concat : 'a1 list list -> 'a1 list
+
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
+
+val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val firstn : nat -> 'a1 list -> 'a1 list
+
+val p : Big_int_Z.big_int
+
+val d : Big_int_Z.big_int
+
+val half : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val lo_loop :
+  nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val hi_loop :
+  nat -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val nterms : nat
+
+val ln_red :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val ln2 : Big_int_Z.big_int * Big_int_Z.big_int
+
+val log_try :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val log :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+type ratio =
+| Exp of Big_int_Z.big_int * Big_int_Z.big_int
+| Frac of Big_int_Z.big_int * Big_int_Z.big_int
+
+type cone =
+| Free
+| Complete of ratio
+| Graph of ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+
+type terms =
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) list
+
+type row = { equal : bool; right : Big_int_Z.big_int; coefficients : terms }
+
+type utility =
+| Linear of Big_int_Z.big_int * terms
+| Bayes of Big_int_Z.big_int * Big_int_Z.big_int list list
+| Information of Big_int_Z.big_int list list
+| ChiSquare
+
+type problem = { weights : Big_int_Z.big_int list; objective : utility;
+                 base : cone; halfspaces : Big_int_Z.big_int list list;
+                 outputs : Big_int_Z.big_int option; rows : row list }
+
+val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val products :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+type floor = { part : (Big_int_Z.big_int * Big_int_Z.big_int);
+               shares : Big_int_Z.big_int list; sizes : Big_int_Z.big_int list }
+
+type with_entropy = { plain : problem; bonus : Big_int_Z.big_int list;
+                      floors : floor list }
+
+type kind =
+| Plain
+| Entropic
+| Square
+
+val nthz : Big_int_Z.big_int -> 'a1 list -> 'a1 option
+
+val updz : Big_int_Z.big_int -> ('a1 -> 'a1) -> 'a1 list -> 'a1 list
+
+val zlen : 'a1 list -> Big_int_Z.big_int
+
+val alike : 'a1 list -> 'a2 list -> bool
+
+type 'a trie =
+| Tip
+| Node of 'a trie * 'a option * 'a trie
+
+val get : Big_int_Z.big_int -> 'a1 trie -> 'a1 option
+
+val set : Big_int_Z.big_int -> 'a1 -> 'a1 trie -> 'a1 trie
+
+val find : Big_int_Z.big_int -> 'a1 trie -> 'a1 option
+
+val put : Big_int_Z.big_int -> 'a1 -> 'a1 trie -> 'a1 trie
+
+val number : Big_int_Z.big_int -> 'a1 list -> 'a1 trie -> 'a1 trie
+
+val amount : Big_int_Z.big_int -> Big_int_Z.big_int trie -> Big_int_Z.big_int
+
+val bump :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int trie ->
+  Big_int_Z.big_int trie
+
+val merge :
+  Big_int_Z.big_int -> Big_int_Z.big_int trie -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val zscale :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val zplus :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val zeros : 'a1 list -> Big_int_Z.big_int list
+
+val ceil : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val at_least : ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val at_most : ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+type edge =
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) * Big_int_Z.big_int
+
+type table =
+| NoEdges
+| Pairs of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+| Listed of edge trie
+
+val edge_at : table -> Big_int_Z.big_int -> edge option
+
+val join :
+  (ratio -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool) ->
+  Big_int_Z.big_int -> ((Big_int_Z.big_int * Big_int_Z.big_int) * ratio) list
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> edge list option
+
+val edges_of :
+  Big_int_Z.big_int -> cone -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  -> table option
+
+type ent = { low : Big_int_Z.big_int; plow : Big_int_Z.big_int;
+             high : (Big_int_Z.big_int * Big_int_Z.big_int) option }
+
+type col = { ents : ent list;
+             lims : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+type state = { own : Big_int_Z.big_int list; cols : col list }
+
+type mult = { flows : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+              against : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+              along : Big_int_Z.big_int list }
+
+type token =
+| Split of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+| Fix of Big_int_Z.big_int
+| Form of Big_int_Z.big_int * Big_int_Z.big_int
+| EdgeUp of Big_int_Z.big_int * Big_int_Z.big_int
+| EdgeLow of Big_int_Z.big_int * Big_int_Z.big_int
+| Up of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int * mult
+| Low of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int * mult
+| Leaf of Big_int_Z.big_int list * mult
+| Sheet of Big_int_Z.big_int list * Big_int_Z.big_int list
+   * (Big_int_Z.big_int list * mult) list
+| Closed of Big_int_Z.big_int * Big_int_Z.big_int
+
+val phi_up : kind -> Big_int_Z.big_int -> Big_int_Z.big_int option
+
+type env = { knd : kind; unit_ : Big_int_Z.big_int;
+             total_ : Big_int_Z.big_int; wts : Big_int_Z.big_int list;
+             groups : Big_int_Z.big_int list list;
+             corner : (Big_int_Z.big_int * Big_int_Z.big_int) option;
+             edges : table; halfs : Big_int_Z.big_int list list;
+             forms : Big_int_Z.big_int list list; couplings : row list;
+             claim : (Big_int_Z.big_int * Big_int_Z.big_int); sheets : 
+             bool }
+
+val endsum :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> ent list ->
+  Big_int_Z.big_int option
+
+val add_flows :
+  table -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int
+  trie -> Big_int_Z.big_int trie option
+
+val add_halfs :
+  Big_int_Z.big_int list list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list option
+
+val add_forms :
+  Big_int_Z.big_int list list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list * Big_int_Z.big_int
+
+val upper :
+  env -> col -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int -> mult -> Big_int_Z.big_int option
+
+val not_above : Big_int_Z.big_int option -> bool
+
+val tangents :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int -> (Big_int_Z.big_int list * Big_int_Z.big_int)
+  option
+
+val burden :
+  env -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  ((Big_int_Z.big_int list * Big_int_Z.big_int list) * Big_int_Z.big_int)
+  option
+
+val leaf :
+  env -> Big_int_Z.big_int list -> col -> Big_int_Z.big_int list -> mult ->
+  bool
+
+val add_terms :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> terms -> Big_int_Z.big_int trie
+  -> Big_int_Z.big_int trie
+
+val add_rows :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> row list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int trie -> Big_int_Z.big_int -> (Big_int_Z.big_int
+  trie * Big_int_Z.big_int) option
+
+val pays :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> bool
+
+val sheet :
+  env -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int trie -> col list -> (Big_int_Z.big_int list * mult) list
+  -> bool
+
+val set_high :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> col -> col
+
+val set_low :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> col -> col
+
+val set_ent : Big_int_Z.big_int -> ent -> col -> col
+
+val set_lims :
+  Big_int_Z.big_int -> ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int) -> col -> col
+
+val with_col : Big_int_Z.big_int -> (col -> col) -> state -> state
+
+val ent_at : state -> Big_int_Z.big_int -> Big_int_Z.big_int -> ent option
+
+val unit_at :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val step : env -> token -> state -> state list option
+
+val advance : env -> token -> state list -> state list option
+
+val run : env -> token list -> state list -> bool
+
+type mode =
+| Dual
+| Corner
+| Box
+| Sheets
+| Known
+
+type header = { mod_ : mode; eunit : Big_int_Z.big_int;
+                prices : Big_int_Z.big_int list;
+                mults : Big_int_Z.big_int list;
+                pairs : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+val term_ok :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) -> bool
+
+val count : problem -> Big_int_Z.big_int
+
+val same : Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool
+
+val nonnegative : Big_int_Z.big_int list -> bool
+
+val well_formed : problem -> bool
+
+val iota : Big_int_Z.big_int -> nat -> (Big_int_Z.big_int -> 'a1) -> 'a1 list
+
+val numbers : Big_int_Z.big_int -> (Big_int_Z.big_int -> 'a1) -> 'a1 list
+
+val roots :
+  kind -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ent list option
+
+val tests : problem -> header -> Big_int_Z.big_int list list option
+
+val entropy_prices :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> bool
+
+val start :
+  problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header ->
+  (env * state list) option
+
+val verify :
+  problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header -> token list
+  -> bool
+
+val emptied : problem -> problem
+
+val refute :
+  problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> header -> token list
+  -> bool
+
+val zdot :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val most : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val least_of :
+  Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val cells : Big_int_Z.big_int list list -> Big_int_Z.big_int trie
+
+val zform :
+  Big_int_Z.big_int -> Big_int_Z.big_int trie -> terms -> Big_int_Z.big_int
+
+val edge_holds : Big_int_Z.big_int trie -> edge -> bool
+
+val cone_holds :
+  cone -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  -> Big_int_Z.big_int list list -> bool
+
+val row_holds :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int trie -> row ->
+  bool
+
+val rows_hold :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  row list -> bool
+
+val recall :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int option
+
+val log_below :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * (Big_int_Z.big_int * Big_int_Z.big_int) list) option
+
+val logs_below :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int option
+
+val group_below :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option
+
+val sum_all :
+  ('a1 -> Big_int_Z.big_int option) -> 'a1 list -> Big_int_Z.big_int option
+
+val square_below :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val best_gain :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> Big_int_Z.big_int
+
+val value_holds :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> bool
+
+val attains :
+  problem -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list list
+  -> bool
+
+val slopes :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> (Big_int_Z.big_int
+  list * Big_int_Z.big_int) option
+
+val placed :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list -> terms
+
+val tangent_terms :
+  Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list list
+  -> (terms * Big_int_Z.big_int) option
+
+val logs_low :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val floor_ok : problem -> floor -> bool
+
+val floor_row : problem -> Big_int_Z.big_int list list -> floor -> row option
+
+val floor_rows :
+  problem -> Big_int_Z.big_int list list -> floor list -> row list option
+
+val bonus_ok : problem -> Big_int_Z.big_int list -> bool
+
+val negated : terms -> terms
+
+val bonus_cost :
+  problem -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (utility * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+
+val relax :
+  with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int list list ->
+  (problem * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+
+val bare : with_entropy -> with_entropy
+
+val decide :
+  with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int list list -> header -> token list -> bool
+
+val impossible :
+  with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int list list -> header -> token list -> bool
+
+val spread :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int option
+
+val ones : Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val floor_holds :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> floor -> bool
+
+val attains_all :
+  with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int list list -> bool

@@ -1,0 +1,145 @@
+(* rropt-core: reads a proof file (docs/verified-core.md), calls the verified functions of core.ml, prints the verdict.
+   What is printed about the problem is printed from what was read. Exit status: 0 proved, 1 refuted, 2 unreadable. *)
+module ZA = Z
+open Core
+
+exception Unreadable of int * string            (* column, what is wrong *)
+let longest = 1 lsl 26
+let digits = 39457                              (* below 2^(2^17) *)
+
+(* ---- lines and fields ---- *)
+let row_number = ref 0
+let text = Buffer.create 4096
+let read_line ch =
+  incr row_number; Buffer.clear text;
+  let rec go () = match input_char ch with
+    | '\n' -> Buffer.contents text
+    | c -> if Buffer.length text >= longest then raise (Unreadable (longest, "the line is longer than 64 MiB")); Buffer.add_char text c; go ()
+    | exception End_of_file -> raise (Unreadable (Buffer.length text + 1, "the file ends without the line end")) in go ()
+let fields s = List.rev (fst (List.fold_left (fun (l, at) w -> ((at, w) :: l, at + String.length w + 1)) ([], 1) (String.split_on_char ' ' s)))
+let integer (at, w) =
+  let n = String.length w in
+  let start = if n > 0 && w.[0] = '-' then 1 else 0 in
+  let plain = ref (n > start) in
+  String.iteri (fun i c -> if i >= start && (c < '0' || c > '9') then plain := false) w;
+  if not !plain || (w.[start] = '0' && n > 1) then raise (Unreadable (at, "expected an integer"));
+  if n - start > digits then raise (Unreadable (at, "the integer has too many digits"));
+  ZA.of_string w
+let integers = List.map integer
+let stop l = raise (Unreadable ((match l with (at, _) :: _ -> at | [] -> 1), "unknown, missing or extra field"))
+let rec steps f l = function [] -> List.rev l | [a] -> stop [a] | a :: b :: r -> steps f (f (integer a) (integer b) :: l) r
+let mult l =
+  let rec go fl ag = function
+    | (_, "F") :: e :: f :: r when ag = [] -> go ((integer e, integer f) :: fl) ag r
+    | (_, "C") :: i :: u :: r -> go fl ((integer i, integer u) :: ag) r
+    | (_, "M") :: (_ :: _ as r) -> { flows = List.rev fl; against = List.rev ag; along = integers r }
+    | [] -> { flows = List.rev fl; against = List.rev ag; along = [] }
+    | l -> stop l in go [] [] l
+let rec points l = match l with
+  | [] | (_, ("F" | "C" | "M")) :: _ -> [], mult l
+  | a :: r -> let a = integer a in let ts, m = points r in a :: ts, m
+let rec parts acc cur = function
+  | [] -> List.rev (List.rev cur :: acc)
+  | (_, ";") :: r -> parts (List.rev cur :: acc) [] r
+  | a :: r -> parts acc (a :: cur) r
+let token = function
+  | [_, "s"; y; x; c] -> let y = integer y in let x = integer x in Split (y, x, integer c) | [_, "x"; x] -> Fix (integer x)
+  | [_, "r"; i; n] -> let i = integer i in Form (i, integer n)
+  | [_, "u"; y; e] -> let y = integer y in EdgeUp (y, integer e) | [_, "d"; y; e] -> let y = integer y in EdgeLow (y, integer e)
+  | (_, "U") :: y :: x :: c :: m -> let y = integer y in let x = integer x in let c = integer c in Up (y, x, c, mult m)
+  | (_, "L") :: y :: x :: c :: m -> let y = integer y in let x = integer x in let c = integer c in Low (y, x, c, mult m)
+  | (_, "l") :: r -> let ts, m = points r in Leaf (ts, m)
+  | (_, "S") :: r -> (match parts [] [] r with
+      | a :: l :: p -> let a = integers a in let l = integers l in Sheet (a, l, List.map points p) | _ -> stop r)
+  | [_, "c"; y; x] -> let y = integer y in Closed (y, integer x) | l -> stop l
+let ratio = function [_, "e"; a; b] -> let a = integer a in Exp (a, integer b) | [_, "q"; a; b] -> let a = integer a in Frac (a, integer b) | l -> stop l
+
+(* ---- a file ---- *)
+let check ch =
+  let problem_lines = Buffer.create 4096 and ahead = ref [] in
+  let next () = ahead := fields (read_line ch) in
+  let take key = match !ahead with (_, w) :: r when w = key -> r | l -> stop l in
+  let keep () = Buffer.add_string problem_lines (Buffer.contents text); Buffer.add_char problem_lines '\n'; next () in
+  let rec many key f acc = match !ahead with (_, w) :: r when w = key -> let a = f r in keep (); many key f (a :: acc) | _ -> List.rev acc in
+  let three = function [x; y; c] -> let x = integer x in let y = integer y in ((x, y), integer c) | l -> stop l in
+  next (); (match !ahead with [_, "rropt-core"; _, "1"] -> next () | l -> stop l);
+  let sha = (match take "problem" with [_, w] -> w | l -> stop l) in next ();
+  let sense = (match take "sense" with [_, ("maximize" | "minimize" as w)] -> w | l -> stop l) in keep ();
+  let weights = integers (take "weights") in keep ();
+  let u = take "utility" in
+  let name = (match u with (_, w) :: _ -> w | [] -> stop []) in
+  let den = (match u with [_, ("linear" | "bayes"); n] -> integer n | [_, ("information" | "given" | "chi-square" | "entropy")] -> ZA.one | l -> stop l) in
+  keep ();
+  let objective = (match name with
+    | "linear" -> Linear (den, many "cost" three []) | "bayes" -> Bayes (den, many "gain" integers []) | "entropy" -> Linear (ZA.one, [])
+    | "given" -> Information (many "group" integers []) | "information" -> Information [weights] | _ -> ChiSquare) in
+  let kept key = let l = integers (take key) in keep (); l in
+  let bonus = if name = "entropy" then kept "shares" else [] in
+  let base = (match take "cone" with
+    | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
+    | [_, "graph"] -> keep (); Graph (many "edge" (function x :: z :: r -> let x = integer x in let z = integer z in ((x, z), ratio r) | l -> stop l) []) | l -> stop l) in
+  let halfspaces = many "halfspace" integers [] in
+  let outputs = (match take "outputs" with [_, "free"] -> None | [m] -> Some (integer m) | l -> stop l) in
+  (match outputs with Some m when ZA.gt m (ZA.of_int 100000) -> raise (Unreadable (9, "more than 100000 outputs")) | _ -> ());
+  keep ();
+  let rec rows acc = match !ahead with
+    | (_, "row") :: r -> let equal, right = (match r with [_, "<="; n] -> false, integer n | [_, "="; n] -> true, integer n | l -> stop l) in
+        keep (); rows ({ equal; right; coefficients = many "term" three [] } :: acc)
+    | _ -> List.rev acc in
+  let rows = rows [] in
+  let rec floors acc = match !ahead with
+    | [_, "floor"; a; b] -> let a = integer a in let part = (a, integer b) in keep ();
+        let shares = kept "shares" in let sizes = kept "sizes" in floors ({ part; shares; sizes } :: acc)
+    | (_, "floor") :: l -> stop l | _ -> List.rev acc in
+  let floors = floors [] in
+  let digest = Sha256.digest (Buffer.contents problem_lines) in
+  if sha <> digest then raise (Unreadable (9, "the SHA-256 of the problem is " ^ digest ^ " and line 2 has another"));
+  let pb = { weights; objective; base; halfspaces; outputs; rows } in
+  let whole = { plain = pb; bonus; floors } in
+  let empty, cl = (match take "claim" with
+    | [_, "bound"; n; m] -> let n = integer n in false, (n, integer m) | [_, "infeasible"; n; m] -> let n = integer n in true, (n, integer m) | l -> stop l) in next ();
+  let rec lists key acc = match !ahead with (_, w) :: r when w = key -> let q = integers r in next (); lists key (q :: acc) | _ -> List.rev acc in
+  let value = (match !ahead with
+    | (_, "value") :: _ -> (match take "value" with
+      | [n; m; d] -> let n = integer n in let m = integer m in let d = integer d in next ();
+          let lows = steps (fun g h -> (g, h)) [] (take "lows") in next ();
+          Some (n, m, d, lows, lists "column" [])
+      | l -> stop l) | _ -> None) in
+  let tangents = lists "points" [] in
+  let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
+  let prices = integers (take "prices") in next ();
+  let mults = integers (take "mults") in next ();
+  let mod_ = (match take "mode" with
+    | [_, "dual"] -> Dual | [_, "corner"] -> Corner | [_, "box"] -> Box | [_, "sheets"] -> Sheets | [_, "known"] -> Known | l -> stop l) in next ();
+  let pairs = steps (fun g h -> (g, h)) [] (take "ratios") in next ();
+  Printf.printf "problem %s\n%s %s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s\n" digest sense name (List.length weights)
+    (ZA.to_string (List.fold_left ZA.add ZA.zero weights))
+    (match base with Free -> "cone free" | Graph l -> Printf.sprintf "%d edges" (List.length l)
+      | Complete (Exp (a, b)) -> Printf.sprintf "ratio exp(%s/%s)" (ZA.to_string a) (ZA.to_string b)
+      | Complete (Frac (a, b)) -> Printf.sprintf "ratio %s/%s" (ZA.to_string a) (ZA.to_string b)) (List.length halfspaces) (List.length rows)
+    (String.concat "" (List.map (fun f -> Printf.sprintf ", entropy at least %s/%s" (ZA.to_string (fst f.part)) (ZA.to_string (snd f.part))) floors));
+  let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
+  (* [decide] is [relax], [start], then [advance] for each token, then the empty stack; [impossible] is the same of the emptied problem. *)
+  let attained = match value with None -> true | Some (n, m, d, lows, columns) -> not empty && attains_all whole (n, m) d lows columns in
+  if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
+  match relax (if empty then bare whole else whole) cl tangents with None -> refuted () | Some (pb, relaxed) ->
+  match start (if empty then emptied pb else pb) relaxed { mod_; eunit; prices; mults; pairs } with
+  | None -> refuted ()
+  | Some (en, stack) ->
+    let rec loop stack = match !ahead with
+      | [_, "end"] -> (match input_char ch with _ -> incr row_number; raise (Unreadable (1, "text after the end")) | exception End_of_file -> ());
+          if stack <> [] then refuted () else if empty then (print_endline "PROVED (verified core): no mechanism exists"; 0)
+          else (let low = sense = "minimize" in
+            let shown (n, m) = ZA.to_string (if low then ZA.neg n else n) ^ "/" ^ ZA.to_string m in
+            (match value with
+              | Some (n, m, _, _, _) -> let a = shown (n, m) and b = shown cl in
+                  Printf.printf "PROVED (verified core): optimum in [%s, %s]\n" (if low then b else a) (if low then a else b)
+              | None -> Printf.printf "PROVED (verified core): at %s %s\n" (if low then "least" else "most") (shown cl)); 0)
+      | l -> let t = token l in (match advance en t stack with None -> refuted () | Some stack -> next (); loop stack) in
+    loop stack
+let () =
+  let status = (try check (if Array.length Sys.argv > 1 then open_in_bin Sys.argv.(1) else stdin) with
+    | Unreadable (at, what) -> Printf.printf "UNREADABLE line %d column %d: %s\n" !row_number at what; 2
+    | Sys_error what -> Printf.printf "UNREADABLE %s\n" what; 2
+    | Stack_overflow | Out_of_memory -> Printf.printf "UNREADABLE line %d: too large for this machine\n" !row_number; 2) in
+  exit status
