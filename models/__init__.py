@@ -38,7 +38,7 @@ def model_path(name: str) -> Path:
     """
     if name in PAPERS:
         raise InputError(
-            f"{name!r} is a paper, and no single problem",
+            f"{name!r} is a paper, not a single problem",
             "models",
             f"see rropt models show {name}, or rropt claims {PAPERS[name]}",
         )

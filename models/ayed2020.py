@@ -16,20 +16,22 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 from rropt.models.plots import Curve, Figure, Panel, Table
 
-from rropt.constraints import LDP, UniformOffDiagonal
+from rropt.declare.constraints import LDP, UniformOffDiagonal
+from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError
+from rropt.estimate.information import plug_in_information
 from rropt.exact import exp_enclosure
-from rropt.inference.likelihood import maximum_likelihood
+from rropt.mechanisms.estimators.likelihood import maximum_likelihood
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.objectives import MutualInformation
-from rropt.priors import Prior
+from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, Solution
-from rropt.routes.offdiagonal_vertices import excess
+from rropt.program.programs import xlogx
+from rropt.solve.offdiagonal.vertices import excess
 
 __all__ = [
     "ALPHAS",
@@ -39,6 +41,7 @@ __all__ = [
     "arrangements",
     "best_arrangement",
     "counted",
+    "fact_1",
     "figure",
     "information",
     "matrix",
@@ -101,6 +104,25 @@ def problem(scenario: str, alpha: object, any_form: bool = False, seed: int = 1)
 def optimum(scenario: str, alpha: str, any_form: bool = False) -> Solution:
     """The certified solution of `problem`."""
     return problem(scenario, alpha, any_form).solve()
+
+
+def fact_1(size: int, alpha: object) -> tuple[list[tuple[Fraction, ...]], list[Fraction]]:
+    """(C, b) of Fact 1: the matrix (8) of q is alpha-differentially private exactly where C q <= b.
+
+    Exact, at the rational just below exp(alpha) that `LDP(alpha)` keeps. The rows of each ordered pair (x, z) are
+    (S-1) q_x + g q_z <= g, -q_x - g (S-1) q_z <= -1 (the corrected (15)) and, for S >= 3, g q_z - q_x <= g - 1.
+    Raises InputError.
+    """
+    if size < 2:
+        raise InputError(f"there are {size} categories", "fact_1", "give at least 2")
+    g = LDP(alpha).level.ratio.lower
+    kinds = [(Fraction(size - 1), g, g), (Fraction(-1), -g * (size - 1), Fraction(-1)), (Fraction(-1), g, g - 1)]
+    rows, bounds = [], []
+    for x, z in permutations(range(size), 2):
+        for own, other, bound in kinds[: 3 if size > 2 else 2]:
+            rows.append(tuple(own if y == x else other if y == z else Fraction(0) for y in range(size)))
+            bounds.append(bound)
+    return rows, bounds
 
 
 def values(size: int, ratio: Fraction) -> tuple[Fraction, Fraction, Fraction, Fraction]:
@@ -190,7 +212,7 @@ def information(p: Sequence[float], q: Sequence[float]) -> float:
     prior_, kept = np.asarray(p, float), np.asarray(q, float)
     off = (1 - kept) / (len(kept) - 1)
     m = prior_ * (kept - off) + prior_ @ off
-    return float(prior_ @ (_xlogx(kept) + (len(kept) - 1) * _xlogx(off)) - _xlogx(m).sum())
+    return float(prior_ @ (xlogx(kept) + (len(kept) - 1) * xlogx(off)) - xlogx(m).sum())
 
 
 def best_arrangement(scenario: str, counts: Sequence[int], alpha: object) -> tuple[Fraction, ...] | None:
@@ -200,15 +222,11 @@ def best_arrangement(scenario: str, counts: Sequence[int], alpha: object) -> tup
     return max(known, key=lambda q: information(p, [float(one) for one in q]), default=None)
 
 
-def _xlogx(values_: np.ndarray) -> np.ndarray:
-    return np.asarray(values_ * np.log(np.where(values_ > 0, values_, 1.0)))
-
-
 # -- the figures ---------------------------------------------------------------------------------------------
 
 
 def checked(number: int, draws: int | None, seed: int, *rest: object) -> int:
-    """The number of runs that `figure` will take. Raises InputError for a figure that there is not."""
+    """The number of runs that `figure` will take. Raises InputError for an unknown figure."""
     if number not in FIGURES:
         raise InputError(f"there is no figure {number}", "ayed2020", "there are 1 to 6")
     if draws is not None and draws < 1:
@@ -262,12 +280,18 @@ def _estimates(scenario: str, number: int, runs: int, seed: int, report: Callabl
             made.insert(0, ("published counts", matrix(published)))
         for name, drawn_by in made:
             found = estimates(p, drawn_by, PEOPLE, runs, (seed, number, at))
+            curves.append(_stars(f"{name}, one run", categories, found))
             curves.append(Curve(name, categories, tuple(found.mean(0)), (runs,) * len(p)))
             spread = found.std(0)
             curves.append(Curve(f"{name}, mean + sd", categories, tuple(found.mean(0) + spread), (runs,) * len(p)))
         panels.append(Panel(f"alpha = {alpha}", "category", "estimate of p", tuple(curves), True))
     note = f"{runs} runs of {PEOPLE} releases, maximum likelihood, seed {seed}; published counts in their best order"
     return Figure(f"ayed2020-{number}", f"Ayed et al., Figure {number}: scenario {scenario}", tuple(panels), note)
+
+
+def _stars(name: str, categories: tuple[float, ...], found: np.ndarray) -> Curve:
+    """Every estimate of every run, a star each in the paper: `found` has a row a run."""
+    return Curve(name, categories * len(found), tuple(found.ravel()), (1,) * found.size)
 
 
 def _any_order(counts: Sequence[int], alpha: str, p: np.ndarray) -> tuple[Fraction, ...]:
@@ -292,11 +316,10 @@ def _new_york(runs: int, seed: int, report: Callable[[int, int], None]) -> Figur
         found = estimates(p, _binary(float(q)), people, runs, (seed, 5, at))
         ends = (1.0, 2.0)
         curves = [
+            _stars("one run", ends, found),
             Curve("true p", ends, tuple(p), (1, 1)),
             Curve("mean estimate", ends, tuple(found.mean(0)), (runs,) * 2),
         ]
-        xs = tuple(ends[x] for _ in range(runs) for x in (0, 1))
-        curves.insert(0, Curve("one run", xs, tuple(found.ravel()), (1,) * len(xs)))
         panels.append(Panel(f"q = {q}", "category", "estimate of p", tuple(curves), True))
     note = f"{runs} runs of {people} individuals, seed {seed}; q = 0.4875 and 0.5125 exceed alpha = 0.05 by 1.1e-5"
     return Figure("ayed2020-5", "Ayed et al., Figure 5: New York, sex", tuple(panels), note)
@@ -312,9 +335,9 @@ def _plug_in(points: int, runs: int, seed: int, report: Callable[[int, int], Non
     for at, q in enumerate(grid):
         report(at, points)
         joint = p[:, None] * _binary(q)
-        exact.append(_joint_information(joint))
+        exact.append(plug_in_information(joint))
         drawn = rng.multinomial(people, joint.ravel(), size=runs).reshape(runs, 2, 2) / people
-        plugged.append(float(np.mean([_joint_information(one) for one in drawn])))
+        plugged.append(float(np.mean([plug_in_information(one) for one in drawn])))
     xs = tuple(grid)
     curves = (
         Curve("plug-in estimate", xs, tuple(plugged), (runs,) * points),
@@ -323,7 +346,3 @@ def _plug_in(points: int, runs: int, seed: int, report: Callable[[int, int], Non
     panel = Panel("alpha = 0.05", "q", "I(X; Z) in nats", curves)
     note = f"mean of {runs} runs of {people} individuals, seed {seed}; the estimate's bias is about 1 / (2 n)"
     return Figure("ayed2020-6", "Ayed et al., Figure 6: mutual information against q", (panel,), note)
-
-
-def _joint_information(joint: np.ndarray) -> float:
-    return float(_xlogx(joint).sum() - _xlogx(joint.sum(0)).sum() - _xlogx(joint.sum(1)).sum())

@@ -1,7 +1,8 @@
 """Chai, Privacy Protection in Data Collection via Randomized Response Procedures (2019): Table 1 and Figures 1 to 7.
 
 `rropt models table chai2019 1` writes the numbers as CSV, `rropt models figure chai2019 7` draws the picture too.
-The figures are printed without numbers, so their curves are computed from the definitions.
+The figures are printed without numbers, so their curves are computed from the definitions. `chai2019_estimators` has
+the variance split (2.3), the estimator (7.13), the risk of projected estimates, and the example after Theorem 3.2.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from rropt.models.chai2019_designs import (
 )
 from rropt.models.plots import Area, Curve, Figure, Panel, Table
 
-from rropt.criteria import BetaFactor, PreciseBoundary, RhoToRho, StrictInformationPrivacy
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sets import SubsetSelection
+from rropt.model.privacy import BetaFactor, PreciseBoundary, RhoToRho, StrictInformationPrivacy
 
 __all__ = [
     "Cell",
@@ -82,7 +83,7 @@ def figure_2(lower: object = "p*p", upper: object = "4*p/(1 + 3*p)") -> Figure:
     """The privacy-breach region of any (h_l, h_u), declared as in `StrictInformationPrivacy`, and within what it leaves
     the tightest precise boundary that guarantees it. Raises InputError."""
     one = StrictInformationPrivacy(lower, upper)
-    under, over = _declared(one)
+    under, over = _declare(one)
     lines: tuple[Curve, ...] = (Curve.through("h_u", over), Curve.through("h_l", under))
     if not math.isinf(one.parity.lower):
         lines += _precise(one.precise, "precise, parity ")
@@ -92,7 +93,7 @@ def figure_2(lower: object = "p*p", upper: object = "4*p/(1 + 3*p)") -> Figure:
 def figure_3(lower: object = "p*p", upper: object = "4*p/(1 + 3*p)") -> Figure:
     """The regions of (h_l, h_u)-SIP and of the equivalent h-CSIP, h = min(h_u(p), 1 - h_l(1 - p)); what the second
     has more is A and B of the paper. Raises InputError."""
-    under, over = _declared(StrictInformationPrivacy(lower, upper))
+    under, over = _declare(StrictInformationPrivacy(lower, upper))
     # The grid of p is symmetric: 1 - h_l(1 - p) is h_l read backwards.
     h = tuple((p, min(high, 1 - low)) for (p, high), (_, low) in zip(over, reversed(under), strict=True))
     down = tuple((p, 1 - back) for (p, _), (_, back) in zip(h, reversed(h), strict=True))
@@ -211,7 +212,7 @@ def _family(
     )
 
 
-def _declared(one: StrictInformationPrivacy) -> tuple[tuple[tuple[float, float], ...], ...]:
+def _declare(one: StrictInformationPrivacy) -> tuple[tuple[tuple[float, float], ...], ...]:
     """The points of h_l and h_u; a boundary that is left out is 0, or 1."""
 
     def points(boundary: object, missing: float, upper: bool) -> tuple[tuple[float, float], ...]:

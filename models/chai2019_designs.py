@@ -14,7 +14,7 @@ from fractions import Fraction
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.mechanisms.sets import Rappor, UnaryEncoding
-from rropt.priors import Prior
+from rropt.model.prior import Prior
 
 __all__ = [
     "Cell",
@@ -106,7 +106,7 @@ class Efficiency:
     """n times the worst expected squared error of four strategies at one k and gamma, exact rationals.
 
     `empirical`: RAPPOR with its customary estimator, (7.14); `rappor`: RAPPOR with the minimax one; `trimmed`: RAPPOR
-    without the two outputs that say nothing, minimax estimator; `subset`: (P_q, L_q). RAPPOR's square root of gamma
+    without its two uninformative outputs, minimax estimator; `subset`: (P_q, L_q). RAPPOR's square root of gamma
     is the shipped design's, rounded down by less than 2^-47. All are attained at equal frequencies; at others all are
     less by the same number, sum pi^2 - 1/k.
     """

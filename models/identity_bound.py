@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
+from rropt.models.plots import Table
+
+from rropt.errors import InputError
 from rropt.exact import Interval, dyadic_up
-from rropt.inference.identification import (
+from rropt.mechanisms.families.block_choice import choose_blocks
+from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, holds, least_theta
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.identification import (
+    checked_risk,
     closed_theta,
     expected_match,
     match_risks,
@@ -21,9 +28,6 @@ from rropt.inference.identification import (
     psi,
     true_block_size,
 )
-from rropt.mechanisms.block_choice import choose_blocks
-from rropt.mechanisms.frequency_blocks import FrequencyBlocks, holds, least_theta
-from rropt.mechanisms.mechanism import Mechanism
 
 __all__ = [
     "COUNTS",
@@ -31,14 +35,19 @@ __all__ = [
     "TABLE_1",
     "Cell",
     "Example",
+    "Step",
     "Theta",
     "cheapest_example",
+    "closed_theta",
     "example",
     "inequality_12",
     "invariance",
+    "ladder",
     "mean_squared_errors",
     "odds_ratio_bound",
+    "psi",
     "risk_at_one",
+    "table",
     "table_1",
     "unneeded_order",
 ]
@@ -195,6 +204,73 @@ def least_at_theta(count: int, at_most: Fraction) -> int:
     while not holds([count] * size, [0], at_most, theta):
         size += 1
     return size
+
+
+def table(number: int) -> Table:
+    """Table 1 (block sizes) or 2 (the example's frequencies), the published numbers beside the computed ones.
+
+    Table 2 has the mean squared errors of section 4 too. Raises InputError.
+    """
+    if number == 1:
+        header: tuple[str, ...] = ("T_1", "xi", "published K_1", "K_1", "rounded down", "least with theta*", "least")
+        rows: list[tuple[object, ...]] = [
+            (
+                *(cell.count, float(cell.at_most), cell.published),
+                *("" if one is None else one for one in (cell.rounded_up, cell.rounded_down)),
+                *(cell.least_at_theta, cell.least),
+            )
+            for cell in table_1()
+        ]
+    elif number == 2:
+        header = ("category", "T", "expected S", "published mean squared error", "mean squared error")
+        blocks = example().blocks
+        rows = []
+        for y, (printed, exact) in enumerate(mean_squared_errors()):
+            mean = sum((t * q for t, q in zip(COUNTS, blocks.column(y), strict=True)), Fraction(0))
+            rows.append((y + 1, COUNTS[y], mean, f"{float(printed):.4e}", f"{float(exact):.4e}"))
+    else:
+        raise InputError(f"there is no table {number}", "identity_bound", "there are 1 and 2, and no figures")
+    title = "least block sizes" if number == 1 else "the example"
+    return Table(f"identity_bound-table-{number}", f"Identity disclosure, Table {number}: {title}", header, tuple(rows))
+
+
+# -- section 2: where too few categories are large enough ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the ladder: the bound tried, the size K_1 that it asks for (1 where none is needed), and how many
+    categories there are with T_j >= T_1, c_1 among them."""
+
+    at_most: Fraction
+    size: int
+    available: int
+
+    @property
+    def reached(self) -> bool:
+        """Whether there are enough categories."""
+        return self.size <= self.available
+
+
+def ladder(counts: Sequence[int], at_most: object, category: int = 0) -> tuple[Step, ...]:
+    """The bounds that section 2 tries for one category, up to the first that its data reach, which is the last one.
+
+    They are xi and then 1 / (n - 1), 1 / (n - 2), ... with 1 / n <= xi < 1 / (n - 1). The last of all is 1 / T_1, where
+    nothing needs to be changed. Raises InputError for a bound outside of (0, 1) or a category without records.
+    """
+    tried = checked_risk(at_most, "at_most")
+    if not 0 <= category < len(counts) or counts[category] < 1:
+        raise InputError(f"category {category} has no records", "ladder", "give a category of the table that has some")
+    own = counts[category]
+    available = sum(count >= own for count in counts)
+    below = -(-1 // tried)
+    steps: list[Step] = []
+    while not steps or not steps[-1].reached:
+        size = 1 if own * tried >= 1 else paper_block_size(own, tried)
+        steps.append(Step(tried, size, available))
+        below -= 1
+        tried = Fraction(1, max(below, 1))
+    return tuple(steps)
 
 
 # -- statements ----------------------------------------------------------------------------------------

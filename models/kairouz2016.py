@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from rropt.constraints import LDP
-from rropt.criteria import Level
+from rropt.declare.constraints import LDP
+from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.objectives import MutualInformation
-from rropt.priors import Prior
+from rropt.model.prior import Prior
+from rropt.model.privacy import Level
 from rropt.problem import Maximize, Problem
 
 __all__ = ["LARGEST", "best_sets", "binary_mechanism", "problem", "randomized_response", "staircase"]

@@ -5,10 +5,10 @@ Distributions are drawn from the Jeffreys prior, Dirichlet(1/2, ..., 1/2), count
 and does not depend on how many there are. The paper draws 200 (figure 6: 2000); the defaults here are few.
 
 Utility is I(X; Y) / H(X) at the observed frequencies. The protocols are calibrated as in the paper ("paper"), or
-without its slack ("exact"). PolyOpt is solved by rropt for up to 25 pairs, within a time limit a point, and its proved
-bound stands in the data: where the time was too short, value and bound differ (SRR, which lies in its cone, is the
-least that is shown). Where the paper does not say which values it took (n in figures 7 and 9, the pairs of figure 10),
-those here are a choice.
+without its slack ("exact"). PolyOpt is solved by rropt for up to 25 pairs (32 in figure 10, where nothing is drawn),
+within a time limit a point, and its proved bound stands in the data: where the time was too short, value and bound
+differ (SRR, which lies in its cone, is the least that is shown). Where the paper does not say which values it took (n
+in figures 7 and 9, the pairs of figure 10), those here are a choice.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 from rropt.models.lopuhaa2021_cases import ADULT, ALL, ALPHA, CASES, METHODS, OBSERVED, PROTOCOLS, SIZES
 from rropt.models.plots import Curve, Figure, Panel
 
-from rropt.confidence import ChiSquareSet
-from rropt.constraints import RLDP
+from rropt.declare.constraints import RLDP
+from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError
 from rropt.mechanisms.robust import (
     ConditionalReporting,
@@ -37,15 +37,15 @@ from rropt.mechanisms.robust.calibration import checked_way
 from rropt.mechanisms.robust.search import response_information
 from rropt.mechanisms.robust.sweeps import utility_curves
 from rropt.mechanisms.robust.unary import MOST_SENSITIVE
-from rropt.objectives import MutualInformation
-from rropt.priors import Pairs, Prior
+from rropt.model.distributions import ChiSquareSet
+from rropt.model.prior import Pairs, Prior
 from rropt.problem import Maximize, Problem
 
 __all__ = ["ADULT", "FIGURES", "METHODS", "Experiment", "draw", "figure", "titled"]
 
 POINTS = 40
-LARGEST_POLYOPT = 25
-"""Pairs up to which PolyOpt is solved in the figures."""
+LARGEST_POLYOPT, LARGEST_SINGLE = 25, 32
+"""Pairs up to which PolyOpt is solved in the figures, and in figure 10."""
 ALPHAS = ("0.0001", "0.001", "0.01", "0.1")
 UTILITY, LEVEL = "I(X;Y) / H(X)", "epsilon"
 Point = tuple[float | None, float | None]
@@ -78,7 +78,8 @@ def adult(sensitive: str, other: str) -> Prior:
 @dataclass(frozen=True)
 class Experiment:
     """How a figure is made: how many draws, from which seed, at how many epsilons, by which calibration, and the
-    seconds that PolyOpt has for one point; `report` is called with (points done, points in all)."""
+    seconds that PolyOpt has for one point; `report` is called with (points done, points in all). `largest`: the pairs
+    up to which PolyOpt is solved."""
 
     draws: int
     seed: int = 1
@@ -87,6 +88,7 @@ class Experiment:
     time_limit: float = 20.0
     report: Callable[[int, int], None] = lambda done, total: None
     counter: list[int] = field(default_factory=lambda: [0, 0], compare=False)
+    largest: int = LARGEST_POLYOPT
 
     @property
     def epsilons(self) -> tuple[str, ...]:
@@ -94,12 +96,12 @@ class Experiment:
         return tuple(str(round(0.2 + 7.8 * at / (self.points - 1), 6)) for at in range(self.points))
 
     def expect(self, points: int) -> None:
-        """Say how many points there will be."""
+        """Report the number of points."""
         self.counter[:] = [0, points]
         self.report(0, points)
 
     def step(self) -> None:
-        """One more point is there."""
+        """Report that one more point is done."""
         self.counter[0] += 1
         self.report(*self.counter)
 
@@ -120,7 +122,7 @@ class Experiment:
         center = confidence.center
         unit = _entropy(center.array)
         if name == "PolyOpt":
-            if len(confidence.pairs) > LARGEST_POLYOPT:
+            if len(confidence.pairs) > self.largest:
                 return None, None
             problem = Problem(Maximize(MutualInformation(center)), [RLDP(epsilon, confidence)])
             solution = problem.solve(time_limit=self.time_limit)
@@ -163,7 +165,7 @@ class Experiment:
         for name in methods:
             if name in swept:
                 found[name] = [(float(value) / unit, None) for value in swept[name].value]
-            elif name == "PolyOpt" and len(confidence.pairs) <= LARGEST_POLYOPT:
+            elif name == "PolyOpt" and len(confidence.pairs) <= self.largest:
                 found[name] = []
                 for epsilon in self.epsilons:
                     found[name].append(self.utility(name, confidence, epsilon))
@@ -305,6 +307,7 @@ def figure_9(run: Experiment) -> tuple[Panel, ...]:
 def figure_10(run: Experiment) -> tuple[Panel, ...]:
     """The attributes of Adult; nothing is drawn."""
     cases = [(f"{s}, {u}", ChiSquareSet(adult(s, u), ALPHA)) for s, u in ADULT]
+    run = replace(run, largest=LARGEST_SINGLE)
     run.expect(len(cases) * run.points * len(ALL))
     return tuple(
         run.panel(f"{name} ({len(one.pairs.sensitive)}, {len(one.pairs.other)})", [one], ALL) for name, one in cases
@@ -388,6 +391,6 @@ def _entropy(probabilities: np.ndarray) -> float:
 
 
 def _mean(values: Iterable[float | None]) -> tuple[float | None, int]:
-    """(mean of the numbers, how many); None beside them leaves them out, and none at all gives None."""
+    """(mean of the numbers that are not None, their count); the mean is None where there are none."""
     known = [value for value in values if value is not None]
     return (float(np.mean(known)) if known else None), len(known)

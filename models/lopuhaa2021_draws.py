@@ -12,7 +12,7 @@ from rropt.models.lopuhaa2021 import draw as drawn_counts
 from rropt.models.lopuhaa2021_cases import CASES
 from rropt.models.plots import Figure
 
-from rropt.confidence import ChiSquareSet
+from rropt.model.distributions import ChiSquareSet
 
 __all__ = ["Curves", "assembled", "drawn_curves"]
 

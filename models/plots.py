@@ -30,11 +30,11 @@ class Curve:
 
     @classmethod
     def through(cls, name: str, points: Sequence[Point], dashed: bool = False, hue: int | None = None) -> Curve:
-        """The curve through points that are no means of draws."""
+        """The curve through points that are not means of draws."""
         return cls(name, tuple(x for x, _ in points), tuple(y for _, y in points), (1,) * len(points), (), dashed, hue)
 
     def points(self) -> list[Point]:
-        """The points that there are."""
+        """The points that were computed."""
         return [(x, y) for x, y in zip(self.x, self.y, strict=True) if y is not None]
 
 
@@ -80,7 +80,7 @@ class Table:
 @dataclass(frozen=True)
 class Figure:
     """A numbered figure of a paper with all its data; `note` says how it was made. `table` stands for the data where
-    these are no curves."""
+    these are not curves."""
 
     name: str
     title: str

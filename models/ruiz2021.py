@@ -12,10 +12,11 @@ from fractions import Fraction
 
 from rropt.models.plots import Curve, Figure, Panel, Table
 
-from rropt.constraints import Bistochastic, EntropyRate
+from rropt.declare.constraints import Bistochastic, EntropyRate
+from rropt.declare.objectives import Trace
 from rropt.errors import InputError
 from rropt.exact import Interval
-from rropt.mechanisms.families import (
+from rropt.mechanisms.families.bistochastic import (
     Family,
     anatomy,
     anatomy_family,
@@ -27,9 +28,8 @@ from rropt.mechanisms.families import (
     tridiagonal,
     tridiagonal_family,
 )
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.randomized_response import RandomizedResponse
-from rropt.objectives import Trace
 from rropt.problem import Maximize, Problem, Solution
 
 __all__ = ["RATES", "SIZE", "Cell", "best_truth", "checked", "figure", "kept_truth", "table", "table_1", "truth_figure"]
@@ -62,7 +62,7 @@ class Cell:
 
     @property
     def confirmed(self) -> bool:
-        """Whether the published whole number is within half a percentage point of the true one, for certain."""
+        """Whether the published whole number is within half a percentage point of the true one (proved)."""
         half = Fraction(1, 2)
         return self.published - half <= self.percent.lower and self.percent.upper <= self.published + half
 
@@ -137,8 +137,8 @@ def figure(
     """Figure 1: the truth kept at equal entropy rates, the certified optimum beside the families of the paper. Figures
     2 and 3: Adult's eight attributes (see `ruiz2021_adult`), the loss and what is kept of pairwise dependence.
 
-    The paper has no figures: the numbers are ours. `points` (2 to 10) takes that many of the rates, evenly; the other
-    arguments are those of all papers and mean nothing here. Raises InputError.
+    The paper does not have figures: the numbers are computed here. `points` (2 to 10) takes that many of the rates,
+    evenly; the other arguments, which figures of other papers take, are not used. Raises InputError.
     """
     checked(number, draws, seed, points, calibration, time_limit)
     rates = _some(RATES if number == 1 else RATES[:-1], points)
@@ -152,7 +152,7 @@ def figure(
 def checked(number: int, draws: int | None, seed: int, points: int, calibration: str, time_limit: float) -> None:
     """Raise InputError for what `figure` cannot make."""
     if number not in (1, 2, 3):
-        raise InputError(f"{number} is no figure", "ruiz2021", "there are 1, 2 and 3")
+        raise InputError(f"{number} is not a figure", "ruiz2021", "there are 1, 2 and 3")
     if points < 2:
         raise InputError(f"{points} points make no figure", "points", "give at least 2")
 

@@ -17,11 +17,11 @@ from importlib import resources
 import numpy as np
 from rropt.models.plots import Curve, Figure, Panel
 
-from rropt.constraints import Bistochastic, EntropyRate
-from rropt.multivariate.release import LARGEST, Attribute, MultiRelease, MultiSolution
-from rropt.objectives import ExpectedLoss
-from rropt.priors import Prior
+from rropt.declare.constraints import Bistochastic, EntropyRate
+from rropt.declare.objectives import ExpectedLoss
+from rropt.model.prior import Prior
 from rropt.problem import Minimize, Problem
+from rropt.release.multivariate.release import LARGEST, Attribute, MultiRelease, MultiSolution
 
 __all__ = ["Counts", "Outcome", "counts", "joint_outcome", "kept_figure", "loss_figure", "outcome"]
 

@@ -1,9 +1,9 @@
-"""The trusted checker of rropt certificates, format versions 1 to 4.
+"""The trusted checker of rropt certificates, format versions 1 to 5.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
 docs/certificate-format.md alone and follows that text section by section; the quotes in the docstrings
-are from there. It believes nothing in a certificate: the exit status is
+are from there. It trusts nothing in a certificate: the exit status is
 
     0  PROVED      the optimum lies in the printed interval (or: no mechanism exists)
     1  REFUTED     a well-formed file whose claim fails or is not proved by what it holds
@@ -28,6 +28,7 @@ chi-square information, which is that of mutual information.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -43,13 +44,15 @@ from math import gcd, isqrt, lcm
 from operator import mul
 from typing import NamedTuple, NoReturn, TypeAlias
 
-__all__ = ["Verdict", "check_bytes", "check_file", "main"]
+__all__ = ["Verdict", "check_bytes", "check_file", "main", "print_verdict"]
 
 # --------------------------------------------------------------------------------------------------------
 # 1. Encoding: limits, the three answers
 # --------------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 256 * 2**20
+MAX_VALUES = 8 * 10**6  # bytes `,`, `[` and `{`: before JSON is parsed, as what it becomes takes twenty times the room
+MAX_KEYS = 2 * 10**6  # bytes `:`
 MAX_DEPTH = 8
 MAX_INT = 2**53
 MAX_RAT_CHARACTERS = 4000
@@ -85,13 +88,30 @@ MAX_RISK_INPUTS = 64  # of a risk-branch
 MAX_RISK_CUTS = 10**6  # cuts * k * A
 MAX_GRADIENTS = 10**10  # the sum over the cuts of k * a^3
 MAX_POINT = 2**128 - 1  # of a `point`
+MAX_OPERATIONS = 2 * 10**8  # for each MiB, and for a file below one: a quarter of a microsecond each, or less
+MAX_MEBIBYTES = 10  # that count there
 MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
-VERSIONS = (1, 2, 3, 4)
+VERSIONS = (1, 2, 3, 4, 5)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
+CONVEX_ENTROPY = "v-log-v-convex"
+CONVEX_FORMS = "quadratic-over-linear-convex"
+OFF_DIAGONAL = "off-diagonal-convex"
+VERTICES = "robust-vertices"
+MEMBERSHIP = "cauchy-schwarz-membership"
+GIBBS = "gibbs-inequality"
+NEWTON = "newton-inequalities"
+MARCUS_LOPES = "marcus-lopes"
+REGULAR = "regular-by-approximate-inverse"
+TRACE = "log-det-below-trace"
+SCHUR = "schur-complement"
+DENSITIES = "eigenvalue-of-densities"
+OLD_NAMES = (CONVEX, CONVEX_SQUARE, UNIFORM)  # all that version 4 has; version 1 has the first
+NAMES = (*OLD_NAMES, CONVEX_ENTROPY, CONVEX_FORMS, OFF_DIAGONAL, VERTICES, MEMBERSHIP, GIBBS, NEWTON, MARCUS_LOPES,
+         REGULAR, TRACE, SCHUR, DENSITIES)  # fmt: skip
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
 Pair: TypeAlias = tuple[int, int]  # numerator, denominator > 0; not necessarily coprime
@@ -107,14 +127,16 @@ class Refuted(Exception):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the checker found. The numbers are None unless the status is PROVED.
+    """The checker's verdict. The numbers are None unless the status is PROVED.
 
     status: "PROVED", "REFUTED" or "UNREADABLE"; reason: why not PROVED ("" when it is).
-    problem: one line that says which problem; "" if unreadable.
+    problem: one line that says which problem; "" if unreadable. digest: the SHA-256 of its canonical form (section 3).
+    statement: the further lines of section 7 that say what is claimed, where it is PROVED.
     kind: "optimum" or "infeasible" where proved, else "".
     lower, upper: what is proved of the optimum, in the sense of the problem (section 7); gap: upper - lower.
     value_lower, value_upper: what is proved of the mechanism's own utility.
-    assumptions: names of what the proof takes for granted.
+    assumptions: names of what the proof assumes, whatever the file lists; section 6 says what they mean.
+    by: which programs accept, where a caller asked more of them than this file; "" for this file alone.
     """
 
     status: str
@@ -127,6 +149,9 @@ class Verdict:
     value_upper: Fraction | None = None
     gap: Fraction | None = None
     assumptions: tuple[str, ...] = ()
+    digest: str = ""
+    statement: tuple[str, ...] = ()
+    by: str = ""
 
     @property
     def proved(self) -> bool:
@@ -156,6 +181,11 @@ class _Bad:
     """
 
     what: str
+
+
+_FLOAT, _MINUS_ZERO = _Bad("a JSON float"), _Bad("the integer -0")  # one for all: a file may be full of them
+_LONG_INT = _Bad("an integer of absolute value 2^53 or more")
+_CONSTANTS = {name: _Bad(f"the constant {name}") for name in ("NaN", "Infinity", "-Infinity")}
 
 
 def _quote(text: str) -> str:
@@ -196,12 +226,12 @@ def _limit(count: int, most: int, where: Where, name: str) -> None:
         _unreadable(where, f"{name}: {count} is beyond the limit of {most}")
 
 
-# Strings are skipped whole; an unterminated one runs to the end of the text, so that the scan stays linear.
-_STRING = rb'"(?:[^"\\]++|\\.)*+"?'
-_STRINGS = re.compile(_STRING, re.DOTALL)
+# Strings are skipped whole; an unterminated one runs to the end of the text, and from every place there is a
+# match, so that the scan stays linear.
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
+_RUNS = re.compile(rb"(?:" + _STRING + rb'|[^"\[\]{}]++)*+([\[\]{}]++|\Z)', re.DOTALL)
 _STRUCTURE = re.compile(_STRING + rb"|([\[{])|([\]}])", re.DOTALL)
 _ONE_SORT = bytes.maketrans(b"{}", b"[]")
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _scan_depth(data: bytes) -> None:
@@ -210,7 +240,10 @@ def _scan_depth(data: bytes) -> None:
     Of the brackets alone the innermost pairs are taken out, level by level. Where some are left, they are not in order
     or too deep, and the text is read token by token.
     """
-    brackets = _STRINGS.sub(b"", data).translate(_ONE_SORT, _NO_BRACKETS)
+    brackets = bytearray()
+    for run in _RUNS.finditer(data):
+        brackets += run[1]
+    brackets = brackets.translate(_ONE_SORT)
     for _ in range(MAX_DEPTH):
         brackets = brackets.replace(b"[]", b"")
     if not brackets:
@@ -228,10 +261,10 @@ def _scan_depth(data: bytes) -> None:
 def _json_int(text: str) -> int | _Bad:
     """INT: "absolute value below 2^53, written without sign of zero" (18 characters hold 10^16 or more)."""
     if text == "-0":
-        return _Bad("the integer -0")
+        return _MINUS_ZERO
     value = int(text[:18])
     if abs(value) >= MAX_INT:
-        return _Bad("an integer of absolute value 2^53 or more")
+        return _LONG_INT
     return value
 
 
@@ -247,6 +280,8 @@ def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Bad:
 def _json(data: bytes) -> object:
     """ "One JSON object, UTF-8 without byte-order mark, at most 256 MiB. No JSON floats"."""
     _limit(len(data), MAX_BYTES, "", "bytes")
+    _limit(sum(map(data.count, (b",", b"[", b"{"))), MAX_VALUES, "", "commas and opening brackets")
+    _limit(data.count(b":"), MAX_KEYS, "", "colons")
     if data.startswith(b"\xef\xbb\xbf"):
         _unreadable("", "begins with a byte-order mark")
     _scan_depth(data)
@@ -255,8 +290,8 @@ def _json(data: bytes) -> object:
             data.decode("utf-8"),
             object_pairs_hook=_json_object,
             parse_int=_json_int,
-            parse_float=lambda text: _Bad("a JSON float"),
-            parse_constant=lambda text: _Bad(f"the constant {text}"),
+            parse_float=lambda text: _FLOAT,
+            parse_constant=_CONSTANTS.__getitem__,
         )
     except UnicodeDecodeError as error:
         _unreadable("", f"is not UTF-8 (byte {error.start})")
@@ -427,6 +462,236 @@ class _Rationals:
 
 
 # --------------------------------------------------------------------------------------------------------
+# 1. Encoding: operations
+# --------------------------------------------------------------------------------------------------------
+
+NO_NUMBERS = ("inputs", "outputs", "name", "members")  # keys whose strings are not numbers
+
+
+def _longest(*values: object) -> int:
+    """The characters of the longest number in JSON values, "labels, names and members left out"."""
+    longest, pending = 0, list(values)
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            longest = max(longest, len(value))
+        elif isinstance(value, list):
+            pending += value
+        elif isinstance(value, dict):
+            pending += [inner for key, inner in value.items() if key not in NO_NUMBERS]
+    return longest
+
+
+class _Work:
+    """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers.
+
+    w: words of the longest number; d: those of the largest common denominator. rounded, exact: what an operation on
+    numbers of w words costs where one is rounded to fixed point, and where two are multiplied or a gcd is taken.
+    total, long: a sum over all denominators, and a product of two such sums; mixed: one term of such a sum.
+    """
+
+    def __init__(
+        self, keys: dict[str, object], rats: _Rationals, problem: _Problem, mechanism: _Mechanism | None, proof: _Proof
+    ) -> None:
+        self.problem, self.mechanism, self.proof = problem, mechanism, proof
+        w = 1 + _longest(keys["problem"], keys["mechanism"], keys["proof"]) // 40
+        d = 1 + max(rats.common, 1 if mechanism is None else mechanism.common).bit_length() // 128
+        self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
+        self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
+        self.m = problem.m if mechanism is None else len(mechanism.outputs)
+        self.cone_terms = sum(bool(c) for row in problem.cone.rows or [] for c in row)
+        self.terms = len(problem.cost) + sum(len(row.terms) for row in problem.rows)
+        self.gains = sum(bool(g) for gain in problem.gain for g in gain)
+
+    def parts(self) -> Iterator[tuple[str, int]]:
+        """The lines of the table, by name."""
+        if self.mechanism is not None:
+            yield "mechanism", self.of_mechanism(self.mechanism)
+            yield "utility", self.of_utility(self.mechanism)
+        yield "proof", self.of_proof()
+
+    def of_mechanism(self, mechanism: _Mechanism) -> int:
+        """Membership in the cone, rows, and what the problem has besides."""
+        problem, k, m = self.problem, self.problem.k, self.m
+        cells = k if problem.structure else k * m
+        count = (cells + 2 * len(problem.cone.edges) * m + 4 * self.cone_terms * m + 2 * self.terms) * self.exact
+        count += (len(problem.cone.rows or []) * m + 3 * len(problem.rows)) * self.total
+        if isinstance(problem.cone.sets, _Robust):
+            count += 20 * cells * self.exact + len(problem.cone.sets.blocks) * m * self.total
+        if isinstance(problem.cone.sets, _Confidence):
+            count += 24 * cells * len(problem.cone.sets.blocks) * self.rounded
+        if problem.floor is not None:
+            count += self.of_entropies(mechanism)
+        if problem.approximate is not None:
+            count += k * cells * self.exact
+        if problem.risk is not None:
+            count += len(problem.risk.categories) * k * (2 * problem.risk.most**2 + 20 + self.exact)
+            if problem.risk.blocks is not None:
+                count += 8 * cells * self.exact
+        return count
+
+    def of_entropies(self, mechanism: _Mechanism) -> int:
+        """The entropies of the rows: a sum for each integer, which may stand in all of them."""
+        several = len(mechanism.denominators) > 1
+        return self.problem.k * self.m * (40 + self.exact) + several * self.m * self.total
+
+    def of_utility(self, mechanism: _Mechanism) -> int:
+        """The enclosure of the utility."""
+        problem, k, m = self.problem, self.problem.k, self.m
+        cells = k if problem.structure else k * m
+        if problem.utility == "mutual_information":
+            is_dense = problem.structure or problem.given is not None or len(mechanism.denominators) > 1
+            logs = cells if is_dense else sum(k if c.dense is not None else 2 for c in mechanism.columns)
+            given = 0 if problem.given is None else len(problem.given[0])
+            return (cells * (1 + 5 * given) + 20 * logs) * self.rounded
+        if problem.utility == "chi_square":
+            if _is_too_long(mechanism.common.bit_length(), cells):
+                return 4 * cells * self.rounded
+            return 2 * cells * self.long
+        if problem.utility == "entropy":
+            return self.of_entropies(mechanism)
+        if problem.utility in DESIGNS:
+            return 4 * k * cells + 20 * cells * self.rounded
+        return 2 * self.gains * m * self.exact + len(problem.gain) * m * (8 + self.total)
+
+    def of_proof(self) -> int:
+        """By kind."""
+        proof, k = self.proof, self.problem.k
+        if proof.kind == "thresholds":
+            return self.of_thresholds()
+        if proof.kind == "risk-branch":
+            return self.of_risk_branch()
+        if proof.known:
+            return 24 * k * self.rounded
+        if proof.tree:
+            return self.of_tree()
+        if proof.shapes:
+            return self.of_shapes()
+        if proof.levels:
+            cells = [
+                len(own) * len(block)
+                for tree in proof.levels
+                for leaf in tree
+                if isinstance(leaf, _LevelLeaf)
+                for own, block in zip(leaf.cells, self.sets().blocks, strict=True)
+            ]
+            return (60 * sum(cells) + 8 * k * sum(map(len, proof.levels))) * (self.rounded + self.long - 1)
+        if proof.cases:
+            leaves = [leaf for leaf in proof.cases if isinstance(leaf, _CaseLeaf)]
+            parts = [part for leaf in leaves for part in leaf.parts]
+            used = sum(len(leaf.u) for leaf in leaves) + sum(len(p.u) for p in parts if isinstance(p, _PartLeaf))
+            count = 4 * (len(proof.cases) + len(parts)) + 2 * used + 30 * k
+            return k * count * self.rounded + 2 * k * len(proof.cuts) * self.exact
+        if proof.boxes:
+            return self.of_boxes()
+        return self.of_columns()
+
+    def sets(self) -> _Robust:
+        """Of a robust cone."""
+        assert isinstance(self.problem.cone.sets, _Robust)
+        return self.problem.cone.sets
+
+    def of_columns(self) -> int:
+        """The columns under test, in exact rationals; and the logarithms of the entropy kinds."""
+        proof, k, m = self.proof, self.problem.k, self.m
+        used = sum(bool(u) for own in proof.multipliers for u in own)
+        several = sum(map(len, proof.flows)) + sum(len(event.outputs) for event in proof.events)
+        own = sum(bool(h) for tilt in proof.tilts for h in tilt)
+        terms = self.terms + self.gains + own + 2 * several + used * k
+        tests = len(self.problem.gain) or m
+        count = 2 * terms * (self.exact + self.mixed) + tests * (8 + 4 * self.total)
+        if proof.kind in ("entropy-dual", "entropy-farkas"):
+            count += k * m * (8 + self.long) + 100 * (self.terms + own + k) * self.rounded
+        return count
+
+    def of_tree(self) -> int:
+        """Leaves of a tree of corners: a logarithm each, and all inputs where they have a slope or count limits."""
+        proof, k = self.proof, self.problem.k
+        nodes = len(proof.tree)
+        if proof.forms:
+            return (2 * k * k * nodes + 4 * k * k * len(proof.forms)) * self.rounded + self.of_determinant()
+        counted = any(isinstance(token, list) and token[0] == COUNT for token in proof.tree)
+        sloped = sum(isinstance(token, _Sloped) for token in proof.tree)
+        leaves = sum(isinstance(token, tuple) for token in proof.tree) if counted else sloped
+        return (40 * nodes + 2 * k * leaves) * self.rounded + (8 * k + 4 * sloped) * self.exact
+
+    def of_shapes(self) -> int:
+        """The lists of vertices, made again at each branch on b, and looked through in each element."""
+        trees = self.proof.shapes
+        vertices = sum((len(block) + 1) << len(block) for block in self.sets().blocks)
+        made = len(trees) + sum(isinstance(token, _Split) and token.x == "b" for tree in trees for token in tree)
+        return (sum(map(len, trees)) * vertices // 8 + 5 * made * vertices) * (self.rounded + self.long - 1)
+
+    def of_boxes(self) -> int:
+        """Box trees, and branch-trees."""
+        problem, proof, k = self.problem, self.proof, self.problem.k
+        if problem.structure and proof.kind == "branch-tree":
+            leaves = sum(isinstance(token, tuple) for token in proof.boxes)
+            own = {token.x for token in proof.boxes if isinstance(token, _Split)}
+            return leaves * (150 * min(k, len({*problem.weights}) + len(own)) * self.rounded + 16 * self.exact)
+        columns = problem.m if proof.kind == "branch-tree" else 1
+        used = 0
+        for leaf in proof.boxes:
+            several = leaf.columns if isinstance(leaf, _ColumnsLeaf) else [leaf]
+            for box in several:
+                if isinstance(box, _BoxLeaf):
+                    used += k * (len(box.u) + len(box.t) + len(box.e)) + 24 * len(box.t)
+            if isinstance(leaf, _ColumnsLeaf):
+                used += sum(3 * len(problem.rows[i].terms) for i, _ in leaf.l)
+        count = 4 * k * columns * len(proof.boxes) + 4 * k * len(problem.cone.edges) + used
+        return count * self.rounded + 2 * k * len(proof.cuts) * self.exact + self.of_determinant()
+
+    def of_determinant(self) -> int:
+        """Elimination without fractions, whose numbers grow to the length of all forms together."""
+        if self.problem.utility != "inverse_determinant":
+            return 0
+        q = sum(_as_integers(form)[2] for form in self.proof.forms) // 128
+        return self.problem.k**3 * (1 + q * q // 128)
+
+    def of_thresholds(self) -> int:
+        """Each block: its categories, and its cells."""
+        risk = self.problem.risk
+        assert risk is not None
+        assert risk.blocks is not None
+        sizes = [len(block) for block in risk.blocks]
+        of = {x: len(block) for block in risk.blocks for x in block}
+        tested = sum(of[c] for c in risk.categories)
+        count = 0 if self.problem.utility == "linear" else sum(size * size for size in sizes)
+        return (
+            2 * count * (30 + self.exact)
+            + tested * (2 * risk.most**2 + 20 + self.exact)
+            + 2 * len(self.problem.cost) * self.exact
+            + len(sizes) * self.total
+        )
+
+    def of_risk_branch(self) -> int:
+        """The gradients of the cuts, whose numbers are up to a times as long as those of the point, and the leaves."""
+        proof, problem, k = self.proof, self.problem, self.problem.k
+        assert problem.risk is not None
+        many = max(problem.risk.counts).bit_length()
+        count = 0
+        for cut in proof.risk_cuts:
+            words = cut.a * (max(cut.point).bit_length() + many) // 128
+            count += len({*cut.point}) * cut.a**2 * (1 + words * words // 256) // 2
+        packed = sum(len(row.terms) for row in problem.rows if _is_packing(row))
+        trees = [*(limit.tree for limit in proof.risk_limits), proof.risk_tree]
+        for leaf in (token for tree in trees for token in tree):
+            if isinstance(leaf, _RiskLeaf):
+                named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
+                count += (6 * k * k + 3 * packed + 2 * named + 4 * k * len(leaf.s)) * self.rounded
+                count += 3 * packed * self.mixed
+        return count
+
+
+def _limit_operations(work: _Work, size: int) -> None:
+    """ "n bytes [...] more than 2 * 10^8 * min(10, max(1, n / 2^20)) operations"; the part that takes most is named."""
+    parts = list(work.parts())
+    name = max(parts, key=lambda part: part[1])[0]
+    most = MAX_OPERATIONS * min(MAX_MEBIBYTES << 20, max(1 << 20, size)) >> 20
+    _limit(sum(count for _, count in parts), most, name, "operations")
+
+
+# --------------------------------------------------------------------------------------------------------
 # 2. Directed numbers
 # --------------------------------------------------------------------------------------------------------
 
@@ -496,7 +761,7 @@ def _twice_atanh(a: int, b: int) -> int:
     """2 atanh(a/b) in units u = 2^-G with an error below 2u, for 0 <= a/b <= 1/3.
 
     The series a/b + (a/b)^3/3 + ... in units of 2^-24 u: a power is off by less than 1 + 1/9 + 1/81 + ... <
-    1.2 of them, a term by 2.2, and at most 80 terms are not zero (9^-80 < 2^-250); what is left out is
+    1.2 of them, a term by 2.2, and at most 80 terms are not zero (9^-80 < 2^-250); the remaining terms are
     below 1. Twice that is below 2^9 * 2^-24 u, and the last division adds less than u.
     """
     square_a, square_b = a * a, b * b
@@ -630,6 +895,8 @@ def _cube_root_lo(n: int) -> int:
 class _Certificate:
     """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none."""
 
+    version: int
+    digest: str
     problem: _Problem
     mechanism: _Mechanism | None
     value: tuple[Fraction, Fraction] | None
@@ -637,30 +904,47 @@ class _Certificate:
     proof: _Proof
     assumptions: list[str]
 
+    def lemmas(self) -> tuple[str, ...]:
+        """The assumptions of the claim."""
+        return _lemmas(self.problem, self.proof, self.mechanism is not None)
 
-def _read_certificate(value: object) -> _Certificate:
-    """Section 3. "All types, ranges, lengths, vocabulary and limits of this text are checked first"."""
+
+def _read_certificate(value: object, size: int = 0) -> _Certificate:
+    """Section 3, of a file of `size` bytes. "All types, ranges, lengths, vocabulary and limits of this text are checked
+    first".
+    """
     keys = _read_object(value, "", "format version problem mechanism value bound proof assumptions")
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2, 3 or 4, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2, 3, 4 or 5, found {_describe(version)}")
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
+    digest = _digest(keys["problem"])
     proof = _read_proof(keys["proof"], "proof", problem, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
-    known = CONVEX if version < 4 else f"{CONVEX} {CONVEX_SQUARE} {UNIFORM}"
-    assumptions = [_read_word(name, ("assumptions", i), known) for i, name in enumerate(names)]
+    known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
+    assumptions = [_read_word(name, ("assumptions", i), " ".join(known)) for i, name in enumerate(names)]
     if proof.kind in ("farkas", "entropy-farkas"):
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
-        return _Certificate(problem, None, None, None, proof, assumptions)
+        _limit_operations(_Work(keys, rats, problem, None, proof), size)
+        return _Certificate(version, digest, problem, None, None, None, proof, assumptions)
     mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem, rats)
+    _limit_operations(_Work(keys, rats, problem, mechanism, proof), size)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
-    return _Certificate(problem, mechanism, interval, bound, proof, assumptions)
+    return _Certificate(version, digest, problem, mechanism, interval, bound, proof, assumptions)
+
+
+def _digest(problem: object) -> str:
+    """The SHA-256 of the canonical form: "keys sorted by code point, no white space, and in strings every character
+    that is not printable ASCII escaped".
+    """
+    text = json.dumps(problem, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _check_value_order(value: tuple[Fraction, Fraction]) -> None:
@@ -692,23 +976,46 @@ def _check_bound_of_value(problem: _Problem, bound: Fraction, utility: tuple[Pai
         raise Refuted("bound: above the utility of the mechanism")
 
 
-def _needed_assumptions(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
-    """The "list that section 6 gives for the proof used", and UNIFORM "exactly where the problem has
-    `identification_risk`".
-    """
+def _listed_before(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
+    """What a file of the versions 1 to 4 lists: of the names that these had, those that its text asked for."""
     if problem.risk is not None:
         return (UNIFORM,)
     by_vertices = proof.tree or proof.shapes or proof.levels
-    if proof.kind == "column-dual" and problem.utility == "mutual_information" and by_vertices:
+    if problem.utility == "mutual_information" and by_vertices:
         return (CONVEX,)
     if problem.utility == "chi_square" and proof.tree:
         return (CONVEX_SQUARE,)
     return ()
 
 
-def _check_assumptions(problem: _Problem, proof: _Proof, assumptions: list[str]) -> None:
+def _lemmas(problem: _Problem, proof: _Proof, has_mechanism: bool) -> tuple[str, ...]:
+    """The table "Assumptions" of section 6: the assumptions of this claim, whatever the file lists."""
+    of_information = problem.utility == "mutual_information"
+    by_columns = proof.kind in ("column-dual", "branch-tree")
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels)
+    is_witness = has_mechanism and problem.utility in DESIGNS
+    rules = (
+        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
+        (CONVEX_SQUARE, problem.utility == "chi_square" and by_vertices),
+        (UNIFORM, problem.risk is not None),
+        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
+        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
+        (OFF_DIAGONAL, proof.kind == "branch-tree" and problem.structure),
+        (VERTICES, bool(proof.shapes or proof.levels)),
+        (MEMBERSHIP, isinstance(problem.cone.sets, _Confidence)),
+        (GIBBS, proof.kind in ("entropy-dual", "entropy-farkas")),
+        (NEWTON, proof.kind == "thresholds"),
+        (MARCUS_LOPES, proof.kind == "risk-branch"),
+        (REGULAR, is_witness),
+        (TRACE, is_witness and problem.utility == "inverse_determinant"),
+        (SCHUR, is_witness and problem.utility == "inverse_eigenvalue"),
+        (DENSITIES, is_witness and problem.utility == "inverse_eigenvalue"),
+    )
+    return tuple(name for name, is_used in rules if is_used)
+
+
+def _check_assumptions(needed: tuple[str, ...], assumptions: list[str]) -> None:
     """ "equal, as a set and without repetition, to the list [...], else REFUTED"."""
-    needed = _needed_assumptions(problem, proof)
     if sorted(assumptions) != sorted(needed):
         raise Refuted(f"assumptions: must be exactly [{', '.join(needed)}]")
 
@@ -750,7 +1057,8 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
 def _check_certificate(certificate: _Certificate) -> None:
     """Every claim of a certificate; the quick ones first."""
     problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
-    _check_assumptions(problem, proof, certificate.assumptions)
+    lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
+    _check_assumptions(lemmas, certificate.assumptions)
     if mechanism is None:
         _check_infeasible(problem, proof)
         _check_proof(problem, proof)
@@ -758,10 +1066,6 @@ def _check_certificate(certificate: _Certificate) -> None:
     assert certificate.value is not None  # both are null only with the mechanism
     assert certificate.bound is not None
     _check_value_order(certificate.value)
-    if problem.utility == "inverse_determinant":
-        _check_determinant(proof)
-    if problem.utility == "inverse_eigenvalue":
-        _check_factors(proof)
     if proof.kind == "thresholds":
         _check_thetas(problem, proof)
     _check_bound_of_proof(problem, proof, certificate.bound)
@@ -795,7 +1099,7 @@ Entry: TypeAlias = tuple[int, int, Fraction]  # [x, y, RAT] or [x, z, RAT]
 
 @dataclass(frozen=True)
 class _Robust:
-    """What a robust cone has besides its ratio. lower: r; rest: rho_s of each block."""
+    """The data of a robust cone besides its ratio. lower: r; rest: rho_s of each block."""
 
     blocks: list[list[int]]
     lower: list[Fraction]
@@ -804,7 +1108,7 @@ class _Robust:
 
 @dataclass(frozen=True)
 class _Confidence:
-    """What a confidence cone has besides its ratio. radius: its lower and upper; exact: whether `form` is exact."""
+    """The data of a confidence cone besides its ratio. radius: its lower and upper; exact: whether `form` is exact."""
 
     blocks: list[list[int]]
     counts: list[int]
@@ -929,6 +1233,7 @@ class _Problem:
     queries: list[list[Fraction]] = field(default_factory=list)
     approximate: _Approximate | None = None
     risk: _Risk | None = None
+    inputs: list[str] = field(default_factory=list)
 
     @property
     def m(self) -> int:
@@ -962,7 +1267,8 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     optional += " approximate identification_risk" if version > 3 else ""
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
-    k = len(_read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs"))
+    inputs = _read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs")
+    k = len(inputs)
     outputs = None
     if keys["outputs"] is not None:
         outputs = _read_names(keys["outputs"], (where, "outputs"), 1, MAX_COLUMNS, "m columns")
@@ -1016,10 +1322,11 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
         _limit(k * m, MAX_ENTROPY, where, "k * m of a problem with an entropy")
     has_structure = "structure" in keys
     problem = _Problem(
-        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, has_structure, shares, floor,
-        queries, _read_approximate(keys, where, utility, k, m, rats),
+        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, has_structure, shares,
+        floor, queries, _read_approximate(keys, where, utility, k, m, rats),
         _read_risk(keys["identification_risk"], (where, "identification_risk"), keys, cone, k, rats)
         if "identification_risk" in keys else None,
+        inputs,
     )  # fmt: skip
     if problem.risk is not None and (given is not None or utility not in ("linear", "mutual_information")):
         what = "the utilities linear and mutual_information without given"
@@ -1250,8 +1557,11 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
         gamma, label = _read_gamma(value, where, rats)
         return _Cone("complete", gamma, {}, None, f"complete cone {label}")
     if kind == "graph":
-        edges = _read_edges(value, where, k, rats)
-        return _Cone("graph", one, edges, None, f"graph cone of {len(edges)} edges")
+        assert isinstance(value, dict)  # _read_kind
+        edges, listed = _read_edges(value, where, k, rats)
+        numbers = [number for _, _, number in listed]
+        ratios = f", {'gamma' if 'unit' in value else 'epsilon'} {_range(numbers)}" if numbers else ""
+        return _Cone("graph", one, edges, None, f"graph cone of {len(edges)} edges{ratios}")
     if kind == "free":
         _read_object(value, where, "kind")
         return _Cone("free", one, {}, None, "free cone")
@@ -1297,7 +1607,7 @@ def _read_size_of_robust(sets: _Robust, where: Where, k: int, version: int) -> N
 
 
 def _read_size_of_blocks(sets: _Robust, where: Where) -> None:
-    """What the lists of vertices need."""
+    """The data of the lists of vertices."""
     for s, block in enumerate(sets.blocks):
         _limit(len(block), MAX_BLOCK, ((where, "blocks"), s), "inputs of a block")
 
@@ -1368,21 +1678,24 @@ def _read_ratio(number: Fraction, where: Where, by_gamma: bool) -> tuple[Fractio
 
 def _read_edges(
     value: object, where: Where, k: int, rats: _Rationals
-) -> dict[tuple[int, int], tuple[Fraction, Fraction]]:
-    """graph: "v_x <= exp(RAT) v_z for each directed edge, x != z"; with "unit": "gamma" the ratio itself."""
+) -> tuple[dict[tuple[int, int], tuple[Fraction, Fraction]], list[Entry]]:
+    """graph: "v_x <= exp(RAT) v_z for each directed edge, x != z"; with "unit": "gamma" the ratio itself. The [gl, gh]
+    of each, and the list as it stands.
+    """
     keys = _read_object(value, where, "kind edges", optional="unit")
     by_gamma = "unit" in keys
     if by_gamma:
         _read_word(keys["unit"], (where, "unit"), "gamma")
     at = (where, "edges")
     edges = {}
-    for i, (x, z, number) in enumerate(_read_entries(keys["edges"], at, k, k, rats)):
+    listed = _read_entries(keys["edges"], at, k, k, rats)
+    for i, (x, z, number) in enumerate(listed):
         if x == z:
             _unreadable((at, i), f"an edge from {x} to itself")
         if number < (1 if by_gamma else 0):
             _unreadable(((at, i), 2), f"out of range, it must be >= {1 if by_gamma else 0}")
         edges[x, z] = _read_ratio(number, ((at, i), 2), by_gamma)
-    return edges
+    return edges, listed
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -1427,6 +1740,7 @@ class _Mechanism:
     columns: list[_Column]
     off_diagonal: list[int] | None = None
     membership: list[list[tuple[Fraction, Fraction]]] = field(default_factory=list)
+    common: int = 1  # the least common multiple of the denominators
 
     def denominator(self, x: int) -> int:
         """Of row x: "one for all rows, or one per row"."""
@@ -1478,7 +1792,7 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
     if problem.structure:
         values = _read_list(keys[content], at, exactly=k)
         off_diagonal = [_read_big(item, (at, x)) for x, item in enumerate(values)]
-        return _Mechanism(k, denominators, outputs, [], off_diagonal)
+        return _Mechanism(k, denominators, outputs, [], off_diagonal, common=common.common)
     items = _read_list(keys[content], at, exactly=len(outputs))
     columns = [_read_column(item, (at, y), k) for y, item in enumerate(items)]
     dense = sum(column.dense is not None for column in columns)
@@ -1487,7 +1801,7 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
     if isinstance(sets, _Confidence):
         _limit(m * k * len(sets.blocks), MAX_MEMBERSHIP, (where, "outputs"), "m * k * blocks of a confidence cone")
         membership = _read_membership(keys["membership"], (where, "membership"), m, sets, rats)
-    return _Mechanism(k, denominators, outputs, columns, membership=membership)
+    return _Mechanism(k, denominators, outputs, columns, membership=membership, common=common.common)
 
 
 def _read_membership(
@@ -2188,6 +2502,11 @@ MAX_EXACT_BITS = 2**22  # of the sum of a chi-square information, as a product o
 MAX_EXACT_WORK = 2**32  # bits of a common denominator * entries, where that denominator is a long one
 
 
+def _is_too_long(bits: int, entries: int) -> bool:
+    """ "at most 2^12 bits, or k * m times them at most 2^32"."""
+    return bits > 2**12 and bits * entries > MAX_EXACT_WORK
+
+
 def _chi_square(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
     """The sum over columns of sum_x p_x q_x^2 / w - w, w = p.q, 0 where w = 0: "computed exactly".
 
@@ -2198,7 +2517,7 @@ def _chi_square(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
     for denominator in set(mechanism.denominators):
         common = common // gcd(common, denominator) * denominator
     bits = common.bit_length()
-    if bits > 2**12 and bits * problem.k * len(mechanism.columns) > MAX_EXACT_WORK:
+    if _is_too_long(bits, problem.k * len(mechanism.columns)):
         return _chi_square_enclosed(problem, mechanism)
     factors = [common // denominator for denominator in mechanism.denominators]
     exact: dict[int, int] = {}  # the sums of weights[x] n_x^2 of the columns with sum of weights[x] n_x = the key
@@ -3422,7 +3741,7 @@ def _read_list_of_tree(
     item: list[object], where: Where, k: int, rats: _Rationals, total: int | None
 ) -> list[int] | _Sloped:
     """ "[s], INT 0 <= s < k"; in version 2 also ["S"], "one BIG with 0 <= S < sum of the weights", and
-    ["t", "L"], "two RAT, t >= 1 and L >= 0" (t < 1 is REFUTED, so that it is looked at later).
+    ["t", "L"], "two RAT, t >= 1 and L >= 0" (t < 1 is REFUTED, so that it is tested later).
     """
     if total is not None and len(item) == 2:
         t = rats.pair(item[0], (where, 0))
@@ -3637,8 +3956,8 @@ def _yield_of_queries(problem: _Problem, queries: list[list[Fraction]], forms: l
 
 
 def _yield_of_factors(problem: _Problem, proof: _Proof) -> Pair:
-    """inverse_eigenvalue: "Yields (sum(a) + sum_j (C_j.p)^2 - 2 sum_j C_j.W_j) / s", s = sum_j C_j.C_j; nothing where
-    s is 0.
+    """inverse_eigenvalue: "Yields (sum(a) + sum_j (C_j.p)^2 - 2 sum_j C_j.W_j) / s, where s = sum_j C_j.C_j must be > 0
+    (REFUTED otherwise)": above every bound where it is not.
     """
     (n, d) = _total([*map(_pair, proof.prices), *_yield_of_queries(problem, proof.factors, proof.forms)])
     s = _sum(c * c for factor in proof.factors for c in factor)
@@ -3646,7 +3965,9 @@ def _yield_of_factors(problem: _Problem, proof: _Proof) -> Pair:
 
 
 def _yield_of_determinant(proof: _Proof) -> Pair:
-    """inverse_determinant: "Yields sum(a) - k - 2 log |d|", the upper end; nothing where d is 0."""
+    """inverse_determinant: "Yields sum(a) - k - 2 log |d|", the upper end; "d = det of the k x k matrix with rows W_j
+    is not 0 (REFUTED otherwise)": above every bound where it is.
+    """
     n, d = _determinant(proof.forms)
     if n == 0:
         return INFINITE
@@ -3677,18 +3998,6 @@ def _determinant(forms: list[list[Fraction]]) -> Pair:
         rows = [[(first * b - row[0] * a) // last for a, b in zip(own, row[1:], strict=True)] for row in rows]
         last = first
     return sign * rows[0][0], below
-
-
-def _check_determinant(proof: _Proof) -> None:
-    """ "d = det of the k x k matrix with rows W_j is not 0 (REFUTED otherwise)"."""
-    if _determinant(proof.forms)[0] == 0:
-        raise Refuted("proof.forms: their determinant is 0")
-
-
-def _check_factors(proof: _Proof) -> None:
-    """ "s = sum_j C_j.C_j must be > 0 (REFUTED otherwise)"."""
-    if not any(c for factor in proof.factors for c in factor):
-        raise Refuted("proof.factors: all are 0")
 
 
 def _check_known(problem: _Problem, proof: _Proof) -> None:
@@ -3982,7 +4291,7 @@ class _Leaves:
     def holds(self, t: Pair, limits: Limits) -> bool:
         """The inequality of a leaf t.
 
-        With S as without limits it asks for more; the limits on the count are looked at where that fails.
+        With S as without limits it asks for more; the limits on the count are used where that fails.
         "A leaf t uses the limits [on the weight] in no other way" than that an empty range closes it.
         """
         if self._is_closed(limits):
@@ -4168,7 +4477,7 @@ class _Side:
     def narrow(self, cut: _Cut) -> None:
         """The limits below a branch: the new one wherever it is the narrower one.
 
-        Either is a limit, so that it is no matter of soundness which one is taken.
+        Either is a limit, so that soundness does not depend on which one is taken.
         """
         limits, cuts = self.limits(), list(self.cuts)
         if self._is_upper:
@@ -4562,13 +4871,13 @@ def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, 
     """
     lengths: list[int] = []
     for block, weights in ((cut.s, cut.first), (cut.z, cut.second)):
-        square = 0
+        square, whole = 0, sum(weights) << 2 * P
         for x, weight in zip(sets.blocks[block], weights, strict=True):
             count = sets.counts[x]
             if count and not weight:
                 raise Refuted(f"proof.cuts[{i}]: no weight on input {x}, which has a count")
             if count:
-                square += _ceil_div(count * count * sum(weights) << 2 * P, weight)
+                square += _ceil_div(count * count * whole, weight)
         lengths.append(_root_hi(square))
     spare = [excess + (sizes[block] << P) - length for block, length in zip((cut.s, cut.z), lengths, strict=True)]
     if sum(spare) - excess < 0 if sets.exact else min(spare) < 0:
@@ -5051,7 +5360,9 @@ def _level(numerator: int, denominator: int) -> Level:
 
 
 class _ShapePath(NamedTuple):
-    """What the branches on a path leave: B_i[start:stop], [w0, w1] (None: no limit), and limits on some of the w_s."""
+    """The limits of the branches on a path: B_i[start:stop], [w0, w1] (None: no limit), and limits on some of the
+    w_s.
+    """
 
     start: int
     stop: int
@@ -5362,8 +5673,8 @@ def _height(level: Level, weight: int, rate: int) -> int:
 
 
 class _LevelPath(NamedTuple):
-    """What the branches on a path leave: limits on b, on the z_x (where there are any but [0, 1]), and the blocks that
-    are not open, True where they are exceptional. The dicts are replaced, never changed.
+    """The limits of the branches on a path: limits on b, on the z_x (where there are any but [0, 1]), and the blocks
+    that are not open, True where they are exceptional. The dicts are replaced, never changed.
     """
 
     b: tuple[Fraction, Fraction]
@@ -5775,28 +6086,150 @@ def _interval(lo: Fraction, hi: Fraction) -> str:
     return f"[{_decimal(lo, up=False)}, {_decimal(hi, up=True)}]"
 
 
+def _plain(text: str) -> str:
+    """`text` on one line of printable ASCII: everything else as a backslash escape, so that nothing in a name or in a
+    message makes a line of its own, moves a cursor or turns the direction of reading.
+    """
+    return "".join(c if " " <= c <= "~" else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text)
+
+
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_./\\~+@%=,-]+")
+
+
+def _file_name(name: str) -> str:
+    """A file's name before its lines: quoted where it holds anything that could be taken for a verdict."""
+    return name if _SAFE_NAME.fullmatch(name) else ascii(name)
+
+
 def _report_lines(verdict: Verdict) -> list[str]:
     """Section 7; "A failure is one line"."""
+    return [_plain(line) for line in _lines(verdict)]
+
+
+def _lines(verdict: Verdict) -> list[str]:
+    """The same as they were put together."""
     if not verdict.proved:
         return [f"{verdict.status}: {verdict.reason}"]
-    lines = [verdict.problem]
+    lines = [verdict.problem, *verdict.statement]
+    proved = f"PROVED ({verdict.by})" if verdict.by else "PROVED"
     if verdict.lower is None or verdict.upper is None or verdict.gap is None:
-        lines.append("PROVED infeasible")
+        lines.append(f"{proved} infeasible")
     else:
         interval = _interval(verdict.lower, verdict.upper)
-        lines.append(f"PROVED optimum in {interval}  gap {_decimal(verdict.gap, up=True)}")
+        lines.append(f"{proved} optimum in {interval}  gap {_decimal(verdict.gap, up=True)}")
     if verdict.value_lower is not None and verdict.value_upper is not None:
         lines.append(f"value of the mechanism in {_interval(verdict.value_lower, verdict.value_upper)}")
     lines.extend(f"assumption: {name}" for name in verdict.assumptions)
     return lines
 
 
+MOST_SHOWN = 8  # labels of a list in the report
+
+
+def _statement(problem: _Problem, digest: str) -> Iterator[str]:
+    """ "what the first line does not say of the problem", a line for each present part."""
+    yield f"problem SHA-256 {digest}"
+    positive = [weight for weight in problem.weights if weight]
+    zero = problem.k - len(positive)
+    prior = _range([Fraction(weight, problem.total) for weight in (min(positive), max(positive))])
+    yield f"prior: {prior}" + (f", and 0 for {zero} inputs" if zero else "")
+    yield from _statement_of_utility(problem)
+    cone = problem.cone
+    if isinstance(cone.sets, _Robust):
+        shown = _range([1 - rest for rest in cone.sets.rest])
+        yield f"cone: lower bounds of a block sum to {shown}"
+    if isinstance(cone.sets, _Confidence):
+        yield f"cone: counts of {_size(sum(cone.sets.counts))} records in blocks, {_range(cone.sets.sizes)} each"
+    if cone.rows is not None:
+        void = sum(all(c <= 0 for c in row) for row in cone.rows)
+        yield f"cone rows: {len(cone.rows)}" + _void(void)
+    if problem.rows:
+        equal = sum(row.sense == "=" for row in problem.rows)
+        void = sum(_is_void(problem, row) for row in problem.rows)
+        empty = len({(x, y) for row in problem.rows if _empties(row) for x, y, _ in row.terms})
+        cells = f", {empty} cells must be 0" if empty else ""
+        yield f"rows: {equal} equalities, {len(problem.rows) - equal} inequalities{cells}" + _void(void)
+    if problem.floor is not None:
+        floor = problem.floor
+        taken = [size for size, share in zip(floor.sizes, floor.shares, strict=True) if share]
+        nothing = floor.at_least == 0 or all(size == 1 for size in taken)
+        line = f"entropy floor: {len(taken)} rows with a share, sizes {_range(taken)}"
+        yield line + (" (binds nothing)" if nothing else "")
+    if problem.risk is not None:
+        yield from _statement_of_risk(problem)
+
+
+def _statement_of_utility(problem: _Problem) -> Iterator[str]:
+    """Costs, gains, shares, queries, and what is given."""
+    if problem.utility == "linear":
+        costs = [c for _, _, c in problem.cost]
+        yield f"costs: {len(costs)} cells" + (f", {_range(costs)}" if costs else "")
+    if problem.gain:
+        yield f"gains of {len(problem.gain)} actions: {_range([g for gain in problem.gain for g in gain])}"
+    if problem.shares:
+        yield f"shares: {sum(map(bool, problem.shares))} rows, {_range([n for n in problem.shares if n])}"
+    if problem.queries:
+        yield f"queries: coefficients {_range([c for query in problem.queries for c in query])}"
+    if problem.given is not None:
+        masses = [sum(column) for column in zip(*problem.given, strict=True)]
+        yield f"given: probabilities {_range([Fraction(mass, problem.total) for mass in masses])}"
+
+
+def _statement_of_risk(problem: _Problem) -> Iterator[str]:
+    """Categories, counts and blocks of `identification_risk`."""
+    risk = problem.risk
+    assert risk is not None
+    shown = [_quote(problem.inputs[c]) for c in risk.categories[:MOST_SHOWN]]
+    more = len(risk.categories) - len(shown)
+    names = ", ".join(shown) + (f" and {more} more" if more else "")
+    yield f"risk: categories {names}; counts of {_size(sum(risk.counts))} records, {_range(risk.counts)}"
+    if risk.blocks is not None:
+        yield f"risk: inverse-frequency blocks, {len(risk.blocks)} of {_range([len(block) for block in risk.blocks])}"
+
+
+def _range(numbers: Sequence[Fraction | int]) -> str:
+    """From the smallest to the largest of one number or more."""
+    lo, hi = Fraction(min(numbers)), Fraction(max(numbers))
+    return _shown(lo) if lo == hi else f"from {_shown(lo)} to {_shown(hi)}"
+
+
+def _size(n: int) -> str:
+    """An integer, which may be long."""
+    return _shown(Fraction(n))
+
+
+def _void(count: int) -> str:
+    """ "rows that bind nothing"."""
+    return f", {count} of them void (they bind nothing)" if count else ""
+
+
+def _empties(row: _Row) -> bool:
+    """Whether a row says that all its cells are 0."""
+    return row.rhs == 0 and all(c > 0 for _, _, c in row.terms)
+
+
+def _is_void(problem: _Problem, row: _Row) -> bool:
+    """ "every matrix with rows that sum to one satisfies it": the largest of the sum is the sum over x of the largest
+    coefficient of row x, where a cell without one has 0; an equality needs the smallest to be the same.
+    """
+    own: dict[int, list[Fraction]] = {}
+    for x, _, c in row.terms:
+        own.setdefault(x, []).append(c)
+    rest = {x: ([] if len(cells) == problem.m else [ZERO]) for x, cells in own.items()}
+    most = _sum(max([*cells, *rest[x]]) for x, cells in own.items())
+    least = _sum(min([*cells, *rest[x]]) for x, cells in own.items())
+    return most <= row.rhs and (row.sense == "<=" or least >= row.rhs)
+
+
 def _proved(certificate: _Certificate) -> Verdict:
     """ "[value.lower, bound]", for minimize "[bound, value.upper]"."""
     problem, value, bound = certificate.problem, certificate.value, certificate.bound
-    line, assumptions = problem.describe(), tuple(certificate.assumptions)
+    line, assumptions, digest = problem.describe(), certificate.lemmas(), certificate.digest
+    statement = tuple(_statement(problem, digest))
     if value is None or bound is None:
-        return Verdict("PROVED", problem=line, kind="infeasible", assumptions=assumptions)
+        return Verdict(
+            "PROVED", problem=line, kind="infeasible", assumptions=assumptions, digest=digest, statement=statement
+        )
     lower, upper = (value[0], bound) if problem.sense == "maximize" else (bound, value[1])
     return Verdict(
         "PROVED",
@@ -5808,30 +6241,46 @@ def _proved(certificate: _Certificate) -> Verdict:
         value_upper=value[1],
         gap=upper - lower,
         assumptions=assumptions,
+        digest=digest,
+        statement=statement,
     )
 
 
 def check_bytes(data: bytes) -> Verdict:
-    """The verdict on the bytes of one certificate; raises nothing, whatever they are."""
+    """The verdict on the bytes of one certificate; does not raise for any bytes."""
     try:
-        certificate = _read_certificate(_json(data))
+        certificate = _read_certificate(_json(data), len(data))
     except Unreadable as error:
         return Verdict("UNREADABLE", str(error))
     try:
         _check_certificate(certificate)
     except Refuted as error:
-        return Verdict("REFUTED", str(error), certificate.problem.describe())
+        return Verdict("REFUTED", str(error), certificate.problem.describe(), digest=certificate.digest)
     return _proved(certificate)
 
 
 def check_file(path: str | os.PathLike[str]) -> Verdict:
     """The verdict on one file; a file that cannot be opened or read is UNREADABLE."""
     try:
-        with open(path, "rb") as file:
+        with open(os.fspath(path), "rb") as file:  # an integer is not a path: `open` would take it for a descriptor
             data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+    except (OSError, ValueError, TypeError) as error:  # ValueError: a NUL in the path; TypeError: not a path
         return Verdict("UNREADABLE", f"the file cannot be read: {error}")
     return check_bytes(data)
+
+
+def print_verdict(verdict: Verdict, name: str = "") -> bool:
+    """Print the lines of section 7, each after `name` where one is given; whether they could be delivered."""
+    before = f"{_file_name(name)}: " if name else ""
+    for line in _report_lines(verdict):
+        try:
+            print(before + line, flush=True)
+        except OSError:
+            # The reader closed the output, or the disk is full: the verdict was not delivered, so the status is not
+            # PROVED.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return False
+    return True
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -5844,14 +6293,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in names:
         verdict = check_file(name)
         worst = max(worst, verdict.exit_status)
-        for line in verdict.report().splitlines():
-            text = f"{name}: {line}" if len(names) > 1 else line
-            try:
-                print(text.encode("ascii", "backslashreplace").decode("ascii"), flush=True)
-            except OSError:
-                # Nobody reads on, or the disk is full: the verdict was not delivered, which is no verdict.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                return 2
+        if not print_verdict(verdict, name if len(names) > 1 else ""):
+            return 2
     return worst
 
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+
+def plain(text: str) -> str:
+    """Text that may be printed: control characters, which a terminal would obey, are escaped."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 class RroptError(Exception):
@@ -17,20 +24,51 @@ class RroptError(Exception):
         self.where = where
         self.remedy = remedy
         line = f"{where}: {what}" if where else what
-        super().__init__(" ".join(f"{line}; {remedy}".split()) if remedy else " ".join(line.split()))
+        super().__init__(plain(" ".join((f"{line}; {remedy}" if remedy else line).split())))
+
+
+def shown(value: object, most: int = 80) -> str:
+    """`value` as a message shows it: its repr, shortened; its type where it cannot be written."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer of too many digits, or whatever a caller's own __repr__ raises
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 class InputError(RroptError, ValueError):
-    """Something that the caller gave is unusable (exit status 2 at the command line)."""
+    """An argument or a file is unusable (exit status 2 at the command line)."""
+
+
+class SettingNeeded(InputError):
+    """A setting `key` of the reader is the remedy, for example as `value`; `remedy` holds {} where it is inserted.
+
+    In Python it is written `key='value'`; a problem file and the command line write it otherwise (`with_setting`).
+    """
+
+    def __init__(self, what: str, where: str, remedy: str, key: str, value: str) -> None:
+        self.key, self.value, self._form = key, value, remedy
+        super().__init__(what, where, remedy.format(f"{key}={value!r}"))
+
+    def with_setting(self, setting: str) -> InputError:
+        """The same error with the setting written as a reader of another kind writes it."""
+        return InputError(self.what, self.where, self._form.format(setting))
 
 
 class NoRoute(RroptError):
     """No route can take the problem as declared (exit status 5 at the command line)."""
 
 
+def suggestion(word: object, known: Iterable[str], listed: str = "use one of") -> str:
+    """The remedy for a name that is not `known`: the closest one, else all of them."""
+    names = sorted(known)
+    close = difflib.get_close_matches(str(word), names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"{listed}: {', '.join(names) or 'no further key'}"
+
+
 @dataclass(frozen=True)
 class Refusal:
-    """A route's or a rounding's 'no' as a value: why it refuses, and what to use instead."""
+    """A refusal of a route or a rounding as a value: why it refuses, and what to use instead."""
 
     why: str
     instead: str = ""

@@ -1,7 +1,7 @@
-"""Numbers to trust: rationals from what users write, directed floats, rigorous enclosures of exp and log.
+"""Exact numbers: rationals from what users write, directed floats, rigorous enclosures of exp and log.
 
 Enclosures come from Arb (python-flint); the trusted checker has its own, written independently, so that a
-fault in either shows as a refused certificate and never as a wrong one.
+fault in either leads to a refused certificate and not to a wrong one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ T = TypeVar("T")
 BITS = 256
 """Working precision of every enclosure, in bits: far above the 2^-90 that a certificate's value needs."""
 
+LONGEST_INTEGER = 13_300
+"""Bits of an integer of 4,000 digits, as many as are read."""
 LARGEST_COEFFICIENT = 10**100
 """The largest number, and one over the smallest, that is handed to a solver."""
 
@@ -33,12 +35,14 @@ def rational(number: object, where: str = "number") -> Fraction:
     A float means its shortest decimal (0.1 is 1/10); a string is a decimal ("0.1", "1e-3") or a ratio
     ("p/q"); integers, Fraction and Decimal mean themselves.
 
-    Raises InputError for booleans, NaN, infinities and everything that is no number.
+    Raises InputError for booleans, NaN, infinities and everything that is not a number.
     """
     if isinstance(number, Fraction):
         return number
+    if isinstance(number, int) and number.bit_length() > LONGEST_INTEGER:
+        raise InputError("the number is out of range", where, "at most 4,000 digits are read")
     if type(number) is int:
-        # Before the questions below, which take ten times as long: matrices have thousands of entries.
+        # Before the tests below, which take ten times as long: matrices have thousands of entries.
         return Fraction(number)
     if isinstance(number, float) and math.isfinite(number):
         # NumPy's float64 too, whose own repr names the type. Of a Decimal nothing is left to reduce.
@@ -96,7 +100,7 @@ def coefficient(number: object, where: str) -> Fraction:
 
 
 def of_each(function: Callable[[Fraction], T], values: Iterable[Fraction]) -> dict[int, T]:
-    """`function` of every object among `values`, by its id, asked once where many are one object."""
+    """`function` of every object among `values`, by its id, computed once for equal objects."""
     return {name: function(value) for name, value in {id(value): value for value in values}.items()}
 
 
@@ -135,7 +139,7 @@ def float_up(value: Fraction | float) -> float:
 
 
 def shown(value: Fraction | float, digits: int, up: bool) -> str:
-    """`value` with that many significant digits, rounded up or down, for tables that must stay true."""
+    """`value` with that many significant digits, rounded up or down, so that bounds in tables stay valid."""
     if isinstance(value, float) and math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
     exact = Fraction(value)
@@ -239,3 +243,15 @@ def cleared(values: Sequence[Fraction]) -> tuple[int, ...]:
     integers = [value.numerator * (denominator // value.denominator) for value in values]
     divisor = math.gcd(*integers)
     return tuple(integer // divisor for integer in integers)
+
+
+def weighted_sum(
+    terms: Sequence[tuple[int, int, Fraction]], columns: Sequence[Sequence[int]], denominators: Sequence[int]
+) -> Fraction:
+    """The sum of value * columns[y][x] / denominators[x] over the terms (x, y, value), in integers."""
+    unit = common_denominator(value for _, _, value in terms)
+    sums: dict[int, int] = {}
+    for x, y, value in terms:
+        whole = value.numerator * (unit // value.denominator)
+        sums[denominators[x]] = sums.get(denominators[x], 0) + whole * columns[y][x]
+    return sum((Fraction(own, unit * denominator) for denominator, own in sums.items()), Fraction(0))

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from rropt.approximate import sole_bound
-from rropt.assembly import Status, assemble, gap_of, in_units
-from rropt.certificates import Certificate
 from rropt.checker import Verdict
-from rropt.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
-from rropt.constraints import RLDP, ApproximateLDP, Constraint
-from rropt.constraints.entropy import tightest_floor
-from rropt.constraints.mixture import sole_mixture
+from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
+from rropt.declare.constraints.base import with_distinct_names
+from rropt.declare.constraints.mixture import PermutationMixture
+from rropt.declare.objectives import Objective
 from rropt.errors import InputError
-from rropt.exact import Interval, cleared, coefficient, float_down, float_up
+from rropt.exact import Interval, cleared, float_down, float_up
+from rropt.io.arguments import checked
+from rropt.io.clock import BRIEF, LATE, Clock
+from rropt.io.count_records import blank_twins
+from rropt.io.counts import same_labels
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.objectives import Objective
-from rropt.posterior_risk import sole_risk
-from rropt.priors import Prior, clean_labels
-from rropt.programs import Information, Program, Row, Sense, Utility
-from rropt.proofs import prove_infeasible
-from rropt.routes import ROUTES, Effort, Route, SolverClaim, choose
-from rropt.routes.base import ignore_progress, interruptible
-from rropt.routes.conic import no_mechanism
+from rropt.model.prior import Prior, clean_labels
+from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.extras import Extra, OffDiagonalForm
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.programs import Information, Program, Row, Sense
+from rropt.prove.certificates import Certificate
+from rropt.prove.gaps import gap_of, grain, relative
+from rropt.solve.assembly import Status, assemble, in_units
+from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.kernel.route import ignore_progress, unanswered
+from rropt.solve.options import SolveOptions
+from rropt.solve.proving import prove_infeasible
+from rropt.solve.registry import Answer, Effort, Route, SolverClaim, choose, route_named
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem", "Solution", "SolveOptions"]
 
@@ -42,7 +48,7 @@ class Goal:
     def __post_init__(self) -> None:
         if not isinstance(self.objective, Objective):
             raise InputError(
-                f"{type(self.objective).__name__} is no objective",
+                f"{type(self.objective).__name__} is not an objective",
                 self.sense,
                 "for example Maximize(MutualInformation(prior))",
             )
@@ -58,40 +64,10 @@ def Minimize(objective: Objective) -> Goal:
     return Goal("minimize", objective)
 
 
-@dataclass(frozen=True)
-class SolveOptions:
-    """How to solve: the `[solve]` table of a problem file.
-
-    `route` is "auto" or a route's name, `gap` the wanted distance of value and bound (times max(1, |bound|), in
-    the objective's unit), `time_limit` seconds or None, `solver` one the route knows, most `workers` processes.
-    """
-
-    route: str = "auto"
-    gap: Fraction | float = Fraction(1, 10**6)
-    time_limit: Fraction | float | None = None
-    solver: str | None = None
-    workers: int = 2
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gap", coefficient(self.gap, "gap"))
-        if self.gap < 0:
-            raise InputError(f"it is {float(self.gap)}, negative", "gap", "try 1e-6")
-        if self.time_limit is not None:
-            object.__setattr__(self, "time_limit", coefficient(self.time_limit, "time_limit"))
-            if self.time_limit <= 0:
-                raise InputError(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
-        if not isinstance(self.solver, str | None):
-            raise InputError(f"{self.solver!r} is no word", "solver", "name a solver, as clarabel")
-        names = [known.name for known in ROUTES]
-        if self.route != "auto" and self.route not in names:
-            raise InputError(f"{self.route!r} is no route", "route", f"use auto or one of: {', '.join(names)}")
-        if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
-            raise InputError(f"it is {self.workers!r}, no positive integer", "workers", "try 2")
-
-
+@checked
 @dataclass(frozen=True, init=False)
 class Problem:
-    """What is wanted and what must hold.
+    """An objective and constraints.
 
     `goal` is `Maximize(objective)` or `Minimize(objective)`. Inputs come from the objective's prior or from
     `inputs`; `outputs` labels the outputs where neither the objective nor a structure fixes them. `name` and
@@ -115,30 +91,25 @@ class Problem:
         options: SolveOptions | None = None,
     ) -> None:
         if not isinstance(goal, Goal):
-            raise InputError(
-                f"{type(goal).__name__} is no goal", "Problem", "wrap the objective in Maximize or Minimize"
-            )
+            raise InputError(f"{type(goal).__name__} is not a goal", "Problem", "wrap it in Maximize or Minimize")
         if not isinstance(constraints, Iterable):
-            raise InputError(f"{constraints!r} is no list of constraints", "Problem", "as [LDP(1.0)]")
+            raise InputError(f"{constraints!r} is not a list of constraints", "Problem", "as [LDP(1.0)]")
         given = tuple(constraints)
         for constraint in given:
             if not isinstance(constraint, Constraint):
-                raise InputError(
-                    f"{type(constraint).__name__} is no constraint", "Problem", "pass instances, as LDP(1.0)"
-                )
+                raise InputError(f"{type(constraint).__name__} is not a constraint", "Problem", "pass LDP(1.0), say")
         prior = goal.objective.prior
-        if isinstance(inputs, Prior):
-            inputs = inputs.labels
+        if not isinstance(options, SolveOptions | None):
+            raise InputError(f"options are {type(options).__name__}", "Problem", "give rropt.SolveOptions(...)")
         if inputs is None:
             if prior is None:
-                raise InputError(
-                    f"{goal.objective.kind} has no prior to take inputs from", "Problem", "give inputs=[labels]"
-                )
+                wrong = f"{goal.objective.kind} has no prior to take inputs from"
+                raise InputError(wrong, "Problem", "give inputs=[labels]")
             labels = prior.labels
         else:
-            labels = clean_labels(inputs, "inputs", 2)
-            if prior is not None and labels != prior.labels:
-                raise InputError("the inputs are not the prior's categories", "Problem", "leave inputs out")
+            labels = clean_labels(inputs.labels if isinstance(inputs, Prior) else inputs, "inputs", 2)
+            if prior is not None:
+                same_labels(labels, prior.labels, "inputs of the problem")
         object.__setattr__(self, "goal", goal)
         object.__setattr__(self, "constraints", given)
         object.__setattr__(self, "inputs", labels)
@@ -147,8 +118,9 @@ class Problem:
             raise InputError(f"{str(name)!r} cannot name a folder", "name of the problem", "give a plain word")
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "options", options or SolveOptions())
-        self.compile()
-        # Labels that something fixes anyway say nothing more.
+        # Longer work is done by `solve`, which has a clock of its own.
+        Clock(0.0).within(BRIEF, self.compile)
+        # Labels that are fixed by a structure or the objective are not needed.
         if self.outputs is not None and self._fixed_outputs(given_outputs=False) == self.outputs:
             object.__setattr__(self, "outputs", None)
 
@@ -158,7 +130,7 @@ class Problem:
         return self.goal.objective
 
     def compile(self) -> Program:
-        """The problem in the closed vocabulary that routes and certificates speak."""
+        """The problem in the closed vocabulary of routes and certificates."""
         return self._program
 
     @cached_property
@@ -167,35 +139,31 @@ class Problem:
         prior = self.objective.prior
         utility = self.objective.form(inputs)
         cone = self._joint_cone(inputs)
-        structure = self._structure(utility, cone)
-        rows: list[Row] = []
-        for constraint in self.constraints if structure is None else ():
-            rows += constraint.rows(inputs, outputs or ())
-        floor = tightest_floor([constraint.floor(inputs, outputs or ()) for constraint in self.constraints])
-        risk = sole_risk([constraint.risk(inputs) for constraint in self.constraints])
         weights = cleared(prior.probabilities) if prior is not None else (1,) * len(inputs)
         if isinstance(utility, Information) and utility.given is not None:
             # The joint's integers must sum to those of the prior.
             weights = utility.weights
-        mixture = sole_mixture([constraint.mixture(inputs) for constraint in self.constraints])
-        bound = sole_bound([constraint.events(inputs, outputs or ()) for constraint in self.constraints])
-        said = (structure, floor, mixture, risk, bound)
-        wanted = outputs if rows or self.objective.outputs(inputs) or any(said) else None
-        return Program(self.goal.sense, inputs, wanted, weights, utility, cone, _with_distinct_names(rows), *said)
-
-    def _structure(self, utility: Utility, cone: Cone) -> str | None:
-        """A structure that stands for rows: where mutual information is maximised under LDP and nothing else."""
-        words = {word for constraint in self.constraints if (word := constraint.structure()) is not None}
-        rest = [constraint for constraint in self.constraints if constraint.structure() is None]
-        at = self.inputs, self._fixed_outputs() or ()
-        tied = any(one.rows(*at) or one.floor(*at) or one.risk(self.inputs) for one in rest)
         plain = isinstance(utility, Information) and utility.given is None and self.goal.sense == "maximize"
-        # Two inputs have one other answer each: the structure says nothing, and its rows are none.
-        fits = len(words) == 1 and len(self.inputs) > 2 and plain and not tied and isinstance(cone, CompleteCone)
-        return words.pop() if fits else None
+        # Two inputs have one other answer each: one number off the diagonal says nothing of them.
+        rows, extras = self._demands(outputs or (), len(inputs) > 2 and plain and isinstance(cone, CompleteCone))
+        wanted = outputs if rows or extras or self.objective.outputs(inputs) else None
+        return Program(self.goal.sense, inputs, wanted, weights, utility, cone, with_distinct_names(rows), extras)
+
+    def _demands(self, outputs: tuple[str, ...], plain: bool) -> tuple[list[Row], tuple[Extra, ...]]:
+        """The rows of all constraints, and one extra of a kind by name. In a `plain` problem the form of one number off
+        the diagonal stands for its rows, where nothing else has any."""
+        at, form = (self.inputs, outputs), (OffDiagonalForm(),)
+        found = [constraint.extras(*at) for constraint in self.constraints]
+        rest = [constraint for constraint, own in zip(self.constraints, found, strict=True) if own != form]
+        extras = [extra for own in found if own != form for extra in own]
+        if plain and len(rest) < len(found) and not extras and not any(constraint.rows(*at) for constraint in rest):
+            return [], form
+        rows = [row for constraint in self.constraints for row in constraint.rows(*at)]
+        kinds = sorted({type(extra) for extra in extras}, key=lambda kind: kind.name)
+        return rows, tuple(kind.joined([extra for extra in extras if type(extra) is kind]) for kind in kinds)
 
     def _fixed_outputs(self, given_outputs: bool = True) -> tuple[str, ...] | None:
-        """Outputs fixed by the objective, a structure, or (unless told otherwise) the caller; they must agree."""
+        """Outputs fixed by the objective, a structure, or (unless not `given_outputs`) the caller; they must agree."""
         inputs = self.inputs
         found = self.objective.outputs(inputs)
         source = self.objective.kind
@@ -204,9 +172,8 @@ class Problem:
             if fixed is None:
                 continue
             if found is not None and found != fixed:
-                raise InputError(
-                    f"{constraint.describe()} and {source} fix different outputs", "Problem", "label them alike"
-                )
+                wrong = f"{constraint.describe()} and {source} fix different outputs"
+                raise InputError(wrong, "Problem", "label them alike")
             found, source = fixed, constraint.kind
         if self.outputs is not None and given_outputs:
             if found is not None and found != self.outputs:
@@ -219,21 +186,19 @@ class Problem:
         return combined([cone for cone in cones if cone is not None], len(inputs))
 
     def warnings(self) -> tuple[str, ...]:
-        """What a careful colleague would point out before solving."""
+        """Remarks on the declaration before it is solved."""
         program = self.compile()
         found = []
         emptied = sorted({y for _, y in program.empty_cells})
         if emptied and isinstance(base_cone(program.cone), CompleteCone) and program.outputs is not None:
-            names = ", ".join(program.outputs[y] for y in emptied[:6])
-            found.append(
-                f"under LDP a forbidden cell empties its whole column: never released: {names}"
-                + (", ..." if len(emptied) > 6 else "")
-            )
+            names = ", ".join(program.outputs[y] for y in emptied[:6]) + ", ..." * (len(emptied) > 6)
+            found.append(f"under LDP a forbidden cell empties its whole column: never released: {names}")
+        found += blank_twins(program.inputs)
         zeros = [label for label, weight in zip(program.inputs, program.weights, strict=True) if weight == 0]
         if zeros:
             found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
-        free = free and program.floor is None and program.risk is None
+        free = free and program.extra(ConcaveFloor) is None and program.extra(PosteriorRisk) is None
         if free and not any(isinstance(rule, ApproximateLDP | RLDP) for rule in self.constraints):
             found.append("no privacy constraint is declared")
         return tuple(found)
@@ -245,10 +210,11 @@ class Problem:
         time_limit: object = None,
         solver: str | None = None,
         workers: int | None = None,
+        absolute_gap: object = None,
     ) -> Problem:
         """The same problem, as compiled, with other options where given (see `SolveOptions`). Raises InputError."""
         given = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver, "workers": workers}
-        changed = {key: value for key, value in given.items() if value is not None}
+        changed = {key: value for key, value in (given | {"absolute_gap": absolute_gap}).items() if value is not None}
         problem = copy(self)
         object.__setattr__(problem, "options", replace(self.options, **changed))  # type: ignore[arg-type]
         return problem
@@ -261,92 +227,111 @@ class Problem:
         solver: str | None = None,
         workers: int | None = None,
         monitor: Callable[[float | None, float | None], None] = ignore_progress,
+        absolute_gap: float | None = None,
     ) -> Solution:
         """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
 
-        `monitor(value, bound)` is told of progress in the objective's unit. Ctrl-C gives the best mechanism
-        and the true bound so far; a second one aborts. Raises NoRoute and InputError; infeasibility is a
-        status, with a proof.
+        `monitor(value, bound)` is called with progress in the objective's unit. Ctrl-C gives the best mechanism and the
+        true bound so far; a second one aborts. Raises NoRoute and InputError; infeasibility is a status, with a proof.
         """
-        begun = time.monotonic()
+        clock = Clock()
         named = route if isinstance(route, str) or route is None else None
-        options = self.with_options(named, gap, time_limit, solver, workers).options
+        options = self.with_options(named, gap, time_limit, solver, workers, absolute_gap).options
         chosen_route: str | Route = options.route if route is None or isinstance(route, str) else route
-        program = self.compile()
-        taken, why = choose(program, chosen_route, options.solver)
-        units = self.objective.units
-        per_nat = float(in_units(Interval.point(Fraction(1)), units))
+        per_nat = float(in_units(Interval.point(Fraction(1)), self.objective.units))
 
         def report(value: float | None, bound: float | None) -> None:
             monitor(None if value is None else value * per_nat, None if bound is None else bound * per_nat)
 
-        with interruptible() as interrupted:
+        clock.time_limit = None if options.time_limit is None else float(options.time_limit)
+        with clock.listening():
             effort = Effort(
-                gap=float(options.gap) / per_nat,
-                time_limit=None if options.time_limit is None else float(options.time_limit),
+                route=route_named,
+                gap=float(options.gap),
+                absolute_gap=float(options.absolute_gap) / per_nat,
+                time_limit=clock.time_limit,
                 solver=options.solver,
                 workers=options.workers,
                 monitor=report,
-                interrupted=interrupted,
-                begun=begun,
+                interrupted=clock.interrupted,
+                begun=clock.begun,
+                clock=clock,
             )
-            answer = taken.solve(program, effort)
-            found = assemble(program, self.objective, self._fixed_outputs(), options.gap, effort, answer)
-            reason = answer.stopped or effort.stopped()
+            program, fits = clock.within(LATE, self.compile), None
+            if program is None:
+                program, fits = Problem(self.goal, (), self.inputs, self._fixed_outputs()).compile(), self._is_kept_by
+                chosen, answer = "none: time ended before the constraints were compiled", unanswered("rropt", effort)
+            else:
+                effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
+                chosen, answer = self._ask(program, chosen_route, options.solver, effort)
+            found = assemble(program, self.objective, self._fixed_outputs(), options, effort, answer, fits)
+            agreed = clock.within(LATE, lambda: self._agree(found.mechanism, found.decomposition))
+            unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
+            reason = answer.claim.stopped or effort.stopped()
             early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
             conflict = self._conflict(effort) if found.status == "infeasible" else ()
         return Solution(
             problem=self,
             status=found.status,
-            route=f"{taken.name}: {why}",
-            seconds=time.monotonic() - begun,
-            units=units,
+            route=chosen,
+            seconds=clock.seconds,
+            units=self.objective.units,
             wanted_gap=float(options.gap),
+            wanted_absolute_gap=float(options.absolute_gap),
             mechanism=found.mechanism,
             attained=found.attained,
             limit=found.limit,
             certificate=found.certificate,
             verdict=found.verdict,
             claim=answer.claim,
-            warnings=self.warnings() + early + found.warnings,
+            warnings=(() if fits else self.warnings()) + early + unasked + found.warnings,
             conflict=conflict,
             decomposition=found.decomposition,
         )
+
+    def _agree(self, mechanism: Mechanism | None, weights: dict[tuple[str, ...], Fraction] | None) -> bool:
+        """True if the mechanism (or the weights of permutations that it is made of) keeps the definition of every
+        constraint, in rationals; else raises InputError."""
+        for constraint in self.constraints if mechanism else ():
+            assert mechanism is not None
+            if weights and isinstance(constraint, PermutationMixture) and constraint.is_shown_by(weights, mechanism):
+                continue
+            if not (missed := constraint.violation(mechanism)) <= 0:
+                raise InputError(
+                    f"its definition and its form disagree: `violation` is {float(missed):.3g} for a mechanism that "
+                    "its `cone`, `rows` and the like allow",
+                    constraint.describe(),
+                    "make both equivalent (docs/extend.md has laws that find where they differ)",
+                )
+        return True
+
+    @staticmethod
+    def _ask(program: Program, route: str | Route, solver: str | None, effort: Effort) -> tuple[str, Answer]:
+        """(the route and why, its answer): one that does not stop in time is ended."""
+        taken, why = choose(program, route, solver)
+        found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
+        return f"{taken.name}: {why}", found
+
+    def _is_kept_by(self, mechanism: Mechanism) -> bool:
+        return all(constraint.violation(mechanism) <= 0 for constraint in self.constraints)
 
     def _conflict(self, effort: Effort) -> tuple[str, ...]:
         """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
         kept = list(range(len(self.constraints)))
         for left_out in range(len(self.constraints)):
-            fewer = [number for number in kept if number != left_out]
-            given = [self.constraints[number] for number in fewer]
+            given = [self.constraints[number] for number in kept if number != left_out]
             program = Problem(self.goal, given, self.inputs, self._fixed_outputs()).compile().linearised()
             farkas = no_mechanism(program, effort)
             if farkas is not None and prove_infeasible(program, farkas) is not None:
-                kept = fewer
+                kept.remove(left_out)
         return tuple(self.constraints[number].describe() for number in kept)
 
 
-def _with_distinct_names(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Rows whose names are distinct, as the certificate format needs."""
-    seen: dict[str, int] = {}
-    named = []
-    taken = {row.name for row in rows}
-    for row in rows:
-        seen[row.name] = seen.get(row.name, 0) + 1
-        name = row.name
-        while seen[row.name] > 1 and name in taken:
-            name = f"{row.name} ({seen[row.name]})"
-            seen[row.name] += name in taken
-        taken.add(name)
-        named.append(replace(row, name=name))
-    return tuple(named)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """A mechanism, what it attains, what nobody can exceed, and the certificate of both.
+    """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
 
-    `status` is "certified" (gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
+    `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
     or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
     `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
     permutations (their outputs), exact, where the problem bounds them or their number.
@@ -367,10 +352,11 @@ class Solution:
     warnings: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()
     decomposition: dict[tuple[str, ...], Fraction] | None = None
+    wanted_absolute_gap: float = 0.0
 
     @property
     def value(self) -> float | None:
-        """What the mechanism attains for certain: its value rounded to the worse side."""
+        """The value that the mechanism attains, rounded to the worse side."""
         if self.attained is None:
             return None
         if self.problem.goal.sense == "maximize":
@@ -391,10 +377,19 @@ class Solution:
         return None if exact is None else float_up(exact)
 
     @property
+    def relative_gap(self) -> float | None:
+        """The gap as a share of |bound|, rounded up: 0 where both are 0, infinite where only the bound is."""
+        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
+        if exact is None or self.limit is None:
+            return None
+        share = relative(exact, self.limit)
+        return float("inf") if share is None else float_up(share)
+
+    @property
     def epsilon(self) -> float | None:
-        """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero tells all."""
+        """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero excludes an input."""
         return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
 
     def __repr__(self) -> str:
-        shown = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
-        return f"Solution({', '.join(shown)}, units={self.units!r}, route={self.route!r})"
+        parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
+        return f"Solution({', '.join(parts)}, units={self.units!r}, route={self.route!r})"

@@ -1,4 +1,4 @@
-"""The ledger of published claims: one file a paper, each entry derived again when it is asked for."""
+"""The ledger of published claims: one folder a paper, each entry derived again when it is asked for."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from rropt.errors import InputError
 __all__ = ["PAPERS", "claims_of", "select"]
 
 PAPERS: dict[str, tuple[str, ...]] = {
-    "ayed": ("ayed_optima", "ayed", "ayed_tables"),
-    "ruiz": ("ruiz",),
-    "lopuhaa": ("lopuhaa", "lopuhaa_protocols", "lopuhaa_figures"),
-    "bound": ("bound", "bound_example"),
-    "kairouz": ("kairouz",),
-    "chai": ("chai", "chai_designs", "chai_rappor"),
+    "ayed": ("optima", "polytope", "tables", "estimates"),
+    "ruiz": ("matrices", "bits"),
+    "lopuhaa": ("theorems", "proofs", "protocols", "figures", "trends"),
+    "bound": ("statements", "text", "example"),
+    "kairouz": ("staircase",),
+    "chai": ("privacy", "designs", "rappor", "proofs"),
 }
-"""The papers in the order of the ledger, each with the modules of this folder that hold its entries (`CLAIMS`)."""
+"""The papers in the order of the ledger, each with the modules of its folder that hold its entries (`CLAIMS`)."""
 
 
 def claims_of(paper: str) -> tuple[Claim, ...]:
     """The entries of one paper of PAPERS."""
-    return tuple(claim for module in PAPERS[paper] for claim in import_module(f"rropt.models.claims.{module}").CLAIMS)
+    modules = (import_module(f"rropt.models.claims.{paper}.{name}") for name in PAPERS[paper])
+    return tuple(claim for module in modules for claim in module.CLAIMS)
 
 
 def select(names: Sequence[str]) -> tuple[Claim, ...]:

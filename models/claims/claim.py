@@ -1,6 +1,6 @@
 """What the ledger is made of: a claim with its published numbers, evidence computed without them, and the verdict.
 
-A verdict is never written down. `derive` computes from definitions what should have been printed (`truth`: the same
+Verdicts are computed, not stored. `derive` computes from definitions what should have been printed (`truth`: the same
 keys as `published`), and each key is compared: a number printed to four digits is confirmed when the true one rounds
 to it, a formula when it takes the true one's values, a truth value when it is the same. A difference is `refuted`,
 unless the evidence found that the statement holds once that key is corrected (`errata`): then `confirmed_with_erratum`.
@@ -18,7 +18,20 @@ from typing import Any, Literal
 from rropt.exact import Interval, declared_text, float_down, float_up
 from rropt.problem import Solution
 
-__all__ = ["AnyOf", "Cell", "Claim", "Contrast", "Evidence", "Formula", "Judged", "Word", "matches", "plain", "worst"]
+__all__ = [
+    "AnyOf",
+    "Cell",
+    "Claim",
+    "Contrast",
+    "Evidence",
+    "Formula",
+    "Judged",
+    "Word",
+    "matches",
+    "plain",
+    "simulated",
+    "worst",
+]
 
 Word = Literal["confirmed", "confirmed_with_erratum", "refuted", "not_checkable"]
 ORDER: tuple[Word, ...] = ("confirmed", "confirmed_with_erratum", "not_checkable", "refuted")
@@ -82,7 +95,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim after its evidence: its cells, and the verdict of the worst."""
+    """A claim compared with its evidence: its cells, and the worst verdict among them."""
 
     cells: tuple[Cell, ...]
     evidence: Evidence
@@ -152,6 +165,12 @@ class Claim:
         return Judged(tuple(cells), evidence, {**evidence.computed, **extra.computed}, witness)
 
 
+def simulated(name: str, published: object, true: Interval, error: float) -> tuple[float, dict[str, Word]]:
+    """How many standard errors a simulated number is off, and the verdict if it is neither right nor near."""
+    off = abs(float(Fraction(str(published))) - float(true)) / error if error else 0.0
+    return off, {name: "refuted"} if off > 3 else {}
+
+
 def worst(words: Sequence[Word]) -> Word:
     """The worst of some verdicts."""
     return max(words, key=ORDER.index)
@@ -210,7 +229,7 @@ def plain(value: Any) -> Any:
 
 
 def _decimal(text: str) -> tuple[Fraction, Fraction] | None:
-    """(value, half a unit of the last digit) of a printed decimal; None where the text is no decimal."""
+    """(value, half a unit of the last digit) of a printed decimal; None where the text is not a decimal."""
     digits = text.replace(",", "").replace(" ", "")
     try:
         value = Fraction(digits)

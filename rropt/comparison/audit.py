@@ -1,7 +1,8 @@
-"""What any matrix, from anywhere, gives away and what it is worth: exact privacy, value, distance from the optimum."""
+"""The audit of any matrix: exact privacy, value, and distance from the optimum."""
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 from collections.abc import Sequence
@@ -10,28 +11,29 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from rropt.comparison.admissible import Admissibility, Improvement, admissible, improve
-from rropt.comparison.garbling import explicit
 from rropt.comparison.matrix_files import array_matrix, read_matrix
+from rropt.comparison.orders.admissible import Admissibility, Improvement, admissible, improve
 from rropt.comparison.orientation import ROWS, oriented
-from rropt.constraints import LDP, RLDP, Constraint
-from rropt.criteria import Level
+from rropt.comparison.robust_audit import RobustAudit, robust_audit
+from rropt.declare.constraints import LDP, RLDP, Constraint
+from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute
 from rropt.exact import Interval, float_down, float_up, rational, rational_text
+from rropt.io.arguments import checked
+from rropt.io.counts import is_collection
+from rropt.io.files import open_file
 from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.objectives import MutualInformation
-from rropt.priors import Prior
+from rropt.model.prior import Prior
+from rropt.model.privacy import Level
 from rropt.problem import Maximize, Problem, Solution
-from rropt.release import load_mechanism
-from rropt.robust_auditing import RobustAudit, robust_audit
+from rropt.prove.mechanism_files import read_mechanism
 
 __all__ = ["Audit", "audit"]
 
 TIME_LIMIT = 60.0
-"""Seconds for the optimum where nothing else is said."""
+"""Default time limit for the optimum, in seconds."""
 NO_LEVEL = "its own epsilon is zero or above 20"
 LARGEST_IMPROVED = 1 << 12
 """Entries of a mechanism that is improved: the proof multiplies matrices of rationals."""
@@ -39,10 +41,10 @@ LARGEST_IMPROVED = 1 << 12
 
 @dataclass(frozen=True)
 class Audit:
-    """What can be said for certain of a mechanism.
+    """The proved properties of a mechanism.
 
     `epsilon` (nats) encloses its exact level, the logarithm of `parity`; both are infinite where an output excludes an
-    input. `satisfies` says whether what was declared holds (None: nothing was, or it cannot be told), `broken` names
+    input. `satisfies` says whether what was declared holds (None: nothing was, or it is undecided), `broken` names
     what does not. `value` encloses its value for the `objective` in `units`, `solution` solves the problem that was
     declared. `admissibility` (None where there is no level to judge at) and `improvement`, which dominates it, are for
     plain LDP. `robust` are the exact levels over the confidence sets of robust constraints, by their description.
@@ -78,7 +80,7 @@ class Audit:
 
     @property
     def share_of_optimum(self) -> float | None:
-        """The least share of the optimum that it attains for certain, rounded down: value / bound, or bound / value
+        """The least share of the optimum that it provably attains, rounded down: value / bound, or bound / value
         where less is better. Above one only for a mechanism that does not satisfy the problem."""
         return self._share(self.value)
 
@@ -124,6 +126,7 @@ class Audit:
         }
 
 
+@checked
 def audit(
     matrix: object,
     problem: Problem | None = None,
@@ -134,25 +137,25 @@ def audit(
     delimiter: str | None = None,
     time_limit: float | None = None,
 ) -> Audit:
-    """Audit a mechanism: a file (see `comparison.matrix_files`, and mechanism files of this package), a matrix in
+    """Audit a mechanism: a file (see `compare.matrix_files`, and mechanism files of this package), a matrix in
     memory, or a mechanism.
 
     Declared is either a `problem`, whose constraints are checked, whose objective is valued and which is solved, or
     plain LDP at `epsilon`; with a `prior` and no problem the objective is mutual information, and the level, where none
     is given, the mechanism's own. Solving takes `time_limit` seconds at most (default: the problem's own, else 60).
-    `orientation`, `renormalise`: see `comparison.orientation.oriented`. Raises InputError.
+    `orientation`, `renormalise`: see `compare.orientation.oriented`. Raises InputError.
     """
     if problem is not None and epsilon is not None:
         raise InputError("a problem and an epsilon are both given", "audit", "give one of them")
     if problem is not None and prior is not None:
         raise InputError("a problem and a prior are both given", "audit", "the problem has its own")
-    mechanism, word, told = _read(matrix, orientation, renormalise, delimiter)
-    notes = list(told)
+    mechanism, word, changes = _read(matrix, orientation, renormalise, delimiter)
+    notes = list(changes)
     level = None if epsilon is None else Level(epsilon=rational(epsilon, "epsilon"))
     labels = problem.inputs if problem is not None else None if prior is None else prior.labels
     if labels is not None:
         wanted = None if problem is None else problem.compile().outputs or problem.objective.outputs(problem.inputs)
-        mechanism = _aligned(mechanism, labels, wanted, notes)
+        mechanism = _align(mechanism, labels, wanted, notes)
     if problem is None and prior is not None:
         problem = _plain_problem(mechanism, prior, level, notes)
     declared: Sequence[Constraint] = () if problem is None else problem.constraints
@@ -165,13 +168,13 @@ def audit(
     holds = {} if own else {rule.describe(): _holds(rule, mechanism, dict(robust)) for rule in declared}
     satisfies = None if not holds else False if False in holds.values() else None if None in holds.values() else True
     value = None if problem is None else problem.objective.value(mechanism)
-    solution = None if problem is None or not _comparable(problem, notes) else _solved(problem, time_limit, notes)
+    solution = None if problem is None or not _comparable(problem, notes) else _solve(problem, time_limit, notes)
     judged, better = _admissibility(mechanism, declared, notes)
     improved = None
     if better is not None and problem is not None and problem.objective.outputs(problem.inputs) is None:
         improved = problem.objective.value(better.mechanism)
     if satisfies is False and solution is not None:
-        notes.append("it is none of the problem's mechanisms: its share of their optimum may be above one")
+        notes.append("it does not satisfy the problem's constraints: its share of the optimum may be above one")
     broken = tuple(name for name, good in holds.items() if good is False)
     return Audit(
         mechanism, word, satisfies, broken, problem, value, solution, judged, better, improved, robust, tuple(notes)
@@ -187,23 +190,23 @@ def _read(
         path = Path(matrix)
         if path.is_dir() or (path.suffix == ".json" and _is_object(path)):
             if orientation not in (None, "rows", "row", ROWS):
-                raise InputError("a mechanism file says itself that rows are the inputs", str(path), "leave it out")
-            return load_mechanism(path), ROWS, ()
+                raise InputError("in a mechanism file the rows are the inputs", str(path), "leave it out")
+            return read_mechanism(path, False)[0], ROWS, ()
         return oriented(read_matrix(path, delimiter), orientation, renormalise)
-    if isinstance(matrix, np.ndarray | Sequence):
+    if is_collection(matrix):
         return oriented(array_matrix(matrix), orientation, renormalise)
-    raise InputError(f"{type(matrix).__name__} is no matrix", "audit", "give a path, rows of numbers or a mechanism")
+    raise InputError(f"{type(matrix).__name__} is not a matrix", "audit", "give a path, rows of numbers or a mechanism")
 
 
 def _is_object(path: Path) -> bool:
     try:
-        with open(path, encoding="utf-8-sig") as stream:
-            return stream.read(200).lstrip().startswith("{")
-    except (OSError, UnicodeDecodeError, ValueError):
+        with open_file(path) as stream:
+            return stream.read(200).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+    except (OSError, ValueError):
         return False
 
 
-def _aligned(
+def _align(
     mechanism: Mechanism, inputs: tuple[str, ...], outputs: tuple[str, ...] | None, notes: list[str]
 ) -> Mechanism:
     """The mechanism with its inputs, and outputs where they are fixed, in the problem's order. Raises InputError."""
@@ -224,14 +227,12 @@ def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: lis
     if set(own) == set(wanted):
         return [own.index(label) for label in wanted], True
     if len(own) == len(wanted) and own == tuple(map(str, range(len(own)))):
-        notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_listed(wanted)}")
+        notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_list(wanted)}")
         return list(range(len(own))), True
-    raise InputError(
-        f"its {what} are {_listed(own)}", "audit", f"the problem's are {_listed(wanted)}: label both alike"
-    )
+    raise InputError(f"its {what} are {_list(own)}", "audit", f"the problem's are {_list(wanted)}: label both alike")
 
 
-def _listed(labels: Sequence[str]) -> str:
+def _list(labels: Sequence[str]) -> str:
     return ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
 
 
@@ -254,7 +255,7 @@ def _own_level(mechanism: Mechanism) -> Level | None:
 
 
 def _holds(rule: Constraint, mechanism: Mechanism, robust: dict[str, RobustAudit]) -> bool | None:
-    """Whether a constraint holds, in exact arithmetic; None where the enclosures do not tell."""
+    """Whether a constraint holds, in exact arithmetic; None where the enclosures do not decide it."""
     if rule.violation(mechanism) <= 0:
         return True
     if isinstance(rule, LDP) and not rule.properties:
@@ -274,7 +275,7 @@ def _comparable(problem: Problem, notes: list[str]) -> bool:
     return False
 
 
-def _solved(problem: Problem, time_limit: float | None, notes: list[str]) -> Solution | None:
+def _solve(problem: Problem, time_limit: float | None, notes: list[str]) -> Solution | None:
     seconds = time_limit if time_limit is not None or problem.options.time_limit is not None else TIME_LIMIT
     try:
         solution = problem.solve(time_limit=seconds)
@@ -305,12 +306,14 @@ def _admissibility(
         notes.append("it is not as private as declared, so it is not judged beside those that are")
         return judged, None
     if math.prod(mechanism.shape) > LARGEST_IMPROVED:
-        notes.append(f"it is dominated; by what is worked out up to {LARGEST_IMPROVED} entries only")
+        notes.append(
+            f"it is dominated; the mechanism that dominates it is computed up to {LARGEST_IMPROVED} entries only"
+        )
         return judged, None
     return judged, improve(mechanism, gamma=ratio)
 
 
 def _ends(interval: Interval) -> dict[str, float | None]:
-    """Both ends as floats, rounded outwards; an infinite one, which JSON cannot say, is None."""
+    """Both ends as floats, rounded outwards; an infinite end is None, as JSON does not have an infinity."""
     ends = {"lower": float_down(interval.lower), "upper": float_up(interval.upper)}
     return {key: None if math.isinf(value) else value for key, value in ends.items()}

@@ -1,4 +1,4 @@
-"""Matrices of other programs: what stands in a file, with its labels, before anybody says which axis are the inputs.
+"""Matrices of other programs as they stand in a file, with their labels, before the axis of the inputs is known.
 
 Read are CSV and its kin (commas, semicolons with decimal commas, tabs, blanks; with or without labels, as R's
 `write.csv`, `write.csv2` and `write.table`, pandas, NumPy's `savetxt` and this package write them), NumPy's .npy,
@@ -11,7 +11,6 @@ import csv
 import json
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -21,14 +20,15 @@ import numpy as np
 
 from rropt.errors import InputError
 from rropt.exact import rational
-from rropt.files import read_text
+from rropt.io.counts import Table
+from rropt.io.files import open_file, read_text
 from rropt.mechanisms.reading import TOLERANCE
 
 Rows = tuple[tuple[Fraction, ...], ...]
 CORNERS = ("", "input", "inputs")
-"""First cells of a header that say: what stands below are labels. "input" is what this package writes."""
+"""First cells of a header above a column of labels. "input" is what this package writes."""
 NO_NUMBERS = ("nan", "na", "inf", "-inf", "+inf", "null", "none", "n/a", "")
-"""Cells that are no labels either."""
+"""Cells that are read as missing labels."""
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
 DIGITS = re.compile(r"[1-9][0-9]*", re.ASCII)
 LONG = 15
@@ -58,46 +58,43 @@ class RawMatrix:
 
 
 def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> RawMatrix:
-    """Read a file; the kind is told by its suffix and its first line. Raises InputError that names file and line."""
+    """Read a file; its kind follows from its suffix and first line. Raises InputError that names file and line."""
     place, where = Path(path), str(path)
     if place.suffix == ".npy":
         try:
-            return array_matrix(np.load(place, allow_pickle=False), where)
+            with open_file(place) as stream:
+                return array_matrix(np.load(stream, allow_pickle=False), where)
         except OSError as error:
             raise InputError(f"cannot read this matrix ({error.strerror or error})", where, "check the path") from None
-        except ValueError as error:
+        except (ValueError, MemoryError) as error:  # its header may declare more entries than fit in memory
             if isinstance(error, InputError):
                 raise
-            raise InputError("this is no .npy file of numbers", where, "write it with numpy.save") from None
+            raise InputError("this is not a .npy file of numbers", where, "write it with numpy.save") from None
     text = read_text(place, "matrix")
     if "\0" in text:
-        raise InputError("this is no text", where, "give CSV, .npy or a mechanism file")
+        raise InputError("this is not a text", where, "give CSV, .npy or a mechanism file")
     if place.suffix == ".json":
         try:
             return array_matrix(json.loads(text, parse_float=Decimal), where)
         except (ValueError, RecursionError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"this is no JSON ({error})", where, "give a list of rows") from None
+            raise InputError(f"this is not JSON ({error})", where, "give a list of rows") from None
     return _from_text(text, where, "\t" if delimiter is None and place.suffix == ".tsv" else delimiter)
 
 
 def array_matrix(matrix: object, where: str = "matrix") -> RawMatrix:
-    """A matrix from memory: an array of two axes, or a list of rows, as `rropt.exact.rational` reads its numbers."""
-    if isinstance(matrix, np.ndarray):
-        if matrix.ndim != 2:
-            raise InputError(f"it has {matrix.ndim} axes", where, "give a matrix of two")
-        if matrix.dtype.kind not in "fiuO":
-            raise InputError(f"its entries are of type {matrix.dtype}, no numbers", where, "give probabilities")
-        matrix = [list(row) for row in matrix]
-    lines = isinstance(matrix, Sequence) and not isinstance(matrix, str | bytes)
-    if not lines or any(isinstance(row, str | bytes) or not isinstance(row, Sequence | np.ndarray) for row in matrix):  # type: ignore[attr-defined]
-        raise InputError("it is no list of rows", where, "give a list of lists of probabilities")
-    rows = [list(row) for row in matrix]  # type: ignore[attr-defined]
+    """A matrix from memory: a data frame, an array of two axes or a list of rows, of numbers as
+    `rropt.exact.rational` reads them."""
+    if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fiuO":
+        raise InputError(f"its entries are of type {matrix.dtype}, no numbers", where, "give probabilities")
+    table = Table.read(matrix, where)
+    rows = table.rows
     _rectangle([len(row) for row in rows], [f"row {x}" for x in range(len(rows))], where)
     texts = [[str(entry) for entry in row] for row in rows]
     entries = [[rational(v, f"{where}: row {x} column {y}") for y, v in enumerate(row)] for x, row in enumerate(rows)]
-    return _checked(entries, texts, where, [f"row {x}" for x in range(len(rows))])
+    labels = [None if names is None else list(names) for names in (table.row_names(where), table.column_names(where))]
+    return _check(entries, texts, where, [f"row {x}" for x in range(len(rows))], *labels)
 
 
 # -- text ------------------------------------------------------------------------------------------------
@@ -115,21 +112,23 @@ def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     if lines[0][1].startswith("ARMA_MAT_TXT_"):
         shape = " ".join(lines[1][1].split()) if len(lines) > 1 else ""
         lines, delimiter = lines[2:], " "
-    mark = delimiter if delimiter is not None else _guessed(lines[0][1] if lines else "")
+    mark = delimiter if delimiter is not None else _guess(lines[0][1] if lines else "")
     if len(mark) != 1:
-        raise InputError(f"{mark!r} is no single character", "delimiter", "as , or ;")
+        raise InputError(f"{mark!r} is not a single character", "delimiter", "as , or ;")
     numbers, cells = [number for number, _ in lines], []
     for number, line in lines:
         try:
-            # With blanks, several stand for one.
+            # Several blanks count as one delimiter.
             bare = [line.strip() if mark == " " else line]
             given = next(csv.reader(bare, delimiter=mark, skipinitialspace=True, strict=True))
         except (csv.Error, StopIteration) as error:
-            raise InputError(f"line {number} cannot be read ({error})", where, "mend its quotes") from None
+            raise InputError(f"line {number} cannot be read ({error})", where, "correct its quotes") from None
         cells.append([cell.strip() for cell in given])
     if max(map(len, cells), default=0) < 2:
         shown = lines[0][1].strip()[:40] if lines else ""
-        raise InputError(f"{mark!r} parts nothing in its lines, as {shown!r}", where, "say what does: --delimiter")
+        raise InputError(
+            f"{mark!r} does not separate its lines, as {shown!r}", where, "name the right one with --delimiter"
+        )
     header, labelled = _layout(cells, mark)
     names = [f"line {number}" for number in numbers]
     columns: list[str] | None = None
@@ -154,10 +153,10 @@ def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     for name, row in zip(places, values, strict=True):
         entries.append([_number(cell, f"{where}: {name} column {y + 1}", mark) for y, cell in enumerate(row)])
     plain = [[_plain(cell, mark) for cell in row] for row in values]
-    return _checked(entries, plain, where, places, labels, columns, corner)
+    return _check(entries, plain, where, places, labels, columns, corner)
 
 
-def _guessed(line: str) -> str:
+def _guess(line: str) -> str:
     bare = re.sub(r'"[^"]*"', "", line)
     return next((mark for mark in ("\t", ";", ",") if mark in bare), " ")
 
@@ -208,7 +207,8 @@ def _layout(cells: list[list[str]], mark: str) -> tuple[bool, bool]:
         return False, label(first[0]) and (named_rows or not rest)
     if named_rows or corner in CORNERS:
         return True, True
-    # Numbers below a word: names of rows or a column like the others? What sums to one are probabilities.
+    # Numbers below a text header are row names or probabilities; where they make the rows sum to one they are
+    # probabilities.
     try:
         table = [[rational(_plain(cell, mark)) for cell in row] for row in rest]
     except InputError:
@@ -238,7 +238,7 @@ def _rectangle(lengths: list[int], names: list[str], where: str) -> None:
         raise InputError("it has one entry", where, "give at least two inputs")
 
 
-def _checked(
+def _check(
     entries: list[list[Fraction]],
     texts: list[list[str]],
     where: str,
@@ -253,7 +253,7 @@ def _checked(
                 raise InputError(f"{name} column {y + 1} is negative ({float(entry):.6g})", where, "give probabilities")
             if entry > 1 + TOLERANCE:
                 what = f"{name} column {y + 1} is {float(entry):.6g}, above one"
-                raise InputError(what, where, "give probabilities, no counts or percentages")
+                raise InputError(what, where, "give probabilities, not counts or percentages")
     longest = max(len("".join(DIGITS.findall(_significant(text))[:1])) for row in texts for text in row)
     doubles = None
     if longest > LONG and not any("/" in text for row in texts for text in row):
@@ -276,7 +276,7 @@ def _significant(text: str) -> str:
 
 
 def _places(value: Fraction) -> int:
-    """Decimals after the point; 40 for what is no decimal."""
+    """Decimals after the point; 40 for what is not a decimal."""
     rest, powers = value.denominator, [0, 0]
     for at, prime in enumerate((2, 5)):
         while rest % prime == 0:

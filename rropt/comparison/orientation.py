@@ -1,4 +1,4 @@
-"""Which axis of a matrix are the inputs, found where only one can be and asked for where both can."""
+"""Which axis of a matrix holds the inputs: found where only one fits, an argument where both do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def oriented(
     """
     if orientation is not None and orientation not in WORDS:
         raise InputError(
-            f"{orientation!r} is no orientation", "orientation", "use rows or columns: what the inputs are"
+            f"{orientation!r} is not an orientation", "orientation", "use rows or columns: what the inputs are"
         )
     flipped = raw.transposed
     given = {ROWS: raw, COLUMNS: flipped}
@@ -45,14 +45,14 @@ def oriented(
                 raise InputError(
                     f"{_told(given[word], word)}, but its {_axis(other)}s do: it is {other}",
                     raw.where,
-                    f"its inputs are {_axis(other)}s: say so, or leave the orientation out",
+                    f"its inputs are {_axis(other)}s: give that orientation, or leave it out",
                 )
             raise InputError(_told(given[word], word), raw.where, _remedy(given[word], renormalise))
     elif len(fits) == 2 and not raw.rows_are_inputs and raw.entries != flipped.entries:
         raise InputError(
             "its rows and its columns both sum to one, and it is not symmetric: either may be the inputs",
             raw.where,
-            "say --orientation rows or --orientation columns",
+            "use --orientation rows or --orientation columns",
         )
     elif fits:
         word = ROWS if ROWS in fits else COLUMNS

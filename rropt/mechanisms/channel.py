@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.exact import Interval
-from rropt.priors import Prior
-from rropt.sampling import Source
+from rropt.mechanisms.sampling import Source
+from rropt.model.prior import Prior
 
 if TYPE_CHECKING:
-    from rropt.inference.estimate import Estimate
+    from rropt.mechanisms.estimators.estimate import Estimate
 
 
 class RandomizedChannel(ABC):
@@ -56,7 +56,8 @@ class RandomizedChannel(ABC):
     def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies of the inputs, with errors and intervals, from how often each output was reported.
 
-        `counts` are m whole numbers in the order of the outputs, or a mapping from output labels to numbers (a label
-        that is missing counts zero). `method` is one of `rropt.inference.METHODS`; `prior` goes with "locally_best".
+        `counts` are m whole numbers in the order of the outputs, or numbers with their labels (a mapping, a
+        Series; only a Counter may leave out labels, which count zero). `method` is one of
+        `rropt.mechanisms.estimators.METHODS`; `prior` goes with "locally_best".
         Raises InputError, for a mechanism that does not identify the frequencies too.
         """

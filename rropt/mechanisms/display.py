@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from rropt.errors import plain
 from rropt.exact import Interval, shown
 
 TEXT_ROWS, TEXT_COLUMNS = 12, 8
@@ -43,14 +44,14 @@ def headline(mechanism: Shown) -> str:
 def as_text(mechanism: Shown) -> str:
     """A table of at most 12 x 8 entries under the headline."""
     inputs, outputs = mechanism.matrix.shape
-    width = min(14, max(map(len, mechanism.inputs[:TEXT_ROWS])))
+    width = min(14, max(len(plain(label)) for label in mechanism.inputs[:TEXT_ROWS]))
     shown = mechanism.outputs[:TEXT_COLUMNS]
     cut = " ..." if outputs > TEXT_COLUMNS else ""
     lines = [f"Mechanism({headline(mechanism)})"]
-    lines.append(" " * width + "".join(f" {label[:8]:>8}" for label in shown) + cut)
+    lines.append(" " * width + "".join(f" {plain(label)[:8]:>8}" for label in shown) + cut)
     for label, row in zip(mechanism.inputs[:TEXT_ROWS], mechanism.matrix, strict=False):
         cells = "".join(f" {value:8.5f}" for value in row[:TEXT_COLUMNS])
-        lines.append(f"{label[:width]:<{width}}{cells}{cut}")
+        lines.append(f"{plain(label)[:width]:<{width}}{cells}{cut}")
     if inputs > TEXT_ROWS:
         lines.append(f"... {inputs - TEXT_ROWS} more inputs")
     return "\n".join(lines)
@@ -60,14 +61,14 @@ def as_html(mechanism: Shown) -> str:
     """An HTML table with cells shaded by probability, for notebooks; at most 40 x 40 entries."""
     inputs, outputs = mechanism.matrix.shape
     largest = float(mechanism.matrix.max())
-    head = "".join(f"<th>{html.escape(label)}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
+    head = "".join(f"<th>{html.escape(plain(label))}</th>" for label in mechanism.outputs[:HTML_COLUMNS])
     body = []
     for label, row in zip(mechanism.inputs[:HTML_ROWS], mechanism.matrix, strict=False):
         cells = "".join(
             f'<td style="background:rgba(31,119,180,{0.75 * value / largest:.3f})">{value:.5f}</td>'
             for value in row[:HTML_COLUMNS]
         )
-        body.append(f"<tr><th>{html.escape(label)}</th>{cells}</tr>")
+        body.append(f"<tr><th>{html.escape(plain(label))}</th>{cells}</tr>")
     hidden = max(0, inputs - HTML_ROWS), max(0, outputs - HTML_COLUMNS)
     note = f"<p>{hidden[0]} more inputs, {hidden[1]} more outputs</p>" if any(hidden) else ""
     return (

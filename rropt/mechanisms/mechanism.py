@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,24 +16,31 @@ import numpy as np
 from flint import arb, fmpq, fmpz_mat, nmod_mat
 
 from rropt.errors import InputError
-from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, xlogx_ball
-from rropt.files import csv_text, read_text, write_whole
+from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, rational, xlogx_ball
+from rropt.io.arguments import checked, position
+from rropt.io.counts import Table, clean_labels, same_labels
+from rropt.io.files import csv_text, read_text, write_whole
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
-from rropt.mechanisms.reading import mechanism_payload_from_json, rational_rows
-from rropt.priors import Prior, clean_labels
-from rropt.sampling import MechanismSampler, Source, relabel
+from rropt.mechanisms.reading import Columns, mechanism_document, mechanism_payload, rational_rows
+from rropt.mechanisms.sampling import MechanismSampler, Source, relabel
+from rropt.model.prior import Prior
 
 if TYPE_CHECKING:
-    from rropt.inference.estimate import Estimate
+    from rropt.mechanisms.estimators.estimate import Estimate
 
 GRID = 1 << 53
 """The default denominator: its multiples in [0, 1] are float64 numbers."""
+WHERE = "mechanism matrix"
 RANK_PRIME = (1 << 61) - 1
 """Ranks are looked for modulo this prime first."""
 
+READERS: dict[Any, Callable[[dict[str, Any], str], Mechanism]] = {}
+"""Readers of further versions of the file by version (the path is for messages); subclasses add theirs."""
 
+
+@checked
 @dataclass(frozen=True, repr=False)
 class Mechanism(RandomizedChannel):
     """A k x m row-stochastic matrix Q[x, y] = P(output y given input x), immutable, labelled and exact.
@@ -79,12 +86,12 @@ class Mechanism(RandomizedChannel):
     ) -> Mechanism:
         """A mechanism from a k x m row-stochastic matrix.
 
-        Floats are rounded to multiples of 2^-53 by largest remainder (a zero stays zero); integers need
-        their common `denominator`; a matrix of Fraction or of "p/q" strings is kept exactly. Default labels
-        are "0", "1", .... Row sums within 1e-9 of one are divided out. A matrix that is column-stochastic,
-        negative, ragged or not finite raises InputError that names the axis.
+        A data frame names inputs (its index) and outputs (its columns). Floats are rounded to multiples of 2^-53 by
+        largest remainder (a zero stays zero); integers need their common `denominator`; a matrix of Fraction or of
+        "p/q" strings is kept exactly. Default labels are "0", "1", .... Row sums within 1e-9 of one are divided out. A
+        matrix that is column-stochastic, negative, ragged or not finite raises InputError that names the axis.
         """
-        return cls._from_rows(*rational_rows(matrix, denominator), inputs, outputs)
+        return cls._from_table(Table.read(matrix, WHERE), inputs, outputs, denominator)
 
     @classmethod
     def from_column_stochastic(
@@ -95,31 +102,35 @@ class Mechanism(RandomizedChannel):
         denominator: int | None = None,
     ) -> Mechanism:
         """As `from_matrix`, for a matrix whose columns are the inputs (m x k)."""
-        flipped = np.array(matrix, dtype=object)
-        if flipped.ndim != 2:
-            raise InputError("it is no matrix of two axes", "mechanism", "give outputs x inputs")
-        return cls._from_rows(*rational_rows(flipped.T, denominator, flipped=True), inputs, outputs)
+        return cls._from_table(Table.read(matrix, WHERE).transposed, inputs, outputs, denominator, flipped=True)
 
     @classmethod
-    def _from_rows(
-        cls,
-        rows: list[list[Fraction]],
-        exact: bool,
-        inputs: Sequence[object] | None,
-        outputs: Sequence[object] | None,
+    def _from_table(
+        cls, table: Table, inputs: object, outputs: object, denominator: int | None, flipped: bool = False
     ) -> Mechanism:
-        return cls.from_rationals(rows if exact else [grid_row(row, GRID) for row in rows], inputs, outputs)
+        entries, sources, targets = _place(table, inputs, outputs)
+        rows, exact = rational_rows(entries, denominator, flipped)
+        return cls._from_exact(rows if exact else [grid_row(row, GRID) for row in rows], sources, targets)
 
     @classmethod
     def from_rationals(
         cls,
-        rows: Sequence[Sequence[Fraction]],
+        rows: object,
         inputs: Sequence[object] | None = None,
         outputs: Sequence[object] | None = None,
     ) -> Mechanism:
-        """A mechanism from k exact rows of m rationals; the denominators are found (one where they agree)."""
+        """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); the denominators are found (one
+        where they agree)."""
+        entries, names, targets = _place(Table.read(rows, WHERE), inputs, outputs)
+        exact = [[rational(entry, f"{WHERE} row {x}") for entry in row] for x, row in enumerate(entries)]
+        return cls._from_exact(exact, names, targets)
+
+    @classmethod
+    def _from_exact(
+        cls, rows: Sequence[Sequence[Fraction]], inputs: tuple[str, ...], outputs: tuple[str, ...]
+    ) -> Mechanism:
         denominators = [math.lcm(*(entry.denominator for entry in row)) for row in rows]
-        # A default mechanism says 2^53 even where every entry happens to be a coarser fraction.
+        # A default mechanism keeps the denominator 2^53 even where every entry is a coarser fraction.
         if all(GRID % denominator == 0 for denominator in denominators):
             denominators = [GRID]
         elif len(set(denominators)) == 1 or math.lcm(*denominators).bit_length() <= 64:
@@ -133,9 +144,7 @@ class Mechanism(RandomizedChannel):
             )
             for y in range(len(rows[0]))
         )
-        names = range(len(rows)) if inputs is None else inputs
-        targets = range(len(columns)) if outputs is None else outputs
-        return cls(clean_labels(names, "inputs", 2), clean_labels(targets, "outputs"), columns, tuple(denominators))
+        return cls(inputs, outputs, columns, tuple(denominators))
 
     # -- the numbers ---------------------------------------------------------------------------------
 
@@ -159,11 +168,13 @@ class Mechanism(RandomizedChannel):
         return tuple(column.entries(len(self.inputs)) for column in self.columns)
 
     def entry(self, x: int, y: int) -> Fraction:
-        """Q[x, y], exact."""
+        """Q[x, y], exact. Raises InputError for a position out of range."""
+        x, y = position(x, len(self.inputs), "input"), position(y, len(self.outputs), "output")
         return Fraction(self.numerators[y][x], self.row_denominators[x])
 
     def column(self, y: int) -> tuple[Fraction, ...]:
-        """Column y as k exact rationals."""
+        """Column y as k exact rationals. Raises InputError for a position out of range."""
+        y = position(y, len(self.outputs), "output")
         return tuple(map(Fraction, self.numerators[y], self.row_denominators))
 
     @cached_property
@@ -177,19 +188,25 @@ class Mechanism(RandomizedChannel):
         array.flags.writeable = False
         return array
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """`numpy.asarray(mechanism)` is `matrix`; a copy, or another type, where that is asked for."""
+        wanted = self.matrix if dtype is None else self.matrix.astype(dtype, copy=False)
+        return wanted.copy() if copy else wanted
+
     def to_column_stochastic(self) -> np.ndarray:
         """The m x k float64 matrix whose columns are the inputs."""
         return self.matrix.T
 
     def extremes(self, y: int) -> tuple[Fraction, Fraction]:
-        """The smallest and the largest entry of column y, exact."""
+        """The smallest and the largest entry of column y, exact. Raises InputError for a position out of range."""
+        y = position(y, len(self.outputs), "output")
         if len(self.denominators) == 1:
             column, scale = self.numerators[y], self.denominators[0]
             return Fraction(min(column), scale), Fraction(max(column), scale)
         entries = self.column(y)
         return min(entries), max(entries)
 
-    # -- what it gives away --------------------------------------------------------------------------
+    # -- privacy and information --------------------------------------------------------------------------
 
     @cached_property
     def _parity(self) -> Fraction | float:
@@ -213,12 +230,9 @@ class Mechanism(RandomizedChannel):
         return log_enclosure(parity)
 
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
-        if prior.labels != self.inputs:
-            raise InputError(
-                "its categories are not the mechanism's inputs", "prior", f"it needs {self._listed(self.inputs)}"
-            )
+        same_labels(prior.labels, self.inputs, "prior")
         if units not in ("nats", "bits"):
-            raise InputError(f"{units!r} is no unit of information", "units", "use 'nats' or 'bits'")
+            raise InputError(f"{units!r} is not a unit of information", "units", "use 'nats' or 'bits'")
         total = sum(prior.weights)
 
         def compute() -> arb:
@@ -277,8 +291,8 @@ class Mechanism(RandomizedChannel):
         return relabel(labels, self.inputs, self.outputs, lambda codes: self.sample(codes, source))
 
     def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
-        # scipy's statistics take half a second to load, which nobody pays who only solves.
-        from rropt.inference.recover import recover
+        # scipy's statistics take half a second to load, and a solve does not need them.
+        from rropt.mechanisms.estimators.recover import recover
 
         return recover(self.matrix, counts, self.inputs, self.outputs, method, prior)
 
@@ -292,15 +306,19 @@ class Mechanism(RandomizedChannel):
             "columns": [column.payload(len(self.inputs)) for column in self.columns],
         }
 
+    def to_json(self) -> str:
+        """The text of the mechanism's file."""
+        version, numbers = self._write()
+        document = {"format": "rropt-mechanism", "version": version, "inputs": list(self.inputs), **numbers}
+        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+    def _write(self) -> tuple[int, dict[str, object]]:
+        """The version of the file and what it holds besides the inputs."""
+        return 1, self.payload()
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the mechanism as JSON (whole or not at all); returns the path. Raises InputError."""
-        document = {
-            "format": "rropt-mechanism",
-            "version": 1,
-            "inputs": list(self.inputs),
-            **self.payload(),
-        }
-        return write_whole(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+        return write_whole(path, self.to_json())
 
     def to_csv(self, path: str | os.PathLike[str]) -> Path:
         """Write the float64 matrix as CSV, one row an input, for other programs; `save` keeps the exact integers."""
@@ -310,26 +328,31 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:
         """Read what `save` wrote. Raises InputError with the file and the key that is wrong."""
-        inputs, outputs, columns, denominators = mechanism_payload_from_json(
-            read_text(path, "mechanism file"), str(path)
-        )
-        built = [
-            DenseColumn(column) if isinstance(column[0], int) else TwoValuedColumn(*column[0]) for column in columns
-        ]
-        try:
-            return cls(inputs, outputs, tuple(built), denominators)
-        except InputError as error:
-            raise InputError(error.what, f"{path}: {error.where}", error.remedy) from None
-
-    @staticmethod
-    def _listed(labels: Sequence[str]) -> str:
-        return ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
+        where = str(path)
+        document = mechanism_document(read_text(path, "mechanism file"), where)
+        if document["version"] in READERS:
+            return READERS[document["version"]](document, where)
+        inputs, outputs, columns, denominators = mechanism_payload(document, where)
+        return mechanism_of_columns(inputs, outputs, columns, denominators, where)
 
     def __repr__(self) -> str:
         return display.as_text(self)
 
     def _repr_html_(self) -> str:
         return display.as_html(self)
+
+
+def _place(table: Table, inputs: object, outputs: object) -> tuple[list[list[Any]], tuple[str, ...], tuple[str, ...]]:
+    """(rows, inputs, outputs) of a table: in the order of the labels that are given beside it, else its own labels,
+    else numbers from 0."""
+    found = []
+    for given, own, size, what, least in (
+        (inputs, table.row_names(WHERE), table.shape[0], "inputs", 2),
+        (outputs, table.column_names(WHERE), table.shape[1], "outputs", 1),
+    ):
+        names = range(size) if own is None else own
+        found.append(clean_labels(names if given is None else given, what, least))
+    return table.of(found[0], found[1], WHERE, ("inputs", "outputs")), found[0], found[1]
 
 
 def grid_row(row: Sequence[Fraction], grid: int) -> list[Fraction]:
@@ -342,3 +365,14 @@ def grid_row(row: Sequence[Fraction], grid: int) -> list[Fraction]:
     for y in order[:missing]:
         whole[y] += 1
     return [Fraction(number, grid) for number in whole]
+
+
+def mechanism_of_columns(
+    inputs: tuple[str, ...], outputs: tuple[str, ...], columns: Columns, denominators: tuple[int, ...], where: str
+) -> Mechanism:
+    """The mechanism of columns that were read from the file `where`. Raises InputError that names it."""
+    built = [DenseColumn(column) if isinstance(column[0], int) else TwoValuedColumn(*column[0]) for column in columns]
+    try:
+        return Mechanism(inputs, outputs, tuple(built), denominators)
+    except InputError as error:
+        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None

@@ -14,10 +14,15 @@ from flint import arb, fmpq
 
 from rropt.errors import InputError
 from rropt.exact import Interval, enclosure, log_enclosure, xlogx_ball
+from rropt.io.frames import array_of
 from rropt.mechanisms.columns import Column
-from rropt.mechanisms.mechanism import GRID, Mechanism
-from rropt.priors import Prior, clean_labels
-from rropt.sampling import MechanismSampler, Source
+from rropt.mechanisms.mechanism import GRID, READERS, Mechanism
+from rropt.mechanisms.reading import names_of, naturals_of
+from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.model.prior import Prior, clean_labels
+
+MOST_WRITTEN = 256
+"""Inputs up to which a matrix is written out in its file, entry by entry."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +43,18 @@ class OffDiagonalColumn(Column):
 class OffDiagonalMechanism(Mechanism):
     """Q[x, y] = o_x for y != x and Q[x, x] = 1 - (k - 1) o_x, with o_x = off_diagonal[x] / denominator (ayed eq. 8).
 
-    Costs O(k) for everything but what the whole matrix is asked for. Raises InputError for a row that does not fit.
+    Costs O(k) for everything that does not need the whole matrix. Raises InputError for a row that does not fit.
     """
 
     def __init__(self, labels: Sequence[object], off_diagonal: Sequence[int], denominator: int = GRID) -> None:
         names = clean_labels(labels, "inputs", 2)
+        if denominator <= 0:
+            raise InputError("the denominator is not positive", "mechanism")
         if len(off_diagonal) != len(names):
             raise InputError(f"{len(off_diagonal)} numbers for {len(names)} inputs", "mechanism", "give one an input")
         for name, number in zip(names, off_diagonal, strict=True):
             if number < 0 or (len(names) - 1) * number > denominator:
-                raise InputError(f"the off-diagonal number of {name!r} leaves nothing for the diagonal", "mechanism")
+                raise InputError(f"the off-diagonal number of {name!r} makes the diagonal negative", "mechanism")
         object.__setattr__(self, "input_labels", names)
         object.__setattr__(self, "outputs", names)
         object.__setattr__(self, "denominators", (denominator,))
@@ -55,7 +62,7 @@ class OffDiagonalMechanism(Mechanism):
 
     off_diagonal: tuple[int, ...]
 
-    @property
+    @cached_property
     def diagonal(self) -> tuple[int, ...]:
         """The k numerators of the diagonal."""
         scale, rest = self.denominators[0], len(self.inputs) - 1
@@ -109,7 +116,7 @@ class OffDiagonalMechanism(Mechanism):
 
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
         if prior.labels != self.inputs or units not in ("nats", "bits"):
-            # The general method says what is wrong.
+            # The general method raises the error.
             return super().mutual_information(prior, units)
         size, scale, total = len(self.inputs), self.denominators[0], sum(prior.weights)
         shared = sum(weight * number for weight, number in zip(prior.weights, self.off_diagonal, strict=True))
@@ -148,20 +155,30 @@ class OffDiagonalMechanism(Mechanism):
 
     @cached_property
     def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
-        """Whether the truth is told, and which of the others is told instead."""
+        """Whether the truth is reported, and which of the others is reported instead."""
         scale = self.denominators[0]
-        told = MechanismSampler(tuple((on, scale - on) for on in self.diagonal), self.denominators)
+        truth = MechanismSampler(tuple((on, scale - on) for on in self.diagonal), self.denominators)
         others = len(self.inputs) - 1
-        return told, MechanismSampler(((1,) * others,), (others,))
+        return truth, MechanismSampler(((1,) * others,), (others,))
 
     def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
-        told, other = self._samplers
-        given = np.asarray(codes)
-        moved = told.sample(codes, source).astype(np.int64)
+        truth, other = self._samplers
+        given = array_of(codes, "codes")
+        moved = truth.sample(codes, source).astype(np.int64)
         shift = other.sample(np.zeros(given.shape, dtype=np.uint8), source).astype(np.int64)
         # The others, in a circle from the truth on: each is as likely.
         found = (given.astype(np.int64) + moved * (1 + shift)) % len(self.inputs)
         return np.asarray(found, dtype=np.min_scalar_type(len(self.inputs) - 1))
+
+    def _write(self) -> tuple[int, dict[str, object]]:
+        if len(self.inputs) <= MOST_WRITTEN:
+            return super()._write()
+        # One number where all rows have the same.
+        numbers = self.off_diagonal[:1] if len(set(self.off_diagonal)) == 1 else self.off_diagonal
+        return 2, {
+            "denominators": [str(number) for number in self.denominators],
+            "off_diagonal": [str(number) for number in numbers],
+        }
 
     def off_diagonal_payload(self) -> dict[str, object]:
         """The `mechanism` object of a certificate whose problem has this structure (section 5)."""
@@ -170,3 +187,36 @@ class OffDiagonalMechanism(Mechanism):
             "outputs": list(self.outputs),
             "off_diagonal": [str(number) for number in self.off_diagonal],
         }
+
+
+def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiagonalMechanism:
+    """The mechanism of a file of version 2: one off-diagonal number for all rows, or one a row. Raises InputError."""
+    inputs = names_of(document["inputs"], f"{where}: inputs")
+    denominators = naturals_of(document["denominators"], f"{where}: denominators")
+    numbers = naturals_of(document["off_diagonal"], f"{where}: off_diagonal")
+    if len(denominators) != 1:
+        raise InputError(f"{len(denominators)} denominators", where, "one is needed")
+    try:
+        return OffDiagonalMechanism(inputs, numbers * len(inputs) if len(numbers) == 1 else numbers, denominators[0])
+    except InputError as error:
+        raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
+
+
+READERS[2] = off_diagonal_of_document
+
+
+def off_diagonal_from_file(
+    inputs: tuple[str, ...], off_diagonal: tuple[int, ...], denominators: tuple[int, ...]
+) -> Mechanism:
+    """The mechanism of a certificate over off-diagonals: o_x = off_diagonal[x] over the denominator of row x, of which
+    there are one or k (section 5 of the format). Raises InputError."""
+    k = len(inputs)
+    if len(denominators) not in (1, k) or len(off_diagonal) != k:
+        raise InputError(
+            f"{len(off_diagonal)} numbers over {len(denominators)} denominators for {k} inputs", "mechanism"
+        )
+    if len(set(denominators)) == 1:
+        return OffDiagonalMechanism(inputs, off_diagonal, denominators[0])
+    diagonal = [scale - (k - 1) * number for scale, number in zip(denominators, off_diagonal, strict=True)]
+    columns = tuple(OffDiagonalColumn(off_diagonal, y, number) for y, number in enumerate(diagonal))
+    return Mechanism(inputs, inputs, columns, denominators)

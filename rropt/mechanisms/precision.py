@@ -6,18 +6,25 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
-from rropt.errors import InputError
+from rropt.errors import InputError, shown
 from rropt.exact import rational
-from rropt.inference.linear import full_rank, locally_best
+from rropt.io.arguments import checked
+from rropt.io.counts import same_labels
 from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.estimators.linear import full_rank, locally_best
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.priors import Prior
+from rropt.model.prior import Prior
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
+SMALLEST_WIDTH = 1e-100
+"""Its square is still a float."""
+
+
+@checked
 def sample_size(
     channel: RandomizedChannel,
     half_width: object,
@@ -31,17 +38,17 @@ def sample_size(
     largest value over all frequencies, in floats. z is the normal quantile, of level / k for all categories together
     where `simultaneous` (Bonferroni). Raises InputError, for a mechanism that does not identify the frequencies too.
     """
-    width, share = float(rational(half_width, "half_width")), float(rational(level, "level"))
-    if not 0 < width < 1:
-        raise InputError(f"it is {half_width}, not in (0, 1)", "half_width", "as 0.01")
+    width, share = rational(half_width, "half_width"), rational(level, "level")
+    if not SMALLEST_WIDTH <= width < 1:
+        raise InputError(f"it is {shown(half_width)}, not in [1e-100, 1)", "half_width", "as 0.01")
     if not 0 < share < 1:
-        raise InputError(f"it is {level}, not in (0, 1)", "level", "0.95 is common")
+        raise InputError(f"it is {shown(level)}, not in (0, 1)", "level", "0.95 is common")
     k = len(channel.inputs)
-    if frequencies is not None and frequencies.labels != channel.inputs:
-        raise InputError("its categories are not the design's inputs", "frequencies", "name the same, in their order")
+    if frequencies is not None:
+        same_labels(frequencies.labels, channel.inputs, "frequencies")
     variance = float(variances(channel, frequencies).max())
-    z = float(stats.norm.isf((1 - share) / (2 * k if simultaneous else 2)))
-    return max(2, math.ceil(z * z * variance / width**2))
+    z = -float(special.ndtri(float(1 - share) / (2 * k if simultaneous else 2)))
+    return max(2, math.ceil(z * z * variance / float(width) ** 2))
 
 
 def variances(channel: RandomizedChannel, frequencies: Prior | None = None) -> FloatArray:

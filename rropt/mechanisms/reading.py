@@ -1,4 +1,4 @@
-"""Matrices and mechanism files from outside, read with one clear line for whatever is wrong."""
+"""Matrices and mechanism files from outside, with one line for each kind of error."""
 
 from __future__ import annotations
 
@@ -16,39 +16,28 @@ TOLERANCE = Fraction(1, 10**9)
 """Row sums this close to one are divided out."""
 
 
-def rational_rows(matrix: object, denominator: int | None, flipped: bool = False) -> tuple[list[list[Fraction]], bool]:
-    """(rows as rationals that sum to one, whether they must be kept exactly); `flipped` says that the caller
-    gave the transpose, for the words of an error.
+def rational_rows(
+    rows: Sequence[Sequence[object]], denominator: int | None, flipped: bool = False
+) -> tuple[list[list[Fraction]], bool]:
+    """(rows as rationals that sum to one, whether they must be kept exactly); `flipped`: the caller gave
+    the transpose (used in error messages).
 
-    `matrix` is anything of two axes; exact are integers over `denominator`, Fraction and "p/q" strings.
+    `rows` are as `labelled.Table` reads them; exact are integers over `denominator`, Fraction and "p/q" strings.
     Raises InputError that names the row, or the axis where the matrix lies on its side.
     """
     where = "mechanism matrix"
-    if isinstance(matrix, np.ndarray):
-        if matrix.ndim != 2:
-            raise InputError(f"it has {matrix.ndim} axes", where, "give rows of inputs, columns of outputs")
-        # Not tolist(): a float32 means its own shortest decimal.
-        matrix = [list(row) for row in matrix]
-    if not isinstance(matrix, Sequence) or isinstance(matrix, (str, bytes)) or not matrix:
-        raise InputError("it is no list of rows", where, "give one row of probabilities an input")
-    rows: list[list[object]] = []
-    for number, row in enumerate(matrix):
-        if not isinstance(row, (Sequence, np.ndarray)) or isinstance(row, (str, bytes)) or len(row) == 0:
-            raise InputError(f"row {number} is no list of numbers", where)
-        rows.append(list(row))
-    if len({len(row) for row in rows}) != 1:
-        raise InputError("its rows have different lengths", where, "give every input the same outputs")
     if len(rows) < 2:
         raise InputError("it has one row", where, "a mechanism has at least two inputs")
     scale = Fraction(1)
     if denominator is not None:
         if isinstance(denominator, bool) or not isinstance(denominator, int) or denominator <= 0:
-            raise InputError(f"{denominator!r} is no positive integer", "denominator")
+            raise InputError(f"{denominator!r} is not a positive integer", "denominator")
         scale = Fraction(1, denominator)
     numbers = [
-        [rational(entry, f"{where} row {x} column {y}") * scale for y, entry in enumerate(row)]
-        for x, row in enumerate(rows)
+        [rational(entry, f"{where} row {x} column {y}") for y, entry in enumerate(row)] for x, row in enumerate(rows)
     ]
+    if scale != 1:
+        numbers = [[entry * scale for entry in row] for row in numbers]
     for x, row in enumerate(numbers):
         for y, entry in enumerate(row):
             if entry < 0:
@@ -72,14 +61,14 @@ def _check_orientation(numbers: list[list[Fraction]], sums: list[Fraction], wher
         return
     columns = [_sum(column) for column in zip(*numbers, strict=True)]
     given, other, rows, columns_ = ("row", "columns", 0, 1) if not flipped else ("column", "rows", 1, 0)
-    told = f"{given} {worst} sums to {float(sums[worst]):.12g}, not to one"
+    fault = f"{given} {worst} sums to {float(sums[worst]):.12g}, not to one"
     if all(abs(total - 1) <= TOLERANCE for total in columns):
         raise InputError(
-            f"{told}, but its {other} do (summed over axis {rows}): it is {other[:-1]}-stochastic",
+            f"{fault}, but its {other} do (summed over axis {rows}): it is {other[:-1]}-stochastic",
             where,
             f"use Mechanism.from_{'matrix' if flipped else 'column_stochastic'}, or transpose it",
         )
-    raise InputError(told, where, f"inputs are axis {rows}; each must sum to one over the outputs, axis {columns_}")
+    raise InputError(fault, where, f"inputs are axis {rows}; each must sum to one over the outputs, axis {columns_}")
 
 
 NATURAL = re.compile(r"0|[1-9][0-9]{0,3999}", re.ASCII)
@@ -95,13 +84,13 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _natural(value: object, where: str) -> int:
     if not isinstance(value, str) or not NATURAL.fullmatch(value):
-        raise InputError("it is no integer in a string", where, 'write "123"')
+        raise InputError("it is not an integer in a string", where, 'write "123"')
     return int(value)
 
 
 def _listing(value: object, where: str) -> list[object]:
     if not isinstance(value, list) or not value:
-        raise InputError("it is no list, or an empty one", where)
+        raise InputError("it is not a list, or an empty one", where)
     return value
 
 
@@ -119,43 +108,69 @@ def _column(value: object, size: int, where: str) -> tuple[int, ...] | tuple[tup
             or not HEXADECIMAL.fullmatch(members)
             or int(members, 16) >> size
         ):
-            raise InputError(f"members is no set of {size} inputs in base 16", where)
+            raise InputError(f"members is not a set of {size} inputs in base 16", where)
         return ((_natural(value["low"], where), _natural(value["high"], where), int(members, 16)),)
     raise InputError("it has neither the key dense nor the keys low, high, members", where)
 
 
-def mechanism_payload_from_json(
-    text: str, where: str
-) -> tuple[tuple[str, ...], tuple[str, ...], list[tuple[int, ...] | tuple[tuple[int, int, int]]], tuple[int, ...]]:
-    """(inputs, outputs, columns, denominators) of a mechanism file; a two-valued column comes as a tuple
-    that holds one (low, high, members). Raises InputError."""
+Columns = list[tuple[int, ...] | tuple[tuple[int, int, int]]]
+"""Dense columns, and two-valued ones as a tuple that holds one (low, high, members)."""
+
+
+def mechanism_document(text: str, where: str) -> dict[str, object]:
+    """The object of a mechanism file, of version 1 or 2. Raises InputError."""
     try:
         document = json.loads(text, object_pairs_hook=_unique, parse_int=_small_int)
     except InputError as error:
         raise InputError(error.what, where, "write the file again with Mechanism.save") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is no JSON ({error})", where, "give a file that Mechanism.save wrote") from None
+        raise InputError(f"this is not JSON ({error})", where, "give a file that Mechanism.save wrote") from None
     if not isinstance(document, dict) or document.get("format") != "rropt-mechanism":
-        raise InputError("this is no mechanism file", where, "give a file that Mechanism.save wrote")
-    keys = {"format", "version", "inputs", "denominators", "outputs", "columns"}
-    if set(document) != keys:
-        odd = ", ".join(sorted(keys ^ set(document)))
-        raise InputError(f"keys missing or unknown: {odd}", where)
-    if document["version"] != 1:
-        raise InputError(f"version {document['version']!r:.40} is unknown", where, "update rropt")
-    inputs = _listing(document["inputs"], f"{where}: inputs")
-    outputs = _listing(document["outputs"], f"{where}: outputs")
-    for label in inputs + outputs:
-        if not isinstance(label, str):
-            raise InputError(f"label {label!r:.40} is no string", where)
-    denominators = _listing(document["denominators"], f"{where}: denominators")
-    columns = _listing(document["columns"], f"{where}: columns")
+        raise InputError("this is not a mechanism file", where, "give a file that Mechanism.save wrote")
+    version = document.get("version")
+    if version not in (1, 2) or isinstance(version, bool):
+        raise InputError(f"version {version!r:.40} is unknown", where, "update rropt")
+    numbers = {"off_diagonal"} if version == 2 else {"outputs", "columns"}
+    check_keys(document, {"format", "version", "inputs", "denominators", *numbers}, where)
+    return document
+
+
+def mechanism_payload(
+    document: dict[str, object], where: str
+) -> tuple[tuple[str, ...], tuple[str, ...], Columns, tuple[int, ...]]:
+    """(inputs, outputs, columns, denominators) of the object of a mechanism file of version 1. Raises InputError."""
+    inputs = names_of(document["inputs"], f"{where}: inputs")
     return (
-        tuple(map(str, inputs)),
-        tuple(map(str, outputs)),
-        [_column(value, len(inputs), f"{where}: columns[{y}]") for y, value in enumerate(columns)],
-        tuple(_natural(value, f"{where}: denominators") for value in denominators),
+        inputs,
+        names_of(document["outputs"], f"{where}: outputs"),
+        columns_of(document["columns"], len(inputs), f"{where}: columns"),
+        naturals_of(document["denominators"], f"{where}: denominators"),
     )
+
+
+def check_keys(document: dict[str, object], keys: set[str], where: str) -> None:
+    """Raise InputError unless `document` has exactly these keys."""
+    if set(document) != keys:
+        raise InputError(f"keys missing or unknown: {', '.join(sorted(keys ^ set(document)))}", where)
+
+
+def names_of(value: object, where: str) -> tuple[str, ...]:
+    """A list of labels as it stands in a file. Raises InputError."""
+    found = _listing(value, where)
+    for label in found:
+        if not isinstance(label, str):
+            raise InputError(f"label {label!r:.40} is not a string", where)
+    return tuple(map(str, found))
+
+
+def naturals_of(value: object, where: str) -> tuple[int, ...]:
+    """A list of integers in strings. Raises InputError."""
+    return tuple(_natural(number, where) for number in _listing(value, where))
+
+
+def columns_of(value: object, size: int, where: str) -> Columns:
+    """The columns of a mechanism of `size` inputs. Raises InputError."""
+    return [_column(one, size, f"{where}[{y}]") for y, one in enumerate(_listing(value, where))]
 
 
 def _small_int(text: str) -> int:

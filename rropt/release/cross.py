@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError
-from rropt.priors import clean_labels
+from rropt.errors import InputError, shown
+from rropt.exact import rational
+from rropt.io.arguments import checked
+from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels
 
 SEPARATOR = ", "
 LARGEST_PRODUCT = 1 << 24
@@ -38,6 +40,7 @@ def split(label: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
+@checked
 @dataclass(frozen=True, init=False)
 class CrossClassification:
     """The combinations that can occur of several columns' values, as labels of a mechanism's inputs and outputs.
@@ -81,16 +84,21 @@ class CrossClassification:
         return tuple(map(joined, self.combinations))
 
     def counts(self, table: Any) -> dict[str, int]:
-        """Counts by label, for `Prior.from_counts`, from an array of counts with one axis a column.
+        """Counts by label, for `Prior.from_counts`, from an array of counts with one axis a column, or from counts with
+        labels: a data frame for two columns, a mapping or Series by tuples of labels (those left out count 0).
 
         Raises InputError for another shape, and where an impossible combination was counted.
         """
         shape = tuple(map(len, self.parts))
-        given = np.asarray(table)
+        where = "cross-classification"
+        try:
+            given = self._place(table) if has_labels(table) else np.asarray(table)
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError("it is not a table of counts", where, f"give integers, {shape}") from None
         if given.shape != shape or given.dtype.kind not in "iu":
-            raise InputError(
-                f"counts of shape {given.shape}, dtype {given.dtype}", "cross-classification", f"give integers, {shape}"
-            )
+            raise InputError(f"counts of shape {given.shape}, dtype {given.dtype}", where, f"give integers, {shape}")
         found = {
             joined(names): int(given[at])
             for at, names in zip(np.ndindex(shape), product(*self.parts), strict=True)
@@ -102,23 +110,40 @@ class CrossClassification:
             raise InputError(
                 f"{sum(found[label] for label in wrong):,} counted in impossible combinations, as {wrong[0]!r}",
                 "cross-classification",
-                "correct the records, or do not call it impossible",
+                "correct the records, or do not declare it impossible",
             )
         return possible | found
+
+    def _place(self, table: Any) -> np.ndarray:
+        """Counts with labels as an array with one axis a column."""
+        where = "cross-classification"
+        if len(self.parts) == 2 and has_axes(table, where) == 2:
+            return np.asarray(Table.read(table, where).of(*self.parts, where))
+        read = Numbers.read(table, where)
+        cells = {label: at for at, label in zip(np.ndindex(*map(len, self.parts)), product(*self.parts), strict=True)}
+        found = np.zeros(tuple(map(len, self.parts)), dtype=np.int64)
+        for key, number in zip(read.keys or (), read.values, strict=True):
+            cell = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
+            if cell not in cells:
+                raise InputError(f"{shown(key)} is not a combination of labels", where, f"name {', '.join(self.names)}")
+            if rational(number, where).denominator != 1:
+                raise InputError(f"{shown(number)} is not a whole number", where, "give counts")
+            found[cells[cell]] += int(number)
+        return found
 
 
 def _pattern(given: Any, names: tuple[str, ...], parts: tuple[tuple[str, ...], ...]) -> dict[int, frozenset[str]]:
     """The labels that a pattern names, by position of their column."""
     if not isinstance(given, Mapping) or not given:
-        raise InputError(f"{given!r} is no pattern", "impossible", 'give {"column": "label", ...}')
+        raise InputError(f"{given!r} is not a pattern", "impossible", 'give {"column": "label", ...}')
     found = {}
     for name, value in given.items():
         if name not in names:
-            raise InputError(f"{name!r} is no column", "impossible", f"they are {', '.join(names)}")
+            raise InputError(f"{name!r} is not a column", "impossible", f"they are {', '.join(names)}")
         at = names.index(name)
         labels = frozenset(map(str, value if isinstance(value, (list, tuple, set, frozenset)) else [value]))
         unknown = sorted(labels - set(parts[at]))
         if unknown:
-            raise InputError(f"{unknown[0]!r} is no label of column {name!r}", "impossible", "check the spelling")
+            raise InputError(f"{unknown[0]!r} is not a label of column {name!r}", "impossible", "check the spelling")
         found[at] = labels
     return found

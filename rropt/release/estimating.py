@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -12,16 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.errors import InputError
-from rropt.release.facade import table_of
-from rropt.release.plan import explicit
+from rropt.io.arguments import checked
+from rropt.release.facade import counted_of
+from rropt.release.plan import ProtectedColumn, explicit
 
 if TYPE_CHECKING:
-    from rropt.inference.estimate import Estimate
+    from rropt.mechanisms.estimators.estimate import Estimate
+    from rropt.release.tables.counting import Counted
 
 LARGEST = 1 << 24
 """Most cells of the joint matrix of several columns."""
 
 
+@checked
 def estimate_file(
     file: str | os.PathLike[str],
     columns: Mapping[str | tuple[str, ...], Any],
@@ -32,19 +36,52 @@ def estimate_file(
     """The frequencies of what was protected, from a released file.
 
     `columns` maps each released column to its mechanism; of several, perturbed independently, the joint frequencies
-    are estimated, with categories "a, b" (the first column major) and the Kronecker product of the matrices. `method`
-    as `Mechanism.estimate`, `where` and `delimiter` as `counts_of`. Raises InputError.
+    are estimated, with categories "a, b" (the first column major) and the Kronecker product of the matrices. A column
+    with a mechanism for each stratum is mapped to all of them, `{stratum: mechanism}`, or to its `ProtectedColumn`: the
+    strata are then pooled, each by its own mechanism, unless `where` names one. `method` as `Mechanism.estimate`,
+    `where` and `delimiter` as `counts_of`. Counts that cannot come from the mechanism are a warning of the estimate.
+    Raises InputError.
     """
-    mechanisms = [explicit(one, "estimate") for one in columns.values()]
-    cells = math.prod(k * m for k, m in (one.shape for one in mechanisms))
-    if len(mechanisms) > 1 and cells > LARGEST:
+    cells = math.prod(_largest(one) for one in columns.values())
+    if len(columns) > 1 and cells > LARGEST:
         raise InputError(f"their joint matrix has {cells:,} cells", "estimate", "take fewer columns at a time")
-    counts = table_of(file, columns, where, delimiter)
-    if len(mechanisms) == 1:
-        return mechanisms[0].estimate(counts, method)
-    from rropt.inference.recover import recover
+    found = counted_of(file, columns, where, delimiter)
+    if where and not any(table.any() for table in found.tables):
+        asked = ", ".join(f"{name}={value}" for name, value in where.items())
+        raise InputError(f"none of its records has {asked}", str(file), "give a value that stands in that column")
+    from rropt.mechanisms.estimators.recover import Sample, recover_strata
 
-    matrix = reduce(np.kron, [one.matrix for one in mechanisms])
-    inputs = tuple(", ".join(labels) for labels in product(*(one.inputs for one in mechanisms)))
-    outputs = tuple(", ".join(labels) for labels in product(*(one.outputs for one in mechanisms)))
-    return recover(matrix, counts.ravel(), inputs, outputs, method)
+    samples = []
+    for cell, table in zip(found.cells, found.tables, strict=True):
+        mechanisms = list(cell.axes.values())
+        matrix = reduce(np.kron, [one.matrix for one in mechanisms])
+        labels = product(*(one.inputs for one in mechanisms))
+        inputs = mechanisms[0].inputs if len(mechanisms) == 1 else tuple(", ".join(one) for one in labels)
+        samples.append(Sample(matrix, table.ravel().astype(np.float64), inputs))
+    made = recover_strata(samples, method)
+    return replace(made, warnings=tuple(_misfits(found)), notes=found.notes)
+
+
+def _largest(given: Any) -> int:
+    """The cells of a mechanism, or of the largest of all strata."""
+    if isinstance(given, ProtectedColumn):
+        made = [one for _, one in given.strata]
+    else:
+        made = [explicit(one, "estimate") for one in (given.values() if isinstance(given, Mapping) else [given])]
+    return max(math.prod(one.shape) for one in made)
+
+
+def _misfits(found: Counted) -> Iterator[str]:
+    """Counts that cannot come from their mechanism, column by column and stratum by stratum."""
+    from rropt.mechanisms.estimators.fit import misfit
+    from rropt.mechanisms.estimators.recover import CAUSES
+
+    tests = sum(len(cell.axes) for cell in found.cells)
+    likely = "the manifest names this mechanism: report this, the draw may be damaged" if found.vouched else CAUSES
+    for cell, table in zip(found.cells, found.tables, strict=True):
+        within = "".join(f", {name}={value}" for name, value in cell.key)
+        for at, (columns, mechanism) in enumerate(cell.axes.items()):
+            counts = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis != at)).astype(np.float64)
+            wrong = misfit(mechanism.matrix, counts, mechanism.outputs, tests) if counts.any() else ""
+            if wrong:
+                yield f"{', '.join(columns)}{within}: {wrong}; {likely}"

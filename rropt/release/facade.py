@@ -1,4 +1,4 @@
-"""What callers use; the packages that it needs are loaded when it is called."""
+"""The public functions of releases; the packages that they need are loaded when they are called."""
 
 from __future__ import annotations
 
@@ -10,34 +10,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.errors import InputError
-from rropt.files import named_path
-from rropt.mechanisms.mechanism import Mechanism
-from rropt.release.extras import need
-from rropt.release.plan import ProtectedColumn, Release, explicit
-from rropt.sampling import Source
+from rropt.io.arguments import checked
+from rropt.io.files import named_path
+from rropt.mechanisms.sampling import Source
+from rropt.release.plan import ProtectedColumn, Release
+from rropt.release.tables.extras import need
 
 if TYPE_CHECKING:
     from rropt.release.folder import FolderReleased
     from rropt.release.run import Released
+    from rropt.release.tables.counting import Counted
 
 EXTRA = "tables"
 
 
+@checked
 def release_table(table: Any, release: Release | ProtectedColumn, source: Source | None = None) -> Any:
     """Protect a table in memory: pandas, polars or pyarrow in, the same out.
 
     The domain is that of the mechanisms: text means itself, an integer its decimal text; codes of a categorical column
-    mean nothing. Missing and unknown values are an error that counts and lists them, unless the release says which
-    label they are read as. Columns keep their order and, where all outputs are integers too, their type. Every call
+    are not used. Missing and unknown values are an error that counts and lists them, unless the release declares
+    a label for them. Columns keep their order and, where all outputs are integers too, their type. Every call
     draws anew: releasing a table twice leaks twice as much. `source` is for tests. Raises InputError.
     """
     need("pyarrow", EXTRA)
     need("narwhals", EXTRA)
-    from rropt.release.tables import protected_table
+    from rropt.release.tables.frames import protected_table
 
     return protected_table(table, _as_release(release), source)
 
 
+@checked
 def release_file(
     data: str | os.PathLike[str],
     release: Release | ProtectedColumn,
@@ -45,24 +48,37 @@ def release_file(
     force: bool = False,
     delimiter: str | None = None,
     monitor: Callable[[int, int | None], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    population: str | None = None,
 ) -> Released:
     """Protect a file (.csv, .tsv, .parquet, .arrow) in constant memory, and write a manifest beside the result.
 
-    `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It appears under its name
-    whole or not at all. A ledger beside the data remembers every draw: what was released before, or was interrupted
-    while it was drawn, is refused without `force`, because a second draw leaks more. What differs from `release_table`:
-    in text files every value is text, and an empty one is missing. `monitor` is told rows done and rows in all (None
-    where that is not known). Raises InputError; then nothing has changed.
+    `output` is of the same format; by default it is DATA.protected.SUFFIX beside the data. It is written whole
+    or not at all. A ledger beside the data records every draw: what was released before, or was interrupted
+    while it was drawn, is refused without `force`, because a second draw leaks more; so is a column that is randomised
+    in one release and unchanged in another. `ledger` is a file in which the draw is recorded too: it is needed where
+    the folder of the data cannot be written. All draws of a ledger count, also those from another state of the data,
+    except where two releases name different `population`s: only do so where no person is in both. What differs from
+    `release_table`:
+    in text files every value is text, and an empty one is missing. `monitor` is called with the rows done and the
+    rows in all (None where that is not known); `warn`, before the draw, with cautions (Python warnings where it is left
+    out): columns that reveal a protected one, designs that identify no frequencies, levels that add up. Raises
+    InputError; then nothing has changed.
     """
     need("pyarrow", EXTRA)
-    from rropt.release.run import FileRelease, default_output
+    from rropt.release.run import FileRelease, default_output, warn_python
 
     source = named_path(data)
     target = default_output(source) if output is None else named_path(output)
     monitor = monitor or (lambda done, total: None)
-    return FileRelease(source, _as_release(release), target, force, delimiter, monitor).run()
+    given, kept = _as_release(release), None if ledger is None else named_path(ledger)
+    warn = warn or warn_python
+    people = _population(population)
+    return FileRelease(source, given, target, force, delimiter, monitor, warn, kept, people).run()
 
 
+@checked
 def release_folder(
     data: str | os.PathLike[str],
     release: Release | ProtectedColumn,
@@ -70,33 +86,45 @@ def release_folder(
     workers: int = 1,
     scheduler: str | None = None,
     report: Callable[[int, int, int], None] = lambda done, standing, total: None,
+    ledger: str | os.PathLike[str] | None = None,
+    population: str | None = None,
 ) -> FolderReleased:
     """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does: a file is the unit.
 
-    Results go to the same names below `output`, by default DATA.protected beside the folder. All files are looked at
+    Results go to the same names below `output`, by default DATA.protected beside the folder. All files are examined
     before the first draw. `workers` processes work, or the Dask cluster at `scheduler` (extra `cluster`), whose workers
     must see the same folders; only paths and the mechanisms go over the network. A file whose very release stands there
     already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
-    others go on, because whatever runs it again, a scheduler too, must not draw a second time. `report(done, standing,
-    total)` is told of files. Raises InputError; then nothing was drawn.
+    others go on, because no second run, of a scheduler either, may draw again. `population` and
+    `ledger`, here a folder with a ledger for each file, are as in `release_file`. `report(done, standing, total)`
+    is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     from rropt.release.folder import release_all
 
     source = named_path(data)
     target = _beside(source) if output is None else named_path(output)
-    return release_all(source, _as_release(release), target, workers, scheduler, report)
+    kept = None if ledger is None else named_path(ledger)
+    return release_all(source, _as_release(release), target, workers, scheduler, report, kept, _population(population))
+
+
+def _population(name: str | None) -> str:
+    """The name of a population as the ledger writes it, "" where none is given. Raises InputError."""
+    if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable()):
+        raise InputError(f"{name!r} is not a name", "population", "give a name of printable letters")
+    return name or ""
 
 
 def _beside(folder: Path) -> Path:
-    """Where the releases of a folder go that nothing else is said of."""
+    """The default place for the releases of a folder."""
     whole = folder.resolve()
     if not whole.name:
-        raise InputError("nothing can stand beside it", str(folder), "say where the releases go")
+        raise InputError("a folder beside it cannot be made", str(folder), "give --output")
     # "." and ".." have no name of their own.
     return (folder if folder.name not in ("", "..") else whole).with_name(f"{whole.name}.protected")
 
 
+@checked
 def counts_of(
     file: str | os.PathLike[str],
     column: str | tuple[str, ...],
@@ -107,13 +135,14 @@ def counts_of(
     """How often each output of `mechanism` stands in a column of a released file: m int64, in the outputs' order.
 
     `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
-    of other columns, `{"region": "north"}`: for a column with a mechanism for each stratum. Where a manifest stands
-    beside the file, file and mechanism must be those of the release. Raises InputError that counts and lists values
-    that are no outputs.
+    of other columns, `{"region": "north"}`: also the stratum, for a column with a mechanism for each. A folder of
+    .parquet files that was released is counted as one. Where a manifest stands beside the file, file and mechanism must
+    be those of the release, stratum by stratum. Raises InputError that counts and lists values that are not outputs.
     """
-    return table_of(file, {column: mechanism}, where, delimiter)
+    return _one_table(file, {column: mechanism}, where, delimiter)
 
 
+@checked
 def table_of(
     file: str | os.PathLike[str],
     columns: Mapping[str | tuple[str, ...], Any],
@@ -122,18 +151,45 @@ def table_of(
 ) -> np.ndarray:
     """The joint counts of several released columns: `columns` maps each to its mechanism, and is one axis each of the
     int64 result. As `counts_of` otherwise."""
+    return _one_table(file, columns, where, delimiter)
+
+
+def _one_table(
+    file: str | os.PathLike[str],
+    columns: Mapping[str | tuple[str, ...], Any],
+    where: Mapping[str, str] | None,
+    delimiter: str | None,
+) -> np.ndarray:
+    """`table_of` without a reading of its arguments: an error in them names the function that was called."""
+    found = counted_of(file, columns, where, delimiter)
+    if len(found.cells) > 1:
+        raise InputError(
+            f"its records were drawn by the mechanisms of {len(found.cells)} strata, whose counts do not add up",
+            str(file),
+            "count one of them with where={column: value}, or give all to estimate_file",
+        )
+    return found.tables[0]
+
+
+def counted_of(
+    file: str | os.PathLike[str],
+    columns: Mapping[str | tuple[str, ...], Any],
+    where: Mapping[str, str] | None,
+    delimiter: str | None,
+) -> Counted:
+    """As `table_of`, with one table a stratum where strata of mechanisms are given, and what else is known."""
     need("pyarrow", EXTRA)
-    from rropt.release.counting import count_table
+    from rropt.release.tables.counting import count_released
 
     if not columns:
         raise InputError("no column is named", "counts", "give at least one")
-    axes: dict[str | tuple[str, ...], Mechanism] = {name: explicit(one, "counts") for name, one in columns.items()}
-    return count_table(named_path(file), axes, where or {}, delimiter)
+    axes = {(name,) if isinstance(name, str) else tuple(name): one for name, one in columns.items()}
+    return count_released(named_path(file), axes, where or {}, delimiter)
 
 
 def _as_release(given: Release | ProtectedColumn) -> Release:
     if isinstance(given, ProtectedColumn):
         return Release(given)
     if not isinstance(given, Release):
-        raise InputError(f"{type(given).__name__} is no release", "release", "give a Release or a ProtectedColumn")
+        raise InputError(f"{type(given).__name__} is not a release", "release", "give a Release or a ProtectedColumn")
     return given

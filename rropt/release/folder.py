@@ -1,8 +1,8 @@
 """Releases of folders: every file by itself, in processes or on a Dask cluster, none of them drawn twice.
 
-What keeps a second draw away is the ledger beside each file and not the bookkeeping of whoever distributes the work: a
+A second draw is prevented by the ledger beside each file, not by the scheduler of the work: a
 file that is tried again, by the same command or by a scheduler that lost a worker, finds its own release standing (then
-nothing happens), or an interrupted one (then it is refused), or another process at it (then that one goes on).
+nothing happens), or an interrupted one (then it is refused), or another process that releases it (which continues).
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rropt.errors import InputError
-from rropt.files import folders, named_path
-from rropt.parallel import checked_workers, spread
+from rropt.io.files import folders, named_path
+from rropt.io.processes import checked_workers, spread
+from rropt.release import ledger as ledgers
 from rropt.release.plan import Release
 from rropt.release.run import FileRelease
 
@@ -27,7 +28,7 @@ Report = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of one file, by its path below the folder: `state` is "released" (drawn now), "standing" (drawn
+    """The result of one file, by its path below the folder: `state` is "released" (drawn now), "standing" (drawn
     before, and nothing now), "refused" or "failed", and `note` says why. `rows` and `epsilon` are its manifest's
     (epsilon None where it is infinite, or where there is no release)."""
 
@@ -40,7 +41,7 @@ class FileOutcome:
 
 @dataclass(frozen=True)
 class FolderReleased:
-    """What became of a folder's files, in the order of their names; `output` is the folder of the releases."""
+    """The results of a folder's files, in the order of their names; `output` is the folder of the releases."""
 
     output: Path
     files: tuple[FileOutcome, ...]
@@ -71,22 +72,48 @@ class _Task:
     data: Path
     output: Path
     release: Release
+    ledger: Path | None
+    population: str
+
+    def work(self, warn: Callable[[str], None]) -> FileRelease:
+        """The release of the file. Raises InputError."""
+        own = (self.data, self.release, self.output, False, None, _silent, warn, self.ledger, self.population)
+        return FileRelease(*own)
 
 
 def release_all(
-    data: Path, release: Release, output: Path, workers: int, scheduler: str | None, report: Report
+    data: Path,
+    release: Release,
+    output: Path,
+    workers: int,
+    scheduler: str | None,
+    report: Report,
+    ledger: Path | None = None,
+    population: str = "",
 ) -> FolderReleased:
     """Release the files of the folder `data`; see `rropt.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
     source, target = data.resolve(), output.resolve()
-    tasks = [_Task(name, named_path(source / name), target / name, release) for name in _names(data, output)]
+    kept = None if ledger is None else ledger.resolve()
+    tasks = [
+        _Task(
+            name,
+            named_path(source / name),
+            target / name,
+            release,
+            None if kept is None else kept / f"{name}{ledgers.SUFFIX}",
+            population,
+        )
+        for name in _names(data, output)
+    ]
     for task in tasks:
-        # What is wrong with a file's columns is said before anything is drawn from another one.
-        FileRelease(task.data, release, task.output, False, None, _silent)
+        # Errors in a file's columns are raised before anything is drawn from another one.
+        task.work(_unheard)
     found: dict[int, FileOutcome] = {}
     standing = 0
     report(0, 0, len(tasks))
-    with folders(task.output.parent for task in tasks), closing(spread(_work, tasks, workers, scheduler)) as stream:
+    places = [place.parent for task in tasks for place in (task.output, task.ledger) if place is not None]
+    with folders(places), closing(spread(_work, tasks, workers, scheduler)) as stream:
         for at, outcome in stream:
             found[at] = outcome
             standing += outcome.state == "standing"
@@ -95,28 +122,40 @@ def release_all(
 
 
 def _silent(done: int, total: int | None) -> None:
-    """Nobody watches the rows of one file."""
+    """The rows of one file are not monitored."""
+
+
+def _unheard(caution: str) -> None:
+    """Cautions before the draw are not shown."""
 
 
 def _names(data: Path, output: Path) -> list[str]:
-    if not data.is_dir():
-        raise InputError("it is no folder", str(data), "give a folder of .parquet files")
+    names = parquet_names(data)
     if output.resolve() == data.resolve() or data.resolve() in output.resolve().parents:
         raise InputError("it is in the folder of the data", str(output), "choose a folder beside it")
     if output.exists() and not output.is_dir():
-        raise InputError("it is there and no folder", str(output), "choose another place")
-    files = (path for path in data.rglob("*") if path.suffix.lower() == SUFFIX and path.is_file())
-    names = sorted(path.relative_to(data).as_posix() for path in files)
+        raise InputError("it exists and is not a folder", str(output), "choose another place")
+    return names
+
+
+def parquet_names(folder: Path) -> list[str]:
+    """The .parquet files of a folder, and of the folders in it, by their paths below it; hidden ones are left out.
+    Raises InputError where there is none."""
+    if not folder.is_dir():
+        raise InputError("it is not a folder", str(folder), "give a folder of .parquet files")
+    files = (path for path in folder.rglob("*") if path.suffix.lower() == SUFFIX and path.is_file())
+    names = sorted(path.relative_to(folder).as_posix() for path in files)
     names = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
     if not names:
-        raise InputError(f"it has no {SUFFIX} file", str(data), "give a folder of .parquet files")
+        raise InputError(f"it does not have a {SUFFIX} file", str(folder), "give a folder of .parquet files")
     return names
 
 
 def _one(task: _Task) -> FileOutcome:
-    """Release one file. Never raises for what is wrong with it: the others go on."""
+    """Release one file. Does not raise for errors of this file: the others are released."""
     try:
-        made = FileRelease(task.data, task.release, task.output, False, None, _silent).run(standing=True)
+        cautions: list[str] = []
+        made = task.work(cautions.append).run(standing=True)
     except InputError as error:
         return FileOutcome(task.name, "refused", note=str(error))
     except OSError as error:
@@ -126,7 +165,7 @@ def _one(task: _Task) -> FileOutcome:
         "released" if made.drawn else "standing",
         made.manifest["rows"],
         made.manifest["epsilon"],
-        "; ".join(made.notes),
+        "; ".join((*cautions, *made.notes)),
     )
 
 

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rropt.errors import InputError
+from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.sampling.labels import relabel
 from rropt.problem import Problem
 from rropt.release.cross import joined
-from rropt.release.extras import need
 from rropt.release.plan import explicit
 from rropt.release.provenance import load_mechanism
-from rropt.sampling.labels import relabel
+from rropt.release.tables.extras import need
 
 if TYPE_CHECKING:
-    from rropt.inference.estimate import Estimate
+    from rropt.mechanisms.estimators.estimate import Estimate
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
-except ImportError:  # said when one is made, so that the name itself can be had without scikit-learn
+except ImportError:  # raised when one is made, so that the name can be imported without scikit-learn
     BaseEstimator = TransformerMixin = None
 
 _BASES: tuple[type, ...] = (object,) if BaseEstimator is None else (TransformerMixin, BaseEstimator)
 
 
+@checked
 class RandomizedColumn(*_BASES):  # type: ignore[misc]
     """Randomises one categorical column, or several jointly, before anything is learnt from it.
 
@@ -47,17 +50,15 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         self.problem = problem
 
     def fit(self, X: Any, y: Any = None) -> RandomizedColumn:
-        """Find the mechanism and note the columns of X; its values are not looked at. Raises InputError."""
+        """Find the mechanism and note the columns of X; its values are not used. Raises InputError."""
         from rropt.release.privacy import epsilon_above
 
         if (self.mechanism is None) == (self.problem is None):
-            raise InputError(
-                "give either mechanism or problem", "RandomizedColumn", "one of the two decides the design"
-            )
+            raise InputError("give either mechanism or problem", "RandomizedColumn", "exactly one of the two is needed")
         if self.problem is not None:
             if not isinstance(self.problem, Problem):
                 raise InputError(
-                    f"{type(self.problem).__name__} is no Problem", "RandomizedColumn", "give rr.Problem(...)"
+                    f"{type(self.problem).__name__} is not a Problem", "RandomizedColumn", "give rr.Problem(...)"
                 )
             solution = self.problem.solve()
             if solution.mechanism is None:
@@ -76,16 +77,16 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
 
     def transform(self, X: Any) -> np.ndarray:
         """Draw: an n x 1 array of output labels. Raises InputError that counts and lists unknown and missing values."""
-        return self._drawn(self._fitted(), X)
+        return self._draw(self._fit(), X)
 
-    def _fitted(self) -> Mechanism:
+    def _fit(self) -> Mechanism:
         if not hasattr(self, "mechanism_"):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError("this RandomizedColumn is not fitted; call fit first")
         return self.mechanism_
 
-    def _drawn(self, mechanism: Mechanism, X: Any) -> np.ndarray:
+    def _draw(self, mechanism: Mechanism, X: Any) -> np.ndarray:
         columns = _columns(X)
         if len(columns) != self.n_features_in_:
             raise InputError(f"it has {len(columns)} columns, not {self.n_features_in_}", "X", "give those of fit")
@@ -98,22 +99,23 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         return np.asarray(drawn, dtype=object).reshape(-1, 1)
 
     def estimate(self, X: Any, method: str = "unbiased", **options: Any) -> Estimate:
-        """The frequencies of the true values, with errors, from transformed ones: the inverse in expectation, which no
-        single record has. `X` is n x 1, as `transform` returns it; `method` and `options` as `Mechanism.estimate`."""
-        mechanism = self._fitted()
+        """The frequencies of the true values, with errors, from transformed ones: the inverse in expectation, which
+        does not exist for single records. `X` is n x 1, as `transform` returns it; `method` and `options` as
+        `Mechanism.estimate`."""
+        mechanism = self._fit()
         columns = _columns(X)
         if len(columns) != 1:
             raise InputError(f"it has {len(columns)} columns", "X", "give the one that transform returned")
         place = {label: y for y, label in enumerate(mechanism.outputs)}
         unknown = sorted({str(value) for value in columns[0].tolist() if value not in place})
         if unknown:
-            raise InputError(f"{unknown[0]!r} is no output of the mechanism", "X", "give what transform returned")
+            raise InputError(f"{unknown[0]!r} is not an output of the mechanism", "X", "give what transform returned")
         found = np.array([place[value] for value in columns[0].tolist()], dtype=np.intp)
         return mechanism.estimate(np.bincount(found, minlength=len(place)), method, **options)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Sequence[object] | None = None) -> np.ndarray:
         """The name of the one output column: that of the input, or of all inputs joined by "_"."""
-        self._fitted()
+        self._fit()
         names = input_features if input_features is not None else getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{at}" for at in range(self.n_features_in_)]
@@ -140,7 +142,7 @@ def _columns(X: Any) -> list[np.ndarray]:
 
 
 def _joint(parts: tuple[Any, ...]) -> str | None:
-    """The joint label of one record; None, which is unknown, where a part can be no label."""
+    """The joint label of one record; None, which is unknown, where a part can be not a label."""
     plain = [
         part if isinstance(part, str) else str(int(part))
         for part in parts

@@ -1,175 +1,308 @@
-"""The ledger of a data file: what was ever drawn from it, written down before the first draw.
+"""The ledger of a data file: a record of all draws from it, written before the first random word.
 
-It is a file of lines beside the data, `DATA.ledger.jsonl`, and belongs to the data: it holds their hash, by which
-whoever knows all records but one could guess that one. A line says "drawing" from before the first random word until
-the output stands under its name; then the word is overwritten in place, which a full disk allows too. A line that
-still says "drawing" when nobody holds the lock is a release that died.
+It stands beside the data, `DATA.ledger`, and is as confidential as the data: it holds their hash, from which anyone who
+knows all records but one could guess that one. A release is "drawing" from before the first random word until its
+output stands under its name. A release that is "drawing" while no process writes its partial file was interrupted.
+
+All draws of a ledger are of the same people, unless their releases name two populations that are declared disjoint.
+`rropt.release.storage.database` stores the ledger; the rest of this module does not depend on its format.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
+import math
 import os
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.files import lock_alone
+from rropt.exact import log_enclosure
+from rropt.release.manifest import file_sha256, read_manifest
+from rropt.release.privacy import parity_of, together
+from rropt.release.storage.database import ABANDONED, DRAWING, RELEASED, UNIT, LedgerFile, older
 
-SUFFIX = ".ledger.jsonl"
-DRAWING, RELEASED = '"drawing" ', '"released"'
-"""The words of a state, of one length."""
-_HEAD = '{"state":'
+SUFFIX = ".ledger"
+_TEXTS = ("release", "time", "data", "sha256", "plan", "output", "temporary")
+_IDENTITY = re.compile(r"[0-9a-f]{16}")
+
+
+def temporary_name(output: Path, identity: str) -> str:
+    """The name under which the output of the release `identity` is drawn, in the folder of the output."""
+    return f".{output.name}.{identity}.tmp"
+
+
+def level_of(parity: Fraction | float) -> int | None:
+    """The log of a parity in units of the ledger, rounded up; None for an infinite one."""
+    return None if isinstance(parity, float) else math.ceil(log_enclosure(parity).upper / UNIT)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One release: `told` is the line's object, `offset` where the line begins (-1 in a ledger that is only read)."""
+    """One release: `content` is its object in the ledger, `files` are the ledgers that record it."""
 
-    told: dict[str, Any]
-    offset: int
-
-    @property
-    def finished(self) -> bool:
-        """Whether its output stood under its name."""
-        return bool(self.told["state"] == "released")
+    content: dict[str, Any]
+    finished: bool
+    files: tuple[LedgerFile, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the data that were drawn from."""
-        return tuple(name for one in self.told["columns"] for name in one["columns"])
+        return tuple(name for one in self.content["columns"] for name in one["columns"])
 
     @property
     def parities(self) -> list[Fraction | float]:
-        """What each protected column gave away."""
-        texts = [one["parity"] for one in self.told["columns"]]
-        return [float("inf") if text == "infinite" else Fraction(text) for text in texts]
+        """The parity of each protected column."""
+        return [parity_of(one["parity"]) for one in self.content["columns"]]
 
+    @property
+    def raw(self) -> frozenset[str] | None:
+        """The columns of the data that were released unchanged; None where an older version did not record them."""
+        return None if "raw" not in self.content else frozenset(self.content["raw"])
 
-def _locked(place: Path, data: Path) -> int:
-    """The open file at `place`, which is made where it is not there. Raises InputError where another holds it."""
-    while True:
-        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+    @property
+    def population(self) -> str:
+        """The population of its records, "" where none was named."""
+        return str(self.content.get("population", ""))
+
+    @property
+    def partial(self) -> Path:
+        """Where its output stood while it was drawn."""
+        return Path(self.content["output"]).parent / str(self.content["temporary"])
+
+    def shown(self) -> frozenset[str] | None:
+        """The columns that it released unchanged, by the ledger or else its manifest; None where neither records
+        them."""
+        if self.raw is not None:
+            return self.raw
         try:
-            if not lock_alone(handle):
-                raise InputError("another process is releasing this data now", str(data), "wait until it is done")
-            # Between opening and locking, another process may have removed its own, which was left empty.
-            if os.path.samestat(os.fstat(handle), os.stat(place)):
-                return handle
-        except FileNotFoundError:
-            pass
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
+            found = read_manifest(Path(self.content["output"])) or {}
+        except InputError:
+            return None
+        columns = found.get("unprotected") if found.get("release") == self.content["release"] else None
+        return frozenset(map(str, columns)) if isinstance(columns, list) else None
 
 
-def sync_folder(folder: Path) -> None:
-    """Make sure that names in `folder` outlive a loss of power, where the system can."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def level_among(entry: Entry, others: Iterable[Entry]) -> int | None:
+    """The level of a draw of an older version. It is infinite where one of two releases of these people shows a column
+    unchanged, or may show it, and the other one protects that column."""
+    for other in others:
+        same_people = "" in (entry.population, other.population) or entry.population == other.population
+        for one, two in ((entry, other), (other, entry)):
+            shown = set(two.columns) - set(one.columns) if one.raw is None else one.raw
+            if same_people and shown & set(two.columns):
+                return None
+    return level_of(together(entry.parities))
+
+
+def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
+    """A draw as an entry. Raises InputError for an object that rropt does not write."""
+    entry = Entry({key: value for key, value in content.items() if key not in ("event", "state", "level")}, False)
+    try:
+        texts = [*(content[key] for key in _TEXTS), *(entry.raw or ()), *entry.columns]
+        lists = [content["columns"], content.get("raw", []), *(one["columns"] for one in content["columns"])]
+        if not all(isinstance(one, list) for one in lists):
+            raise ValueError
+        if not all(isinstance(text, str) and "\0" not in text for text in (*texts, content.get("population", ""))):
+            raise ValueError
+        _ = entry.parities
+        # rropt removes and renames only files that it made itself, whatever the ledger says.
+        name, identity = content["temporary"], content["release"]
+        own = re.fullmatch(rf"\.[^/\\]+\.{identity}\.tmp", name) if _IDENTITY.fullmatch(identity) else None
+        if own is None:
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"line {number} is not an entry", str(path), "restore that line: it records a draw") from None
+    return entry
+
+
+def read_entries(file: LedgerFile, found: dict[str, Entry]) -> None:
+    """Add to `found` the draws that a file records since it was last read, by their releases; draws that were withdrawn
+    are removed from it. Raises InputError."""
+    for number, content in enumerate(file.old, 1):
+        entry = _entry(content, number, file.old_path)
+        found.setdefault(entry.content["release"], Entry(entry.content, content["state"] == RELEASED, (file,)))
+    for event in file.read():
+        kind, release = event.get("event"), event.get("release")
+        if kind == DRAWING:
+            entry = _entry(event, file.seen, file.path)
+            if release in found and found[release].content != entry.content:
+                raise InputError(
+                    f"line {file.seen} differs from the record of release {release} in {file.old_path.name}",
+                    str(file.path),
+                    "restore both files from a copy",
+                )
+            found[release] = Entry(entry.content, False, (file,))
+        elif kind == RELEASED:
+            found[release] = Entry(found[release].content, True, (file,))
+        elif kind == ABANDONED:
+            del found[release]
 
 
 class Ledger:
-    """The ledger of `data`, open and locked; in the folder of `output` where that of the data cannot be written.
+    """The ledger of `data`: the file beside the data, with `elsewhere` that file too, and the ledgers of files in the
+    same folder with the same bytes (of SHA-256 `sha256`): copies, and other names of one file.
 
-    Raises InputError where it cannot be read or written, or another process holds it. Use it as a context.
+    `earlier` are all draws that any of them records. A draw is written to all; where the folder of the data cannot be
+    written, to `elsewhere` alone. Raises InputError where a file cannot be read or written. Use it as a context.
     """
 
-    def __init__(self, data: Path, output: Path) -> None:
-        places = dict.fromkeys(folder.resolve() / f"{data.name}{SUFFIX}" for folder in (data.parent, output.parent))
+    def __init__(self, data: Path, elsewhere: Path | None, sha256: str) -> None:
+        self._data, self._sha256 = data, sha256
+        self._own = data.with_name(data.name + SUFFIX).resolve()
+        self._elsewhere = None if elsewhere is None else elsewhere.resolve()
+        self._files: list[LedgerFile] = []
+        self._known: dict[LedgerFile, dict[str, Entry]] = {}
+        self._told: dict[str, Any] = {}
         self.earlier: list[Entry] = []
-        self._entry: Entry | None = None
-        for at, place in enumerate(places):
-            try:
-                self._handle = _locked(place, data)
-            except OSError as error:
-                if at + 1 == len(places):
-                    raise InputError(
-                        f"cannot write ({error.strerror})", str(place), "a release is written down before it is drawn"
-                    ) from None
-                if place.is_file():
-                    self.earlier += _entries(place.read_bytes(), place, -1)
-                continue
-            self.path = place
-            break
         try:
             self._read()
-            sync_folder(self.path.parent)
         except BaseException:
-            os.close(self._handle)
+            self.close()
             raise
+        self.path = self._files[0].path
+        self.beside = self._own in [file.path for file in self._files]
 
     def _read(self) -> None:
-        size = os.fstat(self._handle).st_size
-        data = os.pread(self._handle, size, 0) if hasattr(os, "pread") else self.path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        self.earlier += _entries(whole, self.path, 0)
-        self._end = len(whole)
-        if len(whole) < size:
-            # A line that a crash cut short: drawing begins only after it stands there whole.
-            os.ftruncate(self._handle, self._end)
+        """Open and read all files, as they are now."""
+        self.close()
+        places = dict.fromkeys([self._own] if self._elsewhere is None else [self._elsewhere, self._own])
+        copies = _ledgers_of_copies(self._data, self._sha256)
+        for place in dict.fromkeys([*places, *copies]):
+            self._open(place, self._elsewhere is not None and place != self._elsewhere)
+        self._collect()
+
+    def _open(self, place: Path, may_be_closed: bool) -> None:
+        """Open one file; where it cannot be written and `may_be_closed`, only for reading."""
+        try:
+            self._known[file := LedgerFile(place)] = {}
+            self._files.append(file)
+            return
+        except OSError as error:
+            if not may_be_closed:
+                remedy = "a draw is recorded before it begins: give --ledger PATH in a folder that is not public"
+                raise InputError(f"cannot write ({error.strerror})", str(place), remedy) from None
+        try:
+            self._known[LedgerFile(place, writable=False)] = {}
+        except OSError as error:
+            remedy = "it records what was drawn: ask its owner to release"
+            raise InputError(f"it cannot be read ({error.strerror})", str(place), remedy) from None
+
+    def _collect(self) -> None:
+        """Read the new lines of all files. A draw that two files record counts once."""
+        found: dict[str, Entry] = {}
+        for file, known in self._known.items():
+            read_entries(file, known)
+            for release, entry in known.items():
+                other = found.get(release, Entry(entry.content, False))
+                if other.content != entry.content:
+                    raise InputError(
+                        f"its record of release {release} differs from that in another ledger of this data",
+                        str(file.path),
+                        "restore the ledger from a copy",
+                    )
+                files = (*other.files, file) if file in self._files else other.files
+                found[release] = Entry(entry.content, entry.finished or other.finished, files)
+        self.earlier = list(found.values())
 
     def __enter__(self) -> Ledger:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._end == 0 and os.name == "posix":
-            self.path.unlink(missing_ok=True)
-        os.close(self._handle)
+        self.close()
 
-    def begin(self, told: dict[str, Any]) -> None:
-        """Write down that a release begins; it is on the disk when this returns. Raises InputError."""
-        rest = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-        line = f"{_HEAD}{DRAWING},{rest[1:]}\n".encode()
+    def close(self) -> None:
+        """Close all files."""
+        for file in self._known:
+            file.close()
+        self._files, self._known = [], {}
+
+    def counted(self, population: str) -> list[Entry]:
+        """The entries except those declared to be of another population than `population`."""
+        return [one for one in self.earlier if not population or one.population in ("", population)]
+
+    def refuse_above(self, population: str, parity: Fraction | float) -> None:
+        """Raise InputError where a draw of this parity, with the draws in the other ledgers, is above a ceiling."""
+        for file in self._files:
+            others = [level_of(together(one.parities)) for one in self.counted(population) if file not in one.files]
+            levels = [level_of(parity), *others]
+            file.refuse_above(population, None if None in levels else sum(filter(None, levels)))
+
+    @contextlib.contextmanager
+    def reserving(self) -> Iterator[None]:
+        """Read all files again and lock them against other writers. A draw that `begin` records inside is on the disk
+        in all of them when this ends, or in none. Raises InputError."""
+        self._read()
         try:
-            self._write(line, self._end)
-        except OSError as error:
-            os.ftruncate(self._handle, self._end)
-            raise InputError(f"cannot write ({error.strerror})", str(self.path), "make room, then try again") from None
-        self._entry = Entry({"state": "drawing", **told}, self._end)
-        self._end += len(line)
+            with contextlib.ExitStack() as stack:
+                # All processes lock in the same order, so that no two of them wait for each other.
+                for file in sorted(self._files, key=lambda one: one.path):
+                    stack.enter_context(self._writing(file))
+                self._collect()
+                yield
+        except BaseException as error:
+            if self._told:
+                self.abandon()
+            if isinstance(error, OSError):
+                place = error.filename or str(self.path)
+                raise InputError(f"cannot write ({error.strerror})", place, "make room, then try again") from None
+            raise
+
+    @contextlib.contextmanager
+    def _writing(self, file: LedgerFile) -> Iterator[None]:
+        """A transaction; lines of an older version are first moved into the database."""
+        known = self._known[file]
+        with file.transaction():
+            read_entries(file, known)
+            for content in file.old:
+                if (release := content["release"]) not in file.releases:
+                    entry = known[release]
+                    file.append({"event": DRAWING, **entry.content, "level": level_among(entry, known.values())})
+                    if entry.finished:
+                        file.append({"event": RELEASED, "release": release})
+            yield
+
+    def begin(self, content: dict[str, Any], parity: Fraction | float) -> None:
+        """Record that a release of this parity begins. Raises InputError where it is above a ceiling."""
+        for file in self._files:
+            file.append({"event": DRAWING, **content, "level": level_of(parity)})
+        self._told = content
 
     def finish(self, entry: Entry | None = None) -> None:
-        """Write down that the output of a release (of the one that was begun) stands under its name."""
-        entry = self._entry if entry is None else entry
-        assert entry is not None
-        if entry.offset >= 0:
-            self._write(RELEASED.encode(), entry.offset + len(_HEAD))
+        """Record that the output of a release (of the one that was begun) stands under its name. Raises OSError."""
+        release = self._told["release"] if entry is None else entry.content["release"]
+        for file in self._files if entry is None else entry.files:
+            with self._writing(file):
+                file.append({"event": RELEASED, "release": release})
 
     def abandon(self) -> None:
-        """Take back the release that was begun: nothing of it was left anywhere."""
-        assert self._entry is not None
-        self._end = self._entry.offset
-        os.ftruncate(self._handle, self._end)
-        os.fsync(self._handle)
-
-    def _write(self, data: bytes, at: int) -> None:
-        os.lseek(self._handle, at, os.SEEK_SET)
-        while data:
-            data = data[os.write(self._handle, data) :]
-        os.fsync(self._handle)
+        """Withdraw the release that was begun: none of its output left this process. Where that cannot be recorded, as
+        on a full disk, it counts as drawn."""
+        release = self._told["release"]
+        for file in self._files:
+            with contextlib.suppress(OSError, InputError):
+                if release in file.releases:
+                    file.abandon(release)
 
 
-def _entries(data: bytes, path: Path, origin: int) -> list[Entry]:
-    found = []
-    at = 0
-    for number, line in enumerate(data.splitlines(keepends=True), 1):
-        try:
-            told = json.loads(line)
-            entry = Entry(told, origin + at if origin >= 0 else -1)
-            if told["state"] not in ("drawing", "released") or not line.startswith(_HEAD.encode()):
-                raise ValueError
-            _ = entry.columns, entry.parities, told["data"], told["sha256"], told["release"], told["output"]
-            _ = told["plan"], told["temporary"], told["time"]
-        except (ValueError, KeyError, TypeError, ZeroDivisionError):
-            raise InputError(f"line {number} is no entry", str(path), "mend it: it says what was drawn") from None
-        found.append(entry)
-        at += len(line)
-    return found
+def _ledgers_of_copies(data: Path, sha256: str) -> list[Path]:
+    """The ledgers of the other files in the folder of `data` that hold the same bytes. Raises InputError for a file
+    that has a ledger and as many bytes, and cannot be read."""
+    size, found = os.stat(data).st_size, []
+    with os.scandir(data.parent) as listed:
+        entries = {entry.name: entry for entry in listed}
+    for name, entry in entries.items():
+        ledger = Path(entry.path + SUFFIX)
+        # Only files with a ledger are examined: another process may remove a temporary file at any time.
+        if name == data.name or entries.keys().isdisjoint((ledger.name, older(ledger).name)):
+            continue
+        with contextlib.suppress(FileNotFoundError):
+            if not entry.is_file(follow_symlinks=False) or entry.stat().st_size != size:
+                continue
+            if (ledger.is_file() or older(ledger).is_file()) and file_sha256(Path(entry.path)) == sha256:
+                found.append(ledger.resolve())
+    return sorted(found)

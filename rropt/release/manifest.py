@@ -1,7 +1,7 @@
-"""The manifest beside a released file: what was done to it, for those who use it.
+"""The manifest beside a released file: how it was made, for its users.
 
-It says nothing that the release itself does not say: no hash of the data, no number of missing values. By a hash of the
-data, whoever knows all records but one could guess that one.
+It reveals no more than the release itself: neither a hash of the data nor the number of missing values. From a hash
+of the data anyone who knows all records but one could guess that one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.files import read_text
-from rropt.mechanisms.mechanism import Mechanism
+from rropt.io.files import open_file, read_text
 from rropt.release.cross import joined
 from rropt.release.plan import ProtectedColumn
-from rropt.release.privacy import Level, Privacy, epsilon_above, parity_text, together
+from rropt.release.privacy import Level, Privacy, epsilon_above, parity_text
 from rropt.release.provenance import digest
 
 FORMAT = "rropt-release"
@@ -34,30 +33,31 @@ def manifest_path(output: Path) -> Path:
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file, in base 16. Raises InputError."""
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"it cannot be read ({error.strerror})", str(path), "check the path") from None
 
 
 def _number(epsilon: float) -> float | None:
-    """JSON has no infinity."""
+    """A number as JSON, which does not have an infinity."""
     return None if math.isinf(epsilon) else epsilon
 
 
 def described(column: ProtectedColumn, level: Level) -> dict[str, Any]:
-    """One protected column as the manifest tells it; mechanisms by their digests."""
-    told: dict[str, Any] = {"columns": list(column.columns), "released_as": list(column.released)}
+    """One protected column as an entry of the manifest; mechanisms by their digests."""
+    content: dict[str, Any] = {"columns": list(column.columns), "released_as": list(column.released)}
     if column.by:
-        told["by"] = list(column.by)
-        told["mechanisms"] = {
-            joined(stratum) if len(stratum) > 1 else stratum[0]: digest(one) for stratum, one in column.strata
-        }
-        told["holds_within"] = list(level.strata)
+        content["by"] = list(column.by)
+        names = [joined(stratum) if len(stratum) > 1 else stratum[0] for stratum, _ in column.strata]
+        content["mechanisms"] = {name: digest(one) for name, (_, one) in zip(names, column.strata, strict=True)}
+        content["designs"] = {name: one.to_dict() for name, one in zip(names, column.designs, strict=True)}
+        content["holds_within"] = list(level.strata)
     else:
-        told["mechanism"] = digest(column.strata[0][1])
-    told |= {name: dict(marks) for name, marks in (("null", column.null), ("other", column.other)) if marks}
-    return told | {"epsilon": _number(level.epsilon), "parity": parity_text(level.parity)}
+        content["mechanism"] = digest(column.strata[0][1])
+        content |= column.designs[0].to_dict()
+    content |= {name: dict(marks) for name, marks in (("null", column.null), ("other", column.other)) if marks}
+    return content | {"epsilon": _number(level.epsilon), "parity": parity_text(level.parity)}
 
 
 def manifest(
@@ -70,9 +70,12 @@ def manifest(
     privacy: Privacy,
     unprotected: Sequence[str],
     dropped: Sequence[str],
-    earlier: Sequence[Fraction | float],
+    earlier: int,
+    total: Fraction | float,
 ) -> dict[str, Any]:
-    """The manifest as an object; `earlier` are the parities of what was drawn from this data before."""
+    """The manifest as an object; `earlier` columns were drawn before, and `total` is the privacy of all draws
+    together.
+    """
     return {
         "format": FORMAT,
         "version": 1,
@@ -86,8 +89,8 @@ def manifest(
         "dropped": list(dropped),
         "epsilon": _number(privacy.epsilon),
         "parity": parity_text(privacy.parity),
-        "earlier_draws": len(earlier),
-        "epsilon_with_earlier": _number(epsilon_above(together([privacy.parity, *earlier]))),
+        "earlier_draws": earlier,
+        "epsilon_with_earlier": _number(epsilon_above(total)),
     }
 
 
@@ -111,30 +114,5 @@ def read_manifest(output: Path) -> dict[str, Any] | None:
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError("this is no manifest of a release", str(path), "move it away") from None
+        raise InputError("this is not a manifest of a release", str(path), "move it away") from None
     return dict(document)
-
-
-def check_released(path: Path, columns: Sequence[str], mechanisms: Sequence[Mechanism]) -> None:
-    """Where a manifest stands beside a released file: raise InputError unless the file is the one that it tells of, and
-    `columns` were released by `mechanisms` (those of all strata, in any order)."""
-    told = read_manifest(path)
-    if told is None:
-        return
-    if file_sha256(path) != told["output"]["sha256"]:
-        raise InputError(
-            f"its SHA-256 is not the one that {manifest_path(path).name} tells",
-            str(path),
-            "it was changed after its release, or the manifest is of another file",
-        )
-    for one in told["columns"]:
-        if set(one["released_as"]) & set(columns):
-            known = {one["mechanism"]} if "mechanism" in one else set(one["mechanisms"].values())
-            wrong = [digest(mechanism) for mechanism in mechanisms if digest(mechanism) not in known]
-            if wrong:
-                raise InputError(
-                    f"column {', '.join(map(repr, columns))} was released by another mechanism (its SHA-256 is "
-                    f"{wrong[0][:12]}..., that of {manifest_path(path).name} {min(known)[:12]}...)",
-                    str(path),
-                    "give the mechanism of the release; was its file changed?",
-                )

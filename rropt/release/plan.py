@@ -1,16 +1,47 @@
-"""What is released and how: which mechanism protects which columns, in which strata."""
+"""The plan of a release: which mechanism protects which columns, in which strata."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
 
 from rropt.errors import InputError
+from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.promises import promised, promises_to_list
 from rropt.release.cross import split
 
+Proof = Literal["checked", "unchecked", "none"]
+"""Whether the checker accepted the certificate of a design, was not run, or there is no certificate."""
 
+
+@dataclass(frozen=True)
+class Design:
+    """A mechanism with where it was read (`source`, "" for one of memory), the object `problem` of its certificate
+    (None where there is none) and what is known of its `proof`."""
+
+    mechanism: Mechanism
+    source: str = ""
+    problem: Mapping[str, Any] | None = None
+    proof: Proof = "none"
+
+    def to_mechanism(self) -> Mechanism:
+        """The mechanism."""
+        return self.mechanism
+
+    def promised(self, parity: Fraction | float | None = None) -> str:
+        """Its promise as one sentence: notion and level first (`rropt.model.promises`)."""
+        return promised(self.problem, self.mechanism.parity() if parity is None else parity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its keys in a manifest: `promised`, `promises` and `certificate`."""
+        found = [] if self.problem is None else promises_to_list(self.problem)
+        return {"promised": self.promised(), "promises": found, "certificate": self.proof}
+
+
+@checked
 @dataclass(frozen=True, init=False)
 class ProtectedColumn:
     """One column, or several that are perturbed jointly, and the mechanism that protects them.
@@ -19,8 +50,8 @@ class ProtectedColumn:
     `Pairs` and `CrossClassification` write them, and its outputs must be among them, unless `name` says that they are
     released as one column. `mechanism`: a `Mechanism` (or a family with `to_mechanism`), or one for each stratum, as a
     mapping from the values of the columns `by` (joined likewise where there are several). `null`, `other`: the label
-    that missing values, or values that are no label, are read as before they are randomised: a label, or a mapping
-    from a column's name to one; without them such values are an error. `name`: how the released column is called.
+    that missing values, or values that are not labels, are read as before they are randomised: a label, or a mapping
+    from a column's name to one; without them such values are an error. `name`: the name of the released column.
 
     Raises InputError for what does not fit together.
     """
@@ -31,6 +62,7 @@ class ProtectedColumn:
     null: tuple[tuple[str, str], ...]
     other: tuple[tuple[str, str], ...]
     name: str | None
+    designs: tuple[Design, ...] = field(compare=False)
 
     def __init__(
         self,
@@ -47,18 +79,30 @@ class ProtectedColumn:
             raise InputError("it is its own stratum", where, "the strata are other columns")
         if isinstance(mechanism, Mapping) != bool(strata_columns):
             raise InputError(
-                "there are strata without a column that tells them" if not strata_columns else "it has one mechanism",
+                "there are strata without a column that defines them" if not strata_columns else "it has one mechanism",
                 where,
                 "give by=COLUMN and a mechanism for each of its values, or one mechanism and no by",
             )
         object.__setattr__(self, "columns", protected)
         object.__setattr__(self, "by", strata_columns)
-        object.__setattr__(self, "strata", _strata(mechanism, strata_columns, where))
+        given = _strata(mechanism, strata_columns, where)
+        made = tuple((stratum, explicit(one, f"{where}{_within(stratum)}")) for stratum, one in given)
+        object.__setattr__(self, "strata", made)
+        object.__setattr__(
+            self,
+            "designs",
+            tuple(one if isinstance(one, Design) else Design(m) for (_, one), (_, m) in zip(given, made, strict=True)),
+        )
         object.__setattr__(self, "null", _marks(null, protected, strata_columns, f"{where}: null"))
         object.__setattr__(self, "other", _marks(other, protected, strata_columns, f"{where}: other"))
         if name is not None and (not isinstance(name, str) or not name):
-            raise InputError(f"{name!r} is no name of a column", where)
+            raise InputError(f"{name!r} is not a name of a column", where)
         object.__setattr__(self, "name", name)
+
+    @property
+    def promised(self) -> str:
+        """What its designs promise, in words (`rropt.model.promises`)."""
+        return " or ".join(dict.fromkeys(one.promised() for one in self.designs))
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -66,10 +110,11 @@ class ProtectedColumn:
         return self.columns if self.name is None else (self.name,)
 
 
+@checked
 @dataclass(frozen=True, init=False)
 class Release:
-    """What happens to the columns of a table: some are protected, some are left out (`drop`), the others stay as they
-    are and give away what they give away.
+    """What happens to the columns of a table: some are protected, some are left out (`drop`), the others
+    are released unchanged.
 
     `columns` are `ProtectedColumn`s, each column in at most one of them: a second draw from the same value would leak
     more. Raises InputError.
@@ -81,7 +126,7 @@ class Release:
     def __init__(self, columns: ProtectedColumn | Sequence[ProtectedColumn], drop: Sequence[str] = ()) -> None:
         given = (columns,) if isinstance(columns, ProtectedColumn) else tuple(columns)
         if not given or not all(isinstance(column, ProtectedColumn) for column in given):
-            raise InputError("it protects nothing", "release", "give at least one ProtectedColumn")
+            raise InputError("it does not protect any column", "release", "give at least one ProtectedColumn")
         object.__setattr__(self, "columns", given)
         object.__setattr__(self, "drop", _names(drop, "drop") if drop else ())
         for what, names in (
@@ -118,28 +163,36 @@ def explicit(mechanism: Any, where: str) -> Mechanism:
         return mechanism
     made = getattr(mechanism, "to_mechanism", None)
     if made is None:
-        raise InputError(f"{type(mechanism).__name__} is no mechanism", where, "give a Mechanism")
+        raise InputError(f"{type(mechanism).__name__} is not a mechanism", where, "give a Mechanism")
     found = made()
     assert isinstance(found, Mechanism)
     return found
 
 
-def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tuple[str, ...], Mechanism], ...]:
+def _within(stratum: tuple[str, ...]) -> str:
+    return f", stratum {', '.join(stratum)!r}" if stratum else ""
+
+
+def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tuple[str, ...], Any], ...]:
     if not by:
-        return (((), explicit(mechanism, where)),)
+        return (((), mechanism),)
     if not mechanism:
         raise InputError("it has no mechanism", where, "give one a stratum")
-    found: dict[tuple[str, ...], Mechanism] = {}
+    found: dict[tuple[str, ...], Any] = {}
     for label, one in mechanism.items():
-        parts = tuple(map(str, label)) if isinstance(label, tuple) else (str(label),)
-        if len(parts) != len(by) and isinstance(label, str):
-            parts = split(label)
+        parts = stratum_parts(label, len(by))
         if len(parts) != len(by) or not all(parts):
-            raise InputError(f"stratum {label!r} is no value of {', '.join(by)}", where, "give one value a column")
+            raise InputError(f"stratum {label!r} is not a value of {', '.join(by)}", where, "give one value a column")
         if parts in found:
             raise InputError(f"stratum {label!r} appears twice", where, "name it once")
-        found[parts] = explicit(one, f"{where}, stratum {label!r}")
+        found[parts] = one
     return tuple(found.items())
+
+
+def stratum_parts(label: Any, count: int) -> tuple[str, ...]:
+    """The values of `count` columns that a stratum's label names: a tuple, one value, or several joined."""
+    parts = tuple(map(str, label)) if isinstance(label, tuple) else (str(label),)
+    return split(label) if len(parts) != count and isinstance(label, str) else parts
 
 
 def _marks(given: Any, columns: tuple[str, ...], by: tuple[str, ...], where: str) -> tuple[tuple[str, str], ...]:
@@ -150,5 +203,5 @@ def _marks(given: Any, columns: tuple[str, ...], by: tuple[str, ...], where: str
         if name not in columns + by:
             raise InputError(f"{name!r} is not one of its columns", where, f"they are {', '.join(columns + by)}")
         if not isinstance(label, str) or not label:
-            raise InputError(f"{label!r} is no label", where, "give one of the mechanism's inputs")
+            raise InputError(f"{label!r} is not a label", where, "give one of the mechanism's inputs")
     return tuple(table.items())

@@ -1,15 +1,18 @@
-"""The privacy of a release: what its columns give away of a person, one by one and together."""
+"""The privacy of a release: the parity of its columns, one by one and together."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.exact import float_up, log_enclosure, rational_text
+from flint import fmpz
+
+from rropt.exact import float_up, log_enclosure
 from rropt.release.plan import Release
-from rropt.release.stack import Stack
+from rropt.release.tables.stack import Stack
 
 
 def epsilon_above(parity: Fraction | float) -> float:
@@ -18,8 +21,26 @@ def epsilon_above(parity: Fraction | float) -> float:
 
 
 def parity_text(parity: Fraction | float) -> str:
-    """A parity as "p/q", or "infinite"."""
-    return "infinite" if isinstance(parity, float) else rational_text(parity)
+    """A parity as "p" or "p/q", or "infinite". The product of many has more digits than Python turns into text."""
+    if isinstance(parity, float):
+        return "infinite"
+    parts = [parity.numerator] + [parity.denominator] * (parity.denominator != 1)
+    return "/".join(str(fmpz(part)) for part in parts)
+
+
+MOST_DIGITS = 1_000_000
+_PARITY = re.compile(rf"([0-9]{{1,{MOST_DIGITS}}})(?:/([0-9]{{1,{MOST_DIGITS}}}))?")
+
+
+def parity_of(text: str) -> Fraction | float:
+    """The parity that `parity_text` wrote. Raises ValueError for any other text."""
+    if text == "infinite":
+        return math.inf
+    found = _PARITY.fullmatch(text)
+    parts = () if found is None else [int(fmpz(part)) for part in found.groups("1")]
+    if len(parts) != 2 or not 0 < parts[1] <= parts[0]:
+        raise ValueError("not a parity")
+    return Fraction(*parts)
 
 
 def together(parities: Iterable[Fraction | float]) -> Fraction | float:
@@ -32,7 +53,7 @@ def together(parities: Iterable[Fraction | float]) -> Fraction | float:
 
 @dataclass(frozen=True)
 class Level:
-    """What is drawn for `columns` gives away at most this `parity` (exact; `math.inf` where there is no bound).
+    """The draw for `columns` has at most this `parity` (exact; `math.inf` where there is no bound).
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the parity holds.
     """
@@ -55,7 +76,7 @@ class Privacy:
 
     @property
     def parity(self) -> Fraction | float:
-        """What the whole release tells of a person who may differ in all protected columns at once."""
+        """The parity of the whole release for a person who may differ in all protected columns at once."""
         return together(level.parity for level in self.levels)
 
     @property
@@ -66,12 +87,12 @@ class Privacy:
 
 def privacy_of(release: Release) -> Privacy:
     """The privacy of one release, exact. Columns are drawn independently given a person's record, so that parities
-    multiply; columns that are not protected are not counted: they give themselves away. Raises InputError."""
+    multiply; columns that are not protected are not counted, as they are released unchanged. Raises InputError."""
     return privacy_of_stacks(release, [Stack(column) for column in release.columns])
 
 
 def privacy_of_stacks(release: Release, stacks: list[Stack]) -> Privacy:
-    """As `privacy_of`, with the tables that are there already."""
+    """As `privacy_of`, with tables that exist already."""
     levels = []
     for stack in stacks:
         public = release.public(stack.column)

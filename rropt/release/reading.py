@@ -1,4 +1,4 @@
-"""RELEASE.toml: columns, mechanisms and strata of a release, written down."""
+"""RELEASE.toml: a file with the columns, mechanisms and strata of a release."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.files import read_text
+from rropt.io.arguments import checked
+from rropt.io.files import read_text
 from rropt.release.plan import ProtectedColumn, Release
-from rropt.release.provenance import load_mechanism
+from rropt.release.provenance import load_design
 
 TOP_KEYS = ("schema", "data", "output", "delimiter", "drop", "column")
 COLUMN_KEYS = ("name", "names", "as", "mechanism", "mechanisms", "by", "null", "other")
@@ -20,7 +21,7 @@ COLUMN_KEYS = ("name", "names", "as", "mechanism", "mechanisms", "by", "null", "
 
 @dataclass(frozen=True)
 class ReleaseFile:
-    """A release file, read: the release, and what it says of files (None where it is silent)."""
+    """The content of a release file: the release, and its keys on files (None where they are absent)."""
 
     release: Release
     data: Path | None
@@ -28,14 +29,16 @@ class ReleaseFile:
     delimiter: str | None
 
 
-def load_release(path: str | os.PathLike[str]) -> ReleaseFile:
+@checked
+def load_release(path: str | os.PathLike[str], check: bool = True) -> ReleaseFile:
     """Read a release file and the mechanisms that it names; paths are relative to its folder. Raises InputError that
     names the file and the key.
 
     The keys: `schema = 1`, `data`, `output`, `delimiter` (of text files), `drop` (a list of columns), and for each
     protected column a block `[[column]]` with `name`, or `names` for columns that are perturbed jointly; `mechanism`, a
     path or `{ file = "...", sha256 = "..." }`, or `by` (a column, or a list) with `mechanisms`, one for each of its
-    values; `null`, `other`: a label or a table of labels by column; `as`: the released column's name.
+    values; `null`, `other`: a label or a table of labels by column; `as`: the released column's name. With
+    `check` the checker must accept the certificates that stand beside the mechanisms.
     """
     source = Path(path)
     try:
@@ -43,7 +46,7 @@ def load_release(path: str | os.PathLike[str]) -> ReleaseFile:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"this is no TOML ({error})", str(source), "mend the line it names") from None
+        raise InputError(f"this is not TOML ({error})", str(source), "fix that line") from None
     _only(document, TOP_KEYS, str(source))
     if document.get("schema") != 1 or isinstance(document.get("schema"), bool):
         raise InputError(f"schema is {document.get('schema')!r}", str(source), "write: schema = 1")
@@ -51,7 +54,7 @@ def load_release(path: str | os.PathLike[str]) -> ReleaseFile:
     if not isinstance(blocks, list) or not blocks:
         raise InputError("no column is protected", str(source), "add a block [[column]]")
     try:
-        columns = [_column(block, source, number) for number, block in enumerate(blocks, 1)]
+        columns = [_column(block, source, number, check) for number, block in enumerate(blocks, 1)]
         release = Release(columns, _listing(document.get("drop", []), f"{source}: drop"))
     except InputError as error:
         if str(source) in error.where:
@@ -65,26 +68,26 @@ def load_release(path: str | os.PathLike[str]) -> ReleaseFile:
     )
 
 
-def _column(block: Any, source: Path, number: int) -> ProtectedColumn:
+def _column(block: Any, source: Path, number: int, check: bool) -> ProtectedColumn:
     where = f"{source}: column {number}"
     if not isinstance(block, Mapping):
-        raise InputError("it is no table", where, "write [[column]]")
+        raise InputError("it is not a table", where, "write [[column]]")
     _only(block, COLUMN_KEYS, where)
     if ("name" in block) == ("names" in block):
         raise InputError("give either name or names", where, "names = [...] are perturbed jointly")
     columns = (
-        [_required(block["name"], f"{where}: name")] if "name" in block else _listing(block["names"], f"{where}: names")
+        [_require(block["name"], f"{where}: name")] if "name" in block else _listing(block["names"], f"{where}: names")
     )
     if ("mechanism" in block) == ("mechanisms" in block):
         raise InputError("give either mechanism or mechanisms", where, "mechanisms = { stratum = path } goes with by")
     mechanism: Any
     if "mechanism" in block:
-        mechanism = _mechanism(block["mechanism"], source, where)
+        mechanism = _mechanism(block["mechanism"], source, where, check)
     else:
         if not isinstance(block["mechanisms"], Mapping):
-            raise InputError("mechanisms is no table", where, 'write mechanisms = { stratum = "path" }')
+            raise InputError("mechanisms is not a table", where, 'write mechanisms = { stratum = "path" }')
         mechanism = {
-            stratum: _mechanism(one, source, f"{where}: stratum {stratum!r}")
+            stratum: _mechanism(one, source, f"{where}: stratum {stratum!r}", check)
             for stratum, one in block["mechanisms"].items()
         }
     by = block.get("by", [])
@@ -98,13 +101,13 @@ def _column(block: Any, source: Path, number: int) -> ProtectedColumn:
     )
 
 
-def _mechanism(given: Any, source: Path, where: str) -> Any:
+def _mechanism(given: Any, source: Path, where: str, check: bool) -> Any:
     table = {"file": given} if isinstance(given, str) else given
     if not isinstance(table, Mapping) or "file" not in table:
         raise InputError(f"{given!r} names no mechanism", where, 'write mechanism = "folder/mechanism.json"')
     _only(table, ("file", "sha256"), where)
-    file = _required(table["file"], f"{where}: file")
-    return load_mechanism(source.parent / file, _text(table.get("sha256"), f"{where}: sha256"), check=True)
+    file = _require(table["file"], f"{where}: file")
+    return load_design(source.parent / file, _text(table.get("sha256"), f"{where}: sha256"), check)
 
 
 def _only(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
@@ -115,11 +118,11 @@ def _only(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
 
 def _listing(given: Any, where: str) -> list[str]:
     if not isinstance(given, list) or not all(isinstance(one, str) and one for one in given):
-        raise InputError(f"{given!r} is no list of names", where, 'write ["a", "b"]')
+        raise InputError(f"{given!r} is not a list of names", where, 'write ["a", "b"]')
     return given
 
 
-def _required(given: Any, where: str) -> str:
+def _require(given: Any, where: str) -> str:
     text = _text(given, where)
     if not text:
         raise InputError("it is empty", where, "give a text")
@@ -128,7 +131,7 @@ def _required(given: Any, where: str) -> str:
 
 def _text(given: Any, where: str) -> str | None:
     if given is not None and not isinstance(given, str):
-        raise InputError(f"{given!r} is no text", where, "write it in quotes")
+        raise InputError(f"{given!r} is not a text", where, "write it in quotes")
     return given
 
 
@@ -136,7 +139,7 @@ def _marks(given: Any, where: str) -> Any:
     if given is None or isinstance(given, str):
         return given
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for one in given.values()):
-        raise InputError(f"{given!r} is no label", where, "write one, or a table of one a column")
+        raise InputError(f"{given!r} is not a label", where, "write one, or a table of one a column")
     return given
 
 

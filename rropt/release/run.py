@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
 import os
-import secrets
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.files import folders, write_whole
+from rropt.io.files import folders, usual_mode, write_whole
+from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release import manifest as manifests
-from rropt.release.batches import Protector
-from rropt.release.formats import SUFFIXES, open_table
-from rropt.release.ledger import Entry, Ledger, sync_folder
+from rropt.release.ledger import Entry, Ledger, temporary_name
 from rropt.release.manifest import file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plan import Release
 from rropt.release.privacy import Privacy, epsilon_above, parity_text, privacy_of_stacks, together
 from rropt.release.provenance import release_digest
+from rropt.release.storage.lines import sync_folder
+from rropt.release.storage.private import Kept, PrivateStream, is_written
+from rropt.release.tables.batches import Protector
+from rropt.release.tables.cautions import cautions_of_columns, cautions_of_designs
+from rropt.release.tables.formats import SUFFIXES, open_table
 
 Monitor = Callable[[int, int | None], None]
-"""Told how many rows are done, of how many (None where that is not known)."""
+"""Called with the rows done and the rows in all (None where that is not known)."""
 
 
 @dataclass(frozen=True)
 class Released:
-    """A release that was made: where it stands, its manifest (also as an object), the ledger of its data, its privacy,
-    what else is to be known (`notes`), and whether it was `drawn` now and not only finished."""
+    """A release that was made: where it stands, its manifest (also as an object), the ledger of its data, its
+    privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 
     output: Path
     manifest_file: Path
@@ -40,183 +45,244 @@ class Released:
     drawn: bool = True
 
 
-class _HashedStream:
-    """A new file that is written in order and hashed meanwhile."""
-
-    def __init__(self, path: Path) -> None:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-        self._file = os.fdopen(handle, "wb", buffering=1 << 20)
-        self._hash = hashlib.sha256()
-        self._broken = False
-        self.size = 0
-
-    closed = False
-
-    def write(self, data: Any) -> int:
-        """Append; after a first error everything is swallowed, for writers that are torn down still write."""
-        view = memoryview(data).cast("B")
-        if not self._broken:
-            try:
-                self._file.write(view)
-            except OSError:
-                self._broken = True
-                raise
-            self._hash.update(view)
-            self.size += len(view)
-        return len(view)
-
-    def flush(self) -> None:
-        """Asked for by writers; the end of the file is what counts."""
-
-    def tell(self) -> int:
-        """Bytes so far."""
-        return self.size
-
-    def finish(self) -> str:
-        """Bring the file to the disk; returns its SHA-256 in base 16."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        return self._hash.hexdigest()
-
-    def give_up(self) -> None:
-        """Close the file as it is."""
-        self._broken = True
-        try:
-            self._file.close()
-        except OSError:
-            # What was still buffered had no room; closing again only gives the handle back.
-            self._file.close()
+def warn_python(caution: str) -> None:
+    """Show a caution as a warning of Python."""
+    warnings.warn(caution, stacklevel=2)
 
 
 class FileRelease:
     """One call of `release_file`."""
 
     def __init__(
-        self, data: Path, release: Release, output: Path, force: bool, delimiter: str | None, monitor: Monitor
+        self,
+        data: Path,
+        release: Release,
+        output: Path,
+        force: bool,
+        delimiter: str | None,
+        monitor: Monitor,
+        warn: Callable[[str], None] = warn_python,
+        ledger: Path | None = None,
+        population: str = "",
     ) -> None:
         self.data, self.release, self.output = data, release, output
-        self.force, self.monitor = force, monitor
+        self.force, self.monitor, self.warn = force, monitor, warn
+        self.ledger, self.population = ledger, population
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
         _check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
         self.privacy = privacy_of_stacks(release, self.protector.stacks)
         self.plan = release_digest(release)
+        self.wanted = {name for one in release.columns for name in one.columns}
         self.notes: list[str] = list(self.source.notes)
+        if self.protector.left_out:
+            self.notes.append(f"metadata that are not released: {', '.join(map(repr, self.protector.left_out))}")
 
     def run(self, standing: bool = False) -> Released:
-        """Make the release, or finish one that died after its draw was complete. With `standing`, the same release,
-        made before and unchanged, is an answer too. Raises InputError."""
-        before = os.stat(self.data)
+        """Make the release, or finish one that was interrupted after its draw was complete. With `standing`, the same
+        release, made before and unchanged, is accepted too. Raises InputError."""
+        before = _state(self.data)
         sha256 = file_sha256(self.data)
-        with folders([self.output.parent]), Ledger(self.data.resolve(), self.output) as ledger:
-            same = [entry for entry in ledger.earlier if entry.told["sha256"] == sha256]
+        with folders([self.output.parent]), Ledger(self.data.resolve(), self.ledger, sha256) as ledger:
             if not self.force:
-                found = self._finished(ledger, same) or (self._standing(ledger, same) if standing else None)
+                same = [entry for entry in ledger.counted(self.population) if entry.content["sha256"] == sha256]
+                found = self._finish(ledger, same) or (self._standing(ledger, same) if standing else None)
                 if found is not None:
                     return found
-                self._refuse(same)
-            self._note_others(ledger, same)
-            self._sweep(same)
+            crossed, earlier, _ = self._count(ledger)
             if manifest_path(self.output).is_dir():
                 raise InputError("cannot write (a folder has this name)", str(manifest_path(self.output)))
-            return self._drawn(ledger, same, sha256, before)
+            rows = self._look(crossed, earlier)
+            if _state(self.data) != before:
+                raise InputError(
+                    "it changed while it was read", str(self.data), "release it when no program writes to it"
+                )
+            with ledger.reserving():
+                # Another process may have written to it while the table was read.
+                _, earlier, total = self._count(ledger)
+                self._note_others(ledger)
+                self._sweep(ledger.counted(self.population))
+                content, temporary = self._begun(ledger, sha256, rows, len(earlier), total)
+            return self._draw(ledger, content, temporary, before)
+
+    def _count(self, ledger: Ledger) -> tuple[list[str], list[Fraction | float], Fraction | float]:
+        """The earlier draws from these people: cautions of columns that some release shows unchanged, the parity of
+        each draw, and that of all together with this release. Raises InputError where this release is to be refused."""
+        counted = ledger.counted(self.population)
+        crossed = self._cross(counted)
+        if not self.force:
+            self._refuse(counted, crossed)
+        ledger.refuse_above(self.population, math.inf if crossed else self.privacy.parity)
+        earlier = [parity for entry in counted for parity in entry.parities]
+        infinite = bool(crossed) or self._cross_before(counted)
+        return crossed, earlier, together([self.privacy.parity, *earlier, *([math.inf] if infinite else [])])
+
+    def _look(self, crossed: list[str], earlier: list[Fraction | float]) -> int:
+        """Read the whole table once, and show cautions before the draw. Returns the number of rows.
+        Raises InputError for values that cannot be released, so that the draw does not stop half-way."""
+        for caution in (*crossed, *cautions_of_designs(self.release, self.privacy, earlier)):
+            self.warn(caution)
+        rows = 0
+
+        def batches() -> Iterator[Any]:
+            nonlocal rows
+            for batch in self.source.batches():
+                self.protector.rows(self.protector.read(batch), batch.num_rows)
+                rows += batch.num_rows
+                yield batch
+
+        cautions = list(cautions_of_columns(batches(), sorted(self.wanted), self.protector.unprotected))
+        if self.protector.faults:
+            raise self.protector.faults.error(str(self.data))
+        if self.source.rows not in (None, rows):
+            raise InputError(f"{rows:,} of its {self.source.rows:,} rows were read", str(self.data), "is it cut?")
+        for caution in cautions if self.protector.unprotected else ():
+            self.warn(caution)
+        return rows
 
     # -- what was drawn before -------------------------------------------------------------------------
 
-    def _refuse(self, same: list[Entry]) -> None:
-        """Raise InputError where this would be a second draw, or would write over something."""
-        wanted = {name for one in self.release.columns for name in one.columns}
-        for entry in same:
-            again = sorted(wanted & set(entry.columns))
+    def _cross(self, counted: list[Entry]) -> list[str]:
+        """The columns that make the total infinite: randomised in one release, unchanged in another."""
+        found = []
+        for entry in counted:
+            raw = entry.shown()
+            here, there = self.output, entry.content["output"]
+            shown = self.wanted if raw is None else self.wanted & raw
+            if shown:
+                may = "was released unchanged in" if raw is not None else "may have been released unchanged in"
+                found.append(f"{_names(shown)} is randomised in {here} and {may} {there}")
+            if given := set(entry.columns) & set(self.protector.unprotected):
+                found.append(f"{_names(given)} is released unchanged in {here} and was randomised in {there}")
+        return [f"{one}: together epsilon is infinite" for one in found]
+
+    def _cross_before(self, counted: list[Entry]) -> bool:
+        """Whether the earlier releases alone reveal some column."""
+        raw = {name for entry in counted for name in entry.shown() or ()}
+        return any(raw & set(entry.columns) for entry in counted)
+
+    def _refuse(self, counted: list[Entry], crossed: list[str]) -> None:
+        """Raise InputError where this would be a second draw, or would overwrite a file."""
+        for entry in counted:
+            again = self.wanted & set(entry.columns)
             if not again:
                 continue
-            names = ", ".join(map(repr, again))
-            when, where = entry.told["time"], entry.told["output"]
+            names, when, where = _names(again), entry.content["time"], entry.content["output"]
             if entry.finished:
                 total = epsilon_above(together([self.privacy.parity, *entry.parities]))
                 raise InputError(
                     f"{names} of this data was released on {when} ({where}); a second draw leaks more (together "
                     f"epsilon {total:.6g})",
                     str(self.data),
-                    "use that release, or --force to draw again",
+                    "use that release, or --force to draw again; --population NAME where these are other people",
                 )
+            if is_written(entry.partial):
+                raise InputError("another process is releasing this data now", str(self.data), "wait until it is done")
             raise InputError(
-                f"a release of {names} to {where} was interrupted on {when} while it was drawn; whoever saw its "
-                "partial file learns more from a second draw",
+                f"a release of {names} to {where} was interrupted on {when} while it was drawn; anyone who saw "
+                "its partial file learns more from a second draw",
                 str(self.data),
                 "use --force to remove that file and draw again",
             )
+        if crossed:
+            raise InputError(
+                crossed[0], str(self.data), "drop the column there, or use --force to release all the same"
+            )
         for path in (self.output, manifest_path(self.output)):
             if path.exists():
-                raise InputError("it is there already", str(path), "move it away, or use --force to write over it")
+                raise InputError("this file exists already", str(path), "move it away, or use --force to overwrite it")
 
-    def _note_others(self, ledger: Ledger, same: list[Entry]) -> None:
-        others = [entry for entry in ledger.earlier if entry not in same and entry.told["data"] == self.data.name]
+    def _note_others(self, ledger: Ledger) -> None:
+        others = len(ledger.earlier) - len(ledger.counted(self.population))
         if others:
-            self.notes.append(
-                f"another state of {self.data.name} was released {len(others)} times: for people who are in both, "
-                "epsilons add up"
-            )
-        if ledger.path.parent != self.data.resolve().parent:
+            releases = "1 release" if others == 1 else f"{others} releases"
+            self.notes.append(f"{releases} of other populations are not counted: no person may be in two of them")
+        if not ledger.beside:
             self.notes.append(
                 f"the folder of {self.data.name} cannot be written, so its ledger is {ledger.path}: keep it with the "
                 "data, do not publish it"
             )
 
-    def _sweep(self, same: list[Entry]) -> None:
-        """Remove what releases of these columns left that died while they were drawn."""
-        wanted = {name for one in self.release.columns for name in one.columns}
-        for entry in same:
-            if not entry.finished and wanted & set(entry.columns):
-                left = Path(entry.told["output"]).parent / entry.told["temporary"]
-                if left.is_file():
-                    left.unlink()
-                    self.notes.append(f"removed {left}, which an interrupted release had left")
+    def _sweep(self, counted: list[Entry]) -> None:
+        """Remove the partial files of interrupted releases of these columns."""
+        for entry in counted:
+            same_place = Path(entry.content["output"]) == self.output.resolve()
+            if not entry.finished and (same_place or self.wanted & set(entry.columns)):
+                if is_written(entry.partial):
+                    raise InputError(
+                        "another process is releasing this data now", str(self.data), "wait until it is done"
+                    )
+                if entry.partial.is_file():
+                    entry.partial.unlink()
+                    self.notes.append(f"removed {entry.partial}, the partial file of an interrupted release")
 
-    def _finished(self, ledger: Ledger, same: list[Entry]) -> Released | None:
-        """Where this very release died between its last word and its new name: give it the name, draw nothing."""
+    def _finish(self, ledger: Ledger, same: list[Entry]) -> Released | None:
+        """Where this very release was interrupted between its last byte and its renaming: rename it, without a draw."""
         for entry in same:
-            target = Path(entry.told["output"])
-            if entry.finished or entry.told["plan"] != self.plan or target != self.output.resolve():
+            target = Path(entry.content["output"])
+            if entry.finished or entry.content["plan"] != self.plan or target != self.output.resolve():
                 continue
-            told = read_manifest(self.output)
-            if told is None or told["release"] != entry.told["release"]:
+            content = read_manifest(self.output)
+            if content is None or content["release"] != entry.content["release"]:
                 continue
-            left = target.parent / entry.told["temporary"]
-            if left.is_file() and file_sha256(left) == told["output"]["sha256"]:
+            left = entry.partial
+            if is_written(left):
+                continue
+            if left.is_file() and file_sha256(left) == content["output"]["sha256"]:
+                os.chmod(left, usual_mode(left.parent))
                 os.replace(left, self.output)
                 sync_folder(self.output.parent)
-            elif not self.output.is_file() or file_sha256(self.output) != told["output"]["sha256"]:
+            elif not self.output.is_file() or file_sha256(self.output) != content["output"]["sha256"]:
                 continue
             ledger.finish(entry)
-            note = f"the release of {entry.told['time']} was complete but for its name: finished, nothing was drawn"
-            return self._released(told, ledger, note, drawn=False)
+            note = (
+                f"the release of {entry.content['time']} was complete but not yet renamed: finished without a new draw"
+            )
+            return self._release(content, ledger, note, drawn=False)
         return None
 
     def _standing(self, ledger: Ledger, same: list[Entry]) -> Released | None:
-        """Where this very release was made before, and its file is as its manifest tells: that one, nothing drawn."""
+        """Where this very release was made before, and its file agrees with its manifest: that one, without a draw."""
         for entry in same:
-            if not entry.finished or entry.told["plan"] != self.plan or not self.output.is_file():
+            if not entry.finished or entry.content["plan"] != self.plan or not self.output.is_file():
                 continue
-            told = read_manifest(self.output)
-            if told is None or told["release"] != entry.told["release"]:
+            content = read_manifest(self.output)
+            if content is None or content["release"] != entry.content["release"]:
                 continue
-            if file_sha256(self.output) == told["output"]["sha256"]:
-                note = f"it was released on {entry.told['time']} and stands as it was: nothing was drawn"
-                return self._released(told, ledger, note, drawn=False)
+            if file_sha256(self.output) == content["output"]["sha256"]:
+                note = f"it was released on {entry.content['time']} and is unchanged: nothing was drawn"
+                return self._release(content, ledger, note, drawn=False)
         return None
 
-    def _released(self, told: dict[str, Any], ledger: Ledger, note: str = "", drawn: bool = True) -> Released:
+    def _release(self, content: dict[str, Any], ledger: Ledger, note: str = "", drawn: bool = True) -> Released:
         notes = (*self.notes, note) if note else tuple(self.notes)
-        return Released(self.output, manifest_path(self.output), told, ledger.path, self.privacy, notes, drawn)
+        return Released(self.output, manifest_path(self.output), content, ledger.path, self.privacy, notes, drawn)
 
     # -- the draw --------------------------------------------------------------------------------------
 
-    def _drawn(self, ledger: Ledger, same: list[Entry], sha256: str, before: os.stat_result) -> Released:
-        identity = secrets.token_hex(8)
-        temporary = self.output.resolve().parent / f".{self.output.name}.{identity}.tmp"
+    def _begun(
+        self, ledger: Ledger, sha256: str, rows: int, earlier: int, total: Fraction | float
+    ) -> tuple[dict[str, Any], Path]:
+        """Reserve the draw in the ledger. Returns the manifest, and where the output is drawn."""
+        identity = secure_bytes(8).hex()
+        target = self.output.resolve()
+        temporary = target.parent / temporary_name(target, identity)
         created = datetime.now(UTC).isoformat(timespec="seconds")
+        content = manifests.manifest(
+            identity,
+            created,
+            self.data,
+            rows,
+            {"file": self.output.name, "bytes": 0, "sha256": ""},
+            self.release.columns,
+            self.privacy,
+            self.protector.unprotected,
+            self.release.drop,
+            earlier,
+            total,
+        )
+        manifest_text(content)  # A draw that cannot be recorded is not made.
+        parity = math.inf if math.isinf(total) else self.privacy.parity
         ledger.begin(
             {
                 "release": identity,
@@ -225,99 +291,90 @@ class FileRelease:
                 "sha256": sha256,
                 "plan": self.plan,
                 "columns": [
-                    {"columns": list(level.columns), "parity": parity_text(level.parity)}
-                    for level in self.privacy.levels
+                    {"columns": list(level.columns), "parity": parity_text(level.parity), "promised": one.promised}
+                    for one, level in zip(self.release.columns, self.privacy.levels, strict=True)
                 ],
-                "output": str(self.output.resolve()),
+                "raw": list(self.protector.unprotected),
+                "population": self.population,
+                "output": str(target),
                 "temporary": temporary.name,
-            }
+            },
+            parity,
         )
+        return content, temporary
+
+    def _draw(self, ledger: Ledger, content: dict[str, Any], temporary: Path, before: tuple[int, ...]) -> Released:
+        target = self.output.resolve()
+        stream: PrivateStream | None = None
         naming = False
         try:
-            rows, size, digest = self._stream(temporary)
-            after = os.stat(self.data)
-            if (before.st_ino, before.st_size, before.st_mtime_ns) != (after.st_ino, after.st_size, after.st_mtime_ns):
-                raise InputError("it changed while it was read", str(self.data), "release it when it is still")
-            told = manifests.manifest(
-                identity,
-                created,
-                self.data,
-                rows,
-                {"file": self.output.name, "bytes": size, "sha256": digest},
-                self.release.columns,
-                self.privacy,
-                self.protector.unprotected,
-                self.release.drop,
-                [parity for entry in same for parity in entry.parities],
-            )
-            kept = _Kept(manifest_path(self.output))
+            stream = PrivateStream(temporary)
+            digest = self._stream(stream, content["rows"], before)
+            content["output"] |= {"bytes": stream.size, "sha256": digest}
+            kept = Kept(manifest_path(self.output))
             try:
-                write_whole(manifest_path(self.output), manifest_text(told))
-                sync_folder(self.output.parent)
+                write_whole(manifest_path(self.output), manifest_text(content))
+                sync_folder(target.parent)
+                stream.publish()
                 naming = True
-                os.replace(temporary, self.output)
+                os.replace(temporary, target)
             except BaseException:
                 if temporary.exists():
                     kept.put_back()
                 raise
-            sync_folder(self.output.parent)
+            sync_folder(target.parent)
             ledger.finish()
         except OSError as error:
+            counts = stream is not None and stream.exposed
             raise InputError(
-                f"cannot write ({error.strerror or error})", str(self.output), "nothing was released; make room first"
+                f"cannot write ({error.strerror or error})",
+                str(self.output),
+                "make room, then use --force: the draw that was begun counts" if counts else "make room first",
             ) from None
         finally:
-            # Once the name may have changed, only a temporary file that is still there shows that it has not.
+            if stream is not None:
+                stream.close()
+            # After an attempt to rename, only an existing temporary file shows that the name has not changed.
             if not naming or temporary.exists():
                 temporary.unlink(missing_ok=True)
-                ledger.abandon()
-        return self._released(told, ledger)
+                # Bytes that reached a file may have been seen: only a draw that stayed in this process does not count.
+                if stream is None or not stream.exposed:
+                    ledger.abandon()
+        return self._release(content, ledger)
 
-    def _stream(self, temporary: Path) -> tuple[int, int, str]:
-        """(rows, bytes, SHA-256) of the protected table, written whole to `temporary`."""
-        stream = _HashedStream(temporary)
+    def _stream(self, stream: PrivateStream, expected: int, before: tuple[int, ...]) -> str:
+        """Write the protected table whole to `stream`; returns its SHA-256."""
         rows = 0
-        try:
-            sink = self.source.sink(stream, self.protector.schema)  # type: ignore[arg-type]
-            for batch in self.source.batches():
-                found = self.protector.rows(self.protector.read(batch), batch.num_rows)
-                # After a first fault the rest is read only to count what is wrong with it.
-                if found is not None:
-                    sink.write(self.protector.assembled(batch, self.protector.draw(found)))
-                rows += batch.num_rows
-                self.monitor(rows, self.source.rows)
-            if self.protector.faults:
-                raise self.protector.faults.error(str(self.data))
-            if self.source.rows not in (None, rows):
-                raise InputError(f"{rows:,} of its {self.source.rows:,} rows were read", str(self.data), "is it cut?")
-            sink.close()
-            return rows, stream.size, stream.finish()
-        except BaseException:
-            stream.give_up()
-            raise
+        sink = self.source.sink(stream, self.protector.schema)  # type: ignore[arg-type]
+        for batch in self.source.batches():
+            found = self.protector.rows(self.protector.read(batch), batch.num_rows)
+            if found is None:
+                break
+            sink.write(self.protector.assembled(batch, self.protector.draw(found)))
+            rows += batch.num_rows
+            self.monitor(rows, self.source.rows)
+        if self.protector.faults or rows != expected or _state(self.data) != before:
+            raise InputError("it changed while it was read", str(self.data), "release it when no program writes to it")
+        sink.close()
+        return stream.finish()
 
 
-class _Kept:
-    """The bytes of a small file, to be put back if what replaces it comes to nothing."""
+def _state(path: Path) -> tuple[int, ...]:
+    """What changes when a file is written."""
+    found = os.stat(path)
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._text = path.read_text(encoding="utf-8") if path.is_file() else None
 
-    def put_back(self) -> None:
-        """As it was, or not there."""
-        if self._text is None:
-            self._path.unlink(missing_ok=True)
-        else:
-            write_whole(self._path, self._text)
+def _names(columns: Iterable[str]) -> str:
+    return ", ".join(map(repr, sorted(columns)))
 
 
 def _check_places(data: Path, output: Path) -> None:
     if output.suffix.lower() not in SUFFIXES or SUFFIXES[output.suffix.lower()] != SUFFIXES[data.suffix.lower()]:
         raise InputError(
-            f"the data are {SUFFIXES[data.suffix.lower()]}, its name says otherwise",
+            f"the data are {SUFFIXES[data.suffix.lower()]}, and its suffix is of another format",
             str(output),
-            f"end it in {data.suffix}: a release does not convert",
+            f"use the suffix {data.suffix}: a release does not convert",
         )
     if output.is_dir():
         raise InputError("cannot write (a folder has this name)", str(output), "choose another name")
@@ -326,5 +383,5 @@ def _check_places(data: Path, output: Path) -> None:
 
 
 def default_output(data: Path) -> Path:
-    """Where a release goes that nothing else is said of: DATA.protected.SUFFIX, beside the data."""
+    """The default place of a release: DATA.protected.SUFFIX, beside the data."""
     return data.with_name(f"{data.stem}.protected{data.suffix}")

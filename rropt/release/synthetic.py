@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rropt.errors import InputError
-from rropt.priors import Prior
-from rropt.sampling import MechanismSampler, insecure_seeded_source
+from rropt.mechanisms.sampling import MechanismSampler, insecure_seeded_source
+from rropt.model.prior import Prior
 
 MOST_PEOPLE = 10**9
 BLOCK = 1 << 16
@@ -18,7 +18,7 @@ def insecure_synthetic_people(prior: Prior, count: int, seed: int, column: str) 
     """The text of a CSV file, a block of lines at a time: columns `person` (a number) and `column`, with `count` labels
     drawn independently from the prior, exactly as its integers say, the same for the same seed.
 
-    INSECURE, as `insecure_seeded_source`: whoever has the seed has the file. Raises InputError.
+    INSECURE, as `insecure_seeded_source`: anyone who has the seed can make the file. Raises InputError.
     """
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_PEOPLE:
         raise InputError(f"{count!r} people", "synthetic people", f"give 1 to {MOST_PEOPLE:,}")

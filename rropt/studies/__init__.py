@@ -1,1 +1,1 @@
-"""Studies: what is computed over many models at once, as the ledger of claims."""
+"""Studies over many models at once, such as the ledger of claims."""

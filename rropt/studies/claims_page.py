@@ -1,4 +1,4 @@
-"""The page of the documentation that tells the ledger of claims: `rropt claims --markdown` prints it."""
+"""The documentation's page of the ledger of claims: `rropt claims --markdown` prints it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One problem through every route and solver: what each proves, what each claims, and whether any two contradict.
+"""One problem through every route and solver: the proved results, the claims, and contradictions between any two.
 
 Every route proves an interval that holds the optimum: from the value of its exact mechanism to its bound. Two intervals
-that do not meet cannot both be right; that is a `Disagreement`, and an error. What a solver says of itself is no proof:
-where the proved intervals, or the matrix that it left, speak against it, its row says so.
+that do not meet cannot both be right; that is a `Disagreement`, and an error. A solver's own claim is not a proof:
+where the proved intervals, or the matrix that it left, contradict it, its row says so.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from typing import IO, Any
 
 from rropt.errors import InputError, NoRoute
 from rropt.exact import shown
+from rropt.io.arguments import checked
 from rropt.problem import Problem
-from rropt.programs import Sense
-from rropt.routes import ROUTES, Route, choose
-from rropt.routes.conic import SOLVERS
+from rropt.program.programs import Sense
+from rropt.solve.entropy.conic import SOLVERS
+from rropt.solve.registry import ROUTES, Route, choose
 from rropt.studies.measured import READY, Measured, Task
 
 __all__ = ["Comparison", "Disagreement", "compare"]
@@ -35,13 +36,13 @@ __all__ = ["Comparison", "Disagreement", "compare"]
 OWN = "highs"
 """The solver of every route but conic, where it has one."""
 LIMIT = 60.0
-"""Seconds of a route where the problem says nothing."""
+"""Default time limit of a route, in seconds."""
 LOADING = 120.0
 """Seconds in which a process must have loaded its libraries."""
 PATIENCE = 10.0
 """Seconds beyond one and a half time limits after which a process is killed: proofs take their time too."""
 NOISE = 1e-12
-"""An epsilon, or an objective over max(1, |bound|), that is off by less is off for no fault of a program in floats."""
+"""An epsilon, or an objective over max(1, |bound|), that is off by less is within the error of a program in floats."""
 KEYS = ("route", "solver", "status", "solver_status", "value", "bound", "gap", "solver_epsilon", "verdict")
 """The keys of a row that are its attributes; `seconds`, `memory` and `note` follow."""
 
@@ -76,8 +77,8 @@ class Comparison:
         return tuple(row for row in self.rows if row.status != "no_route")
 
     def to_list(self) -> list[dict[str, Any]]:
-        """The list of `rropt compare --json`: seconds as wall time of the solve, memory in bytes. JSON knows no
-        infinity: a matrix that tells everything has `solver_epsilon` null, and `note` says so."""
+        """The list of `rropt compare --json`: seconds as wall time of the solve, memory in bytes. JSON does not have
+        an infinity: a matrix with an infinite parity has `solver_epsilon` null, and `note` says so."""
         listed = []
         for row in self.rows:
             table = {key: getattr(row, key) for key in KEYS}
@@ -88,8 +89,8 @@ class Comparison:
         return listed
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame of the rows; `solver_epsilon` is inf where a matrix tells everything. Raises InputError
-        where pandas is not installed."""
+        """A pandas DataFrame of the rows; `solver_epsilon` is inf where a matrix has an infinite parity. Raises
+        InputError where pandas is not installed."""
         try:
             pandas = import_module("pandas")
         except ImportError:
@@ -100,6 +101,7 @@ class Comparison:
         return pandas.DataFrame(table)
 
 
+@checked
 def compare(
     problem: Problem,
     routes: Sequence[str | Route] | None = None,
@@ -110,17 +112,17 @@ def compare(
 ) -> Comparison:
     """Solve `problem` through every route and solver, one after the other, each in a process of its own.
 
-    `routes` are names, or Routes of the user's own that can be pickled; `solvers` names of solvers, where conic is
-    asked once for each and every other route once if "highs" is among them. Default: all there are. `gap` as for
+    `routes` are names, or Routes of the user's own that can be pickled; `solvers` names of solvers, where conic runs
+    once for each and every other route once if "highs" is among them. Default: all. `gap` as for
     `solve`. After `time_limit` seconds (default: the problem's, else 60) a route gives its true bound so far; one that
-    is not back after half as long again and ten seconds is killed. `report(done, total)` is told of progress. Raises
-    InputError for unknown names, and for problems that cannot be handed to another process.
+    is not back after half as long again and ten seconds is killed. `report(done, total)` is called with progress.
+    Raises InputError for unknown names, and for problems that cannot be handed to another process.
     """
     if not isinstance(problem, Problem):
-        raise InputError(f"{type(problem).__name__} is no Problem", "compare", "make one with rr.Problem(...)")
+        raise InputError(f"{type(problem).__name__} is not a Problem", "compare", "make one with rr.Problem(...)")
     options = problem.with_options(gap=gap, time_limit=time_limit).options
     limit = LIMIT if options.time_limit is None else float(options.time_limit)
-    asked = list(_asked(routes, solvers))
+    asked = list(_ask(routes, solvers))
     program = problem.compile()
     rows = []
     for done, (route, solver) in enumerate(asked):
@@ -129,19 +131,20 @@ def compare(
         try:
             choose(program, route, solver)
         except NoRoute as refusal:
-            # The other routes are asked anyway.
+            # The other routes run anyway.
             remedy = "" if refusal.remedy == "use route auto" else refusal.remedy
             why = f"{refusal.what}; {remedy}" if remedy else refusal.what
             rows.append(Measured(name, solver, "no_route", note=why))
             continue
-        rows.append(replace(_apart(Task(problem, route, solver, Fraction(options.gap), limit)), route=name))
+        task = Task(problem, route, solver, Fraction(options.gap), limit, Fraction(options.absolute_gap))
+        rows.append(replace(_apart(task), route=name))
     report(len(asked), len(asked))
     best = _interval(problem.goal.sense, rows)
     judged = tuple(_with_faults(problem.goal.sense, row, *best) for row in rows)
-    return Comparison(problem, judged, tuple(_disagreements(problem.goal.sense, judged)))
+    return Comparison(problem, judged, tuple(disagreements(problem.goal.sense, judged)))
 
 
-def _asked(
+def _ask(
     routes: Sequence[str | Route] | None, solvers: Sequence[str] | None
 ) -> Iterator[tuple[str | Route, str | None]]:
     names = [route.name for route in ROUTES]
@@ -157,12 +160,12 @@ def _asked(
 
 def _known(what: str, given: Iterable[object], names: list[str]) -> None:
     if isinstance(given, str):
-        raise InputError(f"{given!r} is no list", what, f"as [{given!r}]")
+        raise InputError(f"{given!r} is not a list", what, f"as [{given!r}]")
     for name in given:
         if name not in names:
             close = difflib.get_close_matches(str(name), names, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
-            raise InputError(f"{name!r} is none of the {what}", "compare", hint)
+            raise InputError(f"{name!r} is not one of the {what}", "compare", hint)
 
 
 # -- one process a row -----------------------------------------------------------------------------------
@@ -177,7 +180,7 @@ def _apart(task: Task) -> Measured:
             "compare",
             "define its functions and classes in a module, by name",
         ) from None
-    # What this process can import, that one shall: the user's own objectives and routes too.
+    # The new process gets this one's import path, for the user's own objectives and routes too.
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
     process = subprocess.Popen(
         [sys.executable, "-c", "from rropt.studies.measured import main; main()"],
@@ -187,9 +190,11 @@ def _apart(task: Task) -> Measured:
         env={**os.environ, "PYTHONPATH": paths},
     )
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    told: list[bytes] = []
+    captured: list[bytes] = []
     # Read beside, so that a solver that prints much is not stopped by a full pipe.
-    listener = threading.Thread(target=lambda stream: told.append(stream.read()), args=(process.stderr,), daemon=True)
+    listener = threading.Thread(
+        target=lambda stream: captured.append(stream.read()), args=(process.stderr,), daemon=True
+    )
     listener.start()
     try:
         late, answer = _conversation(process, payload, process.stdin, process.stdout, task.time_limit)
@@ -198,7 +203,7 @@ def _apart(task: Task) -> Measured:
         process.wait()
         listener.join(1.0)
         for stream in (process.stdin, process.stdout, process.stderr):
-            # What the dead did not read cannot be flushed.
+            # The pipe to an ended process cannot be flushed.
             with suppress(OSError):
                 stream.close()
     name, solver = task.route if isinstance(task.route, str) else task.route.name, task.solver
@@ -207,7 +212,7 @@ def _apart(task: Task) -> Measured:
     try:
         found = pickle.loads(answer)
     except (EOFError, pickle.UnpicklingError):
-        last = b"".join(told).decode("utf-8", "replace").strip().splitlines()[-1:]
+        last = b"".join(captured).decode("utf-8", "replace").strip().splitlines()[-1:]
         return Measured(name, solver, "failed", note=f"its process died: {''.join(last) or process.returncode}")
     assert isinstance(found, Measured)
     return found if found.solver is not None else replace(found, solver=solver)
@@ -246,7 +251,7 @@ def _conversation(
     return ("", answer) if answer else ("".join(late), b"")
 
 
-# -- what the rows say of each other ---------------------------------------------------------------------
+# -- contradictions between rows ---------------------------------------------------------------------
 
 
 def _interval(sense: Sense, rows: Sequence[Measured]) -> tuple[Fraction | None, Fraction | None]:
@@ -258,7 +263,8 @@ def _interval(sense: Sense, rows: Sequence[Measured]) -> tuple[Fraction | None, 
     return better(values, default=None), tighter(bounds, default=None)
 
 
-def _disagreements(sense: Sense, rows: Sequence[Measured]) -> Iterator[Disagreement]:
+def disagreements(sense: Sense, rows: Sequence[Measured]) -> Iterator[Disagreement]:
+    """The pairs of rows that cannot both be right, and rows that contradict themselves (paired with themselves)."""
     sign, word = (1, "at most") if sense == "maximize" else (-1, "at least")
     for one in rows:
         if one.attained is not None and one.limit is not None:
@@ -286,7 +292,9 @@ def _with_faults(sense: Sense, row: Measured, value: Fraction | None, bound: Fra
         return row
     faults = []
     if row.solver_epsilon == math.inf and row.breach is not None:
-        faults.append("claims an optimum, but its matrix tells everything: an entry of zero beside a positive one")
+        faults.append(
+            "claims an optimum, but the parity of its matrix is infinite: an entry of zero beside a positive one"
+        )
     elif row.breach is not None and row.breach > NOISE:
         faults.append(
             f"claims an optimum, but its matrix is {shown(row.breach, 2, up=True)} above the declared epsilon"

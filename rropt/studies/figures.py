@@ -10,17 +10,19 @@ from rropt.models import lopuhaa2021
 from rropt.models.lopuhaa2021_cases import CASES
 from rropt.models.lopuhaa2021_draws import assembled, drawn_curves
 from rropt.models.plots import Figure
-from rropt.studies.sweep import Report, sweep
+from rropt.studies.sweeps.sweep import Report, sweep
 
 PAPER = "lopuhaa2021"
 
 
 def check_swept(name: str, number: int) -> None:
-    """Raise InputError for a figure that is no mean over draws."""
+    """Raise InputError for a figure that is not a mean over draws."""
     if name != PAPER or number not in CASES:
         known = ", ".join(map(str, CASES))
         raise InputError(
-            f"figure {number} of {name} is made at one go", "models figure", f"swept are {PAPER} {known}; leave it out"
+            f"figure {number} of {name} is not made draw by draw",
+            "models figure",
+            f"swept are {PAPER} {known}; leave it out",
         )
 
 
@@ -38,8 +40,8 @@ def swept_figure(
 ) -> Figure:
     """Figure 2, 3, 4 or 7 of Lopuhaä-Zwakenberg and Goseling: the same as `rropt.models.lopuhaa2021.figure`.
 
-    `out` keeps the curves of every draw (.parquet, .jsonl), with a journal beside it by which a stopped run goes on and
-    one with more draws begins with those that there are; `workers`, `scheduler` and `report` are as for `rropt.sweep`.
+    `out` keeps the curves of every draw (.parquet, .jsonl), with a journal beside it by which a stopped run continues
+    and one with more draws starts from the finished ones; `workers`, `scheduler` and `report` are as for `rropt.sweep`.
     Raises InputError.
     """
     check_swept(PAPER, number)
@@ -50,6 +52,6 @@ def swept_figure(
     over = {"panel": range(panels), "draw": range(count)}
     found = sweep(work, over, out, workers, scheduler, report=report)
     if found.failures:
-        raise InputError(found.failures[0], f"figure {number}", "what is finished is kept")
+        raise InputError(found.failures[0], f"figure {number}", "finished draws are kept")
     drawn = [found.rows[at * count : (at + 1) * count] for at in range(panels)]
     return assembled(number, drawn, seed, points, calibration)

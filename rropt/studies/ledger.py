@@ -1,4 +1,4 @@
-"""Run the ledger of claims: derive each entry again, judge it, and hold what came out as data."""
+"""Run the ledger of claims: derive each entry again, compare it, and keep the result as data."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rropt.files import write_whole
+from rropt.io.files import write_whole
 from rropt.models.claims.claim import Claim, Judged, plain
-from rropt.studies.told import told
+from rropt.studies.reports.summary import summarise
 
 __all__ = ["Entry", "counts", "run"]
 
@@ -46,7 +46,7 @@ class Entry:
                 "file": str(self.files[name]) if name in self.files else None,
             }
             for name, solution in self.judged.evidence.solutions.items()
-            for found in (told(solution),)
+            for found in (summarise(solution),)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def run(
     out: Path | None = None,
     report: Callable[[Claim], None] = lambda claim: None,
 ) -> list[Entry]:
-    """Derive and judge every claim in order; `report` is told of each before it starts.
+    """Derive and judge every claim in order; `report` is called with each before it starts.
 
     `full` takes the papers' numbers of draws. Certificates are written into `out`, one file each. An entry whose
     computation fails is kept with the reason; the others go on. Raises KeyboardInterrupt when a solve was interrupted.
@@ -99,10 +99,10 @@ def run(
             entries.append(Entry(claim, None, time.monotonic() - begun, f"{type(error).__name__}: {error}"))
             continue
         if any("interrupted" in note for one in judged.evidence.solutions.values() for note in one.warnings):
-            # A solve makes the best of an interrupt and goes on; here it means to stop.
+            # A solve returns its best result on an interrupt; here an interrupt stops the ledger.
             raise KeyboardInterrupt
         seconds = time.monotonic() - begun
-        files = {} if out is None else _written(claim, judged, out)
+        files = {} if out is None else _write(claim, judged, out)
         entries.append(Entry(claim, judged, seconds, files=files))
     return entries
 
@@ -112,7 +112,7 @@ def counts(entries: Sequence[Entry]) -> dict[str, int]:
     return dict(Counter(entry.verdict for entry in entries))
 
 
-def _written(claim: Claim, judged: Judged, out: Path) -> dict[str, Path]:
+def _write(claim: Claim, judged: Judged, out: Path) -> dict[str, Path]:
     written = {}
     for name, solution in judged.evidence.solutions.items():
         if solution.certificate is not None:

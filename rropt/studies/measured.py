@@ -1,4 +1,4 @@
-"""One problem through one route and solver in a process of its own: what came out, its seconds, its peak memory.
+"""One problem through one route and solver in a process of its own: the result, its seconds, its peak memory.
 
 `main` reads a pickled task from its standard input and answers with a pickled `Measured`; only `rropt.studies.compare`
 starts such a process. Pickles stay between these two processes, which are of one user and one program.
@@ -18,46 +18,47 @@ from typing import IO
 
 import numpy as np
 
-from rropt.assembly import in_units
-from rropt.cones import CompleteCone, FloatArray, base_cone
-from rropt.constraints import LDP
+from rropt.declare.constraints import LDP
+from rropt.declare.objectives import MutualInformation, Trace
 from rropt.errors import NoRoute
 from rropt.exact import Interval, float_up, log_enclosure
-from rropt.memory import peak_memory
-from rropt.objectives import MutualInformation, Trace
-from rropt.priors import Prior
+from rropt.io.memory import peak_memory
+from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, SolveOptions
-from rropt.programs import Program
-from rropt.routes import Answer, Effort, Route, choose
+from rropt.program.cones import CompleteCone, FloatArray, base_cone
+from rropt.program.programs import Program
+from rropt.solve.assembly import in_units
+from rropt.solve.registry import Answer, Effort, Route, choose
 
 MODULE = "put what you defined into a module that can be imported"
 READY = b"ready\n"
 """What the process writes when everything is loaded: the time limit counts from here."""
 ROWS_OFF = 1e-12
-"""Row sums of a solver's matrix that are off by less are not worth a word."""
+"""Row sums of a solver's matrix that are off by less are not noted."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What one process shall do: `route` by name, or a Route of the user's own; no `solver` means the route's own."""
+    """The task of one process: `route` by name, or a Route of the user's own; no `solver` means the route's own."""
 
     problem: Problem
     route: str | Route
     solver: str | None
     gap: Fraction
     time_limit: float
+    absolute_gap: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one route and solver gave.
+    """The result of one route and solver.
 
     `status` is that of a Solution, or "no_route" (it refuses), "killed" (by the time limit), "failed" (it broke down);
     `note` says why, and what is wrong with the solver's matrix. `attained` encloses the value and `limit` is the bound,
     exact, in the objective's unit, as is `claimed`, the solver's own objective. `solver_epsilon` is the level (nats,
     rounded up, perhaps infinite) of the matrix as the solver left it, `breach` by how much it is above the declared
     one, where that is a level of plain LDP. `memory` is the peak of the process in bytes, None where the system does
-    not tell.
+    not report it.
     """
 
     route: str
@@ -79,17 +80,17 @@ class Measured:
 
     @property
     def label(self) -> str:
-        """The route, with its solver where it knows several."""
+        """The route, with its solver where it has several."""
         return self.route if self.solver is None or self.route != "conic" else f"{self.route}/{self.solver}"
 
 
 def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
-    """Solve, and keep what the solver answered before it was rounded and proved; `ready` is told when the clock starts.
-    Never raises for what a route does: its fault is its row. Raises NoRoute where it refuses."""
+    """Solve, and keep what the solver answered before it was rounded and proved; `ready` is called when the clock
+    starts. Errors of a route do not raise: they are noted in its row. Raises NoRoute where it refuses."""
     name = task.route if isinstance(task.route, str) else task.route.name
     given = task.problem
     # The file's own route and solver are one row among others here.
-    options = SolveOptions(gap=task.gap, time_limit=task.time_limit)
+    options = SolveOptions(gap=task.gap, absolute_gap=task.absolute_gap, time_limit=task.time_limit)
     problem = Problem(given.goal, given.constraints, given.inputs, given.outputs, given.name, options)
     program = problem.compile()
     chosen, _ = choose(program, task.route, task.solver)
@@ -98,14 +99,14 @@ def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
     ready()
     answers: list[Answer] = []
     try:
-        solution = problem.solve(_watched(chosen, answers), solver=task.solver)
-    except Exception as error:  # Whatever breaks in one route is its row's status; the others go on.
+        solution = problem.solve(_watch(chosen, answers), solver=task.solver)
+    except Exception as error:  # An error in one route is its row's status; the others run.
         return Measured(name, task.solver, "failed", memory=peak_memory(), note=f"{type(error).__name__}: {error}")
     matrix = left_matrix(program, answers[-1])
-    epsilon, breach, odd = (None, None, []) if matrix is None else _judged(program, matrix)
+    epsilon, breach, odd = (None, None, []) if matrix is None else _judge(program, matrix)
     claim, units = solution.claim, float(in_units(Interval.point(Fraction(1)), solution.units))
     said = [line for line in solution.warnings if line not in problem.warnings()]
-    notes = odd + [line for line in said if not line.startswith("this mechanism identifies")]
+    notes = odd + [line for line in said if not line.startswith("this mechanism does not identify")]
     return Measured(
         name,
         claim.solver,
@@ -126,7 +127,7 @@ def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
     )
 
 
-def _watched(route: Route, answers: list[Answer]) -> Route:
+def _watch(route: Route, answers: list[Answer]) -> Route:
     """The same route, whose answers are kept as they were."""
 
     def solve(program: Program, effort: Effort) -> Answer:
@@ -139,7 +140,7 @@ def _watched(route: Route, answers: list[Answer]) -> Route:
 
 
 def _warm(route: str, solver: str | None) -> None:
-    """Solve two tiny problems, so that loading libraries is in nobody's seconds."""
+    """Solve two tiny problems, so that the measured seconds do not include loading libraries."""
     prior = Prior.uniform(2)
     for objective in (Trace(prior), MutualInformation(prior)):
         try:
@@ -150,24 +151,13 @@ def _warm(route: str, solver: str | None) -> None:
 
 def left_matrix(program: Program, answer: Answer) -> FloatArray | None:
     """The k x m matrix that a solver left, untouched, whatever form its route answers in; None where it left none."""
-    if answer.blocks is not None:
-        return answer.blocks.mechanism(program.inputs).matrix
-    if answer.off_diagonal is not None:
-        size = program.size
-        others = np.repeat(np.asarray(answer.off_diagonal)[:, None], size, axis=1)
-        others[np.diag_indices(size)] = 1 - (size - 1) * others[np.diag_indices(size)]
-        return others
-    if answer.mixing is not None:
-        matrix = np.zeros((program.size, program.size))
-        for places, weight in zip(answer.mixing.permutations, answer.mixing.weights, strict=True):
-            matrix[np.arange(program.size), np.array(places)] += weight
-        return matrix
-    return answer.matrix if answer.matrix is not None and answer.matrix.size else None
+    matrix = answer.matrix
+    return matrix if matrix is not None and matrix.size else None
 
 
 def float_parity(matrix: FloatArray) -> Fraction | float:
     """The parity of a float matrix as it is, exact: columns of zeros are dropped; an entry of zero or below beside a
-    positive one tells all."""
+    positive one makes it infinite."""
     worst = Fraction(1)
     for column in matrix.T:
         if not column.any():
@@ -178,7 +168,7 @@ def float_parity(matrix: FloatArray) -> Fraction | float:
     return worst
 
 
-def _judged(program: Program, matrix: FloatArray) -> tuple[float, float | None, list[str]]:
+def _judge(program: Program, matrix: FloatArray) -> tuple[float, float | None, list[str]]:
     """(its level rounded up, by how much that is above the declared one, what else is wrong) of a solver's matrix."""
     parity = float_parity(matrix)
     level = math.inf if isinstance(parity, float) else float_up(log_enclosure(parity).upper)

@@ -1,5 +1,5 @@
 """Pictures by matplotlib (extra `plot`): each function returns a `matplotlib.figure.Figure`, whose `savefig` writes
-SVG, PDF or PNG by the name's ending. Nothing global is touched, so they work in notebooks, scripts and servers alike.
+SVG, PDF or PNG by the name's ending. No global state is changed, so they work in notebooks, scripts and servers alike.
 
 Colours are those of Okabe and Ito, and one scale of blues whose lightness falls evenly: both read the same to the
 colour-blind, and lines differ by marks or dashes besides.
@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.comparison.regions import AttainedRegion, attained_region
-from rropt.cones import CompleteCone
+from rropt.comparison.orders.regions import AttainedRegion, attained_region
 from rropt.errors import InputError
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
+from rropt.program.cones import CompleteCone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from rropt.comparison.birkhoff import BirkhoffDecomposition
-    from rropt.inference.estimate import Estimate
+    from rropt.comparison.permutations.birkhoff import BirkhoffDecomposition
+    from rropt.mechanisms.estimators.estimate import Estimate
 
 __all__ = [
     "History",
@@ -106,7 +106,7 @@ def heat_map(mechanism: Mechanism, title: str = "") -> Figure:
 
 @dataclass
 class History:
-    """What a solve reported, and when: `problem.solve(monitor=history)`. `rows` are (seconds, value, bound), in the
+    """The progress that a solve reported: `problem.solve(monitor=history)`. `rows` are (seconds, value, bound), in the
     objective's unit; value and bound are None until there is one."""
 
     rows: list[tuple[float, float | None, float | None]] = field(default_factory=list)
@@ -165,7 +165,7 @@ def gap_over_time(history: History, solution: Solution) -> Figure:
         right.set_yscale("log")
         right.step(*_axes_of(positive), where="post", color=BLUE, linewidth=1.8)
         right.plot(*positive[-1], marker="o", color=BLUE, markersize=5)
-    wanted = solution.wanted_gap * max(1.0, abs(solution.bound or 0.0))
+    wanted = max(solution.wanted_gap * abs(solution.bound or 0.0), solution.wanted_absolute_gap)
     if wanted > 0:
         right.axhline(wanted, color="#555555", linestyle=":", label=f"wanted: {wanted:.2g}")
         right.legend(frameon=False)
@@ -189,7 +189,7 @@ def utility_curve(
     `solutions` are those of the problems where they are solved already; else each is solved here. A point that did not
     end certified is drawn hollow. Raises InputError and NoRoute as `solve` does.
     """
-    from rropt.mechanisms.randomized_response import RandomizedResponse
+    from rropt.mechanisms.families.randomized_response import RandomizedResponse
 
     levels = [float(epsilon) for epsilon in epsilons]
     if not levels:
@@ -238,18 +238,18 @@ def _midpoint(problem: Problem, channel: RandomizedChannel) -> float:
 
 def breach_region(region: AttainedRegion | RandomizedChannel, title: str = "") -> Figure:
     """Which posterior probabilities an intruder can reach from each prior probability (Chai and Nayak, (4.9)): the band
-    where every value between is reached, single lines where only they are, and no news on the diagonal."""
+    where every value between is reached, single lines where only they are; the diagonal is an uninformative output."""
     shown = region if isinstance(region, AttainedRegion) else attained_region(region)
     prior = np.linspace(0.0, 1.0, 401)
     figure, axes = _figure(4.8, 4.4)
     if shown.band is not None:
         top = float(shown.band)
-        low, high = _moved(prior, 1 / top if top else np.inf), _moved(prior, top)
+        low, high = _move(prior, 1 / top if top else np.inf), _move(prior, top)
         axes.fill_between(prior, low, high, color=SKY, alpha=0.45, linewidth=0, label="reached")
         for end in (low, high):
             axes.plot(prior, end, color=BLUE, linewidth=1.8)
     for at, factor in enumerate(shown.factors):
-        axes.plot(prior, _moved(prior, float(factor)), color=BLUE, linewidth=1.8, label="" if at else "reached exactly")
+        axes.plot(prior, _move(prior, float(factor)), color=BLUE, linewidth=1.8, label="" if at else "reached exactly")
     axes.plot([0, 1], [0, 1], color="#555555", linestyle=":", label="posterior = prior")
     parity = float(shown.parity)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
@@ -258,10 +258,10 @@ def breach_region(region: AttainedRegion | RandomizedChannel, title: str = "") -
     return figure
 
 
-def _moved(prior: np.ndarray, factor: float) -> np.ndarray:
+def _move(prior: np.ndarray, factor: float) -> np.ndarray:
     """The posteriors when the odds are multiplied by a factor."""
     if np.isinf(factor) or factor == 0:
-        # What is certain stays certain; the rest becomes so, one way or the other.
+        # Prior probabilities 0 and 1 do not change; all others become 0 or 1.
         return np.where(prior > 0, 1.0, 0.0) if factor else np.where(prior < 1, 0.0, 1.0)
     return np.asarray(factor * prior / (1 - prior + factor * prior))
 
@@ -275,9 +275,11 @@ def two_categories(solution: Solution, resolution: int = 61) -> Figure:
     problem, mechanism = solution.problem, solution.mechanism
     cone = problem.compile().cone
     if len(problem.inputs) != 2 or len(problem.constraints) != 1 or not isinstance(cone, CompleteCone):
-        raise InputError("this is no problem of two inputs with LDP alone", "two_categories", "declare one")
+        raise InputError("this is not a problem of two inputs with LDP alone", "two_categories", "declare one")
     if mechanism is None or len(mechanism.outputs) != 2:
-        raise InputError("the solution is no mechanism with two outputs", "two_categories", "solve with outputs=[..]")
+        raise InputError(
+            "the solution is not a mechanism with two outputs", "two_categories", "solve with outputs=[..]"
+        )
     gamma = float(cone.level.ratio.lower)
     labels = problem.inputs
     high, low = gamma / (1 + gamma), 1 / (1 + gamma)

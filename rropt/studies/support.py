@@ -1,4 +1,4 @@
-"""What the package can prove: every objective with every constraint in three sizes, found out by solving.
+"""The results of every objective with every constraint in three sizes, computed by solving.
 
 A cell is `certified` (the checker accepted a certificate with the wanted gap), `infeasible` (it accepted a proof that
 no mechanism exists), `bounded` (a mechanism and a true bound, but not both of that) or `no_route`; the last two have a
@@ -16,8 +16,7 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
-from rropt.confidence import ChiSquareSet, Joint
-from rropt.constraints import (
+from rropt.declare.constraints import (
     LDP,
     RLDP,
     ApproximateLDP,
@@ -40,21 +39,22 @@ from rropt.constraints import (
     Tridiagonal,
     UniformOffDiagonal,
 )
-from rropt.errors import RroptError
-from rropt.files import write_whole
-from rropt.objectives import (
+from rropt.declare.objectives import (
     BayesSuccess,
     ChiSquareInformation,
     DOptimality,
     EOptimality,
     ExpectedGain,
     ExpectedLoss,
-    MaxEntropyRate,
+    InjectedEntropy,
     MinimaxRisk,
     MutualInformation,
     Trace,
 )
-from rropt.priors import Pairs, Prior
+from rropt.errors import RroptError
+from rropt.io.files import write_whole
+from rropt.model.distributions import ChiSquareSet, Joint
+from rropt.model.prior import Pairs, Prior
 from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
 
 __all__ = [
@@ -140,9 +140,9 @@ OBJECTIVES: Mapping[str, Callable[[Setting], Goal]] = {
     "minimax_risk": lambda at: Minimize(MinimaxRisk(at.prior)),
     "d_optimality": lambda at: Minimize(DOptimality(at.prior)),
     "e_optimality": lambda at: Minimize(EOptimality(at.prior)),
-    "entropy_rate": lambda at: Maximize(MaxEntropyRate()),
+    "entropy_rate": lambda at: Maximize(InjectedEntropy()),
 }
-"""The objectives by their words in problem files."""
+"""The objectives by their names in problem files."""
 
 
 def _robust(form: str) -> Callable[[Setting], Constraint]:
@@ -150,7 +150,7 @@ def _robust(form: str) -> Callable[[Setting], Constraint]:
 
 
 def _correlated(at: Setting) -> Constraint:
-    """A secret that the lower inputs go with in three cases of four, the higher in one: the inputs themselves tell."""
+    """A secret with probability 3/4 at the lower inputs and 1/4 at the higher ones."""
     lower = [weight * (3 if x < at.size // 2 else 1) for x, weight in enumerate(at.prior.weights)]
     rows = [lower, [4 * weight - own for weight, own in zip(at.prior.weights, lower, strict=True)]]
     return RLDP("0.5", Joint(ChiSquareSet(Prior.from_counts(rows, pairs=Pairs(["yes", "no"], at.inputs)), "0.05")))
@@ -186,7 +186,7 @@ PRIVACY: Mapping[str, Maker] = {
     "rldp, sees other": _correlated,
     "cone": _flat,
 }
-"""What bounds every column by itself."""
+"""Constraints on every column by itself."""
 
 TIES: dict[str, Maker] = {
     "uniform_off_diagonal": lambda at: UniformOffDiagonal(),
@@ -201,14 +201,14 @@ TIES: dict[str, Maker] = {
     "linear": _kept,
     "identification_risk": lambda at: IdentificationRisk(at.few, "0.25"),
 }
-"""What ties the columns of a matrix; each alone and with LDP."""
+"""Constraints between the columns of a matrix; each alone and with LDP."""
 
 PATTERNS: dict[str, Maker] = {
     "blocks": lambda at: Blocks(at.halves),
     "tridiagonal": lambda at: Tridiagonal(),
     "forbidden": lambda at: Forbidden([(at.inputs[0], at.inputs[-1])]),
 }
-"""Zeros, which leave no mechanism or none with these columns under LDP: alone."""
+"""Zeros, which are infeasible or empty columns under LDP: alone."""
 
 CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
     **{name: (make,) for name, make in PRIVACY.items()},
@@ -217,15 +217,15 @@ CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
     **{f"{name} + ldp": (make, PRIVACY["ldp"]) for name, make in TIES.items()},
     "bistochastic + entropy_rate + ldp": (TIES["bistochastic"], TIES["entropy_rate"], PRIVACY["ldp"]),
 }
-"""The constraints by their words in problem files, alone and together."""
+"""The constraints by their names in problem files, alone and together."""
 
 SQUARE = ("approximate_ldp", "linear", "linear + ldp")
-"""Constraints that speak of the outputs: these are the inputs here."""
+"""Constraints on the outputs, which are the inputs here."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What came out of one objective, constraint and size. `gap` is that of value and bound where both are known, in
+    """The result of one objective, constraint and size. `gap` is that of value and bound where both are known, in
     the objective's unit; `reason` says why a cell is not certified; `seconds` of computing were needed."""
 
     objective: str
@@ -238,7 +238,7 @@ class Cell:
 
     @property
     def key(self) -> Key:
-        """What was asked."""
+        """The objective, constraint and size."""
         return self.objective, self.constraint, self.size
 
 
@@ -255,10 +255,10 @@ def problem_of(objective: str, constraint: str, size: int) -> Problem:
 
 
 def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> Cell:
-    """Solve the problem of a cell and say what came out."""
+    """Solve the problem of a cell; returns its result."""
     begun = time.process_time()
     try:
-        found = problem_of(objective, constraint, size).solve(gap=GAP, time_limit=time_limit)
+        found = problem_of(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
         return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun)
     reason = _reason(found) if found.status == "bounded" else ""
@@ -266,10 +266,16 @@ def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_
 
 
 def _reason(found: Solution) -> str:
-    """Why a solution is not certified: what was not proved, or what stopped it, or the gap alone."""
-    for beginnings in (("not machine-checked", "the checker", "no exact", "the solver found no"), ("stopped early",)):
-        if said := [warning for warning in found.warnings if warning.startswith(beginnings)]:
-            return "; ".join(said)
+    """Why a solution is not certified: the reason for stopping, then the part that is not proved, or the gap alone."""
+    beginnings = (
+        "stopped early",
+        "not machine-checked",
+        "the certificate",
+        "no exact",
+        "the solver found the problem infeasible",
+    )
+    if said := [warning for warning in found.warnings if warning.startswith(beginnings)]:
+        return "; ".join(sorted(said, key=lambda warning: not warning.startswith(beginnings[0])))
     return f"the search of route {found.route.partition(':')[0]} ended before the gap was reached"
 
 

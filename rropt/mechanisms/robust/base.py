@@ -11,15 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
-from rropt.confidence import Confidence
-from rropt.confidence.quantile import significant_down
-from rropt.criteria import Level
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure, rational
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.calibration import Way, checked_way
 from rropt.mechanisms.robust.search import FloatArray, information
-from rropt.priors import Pairs, Prior
+from rropt.model.distributions import Confidence
+from rropt.model.distributions.quantile import significant_down
+from rropt.model.prior import Pairs, Prior
+from rropt.model.privacy import Level
 
 EXACT_CELLS = 200_000
 """Matrices with more cells are not written out in rationals ..."""
@@ -122,13 +122,15 @@ def declared_level(epsilon: object, gamma: object, where: str) -> Level:
 
 
 def centred(confidence: object, where: str) -> Confidence:
-    """`confidence` if it has a distribution in its middle. Raises InputError."""
+    """`confidence` if it has a centre. Raises InputError."""
     if not isinstance(confidence, Confidence):
         raise InputError(
-            f"{confidence!r} is no set of distributions", where, "give ChiSquareSet(counts, alpha) or KnownDistribution"
+            f"{confidence!r} is not a set of distributions",
+            where,
+            "give ChiSquareSet(counts, alpha) or KnownDistribution",
         )
     if confidence.center is None:
-        raise InputError("all distributions are allowed for", where, "use SecretRandomizedResponse(pairs, epsilon)")
+        raise InputError("it has all distributions", where, "use SecretRandomizedResponse(pairs, epsilon)")
     return confidence
 
 

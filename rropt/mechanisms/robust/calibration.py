@@ -1,4 +1,4 @@
-"""How much of U may be told: the ratio of a randomised response whose input distribution is known up to a set.
+"""How precisely U may be reported: the ratio of a randomised response whose input distribution is known up to a set.
 
 k-RR with ratio D = 1 + x reports y with probability (1 + x P_y) / (D + k - 1) when its input has distribution P. So for
 two distributions P and P' the likelihood ratio at y is at most r exactly if
@@ -21,11 +21,11 @@ from typing import Literal
 
 import numpy as np
 
-from rropt.confidence import Confidence
-from rropt.confidence.base import conditionals
-from rropt.confidence.quantile import significant_down
 from rropt.errors import InputError
 from rropt.mechanisms.robust.search import FloatArray
+from rropt.model.distributions import Confidence
+from rropt.model.distributions.base import conditionals
+from rropt.model.distributions.quantile import significant_down
 
 Way = Literal["paper", "exact"]
 WAYS = ("exact", "paper")
@@ -39,7 +39,7 @@ class Calibration:
     terms: tuple[tuple[Fraction, Fraction], ...]
 
     def ratio(self, likelihood: Fraction) -> Fraction | None:
-        """D at r = `likelihood` >= 1, rounded down; None where nothing bounds it: U is told as it is."""
+        """D at r = `likelihood` >= 1, rounded down; None where it is unbounded: U is reported unchanged."""
         worst = max(a - likelihood * b for a, b in self.terms)
         return None if worst <= 0 else 1 + significant_down((likelihood - 1) / worst)
 
@@ -83,7 +83,7 @@ def reference(confidence: Confidence) -> tuple[tuple[Fraction, ...], ...]:
 
 @dataclass(frozen=True)
 class OwnCalibration:
-    """The largest ratio D of the k-RR that hides whether U or a stand-in for it is told, for one s.
+    """The largest ratio D of the k-RR that hides whether U or a stand-in for it is reported, for one s.
 
     With T the likelihood of a report at P(. | s) and That at the reference, `up` bounds T / That, `down` That / T.
     Exact over F itself, not only over a product of sets: one conditional occurs, and P(u | s) attains both ends of

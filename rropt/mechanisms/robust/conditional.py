@@ -1,4 +1,4 @@
-"""Conditional reporting: U is told where the report on S is true, a stand-in for it where it is not."""
+"""Conditional reporting: U is reported where the report on S is true, a stand-in for it where it is not."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.confidence import Confidence
-from rropt.confidence.quantile import significant_down
+from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
     CalibratedProtocol,
@@ -21,16 +20,19 @@ from rropt.mechanisms.robust.base import (
 from rropt.mechanisms.robust.calibration import own_calibrations, reference
 from rropt.mechanisms.robust.search import FloatArray, best_point, information, response_information, spaced
 from rropt.mechanisms.robust.sub import Subs, checked_subs, own_need, report_labels, table_of_sub, within
+from rropt.model.distributions import Confidence
+from rropt.model.distributions.quantile import significant_down
 
 GRID = 400
 
 
+@checked
 @dataclass(frozen=True, init=False)
 class ConditionalReporting(CalibratedProtocol):
     """GRR-CR: report s' by randomised response on S; with it U if s' is true, else a draw from Phat(. | s').
 
     Either goes through a randomised response of its own for each s' (ratio `ratios_other[s']`, None: as it is), so that
-    the two cannot be told apart by more than E2 = `share`; `ratio_sensitive` = E1 and E1 E2 <= gamma. `confidence` is
+    the likelihood ratio of the two is at most E2 = `share`; `ratio_sensitive` = E1 and E1 E2 <= gamma. `confidence` is
     the set of distributions (with a centre); declare `epsilon` (nats) or `gamma`. `calibration` "paper" goes through
     the l1 radii d_s (65). "exact" has no slack over F itself: with T and That the likelihoods of a report at P(. | s')
     and at Phat(. | s'), the ratios of (80) are E1 T / That and That / (E1 T), so T / That may be gamma / E1 = E2 and
@@ -80,8 +82,10 @@ class ConditionalReporting(CalibratedProtocol):
         def value(log: FloatArray) -> FloatArray:
             first = np.exp(whole - log)
             back = log if way == "paper" else 2 * whole - log
-            told = conditional_information(table, [own.ratios(log, back) for own in allowed])
-            return np.asarray(response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * told)
+            reported = conditional_information(table, [own.ratios(log, back) for own in allowed])
+            return np.asarray(
+                response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * reported
+            )
 
         best, _ = best_point(value, spaced(whole, GRID, [own.up.threshold for own in allowed]))
         first, second = split_level(level, best)
@@ -96,21 +100,24 @@ class ConditionalReporting(CalibratedProtocol):
         return len(self.pairs) if self.sub is None else sum(len(sub.outputs) for sub in self.sub)
 
     def _table(self, exact: bool) -> np.ndarray:
-        told, drawn = reports(self.confidence, self.ratios_other, self.sub, exact)
-        first = response(len(told), self.ratio_sensitive, exact)
+        reported, drawn = reports(self.confidence, self.ratios_other, self.sub, exact)
+        first = response(len(reported), self.ratio_sensitive, exact)
         rows = [
             np.hstack(
-                [first[s, z] * (told[z] if s == z else np.tile(drawn[z], (len(told[z]), 1))) for z in range(len(told))]
+                [
+                    first[s, z] * (reported[z] if s == z else np.tile(drawn[z], (len(reported[z]), 1)))
+                    for z in range(len(reported))
+                ]
             )
-            for s in range(len(told))
+            for s in range(len(reported))
         ]
         return np.vstack(rows)
 
     def formula(self) -> float:
         """I(R1(S); S) + E1 / (E1 + |S| - 1) I(R^S(U); U | S) at the centre, nats (86): the true value there."""
         table, first = table_of(self.confidence), np.array([float(self.ratio_sensitive)])
-        told = told_information(table, self.ratios_other, self.sub)
-        return float((response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * told)[0])
+        reported = reported_information(table, self.ratios_other, self.sub)
+        return float((response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * reported)[0])
 
 
 def conditional_information(table: FloatArray, ratios: list[FloatArray]) -> FloatArray:
@@ -123,7 +130,7 @@ def conditional_information(table: FloatArray, ratios: list[FloatArray]) -> Floa
     return total
 
 
-def told_information(table: FloatArray, ratios: tuple[Fraction | None, ...], subs: Subs) -> float:
+def reported_information(table: FloatArray, ratios: tuple[Fraction | None, ...], subs: Subs) -> float:
     """I(R^S(U); U | S) in nats for randomised responses, or for sub-protocols where there are any."""
     if subs is None:
         return float(conditional_information(table, [np.array([number(ratio)]) for ratio in ratios])[0])
@@ -136,8 +143,8 @@ def reports(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """For each s: the matrix of R^s, and the distribution of R^s of a stand-in drawn from the reference."""
     if subs is None:
-        told = [response(len(confidence.pairs.other), ratio, exact) for ratio in ratios]
+        reported = [response(len(confidence.pairs.other), ratio, exact) for ratio in ratios]
     else:
-        told = [table_of_sub(sub, exact) for sub in subs]
-    drawn = [cast(row, exact) @ matrix for row, matrix in zip(reference(confidence), told, strict=True)]
-    return told, drawn
+        reported = [table_of_sub(sub, exact) for sub in subs]
+    drawn = [cast(row, exact) @ matrix for row, matrix in zip(reference(confidence), reported, strict=True)]
+    return reported, drawn

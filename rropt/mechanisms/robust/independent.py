@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.confidence import Confidence
-from rropt.confidence.quantile import significant_down
+from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
     CalibratedProtocol,
@@ -20,11 +19,14 @@ from rropt.mechanisms.robust.base import (
 from rropt.mechanisms.robust.calibration import shared_calibration
 from rropt.mechanisms.robust.search import FloatArray, best_point, response_noise, spaced, xlogx
 from rropt.mechanisms.robust.sub import checked_sub, shared_need, table_of_sub, within
-from rropt.priors import pair_label
+from rropt.model.distributions import Confidence
+from rropt.model.distributions.quantile import significant_down
+from rropt.model.prior import pair_label
 
 GRID = 400
 
 
+@checked
 @dataclass(frozen=True, init=False)
 class IndependentReporting(CalibratedProtocol):
     """IR: report (R1(S), R2(U)), two randomised responses, the best split of epsilon between them.
@@ -92,15 +94,15 @@ class IndependentReporting(CalibratedProtocol):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        one, two = self._reported()
+        one, two = self._report()
         return tuple(pair_label(s, u) for s in one for u in two)
 
-    def _reported(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _report(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         one = self.pairs.sensitive if self.sub_sensitive is None else self.sub_sensitive.outputs
         return one, self.pairs.other if self.sub is None else self.sub.outputs
 
     def _output_count(self) -> int:
-        one, two = self._reported()
+        one, two = self._report()
         return len(one) * len(two)
 
     def _table(self, exact: bool) -> np.ndarray:

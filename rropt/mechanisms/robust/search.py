@@ -15,7 +15,7 @@ GOLDEN = (np.sqrt(5.0) - 1) / 2
 def best_point(value: Callable[[FloatArray], FloatArray], grid: FloatArray, tries: int = 3) -> tuple[float, float]:
     """(argument, value) of the largest value found: the best of a sorted `grid`, then golden section around them.
 
-    `value` takes an array of arguments. Kinks are no obstacle; a maximum narrower than the grid that no grid point
+    `value` takes an array of arguments. Kinks are not an obstacle; a maximum narrower than the grid that no grid point
     shows is missed, so put known corners into the grid. A step of golden section leaves 0.618 of an interval: 60
     leave 3e-13 of it.
     """
@@ -52,7 +52,7 @@ def best_points(
     `value` takes one argument a function in the last axis of its array. From the best point of a sorted `grid` on,
     golden section with 36 steps: at a smooth top an argument within 3e-8 of a step is right in the value to 1e-15.
     """
-    # One function is looked at in one call; of many, one point at a time, which bounds the memory.
+    # One function is evaluated in one call; of many, one point at a time, which bounds the memory.
     wide = number == 1
     values = value(grid[:, None]) if wide else np.array([value(np.full(number, point)) for point in grid])
     top = np.argmax(values, axis=0)

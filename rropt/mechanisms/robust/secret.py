@@ -7,14 +7,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.confidence.quantile import significant_down
-from rropt.criteria import Level
 from rropt.errors import InputError
+from rropt.io.arguments import checked
 from rropt.mechanisms.robust.base import RobustProtocol, declared_level
 from rropt.mechanisms.robust.search import information
-from rropt.priors import Pairs, Prior
+from rropt.model.distributions.quantile import significant_down
+from rropt.model.prior import Pairs, Prior
+from rropt.model.privacy import Level
 
 
+@checked
 @dataclass(frozen=True, init=False)
 class SecretRandomizedResponse(RobustProtocol):
     """SRR: the pair itself with weight gamma, another pair with the same s with 1 / gamma, any other with 1.
@@ -57,5 +59,5 @@ class SecretRandomizedResponse(RobustProtocol):
         return np.array(cells, dtype=object if exact else float)[which]
 
     def formula(self) -> float:
-        """Mutual information at the uniform distribution, nats: it is optimised for none."""
+        """Mutual information at the uniform distribution, nats: it is not optimised for any distribution."""
         return information(self._matrix, Prior.uniform(self.pairs.labels).array)

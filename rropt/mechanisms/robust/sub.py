@@ -1,4 +1,4 @@
-"""Sub-protocols other than randomised response: how much a channel for U tells of the distribution of its input.
+"""Sub-protocols other than randomised response: how informative a channel for U is about the distribution of its input.
 
 A report y of a channel with column v has likelihood P . v when its input has distribution P. All that the protocols
 for robust LDP need of their sub-protocols are ratios of such numbers (lopuhaa (70), (80), (94)), and P . v is linear
@@ -21,19 +21,19 @@ from itertools import combinations
 
 import numpy as np
 
-from rropt.confidence import Confidence
-from rropt.confidence.quantile import significant_up
 from rropt.errors import InputError
 from rropt.exact import Interval
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.randomized_response import RandomizedResponse
 from rropt.mechanisms.robust.calibration import Calibration, OwnCalibration, Way, front, reference
-from rropt.priors import Pairs, pair_label
+from rropt.model.distributions import Confidence
+from rropt.model.distributions.quantile import significant_up
+from rropt.model.prior import Pairs, pair_label
 
 Subs = tuple[Mechanism, ...] | None
 """One mechanism a sensitive value, or None for randomised responses that the protocol calibrates itself."""
 MOST_SUBSETS = 10
-"""Up to this many other values every set of them is looked at; beyond, the l1 distance stands in."""
+"""Up to this many other values every set of them is enumerated; beyond, the l1 distance is used."""
 HALF = Fraction(1, 2)
 
 
@@ -55,7 +55,7 @@ def checked_sub(sub: object, labels: tuple[str, ...], where: str) -> Mechanism |
     if isinstance(sub, RandomizedResponse):
         sub = sub.to_mechanism()
     if not isinstance(sub, Mechanism):
-        raise InputError(f"{sub!r} is no sub-protocol", where, 'give "krr" or a Mechanism')
+        raise InputError(f"{sub!r} is not a sub-protocol", where, 'give "krr" or a Mechanism')
     if sub.inputs != labels:
         raise InputError("the sub-protocol has other inputs", where, f"they are {', '.join(labels)}")
     return sub
@@ -88,7 +88,7 @@ def within(need: Fraction | float, allowed: Fraction, where: str) -> Fraction:
 
 
 def own_need(confidence: Confidence, s: int, sub: Mechanism, way: Way) -> Need:
-    """What `sub` needs to hide whether U given `s` or a stand-in from the reference is told; rounded up.
+    """What `sub` needs to hide whether U given `s` or a stand-in from the reference is reported; rounded up.
 
     "exact": T = P . v over the conditionals that F has, That = Phat . v. Exact but for rounding.
     """
@@ -151,9 +151,9 @@ def table_of_sub(sub: Mechanism, exact: bool) -> np.ndarray:
 
 
 def report_labels(pairs: Pairs, subs: Subs) -> list[tuple[str, ...]]:
-    """For each sensitive value the labels "s, report" of what is told with it."""
-    told = [pairs.other] * len(pairs.sensitive) if subs is None else [sub.outputs for sub in subs]
-    return [tuple(pair_label(s, u) for u in names) for s, names in zip(pairs.sensitive, told, strict=True)]
+    """For each sensitive value the labels "s, report" of its reports on U."""
+    reported = [pairs.other] * len(pairs.sensitive) if subs is None else [sub.outputs for sub in subs]
+    return [tuple(pair_label(s, u) for u in names) for s, names in zip(pairs.sensitive, reported, strict=True)]
 
 
 def _means(confidence: Confidence, s: int, sub: Mechanism) -> Iterator[tuple[tuple[Fraction, ...], Interval]]:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rropt.confidence import Confidence
 from rropt.mechanisms.robust.base import centred, table_of
 from rropt.mechanisms.robust.calibration import OwnCalibration, checked_way, own_calibrations, shared_calibration
 from rropt.mechanisms.robust.independent import split_information
 from rropt.mechanisms.robust.search import FloatArray, response_information, xlogx
 from rropt.mechanisms.robust.unary import MOST_SENSITIVE
-from rropt.mechanisms.robust.unary_plane import UnaryPlane, split_grid, told_information_at
+from rropt.mechanisms.robust.unary_plane import UnaryPlane, reported_information_at, split_grid
+from rropt.model.distributions import Confidence
 
 SHARES, FINER, TIMES = 200, 20, 5
 """Steps of the split; steps of each finer grid, over two of the last; how many of those."""
@@ -77,8 +77,8 @@ def _conditional(table: FloatArray, own: Sequence[OwnCalibration], whole: FloatA
 
     def value(logs: FloatArray) -> FloatArray:
         first = np.exp((whole[:, None] - logs).ravel())
-        told = told_information_at(table, own, logs, logs if paper else 2 * whole[:, None] - logs).ravel()
-        found = response_information(masses, first) + first / (first + len(masses) - 1) * told
+        reported = reported_information_at(table, own, logs, logs if paper else 2 * whole[:, None] - logs).ravel()
+        found = response_information(masses, first) + first / (first + len(masses) - 1) * reported
         return np.asarray(found.reshape(logs.shape))
 
     return _best(value, whole, [one.up.threshold for one in own])

@@ -11,22 +11,24 @@ from itertools import permutations, product
 
 import numpy as np
 
-from rropt.confidence import Confidence
-from rropt.confidence.quantile import root_down, significant_down
 from rropt.errors import InputError
+from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import CalibratedProtocol, cast, split_level, table_of
 from rropt.mechanisms.robust.calibration import own_calibrations
-from rropt.mechanisms.robust.conditional import reports, told_information
+from rropt.mechanisms.robust.conditional import reported_information, reports
 from rropt.mechanisms.robust.search import FloatArray, best_point
 from rropt.mechanisms.robust.sub import Subs, checked_subs, own_need, report_labels, within
 from rropt.mechanisms.robust.unary_plane import Subsets, UnaryPlane
+from rropt.model.distributions import Confidence
+from rropt.model.distributions.quantile import root_down, significant_down
 
 GRID = 96
 MOST_SENSITIVE = 14
 """Up to this many sensitive values the subsets that unary encoding can report are summed over."""
 
 
+@checked
 @dataclass(frozen=True, init=False)
 class UnaryConditionalReporting(CalibratedProtocol):
     """UE-CR: each s' is reported present with probability kappa if it is true, else lambda; with it U, or a stand-in.
@@ -77,15 +79,15 @@ class UnaryConditionalReporting(CalibratedProtocol):
         within(max(need.down for need in needs), gamma * first, name)
         within(max(needs[s].up * needs[z].down for s, z in permutations(range(len(needs)), 2)), gamma, name)
         table = table_of(self.confidence)
-        subsets, told = Subsets(table.sum(axis=1)), told_information(table, (), subs)
+        subsets, reported = Subsets(table.sum(axis=1)), reported_information(table, (), subs)
         log_first = np.log([float(first)])
 
         def value(odds: FloatArray) -> FloatArray:
-            return np.asarray(subsets.information(odds, log_first) + told / (1 + np.exp(-odds)))
+            return np.asarray(subsets.information(odds, log_first) + reported / (1 + np.exp(-odds)))
 
-        # Beyond these odds kappa or 1 - lambda is below 1e-9; the limit kappa = 1 is looked at besides.
+        # Beyond these odds kappa or 1 - lambda is below 1e-9; the limit kappa = 1 is tried besides.
         best, found = best_point(value, np.linspace(-21.0, 21.0 + float(log_first[0]), 4 * GRID + 1))
-        return (Fraction(1 / (1 + math.exp(-best))) if found > told else Fraction(1)), first, second, ()
+        return (Fraction(1 / (1 + math.exp(-best))) if found > reported else Fraction(1)), first, second, ()
 
     def _responses(self) -> tuple[Fraction, Fraction, Fraction, tuple[Fraction | None, ...]]:
         """(kappa, E1, E2, D_s): the best of all with randomised responses on U."""
@@ -125,16 +127,16 @@ class UnaryConditionalReporting(CalibratedProtocol):
         return math.prod(width + 1 for width in self._widths())
 
     def _table(self, exact: bool) -> np.ndarray:
-        told, drawn = reports(self.confidence, self.ratios_other, self.sub, exact)
+        reported, drawn = reports(self.confidence, self.ratios_other, self.sub, exact)
         present, absent = cast([self.present, self.absent], exact)
         rows = []
-        for s in range(len(told)):
-            for u in range(len(told[s])):
+        for s in range(len(reported)):
+            for u in range(len(reported[s])):
                 parts = [
-                    np.concatenate([[1 - present], present * told[z][u]])
+                    np.concatenate([[1 - present], present * reported[z][u]])
                     if z == s
                     else np.concatenate([[1 - absent], absent * drawn[z]])
-                    for z in range(len(told))
+                    for z in range(len(reported))
                 ]
                 rows.append(reduce(np.kron, parts))
         return np.array(rows, dtype=object if exact else float)
@@ -142,6 +144,6 @@ class UnaryConditionalReporting(CalibratedProtocol):
     def formula(self) -> float:
         """I(UE(S); S) + kappa I(R^S(U); U | S) at the centre, nats (96): the true value there."""
         table, present = table_of(self.confidence), float(self.present)
-        told = told_information(table, self.ratios_other, self.sub)
+        reported = reported_information(table, self.ratios_other, self.sub)
         own = Subsets(table.sum(axis=1)).at(np.array([present]), np.array([float(self.absent)]))
-        return float(own[0] + present * told)
+        return float(own[0] + present * reported)

@@ -48,16 +48,16 @@ class UnaryPlane:
         return Subsets(self.table.sum(axis=1))
 
     def best(self) -> BestPlace:
-        """A coarse grid, ever finer ones around its best point, then the corners of what may be told of U."""
+        """A coarse grid, ever finer ones around its best point, then the corners of what may be reported of U."""
         whole, rows = self.whole, np.arange(len(self.whole))
         high = whole / 2 if self.paper else whole
         corners = [one.up.threshold for one in self.own]
         corners += [] if self.paper else [-one.down.threshold for one in self.own]
         logs = split_grid(high, STEPS, corners, whole)
         odds = np.linspace(-ODDS, ODDS + float(whole.max()), 2 * STEPS + 1)
-        values, told = self._values(logs, odds[None, None, :])
-        # kappa = lambda = 1: everything is present, and nothing is said of S.
-        limit, ended = told.max(axis=1), logs[rows, told.argmax(axis=1)]
+        values, reported = self._values(logs, odds[None, None, :])
+        # kappa = lambda = 1: everything is present, and the report is independent of S.
+        limit, ended = reported.max(axis=1), logs[rows, reported.argmax(axis=1)]
         sharp = logs[:, STEPS + 1 :]
         best, at = values.max(axis=(1, 2)), values.reshape(len(whole), -1).argmax(axis=1)
         log, odd = logs[rows, at // len(odds)], odds[at % len(odds)]
@@ -80,31 +80,31 @@ class UnaryPlane:
         last = limit >= best
         return BestPlace(np.maximum(best, limit), np.where(last, ended, log), np.where(last, np.inf, odd))
 
-    def _told(self, logs: FloatArray) -> FloatArray:
-        return told_information_at(self.table, self.own, logs, logs if self.paper else self.whole[:, None] - logs)
+    def _reported_information(self, logs: FloatArray) -> FloatArray:
+        return reported_information_at(self.table, self.own, logs, logs if self.paper else self.whole[:, None] - logs)
 
     def _values(self, logs: FloatArray, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(values N x S x O at S splits and O odds for each level, what is told with kappa = 1, N x S)."""
-        told = self._told(logs)
+        """(values N x S x O at S splits and O odds for each level, what is reported of U with kappa = 1, N x S)."""
+        reported = self._reported_information(logs)
         first = (self.whole[:, None] - logs).ravel()
         sums = self.subsets.weighed(first)
         spread = np.moveaxis(np.broadcast_to(odds, (*logs.shape, odds.shape[-1])), -1, 0)
         found = self.subsets.information(spread.reshape(len(spread), -1), first, sums)
-        return np.moveaxis(found.reshape(len(spread), *logs.shape) + told / (1 + np.exp(-spread)), 0, -1), told
+        return np.moveaxis(found.reshape(len(spread), *logs.shape) + reported / (1 + np.exp(-spread)), 0, -1), reported
 
     def _along(self, logs: FloatArray, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(odds, values) of the best kappa at each of N x S splits."""
-        told, first = self._told(logs).ravel(), (self.whole[:, None] - logs).ravel()
+        reported, first = self._reported_information(logs).ravel(), (self.whole[:, None] - logs).ravel()
         sums = self.subsets.weighed(first)
 
         def value(at: FloatArray) -> FloatArray:
-            return np.asarray(self.subsets.information(at, first, sums) + told / (1 + np.exp(-at)))
+            return np.asarray(self.subsets.information(at, first, sums) + reported / (1 + np.exp(-at)))
 
-        there, found = best_points(value, odds, len(told))
+        there, found = best_points(value, odds, len(reported))
         return there.reshape(logs.shape), found.reshape(logs.shape)
 
 
-def told_information_at(
+def reported_information_at(
     table: FloatArray, own: Sequence[OwnCalibration], up: FloatArray, down: FloatArray
 ) -> FloatArray:
     """I(R^S(U); U | S) in nats for arrays of log levels both ways, in the shape of `up`."""
@@ -157,13 +157,13 @@ class Subsets:
         `log_ratio` has L numbers, or is of one; the last axis of `odds` has L, or one. `weighed` is what the method of
         that name gives for it, where it is known already.
         """
-        told, sums = self.weighed(log_ratio) if weighed is None else weighed
+        reported, sums = self.weighed(log_ratio) if weighed is None else weighed
         own, other = np.asarray(odds, dtype=float), np.asarray(odds - log_ratio, dtype=float)
         log_absent, log_other, log_quiet = -np.logaddexp(0, own), -np.logaddexp(0, -other), -np.logaddexp(0, other)
         total = -_noise(own) - (self.values - 1) * _noise(other)
         for z in range(self.values + 1):
             log = log_absent + z * log_other + (self.values - 1 - z) * log_quiet
-            total = total - np.exp(log) * (told[z] + sums[z] * log)
+            total = total - np.exp(log) * (reported[z] + sums[z] * log)
         return np.asarray(total)
 
     def at(self, present: FloatArray, absent: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rropt.errors import InputError
+from rropt.io.frames import array_of
 
 ROWS = 1 << 14
 """Reports that are unpacked at a time."""
@@ -53,7 +54,7 @@ class SupportCounts:
 
 def checked_reports(reports: Any, k: int) -> np.ndarray:
     """`reports` as a 2-D array of bytes. Raises InputError for another shape, type, or bits beyond category k."""
-    rows, width = np.asarray(reports), -(-k // 8)
+    rows, width = array_of(reports, "reports"), -(-k // 8)
     if rows.ndim != 2 or rows.shape[1] != width or rows.dtype != np.uint8:
         raise InputError(
             f"shape {rows.shape} and type {rows.dtype}", "reports", f"give n x {width} bytes (uint8), as sample() does"
@@ -70,7 +71,7 @@ def packed(sets: Iterable[Iterable[int]], k: int) -> np.ndarray:
     for row, members in enumerate(given):
         for x in members:
             if not isinstance(x, (int, np.integer)) or not 0 <= x < k:
-                raise InputError(f"{x!r} is no category", f"report {row}", f"they are 0 to {k - 1}")
+                raise InputError(f"{x!r} is not a category", f"report {row}", f"they are 0 to {k - 1}")
             bits[row, x] = 1
     return np.packbits(bits, axis=1)
 

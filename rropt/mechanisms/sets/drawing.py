@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rropt.sampling.sources import CHUNK, Source
+from rropt.mechanisms.sampling.sources import CHUNK, Source
 
 
 def uniform_subsets(size: int, needs: np.ndarray, apart: np.ndarray, inside: np.ndarray, source: Source) -> np.ndarray:
@@ -39,11 +39,11 @@ def _below(need: np.ndarray, rest: np.ndarray, source: Source) -> np.ndarray:
     open_rows = take & (left + rest > right)
     if open_rows.any():
         for row in np.flatnonzero(open_rows).tolist():
-            take[row] = _decided(int(right[row]) - int(left[row]), int(rest[row]), source)
+            take[row] = _decide(int(right[row]) - int(left[row]), int(rest[row]), source)
     return np.asarray(take)
 
 
-def _decided(numerator: int, denominator: int, source: Source) -> bool:
+def _decide(numerator: int, denominator: int, source: Source) -> bool:
     """Whether s < numerator / denominator < 1 for one exact uniform s, word by word."""
     while numerator:
         whole, numerator = divmod(numerator << 32, denominator)

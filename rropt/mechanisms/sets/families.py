@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from rropt.criteria import Level
 from rropt.errors import InputError
 from rropt.exact import dyadic_down, rational
+from rropt.io.arguments import checked
 from rropt.mechanisms.sets.mixture import SubsetMixture
-from rropt.priors import category_labels
+from rropt.model.prior import category_labels
+from rropt.model.privacy import Level
 
 RATIO_BITS = 48
 """Ratios are multiples of 2^-48, rounded down: a utility lost of 1e-14, and short integers everywhere."""
@@ -37,6 +38,7 @@ def best_sizes(k: int, ratio: Fraction) -> tuple[int, ...]:
     return tuple(sorted(t for t in near if height[t] == max(height.values())))
 
 
+@checked
 @dataclass(frozen=True, repr=False, init=False)
 class SubsetSelection(SubsetMixture):
     """t-subset selection: report t categories; those with the true one are g times as likely as the others.
@@ -65,17 +67,20 @@ class SubsetSelection(SubsetMixture):
         SubsetMixture.__init__(self, labels, ratio, weights)
 
 
+@checked
 @dataclass(frozen=True, repr=False, init=False)
 class UnaryEncoding(SubsetMixture):
     """Unary encoding: the true category is reported with probability p, every other one with q, independently.
 
     `kind` "symmetric" has p = 1 - q and p / q = sqrt(gamma) (basic RAPPOR); "optimised" has p = 1/2 and
-    q = 1 / (gamma + 1) (Wang et al. 2017). The parity p (1 - q) / (q (1 - p)) is the level's, rounded down. It is a
-    mixture of t-subset designs with sizes 0, ..., k. Raises InputError.
+    q = 1 / (gamma + 1) (Wang et al. 2017); "mirrored" has p = gamma / (gamma + 1) and q = 1/2. The parity
+    p (1 - q) / (q (1 - p)) is the level's, rounded down. Give `present` and `absent` in the place of a level for your
+    own p and q; then `kind` is "free" and the level is their parity, exactly. It is a mixture of t-subset designs with
+    sizes 0, ..., k. Source of the three kinds: lopuhaa section VII.B. Raises InputError.
     """
 
     level: Level
-    kind: Literal["symmetric", "optimised"]
+    kind: Literal["symmetric", "optimised", "mirrored", "free"]
     present: Fraction
     absent: Fraction
 
@@ -84,18 +89,31 @@ class UnaryEncoding(SubsetMixture):
         categories: int | Sequence[object],
         epsilon: object = None,
         gamma: object = None,
-        kind: Literal["symmetric", "optimised"] = "symmetric",
+        kind: Literal["symmetric", "optimised", "mirrored", "free"] = "symmetric",
+        *,
+        present: object = None,
+        absent: object = None,
     ) -> None:
         labels = category_labels(categories, "categories")
-        level, ratio = declared_ratio(epsilon, gamma)
-        if kind not in ("symmetric", "optimised"):
-            raise InputError(f"kind is {kind!r}", "UnaryEncoding", "use 'symmetric' or 'optimised'")
+        if present is not None or absent is not None or kind == "free":
+            if epsilon is not None or gamma is not None or kind not in ("symmetric", "free"):
+                remedy = "give epsilon or gamma and a kind, or present and absent"
+                raise InputError("a level and probabilities are given together", "UnaryEncoding", remedy)
+            p, q = _free(present, absent)
+            kind, ratio = "free", p * (1 - q) / (q * (1 - p))
+            level = Level(gamma=ratio)
+        else:
+            level, ratio = declared_ratio(epsilon, gamma)
+        if kind not in ("symmetric", "optimised", "mirrored", "free"):
+            raise InputError(f"kind is {kind!r}", "UnaryEncoding", "use 'symmetric', 'optimised' or 'mirrored'")
         if kind == "symmetric":
             scale = 1 << RATIO_BITS
             root = Fraction(math.isqrt(ratio.numerator * scale * scale // ratio.denominator), scale)
             p, q = root / (1 + root), 1 / (1 + root)
-        else:
+        elif kind == "optimised":
             p, q = Fraction(1, 2), 1 / (1 + ratio)
+        elif kind == "mirrored":
+            p, q = ratio / (1 + ratio), Fraction(1, 2)
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "present", p)
@@ -103,12 +121,24 @@ class UnaryEncoding(SubsetMixture):
         SubsetMixture.__init__(self, labels, p * (1 - q) / (q * (1 - p)), unary_sizes(len(labels), p, q))
 
 
+def _free(present: object, absent: object) -> tuple[Fraction, Fraction]:
+    """Both probabilities as they are given, with 0 < absent < present < 1."""
+    remedy = "give both with 0 < absent < present < 1, as present='0.6', absent='0.2'"
+    if present is None or absent is None:
+        raise InputError("one of present and absent is missing", "UnaryEncoding", remedy)
+    p, q = rational(present, "present"), rational(absent, "absent")
+    if not 0 < q < p < 1:
+        raise InputError(f"present is {present} and absent is {absent}", "UnaryEncoding", remedy)
+    return p, q
+
+
+@checked
 @dataclass(frozen=True, repr=False, init=False)
 class Rappor(SubsetMixture):
     """Basic RAPPOR, the symmetric unary encoding, with `trimmed` its admissible improvement.
 
-    The empty set and the set of all categories say nothing. `trimmed` never reports them: the same mixture given a
-    size from 1 to k - 1, which RAPPOR is obtained from by reporting them instead with their probability; so it
+    The empty set and the set of all categories carry no information. `trimmed` never reports them: the same mixture
+    given a size from 1 to k - 1, which RAPPOR is obtained from by reporting them instead with their probability; so it
     dominates RAPPOR at the same level. Source: Erlingsson et al. 2014; Chai and Nayak section 7.2. Raises InputError.
     """
 

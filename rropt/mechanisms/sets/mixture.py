@@ -15,18 +15,20 @@ from flint import arb
 
 from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, log_enclosure, xlogx_ball
+from rropt.io.arguments import checked, position
+from rropt.io.counts import number_array, same_labels
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.mechanisms.sampling.labels import codes_of, flat_codes
+from rropt.mechanisms.sampling.sources import CHUNK, secure_source
 from rropt.mechanisms.sets.counts import SupportCounts, unpacked
 from rropt.mechanisms.sets.drawing import uniform_subsets
-from rropt.priors import Prior, clean_labels
-from rropt.sampling import MechanismSampler, Source
-from rropt.sampling.labels import codes_of, flat_codes
-from rropt.sampling.sources import CHUNK, secure_source
+from rropt.model.prior import Prior, clean_labels
 
 if TYPE_CHECKING:
-    from rropt.inference.estimate import Estimate
+    from rropt.mechanisms.estimators.estimate import Estimate
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 LARGEST_MATRIX = 1 << 22
@@ -35,6 +37,7 @@ MOST_MASSES = 1 << 22
 """Most pairs of a size and a weight that mutual information at a prior that is not uniform is summed over."""
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class SubsetMixture(RandomizedChannel):
     """Report a set S of categories with Q[x, S] = w_t s_t g for x in S and w_t s_t otherwise, t = |S|.
@@ -53,7 +56,9 @@ class SubsetMixture(RandomizedChannel):
         if self.ratio <= 1:
             raise InputError(f"it is {self.ratio}, not above 1", "ratio", "gamma = exp(epsilon); try 3")
         if len(self.weights) != self.size + 1 or min(self.weights) < 0 or sum(self.weights) != 1:
-            raise InputError("they are no distribution on the sizes 0, ..., k", "weights", "give k + 1 that sum to 1")
+            raise InputError(
+                "they are not a distribution on the sizes 0, ..., k", "weights", "give k + 1 that sum to 1"
+            )
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -70,13 +75,15 @@ class SubsetMixture(RandomizedChannel):
 
     def low(self, t: int) -> Fraction:
         """The probability of one set of size t that does not contain the true category."""
+        t = position(t, self.size + 1, "size of a set")
         return self.weights[t] * self.size / (math.comb(self.size, t) * self._total(t))
 
     def inside(self, t: int) -> Fraction:
         """P(the true category is in the set | its size is t) = t g / (t g + k - t)."""
+        t = position(t, self.size + 1, "size of a set")
         return t * self.ratio / self._total(t)
 
-    # -- what it gives away --------------------------------------------------------------------------
+    # -- privacy and information --------------------------------------------------------------------------
 
     def parity(self) -> Fraction | float:
         return self.ratio if any(self.weights[1:-1]) else Fraction(1)
@@ -89,10 +96,9 @@ class SubsetMixture(RandomizedChannel):
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
         """Exact sums over sizes at the uniform prior; else over all (size, weight of the set) that occur, which
         raises InputError where they are too many (few different or small whole weights are easy)."""
-        if prior.labels != self.labels:
-            raise InputError("its categories are not the mechanism's inputs", "prior", "name the same, in their order")
+        same_labels(prior.labels, self.labels, "prior")
         if units not in ("nats", "bits"):
-            raise InputError(f"{units!r} is no unit of information", "units", "use 'nats' or 'bits'")
+            raise InputError(f"{units!r} is not a unit of information", "units", "use 'nats' or 'bits'")
         masses = _subset_masses(prior.weights, [t for t, w in enumerate(self.weights) if w])
         total = sum(prior.weights)
 
@@ -188,7 +194,7 @@ class SubsetMixture(RandomizedChannel):
         """n times the largest expected squared error, over all frequencies, of the best linear unbiased estimator:
         (k - 1) / a. Exact; attained at the uniform frequencies. Source: Chai and Nayak (6.25) for one size."""
         if not self.spread:
-            raise InputError("its reports say nothing about the categories", "mechanism", "use sizes from 1 to k - 1")
+            raise InputError("its reports are independent of the categories", "mechanism", "use sizes from 1 to k - 1")
         return (self.size - 1) / self.spread
 
     @cached_property
@@ -213,9 +219,9 @@ class SubsetMixture(RandomizedChannel):
         `method` is "unbiased" (the minimax linear estimator, which for one size is that of moments), "projected" or
         "clipped". The covariance is the exact one of the design at the estimate. Raises InputError.
         """
-        from rropt.inference.estimate import Estimate
-        from rropt.inference.families import checked_method, ended
-        from rropt.inference.simplex import projected
+        from rropt.mechanisms.estimators.estimate import Estimate
+        from rropt.mechanisms.estimators.families import checked_method, ended
+        from rropt.mechanisms.estimators.simplex import projected
 
         checked_method(method, prior, ("unbiased", "minimax", "projected", "clipped"))
         found = counts if isinstance(counts, SupportCounts) else self.count(counts)
@@ -256,6 +262,9 @@ class SubsetMixture(RandomizedChannel):
 
     def covariance(self, frequencies: FloatArray) -> FloatArray:
         """n times the k x k covariance of the estimate at the true `frequencies`. Source: Chai and Nayak (7.5)."""
+        frequencies = number_array(frequencies, "frequencies", self.labels)
+        if frequencies.shape != (self.size,):
+            raise InputError(f"their shape is {frequencies.shape}", "frequencies", f"give {self.size} numbers")
         k = self.size
         first, second = self._coefficients
         inside, other, w = self._shares

@@ -1,0 +1,1 @@
+"""Entries of the ledger on Ayed, Battiston and Camerlenghi."""

@@ -1,0 +1,159 @@
+"""The command `rropt audit`: the privacy level of any matrix, and its distance from the optimum."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rropt.cli.data import find_problem
+from rropt.cli.lines import say
+from rropt.errors import InputError
+
+if TYPE_CHECKING:
+    from rropt.comparison.audit import Audit
+    from rropt.exact import Interval
+
+AUDIT_EPILOG = "Exit status: 0 audited, whatever came out; 2 bad input."
+ROUNDING = 1e-9
+"""Share of the ratio below which a violation is attributed to rounding."""
+WIDEST = 60
+"""Characters of a parity that is shown in full."""
+
+
+def audit_matrix(
+    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help="CSV, .npy, text, or a mechanism of this package.")],
+    epsilon: Annotated[str | None, typer.Option("--epsilon", help="The declared level of LDP.")] = None,
+    problem: Annotated[str | None, typer.Option("--problem", metavar="FILE|MODEL", help="What is declared.")] = None,
+    prior: Annotated[str | None, typer.Option("--prior", metavar="CSV", help="Counts: category,count.")] = None,
+    orientation: Annotated[str | None, typer.Option("--orientation", help="The inputs are rows or columns.")] = None,
+    renormalise: Annotated[
+        bool, typer.Option("--renormalise", help="Divide rows by their sums where they were rounded.")
+    ] = False,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default: found.")] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds for the optimum.")] = None,
+    improved: Annotated[
+        Path | None, typer.Option("--improved", metavar="FILE", help="Save the mechanism that dominates it.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Audit a perturbation matrix from anywhere: exact epsilon, declared privacy, value, distance from the optimum."""
+    from rropt.comparison.audit import audit
+    from rropt.io.files import check_writable
+    from rropt.model.prior import Prior
+    from rropt.problem_file import load_problem
+
+    if problem is not None and epsilon is not None:
+        raise InputError("--epsilon and --problem are both given", matrix, "give one of them")
+    at = None if prior is None else Prior.from_csv(prior)
+    declared = None if problem is None else load_problem(find_problem(problem), at)
+    if improved is not None:
+        check_writable(improved.parent, [improved.name])
+    found = audit(
+        matrix,
+        declared,
+        epsilon,
+        at if declared is None else None,
+        orientation,
+        renormalise,
+        delimiter,
+        time_limit,
+    )
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        _show(found, matrix)
+    if improved is not None:
+        if found.improvement is None:
+            raise InputError("nothing that dominates it was found", "--improved", "leave it out")
+        written = found.improvement.mechanism.save(improved)
+        if not as_json:
+            say(f"wrote {written}")
+
+
+def _show(found: Audit, name: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from rropt.studies.reports import terminal
+
+    console = terminal.console()
+    table = Table(title=Text(f"Audit: {terminal.plain(name)}"), title_justify="left", show_header=False, box=None)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    size, width = found.mechanism.shape
+    inputs = "rows" if found.orientation.startswith("row") else "columns"
+    lines = [("matrix", f"{size} inputs ({inputs}: {found.orientation}), {width} outputs")]
+    lines.append(("epsilon", _between(found.epsilon)))
+    parity = str(found.parity) if found.parity != float("inf") else "infinite: an output excludes an input"
+    if len(parity) > WIDEST:
+        parity = f"{float(found.parity):.15g} (exactly p/q, see --json)"
+    lines.append(("parity", parity))
+    rules = () if found.problem is None else tuple(rule.describe() for rule in found.problem.constraints)
+    words = {True: "yes", False: "NO", None: "nothing is declared" if not rules else "undecided"}
+    verdict = words[found.satisfies] + (f": it breaks {' and '.join(found.broken)}" if found.broken else "")
+    lines.append(("satisfies", verdict + (f": {' and '.join(rules)}" if found.satisfies and rules else "")))
+    lines += [("robust epsilon", f"{_between_ends(one.lower, one.upper)}: {rule}") for rule, one in found.robust]
+    lines += _worth(found)
+    if found.admissible:
+        lines.append(("admissible", "yes: nothing of its privacy is more informative"))
+    elif found.admissibility is not None:
+        lines.append(("admissible", _why(found)))
+    for key, text in lines:
+        table.add_row(key, Text(terminal.plain(text)))
+    console.print(table)
+    for note in found.notes:
+        console.print(f"note: {terminal.plain(note)}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
+def _worth(found: Audit) -> list[tuple[str, str]]:
+    from rropt.exact import shown
+
+    if found.problem is None or found.value is None:
+        return []
+    up = found.problem.goal.sense == "maximize"
+    units = f" {found.problem.objective.units}" if found.problem.objective.units else ""
+    kind = found.problem.objective.kind.replace("_", " ")
+    lines = [("value", f"{shown(found.value.lower if up else found.value.upper, 12, up=not up)}{units} ({kind})")]
+    solution = found.solution
+    if solution is not None and solution.limit is not None:
+        limit = shown(solution.limit, 12, up=up)
+        lines.append(("optimum", f"{'at most' if up else 'at least'} {limit}{units} ({solution.status})"))
+    if found.share_of_optimum is not None:
+        lines.append(("share", f"at least {shown(100 * found.share_of_optimum, 6, up=False)} % of the optimum"))
+    return lines
+
+
+def _why(found: Audit) -> str:
+    judged = found.admissibility
+    assert judged is not None
+    if not judged.private:
+        return "no: it is not as private as declared"
+    names = ", ".join(f"{fault.output} ({float(fault.parity):.6g}, {fault.values})" for fault in judged.shortfalls[:4])
+    more = ", ..." if len(judged.shortfalls) > 4 else ""
+    missing = max(float(1 - fault.parity / judged.gamma) for fault in judged.shortfalls)
+    if missing < ROUNDING and all(fault.values == 2 for fault in judged.shortfalls):
+        return f"no, but by rounding only: the ratios miss {float(judged.gamma):.6g} by at most {missing:.2g} of it"
+    text = f"no: outputs (ratio, different values) are not all ({float(judged.gamma):.6g}, 2): {names}{more}"
+    if found.improvement is None:
+        return text
+    better = found.improvement.mechanism
+    text += f"; one with {len(better.outputs)} outputs, of the same privacy, dominates it"
+    if found.improved_share is not None:
+        from rropt.exact import shown
+
+        text += f" and has at least {shown(100 * found.improved_share, 6, up=False)} % of the optimum"
+    return text
+
+
+def _between(interval: Interval) -> str:
+    return _between_ends(interval.lower, interval.upper)
+
+
+def _between_ends(lower: object, upper: object) -> str:
+    from rropt.exact import shown
+
+    low, high = shown(lower, 12, up=False), shown(upper, 12, up=True)  # type: ignore[arg-type]
+    return high if low == high else f"between {low} and {high}"

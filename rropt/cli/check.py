@@ -1,0 +1,131 @@
+"""The command `rropt check`: certificates handed to the independent checker, and held against a problem."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rropt.cli.data import declared_problem, find_problem
+from rropt.cli.lines import say
+from rropt.errors import InputError
+from rropt.io.files import write_whole
+
+if TYPE_CHECKING:
+    from rropt.checker import Verdict
+    from rropt.problem import Problem
+
+BAD_INPUT = 2
+
+
+def check(
+    certificates: Annotated[list[str], typer.Argument(help="Certificate files.")],
+    problem: Annotated[
+        str | None, typer.Option("--problem", metavar="FILE|MODEL", help="The problem that they must be of.")
+    ] = None,
+    data: Annotated[str | None, typer.Option("--data", metavar="CSV", help="Count the problem's inputs here.")] = None,
+    column: Annotated[str | None, typer.Option("--column", help="Its column.")] = None,
+    core: Annotated[
+        bool, typer.Option("--core", help="Check with rropt-core, too, or with the kernel where it is not installed.")
+    ] = False,
+) -> None:
+    """Check certificates with the independent checker: 0 proved, 1 refuted, 2 unreadable; the worst counts.
+
+    With --problem a certificate of another problem is refuted, too, and what differs is named. Where a mixture of
+    permutations is declared, its weights are read from the mixture.csv beside the certificate.
+
+    With --core the verdict says which programs accept: PROVED (verified core), where rropt-core is installed;
+    PROVED (kernel and checker), where it is not; PROVED (checker), where the core has no such proofs. The program is
+    found by the variable RROPT_CORE, or on PATH; `make core` builds it.
+    """
+    from rropt import checker
+    from rropt.solve.verified import BUILD, NAME, VARIABLE, find_core
+    from rropt.solve.verified import check as judge
+
+    if problem is None and (data is not None or column is not None):
+        raise InputError("--data and --column say where --problem counts", "check", "give --problem, too")
+    if problem is None and not core:
+        raise typer.Exit(checker.main(certificates))
+    if core and find_core() is None:
+        found = f"{NAME} is not on PATH, and {VARIABLE} is not set: the kernel of rropt checks"
+        print(f"rropt: {found}; {BUILD}", file=sys.stderr)
+    declared = None if problem is None else declared_problem(find_problem(problem), data, column)
+    worst = 0
+    for name in certificates:
+        verdict = judge(name, core)
+        printed = checker.print_verdict(verdict, name if len(certificates) > 1 else "")
+        worst = max(worst, verdict.exit_status, 0 if printed else BAD_INPUT)
+        if declared is not None:
+            worst = max(worst, compare_problem(declared, name, verdict))
+    raise typer.Exit(worst)
+
+
+def write_proof(
+    certificate: Annotated[str, typer.Argument(help="A certificate file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The proof file (default: standard output).")
+    ] = None,
+) -> None:
+    """Write the proof file of a certificate, which rropt-core and `python -m rropt.kernel` check.
+
+    Exit status: 0 written; 1 the certificate is refuted, 2 it is unreadable, or its proof is outside of the core.
+    """
+    from rropt import checker
+    from rropt.prove.problems import OutsideCoreError
+    from rropt.solve.verified import proof_file
+
+    verdict = checker.check_file(certificate)
+    if not verdict.proved:
+        checker.print_verdict(verdict)
+        raise typer.Exit(verdict.exit_status)
+    try:
+        text = proof_file(json.loads(Path(certificate).read_bytes()))
+    except OutsideCoreError as outside:
+        raise InputError(str(outside), certificate, "`rropt check` checks it") from None
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(out, text)
+
+
+def compare_problem(declared: Problem, name: str, verdict: Verdict) -> int:
+    """Compare the problem of the checked certificate file `name` with the declared one: 0 where it is
+    that problem, or where all that is declared follows from what is proved and from the mechanism; else 1 and why."""
+    from rropt.comparison.permutations.mixture_files import load_mixture
+    from rropt.prove.certificates import Certificate
+    from rropt.prove.problem_digest import digest
+    from rropt.studies.reports.report import MIXTURE
+    from rropt.studies.reports.statements import Statement, breaches, statement
+
+    if not verdict.digest:
+        return BAD_INPUT
+    certificate = Certificate.load(name)
+    if digest(certificate.document["problem"]) != verdict.digest:
+        raise InputError("it changed while it was checked", name, "check it again")
+    # A refuted certificate proves nothing: only its statement is compared.
+    refuted = Statement(tuple(certificate.differences(declared.compile())))
+    found = statement(declared, certificate) if verdict.proved else refuted
+    if found.differences:
+        number = len(found.differences)
+        say(f"OTHER PROBLEM: the certificate does not state the declared problem; differences: {number}")
+        for line in found.differences:
+            say(f"  {line}")
+        return 1
+    if found.is_declared:
+        print("OF THIS PROBLEM: the certificate states the declared problem")
+        return 0
+    beside = Path(name).parent / MIXTURE
+    mechanism = certificate.mechanism(name)
+    weights = load_mixture(beside) if beside.is_file() else None
+    broken = () if mechanism is None else breaches(declared, mechanism, weights)
+    if broken:
+        print("NOT SHOWN: the bound holds for the declared problem, but that the mechanism keeps it is not shown")
+    else:
+        print("OF THIS PROBLEM: the certificate states a larger one, whose bound holds for the declared problem")
+    for title, lines in (("not shown", broken), ("derived", found.derived), ("checked here", found.left_out)):
+        for line in lines:
+            say(f"  {title}: {line}")
+    return 1 if broken else 0

@@ -1,0 +1,107 @@
+"""The command `rropt claims`: published claims derived again, with computed verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rropt.cli.lines import say
+
+if TYPE_CHECKING:
+    from rropt.studies.ledger import Entry
+
+CLAIMS_EPILOG = "Exit status: 0 computed, whatever the verdicts; 1 an entry could not be computed; 2 bad input."
+COLOURS = {
+    "confirmed": "green",
+    "confirmed_with_erratum": "yellow",
+    "refuted": "red",
+    "not_checkable": "cyan",
+    "failed": "bold red",
+}
+WIDEST, WIDTH = 48, 140
+"""Characters of a value in the table, and of a line of it where there is no terminal."""
+
+
+def show_claims(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[PAPER|ID]...", help="Papers, ids, beginnings of ids; default: all.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The papers' numbers of draws.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the certificates.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of the documentation.")] = False,
+) -> None:
+    """Derive published claims again: confirmed, confirmed with an erratum, refuted, or not checkable."""
+    from rropt.models.claims import select
+    from rropt.studies.claims_page import page
+    from rropt.studies.ledger import counts, run
+    from rropt.studies.reports import terminal
+
+    claims = select(names or [])
+    with terminal.points_progress("claims") as report:
+        done = 0
+
+        def started(_: Any) -> None:
+            nonlocal done
+            report(done, len(claims))
+            done += 1
+
+        entries = run(claims, full, out, started)
+    if as_json:
+        typer.echo(json.dumps([entry.to_dict() for entry in entries], ensure_ascii=False, indent=1))
+    elif markdown:
+        typer.echo(page(entries), nl=False)
+    else:
+        _show(entries)
+        tally = ", ".join(f"{number} {word}" for word, number in counts(entries).items())
+        say(f"{len(entries)} claims: {tally}; {sum(entry.seconds for entry in entries):.1f} s")
+    if any(entry.judged is None for entry in entries):
+        raise typer.Exit(1)
+
+
+def _show(entries: list[Entry]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from rropt.studies.reports import terminal
+
+    console = terminal.console()
+    if not console.is_terminal:
+        console.width = WIDTH
+    table = Table(box=None, pad_edge=False)
+    table.add_column("claim", no_wrap=True)
+    for head in ("where", "verdict", "published", "computed"):
+        table.add_column(head, overflow="fold")
+    table.add_column("s", justify="right")
+    for entry in entries:
+        word = entry.verdict.replace("_", " ")
+        cells = entry.judged.cells if entry.judged else ()
+        rows = [(cell.name, cell.published, cell.computed) for cell in cells if cell.verdict == entry.verdict]
+        published = "\n".join(_short(name, value) for name, value, _ in rows)
+        computed = "\n".join(_short("", value) for _, _, value in rows) if entry.judged else entry.failure
+        table.add_row(
+            entry.claim.id,
+            entry.claim.where,
+            Text(word, COLOURS[entry.verdict]),
+            published,
+            computed,
+            f"{entry.seconds:.1f}",
+        )
+    console.print(table)
+
+
+def _short(name: str, value: object) -> str:
+    from rropt.models.claims.claim import plain
+
+    data = plain(value)
+    if isinstance(data, float):
+        text = f"{data:.7g}"
+    elif isinstance(data, list) and len(data) == 2 and all(isinstance(end, float) for end in data):
+        text = f"{sum(data) / 2:.7g}"
+    else:
+        text = json.dumps(data, ensure_ascii=False).strip('"')
+    line = f"{name}: {text}" if name else text
+    return line if len(line) <= WIDEST else line[: WIDEST - 3] + "..."

@@ -1,0 +1,110 @@
+"""The command `rropt compare`: one problem through every route and solver, side by side."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rropt.cli.data import find_problem
+from rropt.cli.lines import say
+from rropt.errors import NoRoute
+
+if TYPE_CHECKING:
+    from rropt.studies.compare import Comparison
+    from rropt.studies.measured import Measured
+
+COMPARE_EPILOG = (
+    "Exit status: 0 no two routes disagree; 1 two disagree, or one broke down; 5 no route takes the problem; "
+    "2 bad input."
+)
+COLOURS = {"certified": "green", "bounded": "yellow", "infeasible": "yellow", "killed": "red", "failed": "bold red"}
+WIDTH = 140
+"""Characters of a line of the table where there is no terminal."""
+
+
+def compare_routes(
+    problem: Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")],
+    routes: Annotated[str | None, typer.Option("--routes", metavar="R,R", help="These routes only.")] = None,
+    solvers: Annotated[str | None, typer.Option("--solvers", metavar="S,S", help="clarabel, scs, highs.")] = None,
+    gap: Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds of each; default 60.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
+) -> None:
+    """Solve a problem through every route and solver: what each claims, what is proved, what it took."""
+    from rropt.problem_file import load_problem
+    from rropt.studies.compare import compare
+    from rropt.studies.reports import terminal
+
+    declared = load_problem(find_problem(problem))
+    with terminal.points_progress("comparing") as report:
+        found = compare(declared, _names(routes), _names(solvers), gap, time_limit, report)
+    if as_json:
+        typer.echo(json.dumps(found.to_list(), ensure_ascii=False, indent=1))
+    else:
+        _show(found)
+    for disagreement in found.disagreements:
+        say(f"rropt: {disagreement}", error=True)
+    broken = [row for row in found.rows if row.status == "failed"]
+    for row in broken:
+        say(f"rropt: {row.label} failed: {row.note}", error=True)
+    if not found.taken:
+        raise NoRoute("no route that was asked takes this problem", problem, "see the reasons above")
+    if found.disagreements or broken:
+        raise typer.Exit(1)
+
+
+def _names(given: str | None) -> list[str] | None:
+    return None if given is None else [name.strip() for name in given.split(",")]
+
+
+def _show(found: Comparison) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from rropt.studies.reports import terminal
+
+    console = terminal.console()
+    if not console.is_terminal:
+        console.width = WIDTH
+    up = found.problem.goal.sense == "maximize"
+    title = f"{terminal.plain(found.problem.name)}: {found.problem.goal.sense} {found.problem.objective.kind}"
+    table = Table(title=Text(title.replace("_", " ")), title_justify="left", box=None, pad_edge=False)
+    for head in ("route", "solver", "status", "it says", "checker"):
+        table.add_column(head, overflow="fold")
+    for head in ("value", "bound", "gap", "epsilon", "s", "MB"):
+        table.add_column(head, justify="right", overflow="fold")
+    for row in found.taken:
+        table.add_row(
+            row.route,
+            row.solver or "-",
+            Text(row.status, COLOURS.get(row.status, "")),
+            Text(terminal.plain(row.solver_status or "-", 30)),
+            row.verdict or "-",
+            terminal.directed(row.value, not up),
+            terminal.directed(row.bound, up),
+            "-" if row.gap is None else f"{row.gap:.2g}",
+            _level(row),
+            "-" if row.seconds is None else f"{row.seconds:.2f}",
+            "-" if row.memory is None else f"{row.memory / 1e6:.0f}",
+        )
+    console.print(table)
+    for row in found.taken:
+        if row.note:
+            console.print(f"{row.label}: {terminal.plain(row.note)}", highlight=False, markup=False, soft_wrap=True)
+    refused = [row for row in found.rows if row.status == "no_route"]
+    if refused:
+        console.print("refused:")
+    for row in refused:
+        console.print(f"  {row.label}: {terminal.plain(row.note)}", highlight=False, markup=False, soft_wrap=True)
+    if not found.disagreements and found.taken:
+        console.print("no two of them disagree; epsilon is that of the matrix as the solver left it, before repair")
+
+
+def _level(row: Measured) -> str:
+    if row.solver_epsilon is None:
+        return "-"
+    # In full: what is wrong with it may begin late.
+    return "infinite" if row.solver_epsilon == math.inf else repr(row.solver_epsilon)

@@ -1,0 +1,196 @@
+"""The command `rropt models people`: synthetic people to try a release on, and helpers for commands that read data."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rropt.cli.lines import say
+from rropt.errors import InputError
+
+if TYPE_CHECKING:
+    from rropt.declare.constraints import Constraint
+    from rropt.mechanisms.estimators.estimate import Estimate
+    from rropt.model.prior import Prior
+    from rropt.problem import Problem
+    from rropt.release.plan import Design, ProtectedColumn
+
+WHERE = "models people"
+PRIVACY = ("ldp", "metric_dp", "maximal_rldp", "rldp", "approximate_ldp", "identification_risk")
+"""The words for constraints on privacy."""
+
+
+def draw_people(
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model with a prior.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A .csv file.")],
+    column: Annotated[str, typer.Option("--column", help="The column's name.")] = "category",
+    count: Annotated[int | None, typer.Option("--count", help="How many (default: as many as were counted).")] = None,
+    seed: Annotated[int, typer.Option("--insecure-seed", help="The same seed draws the same people.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a CSV file of synthetic people with a model's frequencies, to try releases on: no real record."""
+    from rropt.io.files import write_whole
+    from rropt.models import model_path
+    from rropt.problem_file import load_problem
+    from rropt.release.synthetic import insecure_synthetic_people
+
+    prior = load_problem(model_path(name)).objective.prior
+    if prior is None:
+        raise InputError(f"the model {name!r} has no prior", WHERE, "choose another")
+    if out.exists() and not force:
+        raise InputError("this file exists already", str(out), "move it away, or use --force")
+    number = sum(prior.weights) if count is None else count
+    written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)))
+    say(f"wrote {written}: {number:,} synthetic people")
+
+
+def find_problem(name: str) -> Path:
+    """The problem file of a command's argument: a path, or a shipped model by name. Raises InputError; for
+    a file of another kind it names the command to use."""
+    from rropt.io.count_records import COLUMNAR, FOREIGN, refuse_unread
+    from rropt.models import list_models, model_path
+
+    path = Path(name)
+    suffix = path.suffix.lower()
+    refuse_unread(path)
+    if suffix in (".csv", ".tsv", *COLUMNAR, *FOREIGN):
+        remedy = f"write: rropt solve MODEL --data {shlex.quote(name)} --column NAME"
+        raise InputError("this is data, not a problem", name, remedy)
+    if suffix == ".json" and path.is_file():
+        raise InputError("this is a result, not a problem", name, "give a problem file (.toml), or the name of a model")
+    if path.is_file():
+        return path
+    if name in list_models():
+        return model_path(name)
+    if path.is_dir():
+        raise InputError("this is a folder", name, "give a problem file (.toml), or the name of a model")
+    if path.suffix or len(path.parts) > 1:
+        raise InputError("there is no such problem file", name, "check the path, or see: rropt models list")
+    return model_path(name)
+
+
+def declared_problem(
+    source: Path,
+    data: str | None,
+    column: str | None,
+    delimiter: str | None = None,
+    null: str | None = None,
+    step: int | None = None,
+) -> Problem:
+    """The problem of a file; with `data` and `column`, at the frequencies of that column, whose counts are rounded to
+    multiples of `step`. Raises InputError."""
+    from rropt.model.prior import rounded_prior
+    from rropt.problem_file import load_problem
+
+    given = {"--data": data, "--column": column, "--delimiter": delimiter, "--null": null, "--public-counts": step}
+    if data is None or column is None:
+        alone = next((name for name, value in given.items() if value is not None), None)
+        if alone is not None:
+            missing = "--column" if column is None and data is not None else "--data"
+            raise InputError(f"{alone} needs {missing}", "solve", "as --data people.csv --column education")
+        return load_problem(source)
+    prior = _count(data, column, delimiter, null)
+    return load_problem(source, prior if step is None else rounded_prior(prior, step))
+
+
+def _count(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
+    """The frequencies of a column of a CSV, Parquet or Arrow file."""
+    from rropt.io.count_records import COLUMNAR
+    from rropt.io.extras import need
+    from rropt.model.prior import Prior, counted_prior
+
+    if Path(data).suffix.lower() not in COLUMNAR:
+        return Prior.from_csv(data, column=column, delimiter=delimiter, null=null)
+    if delimiter is not None:
+        raise InputError("--delimiter is for text files", data, "leave it out")
+    need("pyarrow", "tables", data)
+    from rropt.release.tables.columns import count_column
+
+    return counted_prior(count_column(data, column, null), column, data)
+
+
+def design_of(mechanism: str, columns: tuple[str, ...]) -> Design | ProtectedColumn:
+    """The mechanism of released columns: from a mechanism file, or from the release file. Raises InputError."""
+    from rropt.release import load_design, load_release
+
+    if not mechanism.endswith(".toml"):
+        return load_design(mechanism, check=False)
+    declared = load_release(mechanism, check=False).release.columns
+    found = next((one for one in declared if one.released == columns), None)
+    if found is None:
+        known = "; ".join(" ".join(f"--column {name}" for name in one.released) for one in declared)
+        raise InputError(f"it releases no column {', '.join(map(repr, columns))}", mechanism, f"write one of: {known}")
+    return found
+
+
+def read_where(given: list[str] | None) -> dict[str, str]:
+    """The values of `--where C=V`. Raises InputError."""
+    found: dict[str, str] = {}
+    for one in given or ():
+        name, mark, value = one.partition("=")
+        if not name or not mark or found.setdefault(name, value) != value:
+            raise InputError(
+                f"{one!r} is not of the form COLUMN=VALUE", "--where", "write --where sex=Female, each column once"
+            )
+    return found
+
+
+def draw_estimate(
+    found: Estimate, level: float, columns: list[str], truth: str | None, plot: Path, delimiter: str | None
+) -> Path:
+    """Write the picture of an estimate, with the true frequencies of the file `truth` where it is given."""
+    from rropt.io.files import write_whole
+    from rropt.release.tables.picture import estimate_svg, true_frequencies
+
+    if truth is not None and len(columns) != 1:
+        raise InputError("--truth is for one column", truth, "leave it out")
+    true = None if truth is None else true_frequencies(found, truth, columns[0], delimiter)
+    title = f"{', '.join(columns)}: {'estimated and true' if truth else 'estimated'} frequencies"
+    return write_whole(plot, estimate_svg(found, level, true, title))
+
+
+def _declared_privacy(folder: Path) -> list[Constraint]:
+    """The constraints on privacy that the solution of this folder declares; none where no solution is here."""
+    from rropt.problem_file import parse_problem
+    from rropt.release.provenance import SOLUTION, solution_of
+
+    if not (folder / SOLUTION).exists():
+        return []
+    declared = parse_problem(str(solution_of(folder / SOLUTION).get("problem"))).constraints
+    return [rule for rule in declared if rule.kind in PRIVACY]
+
+
+def identify(
+    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="A mechanism, or a folder of results.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The mechanism file to write.")],
+    share: Annotated[str, typer.Option("--share", help="How often the other design is used, in (0, 1).")] = "0.1",
+) -> None:
+    """Mix a design that does not identify the frequencies with one that does, at the same privacy, for `estimate`."""
+    from rropt.estimate.identifiability import companion, identifying
+    from rropt.mechanisms.estimators.linear import float_rank
+    from rropt.model.promises import plain_ratio
+    from rropt.prove.mechanism_files import CERTIFICATE
+    from rropt.release import load_design
+
+    if (out.parent / CERTIFICATE).exists():
+        raise InputError(
+            f"its folder holds the {CERTIFICATE} of another mechanism", str(out), "write it to a folder of its own"
+        )
+    design = load_design(mechanism, check=False)
+    given = design.mechanism
+    most = None if design.problem is None else plain_ratio(design.problem)
+    cured = identifying(given, companion(given, most), share)
+    before, after = float_rank(given.matrix), float_rank(cured.mechanism.matrix)
+    if after < len(given.inputs):
+        raise InputError(f"with {share} no frequencies can be estimated in double precision", "--share", "give more")
+    place = Path(mechanism)
+    for rule in _declared_privacy(place if place.is_dir() else place.parent):
+        if rule.violation(cured.mechanism) > 0:
+            remedy = "mix in a design that keeps it: rropt.identifying(mechanism, with_=design, share=...) in Python"
+            raise InputError(f"it would not keep what was declared: {rule.describe()}", mechanism, remedy)
+    written = cured.mechanism.save(out)
+    say(f"wrote {written}: {after} independent outputs (before {before}) for {len(given.inputs)} inputs")
+    say(f"n times the expected squared error is {float(cured.risk):.4g} at equal frequencies")

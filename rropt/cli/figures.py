@@ -1,0 +1,76 @@
+"""The commands `rropt models figure` and `rropt models table`: figures and tables of papers, computed again."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rropt.cli.lines import say
+from rropt.errors import InputError
+
+PAPERS = ("ayed2020", "lopuhaa2021", "ruiz2021", "chai2019")
+TABLED = ("ayed2020", "ruiz2021", "chai2019", "identity_bound")
+"""The modules of `rropt.models` that have figures, and tables, by number: `figure` and `checked` of the same arguments
+everywhere, and `table`."""
+
+
+def draw_figure(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"A paper: {', '.join(PAPERS)}.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the figure.")],
+    draws: Annotated[int | None, typer.Option("--draws", help="Draws (default: a few; in the paper 200).")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the draws.")] = 1,
+    points: Annotated[int, typer.Option("--points", help="How many epsilons from 0.2 to 8.")] = 40,
+    calibration: Annotated[str, typer.Option("--calibration", help="paper, or exact: without its slack.")] = "paper",
+    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds of an optimisation, one point.")] = 20.0,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = Path("."),
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="FILE", help="The curves of all draws; makes it resumable.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", help="Processes, for figures that are means of draws.")] = 1,
+    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler.")] = None,
+) -> None:
+    """Make a paper's figure again: data as CSV, with proved bounds where it optimises, and an SVG picture."""
+    from rropt.io.files import check_writable, write_whole
+    from rropt.studies.reports import terminal
+
+    if name not in PAPERS:
+        raise InputError(f"no paper with figures is called {name!r}", "models figure", f"known: {', '.join(PAPERS)}")
+    paper = import_module(f"rropt.models.{name}")
+    files = [f"{name}-{number}.csv", f"{name}-{number}.svg"]
+    paper.checked(number, draws, seed, points, calibration, time_limit)
+    check_writable(out, files)
+    if keep is not None or workers != 1 or scheduler is not None:
+        from rropt.studies.figures import check_swept, swept_figure
+
+        check_swept(name, number)
+        with terminal.sweep_progress(f"figure {number}") as progress:
+            figure = swept_figure(
+                number, draws, seed, points, calibration, time_limit, keep, workers, scheduler, progress
+            )
+    else:
+        with terminal.points_progress(f"figure {number}") as report:
+            figure = paper.figure(number, draws, seed, points, calibration, time_limit, report)
+    for file, text in zip(files, (figure.csv(), figure.svg()), strict=True):
+        say(f"wrote {write_whole(out / file, text)}")
+
+
+def write_table(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"A paper: {', '.join(TABLED)}.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the table.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for a CSV file.")] = None,
+) -> None:
+    """Make a paper's table again, beside the published numbers: as CSV, to the screen or into a folder."""
+    from rropt.io.files import check_writable, write_whole
+
+    if name not in TABLED:
+        raise InputError(f"no paper with tables is called {name!r}", "models table", f"known: {', '.join(TABLED)}")
+    text = import_module(f"rropt.models.{name}").table(number).csv()
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    file = f"{name}-table-{number}.csv"
+    check_writable(out, [file])
+    say(f"wrote {write_whole(out / file, text)}")

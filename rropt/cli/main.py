@@ -1,0 +1,325 @@
+"""The command line: the same names as in problem files and the Python API.
+
+Exit status: 0 certified or proved, 1 refuted, 2 bad input or unreadable, 3 bounded, 4 infeasible, 5 no route.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import sys
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rropt.cli.audit import AUDIT_EPILOG, audit_matrix
+from rropt.cli.check import check, write_proof
+from rropt.cli.claims import CLAIMS_EPILOG, show_claims
+from rropt.cli.compare import COMPARE_EPILOG, compare_routes
+from rropt.cli.data import declared_problem, draw_people, find_problem, identify
+from rropt.cli.figures import draw_figure, write_table
+from rropt.cli.lines import say
+from rropt.cli.models import copy, list_all, show
+from rropt.cli.publish import publish
+from rropt.cli.release import APPLY_EPILOG, apply, estimate, ledger_app
+from rropt.cli.report import REPORT_EPILOG, write_page
+from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
+from rropt.errors import InputError, NoRoute, RroptError, SettingNeeded
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
+)
+models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve, figure, people.")
+models_app.command("figure")(draw_figure)
+models_app.command("table")(write_table)
+models_app.command("people")(draw_people)
+models_app.command("list")(list_all)
+models_app.command()(show)
+models_app.command()(copy)
+app.command()(identify)
+app.add_typer(models_app, name="models")
+app.command()(check)
+app.command("core")(write_proof)
+app.command(epilog=APPLY_EPILOG)(apply)
+app.command()(publish)
+app.add_typer(ledger_app, name="ledger")
+app.command()(estimate)
+app.command("claims", epilog=CLAIMS_EPILOG)(show_claims)
+app.command("compare", epilog=COMPARE_EPILOG)(compare_routes)
+app.command("audit", epilog=AUDIT_EPILOG)(audit_matrix)
+app.command("report", epilog=REPORT_EPILOG)(write_page)
+app.command("sweep", epilog=SWEEP_EPILOG)(sweep_grid)
+
+BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
+LONGEST, TAIL = 2000, 200
+"""Characters of a message beyond which it is cut, and those of its end that are kept."""
+STATUS_EXIT = {"certified": 0, "bounded": BOUNDED, "infeasible": INFEASIBLE}
+RESULTS = ("mechanism.json", "mechanism.csv", "mixture.csv", "certificate.json", "solution.json")
+SOLVE_EPILOG = (
+    "Exit status: 0 certified, 3 bounded (also after Ctrl-C or the time limit), 4 infeasible, 5 no route, 2 bad input."
+)
+
+ROUTE_HELP = (
+    "auto, linear, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events or maximin (which takes "
+    "what: README)."
+)
+ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for the results (default: the problem's name).")]
+RouteName = Annotated[str | None, typer.Option("--route", help=ROUTE_HELP)]
+SolverName = Annotated[str | None, typer.Option("--solver", help="A solver of the route, as clarabel or scs.")]
+Gap = Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")]
+AbsoluteGap = Annotated[
+    float | None, typer.Option("--absolute-gap", help="Absolute gap at which the solve stops, in the objective's unit.")
+]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", help="Time limit in seconds; the proved bound so far is returned.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+@app.callback(invoke_without_command=True)
+def common(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Options that go before a command."""
+    if version:
+        from rropt import __version__
+
+        say(f"rropt {__version__}")
+        raise typer.Exit(0)
+
+
+@app.command(epilog=SOLVE_EPILOG)
+def solve(
+    problem: ProblemName,
+    out: Out = None,
+    route: RouteName = None,
+    solver: SolverName = None,
+    gap: Gap = None,
+    absolute_gap: AbsoluteGap = None,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="FILE", help="Count the inputs in this CSV, Parquet or Arrow file.")
+    ] = None,
+    column: Annotated[str | None, typer.Option("--column", help="The column to protect.")] = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    null: Annotated[str | None, typer.Option("--null", help="The category that its blank values count as.")] = None,
+    public_counts: Annotated[
+        int | None, typer.Option("--public-counts", metavar="N", help="Round its counts to multiples of N first.")
+    ] = None,
+) -> None:
+    """Find the best mechanism, prove it, and write mechanism, certificate and solution."""
+    from rropt.io.files import check_writable, held_folder
+    from rropt.solve.entropy.conic import SOLVERS
+    from rropt.studies.reports import terminal
+
+    source = find_problem(problem)
+    declared = declared_problem(source, data, column, delimiter, null, public_counts)
+    declared = declared.with_options(route, gap, time_limit, solver, absolute_gap=absolute_gap)
+    if declared.options.solver not in (None, *SOLVERS):
+        raise InputError(
+            f"{declared.options.solver!r} is not a solver", f"{source}: solver", f"use one of: {', '.join(SOLVERS)}"
+        )
+    folder = Path(declared.name) if out is None else out
+    check_writable(folder, RESULTS)
+    console = terminal.console()
+    if not as_json:
+        console.print(terminal.problem_table(declared))
+        console.print()
+    with held_folder(folder):
+        try:
+            with terminal.progress(float(declared.options.gap), float(declared.options.absolute_gap)) as report:
+                solution = declared.solve(monitor=report)
+        except NoRoute:
+            if as_json:
+                typer.echo(json.dumps(dict.fromkeys(SUMMARY_KEYS) | {"status": "no_route"}))
+            raise
+        except KeyboardInterrupt:
+            say("rropt: aborted; nothing was written", error=True)
+            raise typer.Exit(ABORTED) from None
+        written = write_results(solution, folder)
+    if as_json:
+        typer.echo(json.dumps(summary(solution, written.get("certificate.json")), ensure_ascii=False))
+    else:
+        terminal.show_solution(solution, console)
+        for path in written.values():
+            say(f"wrote {path}")
+    prior = solution.problem.objective.prior
+    if prior is not None and prior.source is not None and not prior.source.public:
+        hold = " and ".join(name for name in ("certificate.json", "solution.json") if name in written)
+        words = f"{hold} hold the exact counts of {prior.source}; rropt publish {folder} -o NEW copies what may go out"
+        say(f"note: {words}", error=as_json)
+    if solution.status == "infeasible":
+        clash = " and ".join(solution.conflict)
+        say(f"rropt: {source}: infeasible: {clash} conflict; loosen one of them", error=True)
+    raise typer.Exit(STATUS_EXIT[solution.status])
+
+
+def write_results(solution: Any, folder: Path) -> dict[str, Path]:
+    """Write the results of a solve into `folder`, each file atomically; files of an earlier
+    run that this result does not have are removed."""
+    from rropt.comparison.permutations.mixture_files import save_mixture
+    from rropt.io.files import write_whole
+    from rropt.problem_file import problem_to_toml
+
+    written: dict[str, Path] = {}
+    mechanism, certificate = solution.mechanism, solution.certificate
+    mixture = solution.decomposition and partial(save_mixture, solution.decomposition, mechanism.inputs)
+    writers: dict[str, Any] = {
+        "mechanism.json": mechanism and mechanism.save,
+        "mechanism.csv": mechanism and mechanism.to_csv,
+        "mixture.csv": mixture,
+        "certificate.json": certificate and certificate.save,
+    }
+    for name, write in writers.items():
+        if write is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            written[name] = write(folder / name)
+    prior = solution.problem.objective.prior
+    source = None if prior is None else prior.source
+    document = {
+        "format": "rropt-solution",
+        "version": 1,
+        "problem": problem_to_toml(solution.problem),
+        "data": None if source is None else asdict(source),
+        **summary(solution, written.get("certificate.json")),
+        "wanted_gap": solution.wanted_gap,
+        "wanted_absolute_gap": solution.wanted_absolute_gap,
+        "warnings": list(solution.warnings),
+        "conflict": list(solution.conflict),
+        "solver": solution.claim.solver,
+        "solver_status": solution.claim.status,
+    }
+    written["solution.json"] = write_whole(
+        folder / "solution.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    )
+    return written
+
+
+SUMMARY_KEYS = (
+    "status",
+    "value",
+    "bound",
+    "gap",
+    "relative_gap",
+    "units",
+    "route",
+    "seconds",
+    "promise",
+    "promises",
+    "epsilon",
+    "mechanism",
+    "certificate",
+    "verdict",
+)
+"""The keys of the object of `rropt solve --json`."""
+
+
+def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
+    """The object of `rropt solve --json`; numerators are rows of strings over `denominator`."""
+    from rropt.studies.reports.summary import summarise
+    from rropt.studies.sweeps.rows import finite
+
+    mechanism = solution.mechanism
+    table: dict[str, Any] | None = None
+    if mechanism is not None:
+        one = len(mechanism.denominators) == 1
+        table = {
+            "inputs": list(mechanism.inputs),
+            "outputs": list(mechanism.outputs),
+            "denominator": str(mechanism.denominators[0]) if one else [str(n) for n in mechanism.denominators],
+            "numerators": [[str(entry) for entry in row] for row in zip(*mechanism.numerators, strict=True)],
+        }
+    found = summarise(solution)
+    found |= {
+        "seconds": round(solution.seconds, 3),
+        # JSON does not have an infinity: the level of a mechanism with an infinite parity is null.
+        "epsilon": finite(found["epsilon"]),
+        "relative_gap": finite(found["relative_gap"]),
+        "mechanism": table,
+        "certificate": None if certificate is None else str(certificate),
+    }
+    return {name: found[name] for name in SUMMARY_KEYS}
+
+
+@models_app.command("solve", epilog=SOLVE_EPILOG)
+def solve_model(
+    name: ModelName,
+    out: Out = None,
+    route: RouteName = None,
+    solver: SolverName = None,
+    gap: Gap = None,
+    absolute_gap: AbsoluteGap = None,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve a shipped model: the same as `rropt solve NAME`."""
+    from rropt.models import model_path
+
+    solve(str(model_path(name)), out, route, solver, gap, absolute_gap, time_limit, as_json)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status. Every user error is one line on the error stream."""
+    # Typer's usage errors descend from this class, wherever the installed version keeps it.
+    usage_error = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Labels that the terminal's encoding lacks are escaped instead of raising an error.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        given = sys.argv[1:] if arguments is None else arguments
+        # Without arguments the help is shown.
+        status = app(args=given or ["--help"], prog_name="rropt", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except RroptError as error:
+        # A setting of a reader is an option here.
+        if isinstance(error, SettingNeeded):
+            error = error.with_setting(f"--{error.key} {shlex.quote(error.value)}")
+        line = str(error)
+        # A message may quote a file: a long one is cut in its middle, so that the remedy at its end is shown.
+        say(f"rropt: {line if len(line) <= LONGEST else f'{line[:LONGEST]} [...] {line[-TAIL:]}'}", error=True)
+        return NO_ROUTE if isinstance(error, NoRoute) else BAD_INPUT
+    except usage_error as error:  # type: ignore[misc]
+        return _usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        say("rropt: aborted", error=True)
+        return ABORTED
+    except BrokenPipeError:
+        # The reader of the output closed it (as in: rropt ... | head); what is still buffered is discarded.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD_INPUT
+    except OSError as error:
+        # Errors of the system that readers and writers do not handle, as a name that is too long.
+        named = f"{error.filename}: " if error.filename else ""
+        say(f"rropt: {named}{error.strerror or error}; check the path", error=True)
+        return BAD_INPUT
+
+
+def _usage(error: Any) -> int:
+    """Print what is wrong with a command line; a command without arguments prints its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.ctx.get_help())
+        return 0
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    command = "rropt" if error.ctx is None else error.ctx.command_path
+    if message:
+        say(f"rropt: {message}{'' if message.endswith('?') else ';'} see {command} --help", error=True)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

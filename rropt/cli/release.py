@@ -1,0 +1,184 @@
+"""The commands `rropt apply` and `rropt estimate`, which release a table and recover frequencies from it, and `rropt
+ledger`, for the account of a population."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rropt.cli.data import design_of, draw_estimate, read_where
+from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
+from rropt.cli.lines import say
+from rropt.errors import InputError
+
+APPLY_EPILOG = (
+    "Exit status: 0 released, 2 bad input, or refused because it would be a second draw: nothing was written."
+)
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def apply(
+    mechanism: Annotated[
+        str, typer.Argument(metavar="MECHANISM|RELEASE.toml", help="A mechanism file, a folder of results, or a plan.")
+    ],
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help="A table, or a folder of .parquet files.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="The column; several times: columns perturbed jointly.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The release (default: DATA.protected.SUFFIX).")
+    ] = None,
+    null: Annotated[str | None, typer.Option("--null", help="The label that missing values are read as.")] = None,
+    other: Annotated[str | None, typer.Option("--other", help="The label that unknown values are read as.")] = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="The released column's name; joint answers become one.")
+    ] = None,
+    unchecked: Annotated[
+        bool, typer.Option("--unchecked", help="Do not check the certificate; the manifest says so.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Draw again, and overwrite the files.")] = False,
+    ledger: Annotated[
+        str | None,
+        typer.Option("--ledger", metavar="FILE", help="A second ledger of draws (a folder for a folder of files)."),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="NAME",
+            help="Name of the respondents; draws under other names count as draws of other people.",
+        ),
+    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    as_json: AsJson = False,
+) -> None:
+    """Protect columns of a table with a mechanism; writes the released table and a manifest; draws only once."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    if mechanism.endswith(".toml"):
+        given = {"--column": column, "--null": null, "--other": other, "--as": name}
+        extra = next((name for name, value in given.items() if value), None)
+        if extra is not None:
+            raise InputError(f"{extra} is given beside a release file", mechanism, "write it into the file")
+        plan = release.load_release(mechanism, check=not unchecked)
+        declared, table, target = plan.release, data or plan.data, out or plan.output
+        delimiter = delimiter or plan.delimiter
+        if table is None:
+            raise InputError("it names no data", mechanism, 'add data = "...", or give DATA')
+    else:
+        if data is None or not column:
+            raise InputError("no data or no column is named", mechanism, "write: rropt apply MECHANISM DATA --column C")
+        loaded = release.load_design(mechanism, check=not unchecked)
+        declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other, name=name))
+        table, target = data, out
+    if is_folder(str(table), workers, scheduler):
+        place = None if target is None else str(target)
+        apply_folder(str(table), declared, place, force, delimiter, workers, scheduler, as_json, ledger, population)
+    with terminal.rows_progress("releasing") as monitor:
+        options = (target, force, delimiter, monitor, warn_before, ledger, population)
+        released = release.release_file(table, declared, *options)
+    if as_json:
+        typer.echo(json.dumps(released.manifest, ensure_ascii=False))
+        for note in released.notes:
+            say(f"rropt: note: {note}", error=True)
+    else:
+        terminal.show_release(released, terminal.console())
+
+
+def warn_before(caution: str) -> None:
+    """Print a caution on the error stream."""
+    say(f"rropt: warning: {caution}", error=True)
+
+
+def estimate(
+    mechanism: Annotated[
+        str,
+        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the plan of the release."),
+    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
+    column: Annotated[list[str], typer.Option("--column", help="The column; several times: perturbed jointly.")],
+    where: Annotated[
+        list[str] | None, typer.Option("--where", metavar="C=V", help="Only records with this value; or this stratum.")
+    ] = None,
+    method: Annotated[str, typer.Option("--method", help="unbiased, minimax, mle, moments, projected, clipped.")] = (
+        "unbiased"
+    ),
+    level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.")] = 0.95,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="SVG", help="Draw estimates and intervals.")] = None,
+    truth: Annotated[str | None, typer.Option("--truth", metavar="DATA", help="Draw the true ones of it too.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recover the frequencies of the true answers from a released file, with errors and intervals."""
+    from rropt import release
+    from rropt.studies.reports import terminal
+
+    name = column[0] if len(column) == 1 else tuple(column)
+    made_by = design_of(mechanism, tuple(column))
+    found = release.estimate_file(data, {name: made_by}, method, read_where(where), delimiter)
+    for kind, lines in (("warning", found.warnings), ("note", found.notes)):
+        for line in lines:
+            say(f"rropt: {kind}: {line}", error=True)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(level), ensure_ascii=False))
+    else:
+        terminal.show_estimate(found, level, terminal.console())
+    if plot is not None:
+        drawn = draw_estimate(found, level, column, truth, plot, delimiter)
+        say(f"wrote {drawn}", error=as_json)
+
+
+ledger_app = typer.Typer(no_args_is_help=True, help="One account for a population: init, show, verify.")
+Place = Annotated[Path, typer.Argument(metavar="PATH", help="The ledger.")]
+
+
+@ledger_app.command()
+def init(
+    path: Place,
+    ceiling: Annotated[str, typer.Option("--ceiling", metavar="EPSILON", help="The largest sum of all draws.")],
+    unit: Annotated[str, typer.Option("--unit", help="The unit whose draws add up.")] = "person",
+) -> None:
+    """Make a ledger for a population; every release of it takes --ledger PATH."""
+    from rropt.release.storage.account import Account, epsilon
+
+    made = Account.create(path, ceiling, unit)
+    say(f"wrote {path}: draws of a {made.unit} add up to epsilon {epsilon(made.ceiling)} at most")
+    say(f"release with: rropt apply MECHANISM DATA --column C --ledger {path}")
+
+
+@ledger_app.command()
+def show(
+    path: Place,
+    as_json: AsJson = False,
+) -> None:
+    """Print every draw, and the total of a person, as epsilon and as a factor of the odds."""
+    from rropt.release.storage.account import Account, epsilon, odds
+    from rropt.studies.reports import terminal
+
+    account = Account.load(path)
+    if as_json:
+        typer.echo(json.dumps(account.to_dict(), ensure_ascii=False))
+        return
+    terminal.show_draws(account.to_dict()["draws"], terminal.console())
+    for name, level in account.spent.items():
+        if name:
+            say(f"population {name}: epsilon {epsilon(level)}")
+    of_which = "" if account.ceiling is None else f" of {epsilon(account.ceiling)}"
+    say(f"a {account.unit} has spent epsilon {epsilon(account.most)}{of_which}")
+    say(f"the odds between two values of a {account.unit} can change by a factor of {odds(account.most)} at most")
+
+
+@ledger_app.command()
+def verify(path: Place) -> None:
+    """Compare every line with its hash, and every level with its parities."""
+    from rropt.release.storage.account import Account, epsilon
+
+    account = Account.load(path)
+    draws = f"{len(account.entries)} draw{'s' * (len(account.entries) != 1)}"
+    say(f"{path}: {account.lines} lines agree with their hashes, {draws}, spent epsilon {epsilon(account.most)}")

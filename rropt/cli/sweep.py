@@ -1,0 +1,168 @@
+"""The command `rropt sweep`: one problem at every point of a grid, resumable, in processes or on a Dask cluster."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rropt.cli.data import find_problem
+from rropt.cli.lines import say
+from rropt.errors import InputError
+
+if TYPE_CHECKING:
+    from rropt.studies.sweeps.sweep import Swept
+
+SWEEP_EPILOG = (
+    "Exit status: 0 every point certified or proved infeasible, 1 a point failed, 3 one is bounded only, 5 one has no "
+    "route, 2 bad input. A stopped sweep with -o is continued by the same command."
+)
+FAILED, BOUNDED, NO_ROUTE, ABORTED = 1, 3, 5, 130
+GRID = "LOW:HIGH:COUNT, LOW:HIGH:COUNT:log, or values with commas."
+WIDEST = 40
+"""Rows that are shown where nothing is written."""
+SHOWN = ("status", "value", "bound", "gap", "units", "route")
+WIDTH = 120
+"""Characters of a line of the table where there is no terminal."""
+
+
+def sweep_grid(
+    problem: Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")],
+    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="GRID", help=GRID)] = None,
+    delta: Annotated[str | None, typer.Option("--delta", metavar="GRID", help="As epsilon.")] = None,
+    beta: Annotated[str | None, typer.Option("--beta", metavar="GRID", help="Of a criterion; as epsilon.")] = None,
+    uniform: Annotated[
+        str | None, typer.Option("--uniform", metavar="GRID", help="Uniform priors over so many categories.")
+    ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option("--prior", metavar="CSV", help="A file of counts; several times."),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option("--over", metavar="NAME=GRID", help="Any other parameter, as ldp.epsilon or 2.epsilon or gap."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="A .parquet, .csv or .jsonl file.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", help="Processes on this machine.")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, as tcp://127.0.0.1:8786.")
+    ] = None,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="DIR", help="Keep mechanism and certificate of each point here.")
+    ] = None,
+    route: Annotated[str | None, typer.Option("--route", help="As for rropt solve.")] = None,
+    solver: Annotated[str | None, typer.Option("--solver", help="A solver of the route.")] = None,
+    gap: Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds of each point.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
+) -> None:
+    """Solve a problem at every point of a grid and write one row a point; the last option varies fastest."""
+    from rropt.problem_file import load_problem
+    from rropt.studies.reports import terminal
+    from rropt.studies.sweeps.sweep import sweep
+
+    given = {"uniform": uniform, "epsilon": epsilon, "delta": delta, "beta": beta}
+    declared = load_problem(find_problem(problem))
+    grids = _grids(given, prior or [], over or [], declared)
+    try:
+        with terminal.sweep_progress("sweeping") as report:
+            found = sweep(declared, grids, out, workers, scheduler, keep, route, gap, time_limit, solver, report)
+    except KeyboardInterrupt:
+        kept = "" if out is None else "; finished points are kept: run the same command to continue"
+        raise typer.Exit(_say(f"interrupted{kept}", ABORTED)) from None
+    _tell(found, declared.goal.sense == "maximize", as_json)
+    raise typer.Exit(_status(found))
+
+
+def _grids(given: dict[str, str | None], priors: list[str], over: list[str], declared: Any) -> dict[str, Any]:
+    from rropt.model.prior import Prior
+    from rropt.studies.sweeps.grid import grid
+
+    found: dict[str, Any] = {}
+    if priors:
+        pairs = None if declared.objective.prior is None else declared.objective.prior.pairs
+        if pairs is not None:
+            raise InputError("its inputs are pairs", "--prior", "sweep it in Python, over prior")
+        if len(set(priors)) < len(priors):
+            raise InputError("a file is given twice", "--prior", "leave one out")
+        found["prior"] = {name: Prior.from_csv(name) for name in priors}
+    found |= {name: grid(text, f"--{name}") for name, text in given.items() if text is not None}
+    for entry in over:
+        name, equals, text = entry.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f"{entry!r} is not of the form NAME=GRID", "--over", "as --over ldp.epsilon=0.1:8:40")
+        if name.strip() in found:
+            raise InputError(f"{name.strip()} is given twice", "--over", "leave one out")
+        found[name.strip()] = grid(text, f"--over {name.strip()}")
+    if not found:
+        raise InputError("nothing is varied", "sweep", "as --epsilon 0.1:8:40, or --over NAME=GRID")
+    return found
+
+
+def _say(text: str, status: int) -> int:
+
+    say(f"rropt: {text}", error=True)
+    return status
+
+
+def _tell(found: Swept, up: bool, as_json: bool) -> None:
+    from rropt.studies.sweeps.rows import finite
+
+    for failure in found.failures:
+        _say(f"failed at {failure}", FAILED)
+    if as_json:
+        rows = [{name: finite(value) for name, value in row.items()} for row in found.rows]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    if found.output is None:
+        _show(found, up)
+    counted = Counter(str(row.get("status")) for row in found.rows)
+    words = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counted.items())
+    earlier = f"; {found.resumed} of them from the journal" if found.resumed else ""
+    say(f"{found.points} points: {words}{earlier}")
+    if found.output is not None:
+        say(f"wrote {found.output}; a larger grid begins with what is in {found.journal}")
+
+
+def _show(found: Swept, up: bool) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from rropt.studies.reports import terminal
+
+    console = terminal.console()
+    if not console.is_terminal:
+        console.width = WIDTH
+    table = Table(box=None, pad_edge=False)
+    names = [*found.axes, *SHOWN]
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="left" if name in ("status", "units", "route") else "right")
+    for row in found.rows[:WIDEST]:
+        table.add_row(*(Text(_cell(name, row.get(name), up)) for name in names))
+    console.print(table)
+    if len(found.rows) > WIDEST:
+        console.print(f"... {len(found.rows) - WIDEST} more: write them with -o", highlight=False)
+
+
+def _cell(name: str, value: Any, up: bool) -> str:
+    from rropt.studies.reports import terminal
+
+    if name in ("value", "bound"):
+        return terminal.directed(value, up == (name == "bound"))
+    if name == "gap" and value is not None:
+        return f"{value:.2g}"
+    return "-" if value is None else terminal.plain(str(value))
+
+
+def _status(found: Swept) -> int:
+    statuses = {row.get("status") for row in found.rows}
+    if "failed" in statuses:
+        return FAILED
+    if "no_route" in statuses:
+        return NO_ROUTE
+    return BOUNDED if "bounded" in statuses else 0

@@ -1,0 +1,1 @@
+"""Orders of mechanisms: Blackwell, less noisy, more capable, admissible."""

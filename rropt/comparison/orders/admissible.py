@@ -1,0 +1,179 @@
+"""Admissible mechanisms at a privacy level, and how to improve others at the same level.
+
+Chai and Nayak, Theorems 5.4 and 5.5: at a parity of at most gamma, nothing is more informative than a mechanism exactly
+when every column (proportional ones merged) has two values in the ratio gamma. Their strictness argument in Lemma 5.3
+("P = DA only with D = C") needs linearly independent outputs; the conclusion stands without: equivalent mechanisms have
+the same merged columns (Theorem 5.1), and the lemma changes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from rropt.errors import InputError
+from rropt.exact import rational
+from rropt.io.arguments import checked
+from rropt.mechanisms.columns import TwoValuedColumn
+from rropt.mechanisms.garbling import Garbling, directions, explicit
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.privacy import Level
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """Why an output is not admissible: its `parity` (largest over smallest entry; 1 for an uninformative output)
+    and how many different `values` its column has; both wanted: gamma and 2."""
+
+    output: str
+    parity: Fraction | float
+    values: int
+
+
+@dataclass(frozen=True)
+class Admissibility:
+    """Whether no mechanism of parity at most `gamma` is more informative; true when there are no `shortfalls` and the
+    mechanism's own `parity` is not above gamma (`private`)."""
+
+    gamma: Fraction
+    parity: Fraction | float
+    shortfalls: tuple[Shortfall, ...]
+
+    @property
+    def private(self) -> bool:
+        """Whether the mechanism is in the class at all: its parity is at most gamma."""
+        return self.parity <= self.gamma
+
+    def __bool__(self) -> bool:
+        return self.private and not self.shortfalls
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """An admissible `mechanism` of parity gamma that dominates the one `given`: given = mechanism C.
+
+    C is `garbling`, exact and verified when the object is made (ArithmeticError otherwise), as are privacy and
+    admissibility. `strict`: the given one was not admissible, hence does not dominate it back.
+    """
+
+    given: Mechanism
+    mechanism: Mechanism
+    garbling: Garbling
+    gamma: Fraction
+    strict: bool
+
+    def __post_init__(self) -> None:
+        if not self.garbling.carries(self.mechanism, self.given):
+            raise ArithmeticError("the garbling does not carry the improved mechanism to the given one")
+        if not _judge(self.mechanism, self.gamma):
+            raise ArithmeticError("the improved mechanism is not admissible")
+
+
+@checked
+def admissible(mechanism: object, epsilon: object = None, gamma: object = None) -> Admissibility:
+    """Whether nothing of the same privacy is more informative, exactly.
+
+    The level is `epsilon` (nats) or the ratio `gamma` > 1; without either, the mechanism's own parity. For `epsilon` it
+    is judged at the largest rational known to be at most exp(epsilon), to which all mechanisms of this package are
+    held; one that was rounded to a grid is nearly admissible at best, and `shortfalls` says by how much it is not.
+    Raises InputError for what is not a mechanism, a level that is none, and an own parity of one or infinity.
+    Source: Chai and Nayak, Theorems 5.4, 5.5.
+    """
+    given = explicit(mechanism, "mechanism")
+    return _judge(given, _ratio(given, epsilon, gamma))
+
+
+@checked
+def improve(mechanism: object, epsilon: object = None, gamma: object = None) -> Improvement:
+    """An admissible mechanism that dominates the given one at the same privacy level, with the garbling that proves it.
+
+    Each column v with smallest entry t is taken apart as v = sum_j w_j (1 + (gamma - 1) 1_{S_j}) + c 1 over its
+    superlevel sets S_j (entries above each value), w_j the step between two values over gamma - 1; c >= 0 as the ratio
+    is at most gamma. The first part are outputs of the improved mechanism, equal sets merged. The parts c 1 carry no
+    information: their total mass d goes to the other outputs in proportion, each divided by 1 - d. A mechanism with
+    only uninformative outputs is improved by randomised response. At most (k - 1) m and 2^k - 2 outputs, named "0",
+    "1", ....
+
+    Level and errors as for `admissible`, and InputError for a mechanism whose parity is above the level.
+    Source: Lemmas 5.3 to 5.5 of Chai and Nayak in one step.
+    """
+    given = explicit(mechanism, "mechanism")
+    ratio = _ratio(given, epsilon, gamma)
+    judged = _judge(given, ratio)
+    if not judged.private:
+        shown = f"{float(judged.parity):.12g}"
+        raise InputError(
+            f"its parity {shown} is above gamma = {float(ratio):.12g}", "mechanism", "improve it at a higher level"
+        )
+    size, count = given.shape
+    # pieces[S]: of every output y, the weight of its piece with superlevel set S.
+    pieces: dict[int, dict[int, Fraction]] = {}
+    idle = [Fraction(0)] * count
+    for y in range(count):
+        column = given.column(y)
+        spent = Fraction(0)
+        for members, step in _layers(column):
+            weight = step / (ratio - 1)
+            pieces.setdefault(members, {})[y] = weight
+            spent += weight
+        idle[y] = min(column) - spent
+    silent = sum(idle, Fraction(0))
+    if silent == 1:
+        pieces = {1 << x: {} for x in range(size)}
+        weights = [1 / (ratio + size - 1)] * size
+    else:
+        weights = [sum(parts.values(), Fraction(0)) / (1 - silent) for parts in pieces.values()]
+    improved = _two_valued(given.inputs, list(pieces), weights, ratio)
+    rows = []
+    for parts, weight in zip(pieces.values(), weights, strict=True):
+        row = list(idle)
+        for y, part in parts.items():
+            row[y] += part / weight
+        rows.append(tuple(row))
+    return Improvement(given, improved, Garbling(tuple(rows)), ratio, strict=not judged)
+
+
+def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
+    if epsilon is None and gamma is None:
+        parity = mechanism.parity()
+        if isinstance(parity, float) or parity == 1:
+            raise InputError(
+                f"the mechanism's own parity is {'infinite' if isinstance(parity, float) else 'one'}",
+                "privacy level",
+                "give epsilon or gamma",
+            )
+        return parity
+    level = Level(
+        None if epsilon is None else rational(epsilon, "epsilon"), None if gamma is None else rational(gamma, "gamma")
+    )
+    return level.ratio.lower
+
+
+def _judge(mechanism: Mechanism, gamma: Fraction) -> Admissibility:
+    faults = []
+    for direction, members in directions(mechanism).items():
+        values = len(set(direction))
+        parity = Fraction(max(direction), min(direction)) if min(direction) else math.inf
+        if values != 2 or parity != gamma:
+            faults += [Shortfall(mechanism.outputs[y], parity, values) for y, _ in members]
+    return Admissibility(gamma, mechanism.parity(), tuple(faults))
+
+
+def _layers(column: Sequence[Fraction]) -> Iterator[tuple[int, Fraction]]:
+    """(inputs above a value as bits, step to the next value) for all values of a column but the largest."""
+    levels = sorted(set(column))
+    for low, high in pairwise(levels):
+        yield sum(1 << x for x, entry in enumerate(column) if entry > low), high - low
+
+
+def _two_valued(inputs: tuple[str, ...], sets: list[int], weights: list[Fraction], ratio: Fraction) -> Mechanism:
+    """The mechanism with the column weight (1 + (ratio - 1) 1_S) for each set and weight, over one denominator."""
+    scale = ratio.denominator * math.lcm(*(weight.denominator for weight in weights))
+    columns = []
+    for members, weight in zip(sets, weights, strict=True):
+        low, high = int(weight * scale), int(weight * ratio * scale)
+        columns.append(TwoValuedColumn(low, high, members))
+    return Mechanism(inputs, tuple(map(str, range(len(sets)))), tuple(columns), (scale,))

@@ -1,0 +1,97 @@
+"""Which (prior, posterior) pairs a mechanism lets an intruder reach."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rropt.errors import InputError
+from rropt.exact import rational
+from rropt.io.arguments import checked
+from rropt.mechanisms.garbling import explicit
+from rropt.model.privacy import PreciseBoundary
+
+Factor = Fraction | float
+
+
+@dataclass(frozen=True)
+class AttainedRegion:
+    """All pairs (p, p*) that some prior distribution, set of inputs and output give, by their Bayes factors.
+
+    A prior p in (0, 1) reaches exactly the posteriors whose odds are the prior odds times one of `factors`, or times
+    any number between 1 / `band` and `band` (None: there is no band). For two inputs there is none: each output has one
+    ratio of likelihoods, and a set of inputs is one of them or all. With three or more, an average of likelihoods is on
+    one side and all numbers between are reached, so that the region depends on the `parity` alone; except for outputs
+    that exclude all inputs but one, or carry no information, which reach only `factors`. Factors may be zero or
+    infinite. Source: Chai and Nayak, Definition 4.1 and (4.9), which state a band for two inputs too.
+    """
+
+    parity: Factor
+    band: Factor | None
+    factors: tuple[Factor, ...]
+
+    @property
+    def boundary(self) -> PreciseBoundary:
+        """The precise boundary around it. Raises InputError for an infinite parity."""
+        if isinstance(self.parity, float):
+            raise InputError("the parity is infinite: every posterior may be reached", "attained region")
+        return PreciseBoundary(self.parity)
+
+    def contains(self, prior: object, posterior: object) -> bool:
+        """Whether the pair is reached, exactly. Raises InputError for numbers outside [0, 1]."""
+        p, after = _probability(prior, "prior probability"), _probability(posterior, "posterior probability")
+        if p in (0, 1):
+            return after == p
+        factor: Factor = math.inf if after == 1 else after * (1 - p) / (p * (1 - after))
+        if factor in self.factors:
+            return True
+        return self.band is not None and _least(self.band) <= factor <= self.band
+
+    def posteriors(self, prior: object) -> tuple[Fraction, ...]:
+        """The posteriors that a prior probability reaches, sorted: of a band, the two ends."""
+        p = _probability(prior, "prior probability")
+        ends = self.factors if self.band is None else (*self.factors, _least(self.band), self.band)
+        return tuple(sorted({_posterior(p, factor) for factor in ends}))
+
+
+@checked
+def attained_region(channel: object) -> AttainedRegion:
+    """The region of a mechanism, exact. Raises InputError for what is not a mechanism."""
+    mechanism = explicit(channel, "mechanism")
+    factors: set[Factor] = set()
+    band: Factor | None = None
+    for y in range(len(mechanism.outputs)):
+        column = mechanism.column(y)
+        support = sum(entry > 0 for entry in column)
+        if not support:
+            continue
+        least, most = min(column), max(column)
+        if support == 1:
+            factors |= {Fraction(0), math.inf}
+        elif least == most:
+            factors.add(Fraction(1))
+        elif len(column) == 2:
+            factors |= {most / least, least / most}
+        else:
+            band = max(band or 1, most / least if least else math.inf)
+    return AttainedRegion(mechanism.parity(), band, tuple(sorted(factors)))
+
+
+def _least(band: Factor) -> Fraction:
+    return Fraction(0) if isinstance(band, float) else 1 / band
+
+
+def _posterior(p: Fraction, factor: Factor) -> Fraction:
+    if p in (0, 1):
+        return p
+    if isinstance(factor, float):
+        return Fraction(1)
+    return factor * p / (1 - p + factor * p)
+
+
+def _probability(value: object, where: str) -> Fraction:
+    number = rational(value, where)
+    if not 0 <= number <= 1:
+        raise InputError(f"it is {value}, outside [0, 1]", where, "it is a probability")
+    return number

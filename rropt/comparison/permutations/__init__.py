@@ -1,0 +1,1 @@
+"""Bistochastic mechanisms as mixtures of permutations."""

@@ -1,0 +1,71 @@
+"""Weights of permutations as a file: one row a permutation, exact, for spreadsheets and for reading back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from rropt.errors import InputError
+from rropt.exact import rational, rational_text
+from rropt.io.arguments import checked
+from rropt.io.files import csv_text, read_text, write_whole
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import clean_labels
+from rropt.program.permutation_mixtures import mixed
+
+WEIGHT = "weight"
+"""Heads the column of weights."""
+WHAT = "mixture file"
+
+
+def save_mixture(
+    weights: Mapping[tuple[str, ...], Fraction], inputs: tuple[str, ...], path: str | os.PathLike[str]
+) -> Path:
+    """Write `weights` of permutations (the output of each input) as CSV, whole or not at all: the weight as an exact
+    ratio, then one column an input. Returns the path. Raises InputError."""
+    listed = ([rational_text(weight), *outputs] for outputs, weight in weights.items())
+    return write_whole(path, csv_text([[WEIGHT, *inputs], *listed]))
+
+
+@checked
+def load_mixture(path: str | os.PathLike[str], mechanism: Mechanism | None = None) -> dict[tuple[str, ...], Fraction]:
+    """Read what `rropt solve` wrote as mixture.csv: exact weights by the outputs of the inputs, in their order, as
+    `Solution.decomposition` has them. With `mechanism`, they are added up again in integers and must be it.
+
+    Raises InputError with the line that is wrong: no permutation of the inputs, one that comes twice, weights that are
+    not positive or do not sum to one, another matrix than the mechanism's.
+    """
+    where = str(path)
+    try:
+        lines = list(csv.reader(io.StringIO(read_text(path, WHAT, as_it_is=True), newline=""), strict=True))
+    except csv.Error as error:
+        raise InputError(f"this {WHAT} is not CSV ({error})", where, "write it again with rropt solve") from None
+    if not lines or lines[0][:1] != [WEIGHT] or len(lines[0]) < 2:
+        raise InputError(f"this {WHAT} has no head {WEIGHT},INPUT,...", where, "write it again with rropt solve")
+    inputs = clean_labels(lines[0][1:], f"{where} line 1")
+    weights: dict[tuple[str, ...], Fraction] = {}
+    for number, line in enumerate(lines[1:], 2):
+        at = f"{where} row {number}"
+        outputs = tuple(line[1:])
+        if sorted(outputs) != sorted(inputs):
+            raise InputError("it is not a permutation of the inputs", at, "name every input once")
+        if outputs in weights:
+            raise InputError("its permutation comes a second time", at, "add the weights up")
+        weights[outputs] = rational(line[0], at)
+        if weights[outputs] <= 0:
+            raise InputError(f"its weight {line[0]} is not positive", at, "leave the row out")
+    total = sum(weights.values(), Fraction(0))
+    if total != 1:
+        raise InputError(f"the weights sum to {float(total):.12g}, not to one", where, "is the file cut short?")
+    if mechanism is not None:
+        if mechanism.inputs != inputs or mechanism.outputs != inputs:
+            raise InputError("its inputs are not the inputs and outputs of the mechanism", where, "give the other file")
+        places = {tuple(inputs.index(name) for name in outputs): weight for outputs, weight in weights.items()}
+        made = mixed(places, inputs)
+        if any(made.column(y) != mechanism.column(y) for y in range(len(inputs))):
+            raise InputError("its mixture is another matrix than the mechanism", where, "give the other file")
+    return weights

@@ -1,0 +1,108 @@
+"""What must hold of a mechanism: privacy (cones), structure, and the user's own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rropt.declare.constraints.approximate import ApproximateLDP
+from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraints.bistochastic import Bistochastic
+from rropt.declare.constraints.entropy import EntropyRate, SharedEntropyRate
+from rropt.declare.constraints.forms import UniformOffDiagonal
+from rropt.declare.constraints.identification import IdentificationRisk
+from rropt.declare.constraints.invariant import Invariant
+from rropt.declare.constraints.metric import MaximalRLDP, MetricDP
+from rropt.declare.constraints.mixture import PermutationMixture
+from rropt.declare.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal
+from rropt.declare.constraints.privacy import LDP
+from rropt.declare.constraints.raw import ConeConstraint, LinearConstraint
+from rropt.declare.constraints.robust import RLDP
+from rropt.declare.constraints.structure import Floor, Forbidden
+from rropt.errors import InputError, suggestion
+from rropt.model.prior import Prior
+
+__all__ = [
+    "LDP",
+    "RLDP",
+    "ApproximateLDP",
+    "Bistochastic",
+    "Blocks",
+    "Circulant",
+    "ConeConstraint",
+    "Constraint",
+    "EntropyRate",
+    "Floor",
+    "Forbidden",
+    "IdentificationRisk",
+    "Invariant",
+    "LinearConstraint",
+    "MaximalRLDP",
+    "MetricDP",
+    "PermutationMixture",
+    "SharedEntropyRate",
+    "Symmetric",
+    "Tridiagonal",
+    "UniformOffDiagonal",
+    "from_keys",
+]
+
+
+def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | None = None) -> Constraint:
+    """The constraint that a problem file declares: its word and its other keys; `prior` is that of its input, from
+    which `rldp`, `invariant` and `identification_risk` take what they do not give themselves. Raises InputError."""
+    makers: dict[str, tuple[Callable[..., Any], frozenset[str], frozenset[str]]] = {
+        LDP.kind: (LDP, frozenset(), frozenset({"epsilon", "gamma", "criterion", "properties", "population"})),
+        ApproximateLDP.kind: (ApproximateLDP, frozenset({"delta"}), frozenset({"epsilon", "gamma"})),
+        Bistochastic.kind: (Bistochastic, frozenset(), frozenset()),
+        EntropyRate.kind: (EntropyRate, frozenset({"at_least"}), frozenset()),
+        SharedEntropyRate.kind: (SharedEntropyRate, frozenset({"at_least", "blocks"}), frozenset()),
+        UniformOffDiagonal.kind: (UniformOffDiagonal, frozenset(), frozenset()),
+        MetricDP.kind: (
+            MetricDP.from_keys,
+            frozenset(),
+            frozenset({"epsilon", "distances", "graph", "directed", "connected"}),
+        ),
+        MaximalRLDP.kind: (MaximalRLDP, frozenset({"groups"}), frozenset({"epsilon", "gamma"})),
+        RLDP.kind: (
+            RLDP.from_keys,
+            frozenset(),
+            frozenset({"epsilon", "gamma", "alpha", "form", "confidence", "counts", "sensitive", "other", "sees"})
+            | frozenset({"D", "d", "E", "e"}),
+        ),
+        Blocks.kind: (Blocks, frozenset({"blocks"}), frozenset()),
+        IdentificationRisk.kind: (
+            IdentificationRisk.from_keys,
+            frozenset({"at_most"}),
+            frozenset({"counts", "categories", "blocks"}),
+        ),
+        Invariant.kind: (Invariant.from_keys, frozenset(), frozenset({"counts"})),
+        PermutationMixture.kind: (
+            PermutationMixture,
+            frozenset(),
+            frozenset({"permutations", "weights", "max_terms"}),
+        ),
+        Circulant.kind: (Circulant, frozenset(), frozenset()),
+        Symmetric.kind: (Symmetric, frozenset(), frozenset()),
+        Tridiagonal.kind: (Tridiagonal, frozenset(), frozenset()),
+        Forbidden.kind: (Forbidden, frozenset({"cells"}), frozenset()),
+        Floor.kind: (Floor, frozenset({"diagonal"}), frozenset()),
+        LinearConstraint.kind: (
+            LinearConstraint,
+            frozenset({"coefficients", "sense", "rhs"}),
+            frozenset({"name"}),
+        ),
+        ConeConstraint.kind: (ConeConstraint, frozenset({"matrix"}), frozenset()),
+    }
+    if kind not in makers:
+        raise InputError(f"{kind!r} is not a kind of constraint", where, suggestion(kind, makers))
+    make, needed, optional = makers[kind]
+    if unknown := set(keys) - needed - optional:
+        remedy = suggestion(min(unknown), needed | optional, f"{kind} takes")
+        raise InputError(f"unknown key {min(unknown)!r}", where, remedy)
+    if missing := needed - set(keys):
+        raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
+    known: dict[str, Any] = {"prior": prior} if kind in (RLDP.kind, Invariant.kind, IdentificationRisk.kind) else {}
+    constraint = make(**keys, **known)
+    assert isinstance(constraint, Constraint)
+    return constraint

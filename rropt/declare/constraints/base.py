@@ -1,0 +1,68 @@
+"""The base class of constraints: a definition and an equivalent form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar
+
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.program.cones import Cone
+from rropt.program.extras import Extra
+from rropt.program.programs import Row
+
+
+class Constraint(ABC):
+    """Something that must hold of a mechanism.
+
+    Two independent descriptions, tied together by tests/laws: `violation` is the definition on an exact
+    mechanism; `cone`, `rows` and `extras` are the form that a route consumes. `kind` is its word in a problem file.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        """By how much an exact mechanism violates it; <= 0 exactly when it holds."""
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The outputs that it fixes, or None."""
+        return None
+
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        """What it demands of each column by itself, or None."""
+        return None
+
+    def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
+        """What it demands of the whole matrix."""
+        return ()
+
+    def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
+        """What it demands beyond `cone` and `rows`, in the words of one theory."""
+        return ()
+
+    @abstractmethod
+    def keys(self) -> dict[str, object]:
+        """Its keys in a problem file besides `kind`; numbers as Fraction."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One short phrase for tables and messages."""
+
+
+def with_distinct_names(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Rows whose names are distinct, as the certificate format needs."""
+    seen: dict[str, int] = {}
+    named = []
+    taken = {row.name for row in rows}
+    for row in rows:
+        seen[row.name] = seen.get(row.name, 0) + 1
+        name = row.name
+        while seen[row.name] > 1 and name in taken:
+            name = f"{row.name} ({seen[row.name]})"
+            seen[row.name] += name in taken
+        taken.add(name)
+        named.append(replace(row, name=name))
+    return tuple(named)

@@ -1,0 +1,146 @@
+"""A bound on the risk that an intruder finds a respondent's record in the release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+from rropt.declare.constraints.base import Constraint
+from rropt.errors import InputError
+from rropt.exact import declared_text
+from rropt.io.arguments import checked
+from rropt.mechanisms.families.block_choice import choose_blocks, smallest_bound
+from rropt.mechanisms.families.frequency_blocks import least_theta
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.frequencies import Frequencies
+from rropt.model.identification import at_risk, checked_risk
+from rropt.model.prior import Prior, clean_labels
+from rropt.program.extras import Extra
+from rropt.program.identification_bound import PosteriorRisk
+
+AUTO = "auto"
+WHERE = "identification_risk"
+
+
+@lru_cache(maxsize=16)
+def _choose(counts: tuple[int, ...], at_most: Fraction, categories: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    return choose_blocks(counts, at_most, categories).blocks
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class IdentificationRisk(Constraint):
+    """P(correct match | S_c = a) <= at_most for every a >= 1: a respondent of category c, sought among the a records
+    that are released as c, is found with at most that probability. Outputs are the inputs.
+
+    `counts` are the frequencies of the data: a table label -> count, a list in the order of the inputs, or a Prior made
+    from counts. `categories` are the labels to protect, all with records by default; one with 1 / at_most records
+    or more needs nothing. `blocks` "auto" asks for inverse-frequency blocks, one theta each, chosen as `choose_blocks`
+    says; a partition, as [["a", "b"], ["c"]], for these blocks (categories left out stay alone); without it any matrix
+    will do.
+
+    What it rests on: the intruder knows c and nothing else, and picks one of the matches at random. Source: Nayak,
+    Zhang and You 2016; An Improved Bound for Security in an Identity Disclosure Problem, (4). Raises InputError, with
+    the smallest bound that can be kept, where the blocks cannot keep this one.
+    """
+
+    kind: ClassVar[str] = "identification_risk"
+
+    counts: Frequencies
+    at_most: Fraction
+    categories: tuple[str, ...] | None
+    blocks: str | tuple[tuple[str, ...], ...] | None
+
+    def __init__(self, counts: object, at_most: object, categories: object = None, blocks: object = None) -> None:
+        object.__setattr__(self, "counts", Frequencies.read(counts, "IdentificationRisk", whole=True))
+        object.__setattr__(self, "at_most", checked_risk(at_most, "IdentificationRisk at_most"))
+        names = None if categories is None else clean_labels(categories, "IdentificationRisk categories")  # type: ignore[arg-type]
+        object.__setattr__(self, "categories", names)
+        if blocks is not None and not (isinstance(blocks, str) and blocks == AUTO):
+            if isinstance(blocks, str) or not isinstance(blocks, Sequence) or not blocks:
+                raise InputError(f"blocks is {blocks!r}", "IdentificationRisk", 'give "auto" or a list of lists')
+            blocks = tuple(clean_labels(block, "IdentificationRisk block") for block in blocks)
+            clean_labels([label for block in blocks for label in block], "IdentificationRisk blocks")
+        object.__setattr__(self, "blocks", blocks)
+
+    @classmethod
+    def from_keys(
+        cls,
+        at_most: object,
+        counts: object = None,
+        categories: object = None,
+        blocks: object = None,
+        prior: Prior | None = None,
+    ) -> IdentificationRisk:
+        """What a problem file declares; without `counts` they are those of its input."""
+        if counts is None and prior is None:
+            raise InputError("it needs counts", WHERE, "give them here or in [input]")
+        return cls(prior if counts is None else counts, at_most, categories, blocks)
+
+    def _places(self, labels: Sequence[str], inputs: tuple[str, ...]) -> list[int]:
+        for label in labels:
+            if label not in inputs:
+                raise InputError(f"{label!r} is not one of the inputs", WHERE, "name categories of the data")
+        return [inputs.index(label) for label in labels]
+
+    def _protect(self, inputs: tuple[str, ...]) -> tuple[tuple[int, ...], list[int]]:
+        """(counts, the categories to protect that are at risk at all)."""
+        counts = self.counts.of(inputs, "IdentificationRisk")
+        named = range(len(inputs)) if self.categories is None else self._places(self.categories, inputs)
+        if self.categories is not None:
+            for x in named:
+                if not counts[x]:
+                    raise InputError(f"category {inputs[x]!r} does not have records to protect", WHERE, "leave it out")
+        low = set(at_risk(counts, self.at_most))
+        return counts, [x for x in sorted(named) if x in low]
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        return max((risk.excess(mechanism) for risk in self.extras(mechanism.inputs, ())), default=Fraction(-1))
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        return inputs
+
+    def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
+        counts, protected = self._protect(inputs)
+        if self.blocks is None:
+            return (PosteriorRisk(counts, self.at_most, tuple(protected)),) if protected else ()
+        if isinstance(self.blocks, str):
+            blocks = _choose(counts, self.at_most, tuple(protected))
+        else:
+            listed = [tuple(sorted(self._places(block, inputs))) for block in self.blocks]
+            inside = {x for block in listed for x in block}
+            blocks = tuple(sorted([*listed, *((x,) for x in range(len(inputs)) if x not in inside)]))
+            for block in blocks:
+                self._check(counts, block, [c for c in protected if c in block], inputs)
+        # Where nothing is at risk the identity is what the blocks say: any category stands for it.
+        kept = tuple(protected) or (counts.index(max(counts)),)
+        return (PosteriorRisk(counts, self.at_most, kept, blocks),)
+
+    def _check(self, counts: Sequence[int], block: Sequence[int], own: Sequence[int], inputs: Sequence[str]) -> None:
+        """Raises InputError where no theta of the block keeps the bound."""
+        name = ", ".join(inputs[x] for x in block)
+        if len(block) > 1 and not all(counts[x] for x in block):
+            raise InputError(f"the block {name} has a category without records", WHERE, "leave it out")
+        if not own:
+            return
+        if least_theta([counts[x] for x in block], [block.index(c) for c in own], self.at_most) is None:
+            bounds = ", ".join(
+                f"{inputs[c]}: {smallest_bound([counts[x] for x in block], block.index(c))}" for c in own
+            )
+            what = f"the block {name} cannot keep the risk at or below {declared_text(self.at_most)}"
+            raise InputError(what, WHERE, f"no partners as frequent as they are give less than {bounds}; add partners")
+
+    def keys(self) -> dict[str, object]:
+        keys: dict[str, object] = {"at_most": self.at_most, "counts": self.counts.keys()}
+        if self.categories is not None:
+            keys["categories"] = list(self.categories)
+        if self.blocks is not None:
+            keys["blocks"] = self.blocks if isinstance(self.blocks, str) else [list(block) for block in self.blocks]
+        return keys
+
+    def describe(self) -> str:
+        within = "" if self.blocks is None else " in inverse-frequency blocks"
+        return f"identification risk at most {declared_text(self.at_most)}{within}"

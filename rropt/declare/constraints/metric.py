@@ -1,0 +1,355 @@
+"""Privacy between some inputs more than others: metric privacy, policy graphs, maximal robust LDP."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rropt.declare.constraints.base import Constraint
+from rropt.errors import InputError
+from rropt.exact import common_denominator, declared_text, exp_enclosure, rational
+from rropt.io.arguments import checked
+from rropt.io.counts import Numbers, Table, bounded, is_collection
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Pairs, clean_labels
+from rropt.model.privacy import LARGEST_EPSILON, Level
+from rropt.model.shortest import implied_edges
+from rropt.program.cones import Cone, GraphCone
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Weighted = tuple[str, str, Fraction]
+
+
+def _some(labels: Iterable[str]) -> str:
+    listed = list(labels)
+    return ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
+
+
+def _weight(number: object, where: str) -> Fraction | None:
+    """A distance > 0, or None where it is infinite (no bound at all)."""
+    if isinstance(number, (float, np.floating, Decimal)) and math.isinf(number) and number > 0:
+        return None
+    value = rational(number, where)
+    if value <= 0:
+        raise InputError(f"it is {number}, not above 0", where, "distances are positive; merge inputs that need none")
+    return value
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class MetricDP(Constraint):
+    """Metric privacy: Q[x, y] <= exp(epsilon d(x, z)) Q[z, y] for all x, z, y.
+
+    `graph` says how far inputs are apart: a networkx graph over the input labels (edge attribute "weight", default 1;
+    d is the length of a shortest path, directed in a directed graph), a k x k matrix of distances in the order of the
+    inputs (infinity where a pair is not protected; the shortest paths count), or a list of edges (a, b) or
+    (a, b, weight). An unweighted graph is a policy graph: neighbours are protected at epsilon. `epsilon` > 0 in nats
+    per unit of distance. Inputs that no path connects are refused unless `connected` is False.
+
+    Source: Chatzikokolakis et al. 2013; He, Machanavajjhala, Ding 2014 (policy graphs). Raises InputError.
+    """
+
+    kind: ClassVar[str] = "metric_dp"
+
+    epsilon: Fraction
+    edges: tuple[Weighted, ...]
+    matrix: tuple[tuple[Fraction | None, ...], ...]
+    connected: bool
+
+    def __init__(self, graph: object, epsilon: object = 1.0, connected: bool = True) -> None:
+        import networkx as nx
+
+        value = rational(epsilon, "MetricDP epsilon")
+        if value <= 0:
+            raise InputError(f"it is {epsilon}, not above 0", "MetricDP epsilon", "try 1.0")
+        if not isinstance(connected, bool):
+            raise InputError("it is neither true nor false", "MetricDP connected")
+        edges: Iterable[Weighted] = ()
+        matrix: tuple[tuple[Fraction | None, ...], ...] = ()
+        if isinstance(graph, nx.Graph):
+            edges = _graph_edges(graph)
+        elif _is_matrix(graph):
+            read = Table.read(graph, "MetricDP distances")
+            if read.row_keys is not None or read.column_keys is not None:
+                edges = _labelled_edges(read)
+            else:
+                matrix = _distances(read.rows)
+        else:
+            edges = _listed_edges(graph)
+        object.__setattr__(self, "epsilon", value)
+        shortest: dict[tuple[str, str], Fraction] = {}
+        for a, b, d in edges:
+            shortest[a, b] = min(d, shortest.get((a, b), d))
+        object.__setattr__(self, "edges", tuple((a, b, shortest[a, b]) for a, b in sorted(shortest)))
+        object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "connected", connected)
+
+    def _number(self, inputs: tuple[str, ...]) -> dict[tuple[int, int], Fraction]:
+        """Distance of each directed edge between numbered inputs."""
+        if self.matrix:
+            if len(self.matrix) != len(inputs):
+                raise InputError(
+                    f"its matrix is {len(self.matrix)} x {len(self.matrix)}",
+                    "MetricDP",
+                    f"there are {len(inputs)} inputs",
+                )
+            found = {
+                (x, z): d for x, row in enumerate(self.matrix) for z, d in enumerate(row) if x != z and d is not None
+            }
+        else:
+            number = {label: x for x, label in enumerate(inputs)}
+            named = dict.fromkeys(label for a, b, _ in self.edges for label in (a, b))
+            if strange := [label for label in named if label not in number]:
+                raise InputError(
+                    f"its graph has labels that are not inputs: {_some(strange)}", "MetricDP", "rename them"
+                )
+            if missing := [label for label in inputs if label not in named]:
+                raise InputError(f"its graph misses the inputs: {_some(missing)}", "MetricDP", "add edges to them")
+            found = {(number[a], number[b]): d for a, b, d in self.edges}
+        return found
+
+    def _reduce(self, inputs: tuple[str, ...]) -> dict[tuple[int, int], Fraction]:
+        """The edges without those that a path of others implies."""
+        import networkx as nx
+
+        found = self._number(inputs)
+        size = len(inputs)
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(size))
+        graph.add_edges_from(found)
+        if self.connected and not nx.is_strongly_connected(graph):
+            parts = sorted(nx.strongly_connected_components(graph), key=min)
+            apart = "; ".join(f"{_some(inputs[x] for x in sorted(part))}" for part in parts[:3])
+            raise InputError(
+                f"no path of its graph connects all inputs: they fall into {len(parts)} parts ({apart})",
+                "MetricDP",
+                "add edges, or pass connected=False where the parts need no protection from each other",
+            )
+        unit = common_denominator(found.values())
+        whole = {edge: int(d * unit) for edge, d in found.items()}
+        return {edge: found[edge] for edge in found.keys() - implied_edges(size, whole)}
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        """The largest excess over an edge: what holds along all edges holds along all paths."""
+        worst = Fraction(-1)
+        outputs = range(len(mechanism.outputs))
+        table = [[mechanism.entry(x, y) for y in outputs] for x in range(len(mechanism.inputs))]
+        whole = math.lcm(*(entry.denominator for row in table for entry in row))
+        rows = [[int(entry * whole) for entry in row] for row in table]
+        ratios: dict[Fraction, Fraction] = {}
+        for (x, z), d in self._number(mechanism.inputs).items():
+            ratio = ratios.get(d) or ratios.setdefault(d, exp_enclosure(self.epsilon * d).lower)
+            a, b = ratio.numerator, ratio.denominator
+            most = max(b * own - a * other for own, other in zip(rows[x], rows[z], strict=True))
+            worst = max(worst, Fraction(most, b * whole))
+        return worst
+
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        edges = []
+        for (x, z), d in sorted(self._reduce(inputs).items()):
+            exponent = self.epsilon * d
+            if exponent > LARGEST_EPSILON:
+                raise InputError(
+                    f"epsilon times the distance of {inputs[x]!r} and {inputs[z]!r} is above {LARGEST_EPSILON}",
+                    "MetricDP",
+                    "lower epsilon or the distance, or leave the pair out: such a bound does not protect it",
+                )
+            edges.append((x, z, exponent))
+        return GraphCone(len(inputs), tuple(edges))
+
+    def keys(self) -> dict[str, object]:
+        keys: dict[str, object] = {"epsilon": self.epsilon}
+        if self.matrix:
+            # In TOML infinity is a float.
+            keys["distances"] = [[math.inf if d is None else d for d in row] for row in self.matrix]
+        else:
+            keys["graph"] = [[a, b, d] for a, b, d in self.edges]
+            keys["directed"] = True
+        return keys | ({} if self.connected else {"connected": False})
+
+    @classmethod
+    def from_keys(
+        cls,
+        epsilon: object = 1,
+        distances: object = None,
+        graph: object = None,
+        directed: object = False,
+        connected: object = True,
+    ) -> MetricDP:
+        """What a problem file declares: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
+        import networkx as nx
+
+        if (distances is None) == (graph is None):
+            raise InputError("give either distances or graph", "metric_dp", 'as graph = [["low", "high"]]')
+        if not isinstance(directed, bool) or not isinstance(connected, bool):
+            raise InputError("directed and connected are true or false", "metric_dp")
+        if distances is not None:
+            if not _is_matrix(distances):
+                raise InputError("distances is not a matrix", "metric_dp", "give k rows of k numbers")
+            return cls(distances, epsilon, connected)
+        made: nx.Graph = nx.DiGraph() if directed else nx.Graph()
+        for a, b, d in _listed_edges(graph, both=False):
+            made.add_edge(a, b, weight=d)
+        return cls(made, epsilon, connected)
+
+    def describe(self) -> str:
+        return f"metric privacy at epsilon {declared_text(self.epsilon)} per unit of distance"
+
+
+def _is_matrix(graph: object) -> bool:
+    """Whether distances are given as a table, and not as edges."""
+    if isinstance(graph, (np.ndarray, Mapping)) or hasattr(graph, "columns"):
+        return True
+    return (
+        isinstance(graph, Sequence)
+        and not isinstance(graph, str)
+        and bool(graph)
+        and all(isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) for row in graph)
+        and all(len(row) == len(graph) for row in graph)
+        # Two or three edges between numbered inputs have the shape of a matrix too; their diagonal tells the
+        # difference.
+        and all(row[x] == 0 for x, row in enumerate(graph))
+    )
+
+
+def _labelled_edges(table: Table) -> list[Weighted]:
+    """The finite distances of a table whose rows and columns have the same labels, as edges."""
+    names = table.row_names("MetricDP distances")
+    if names is None or table.column_keys is None:
+        raise InputError("only one axis has labels", "MetricDP distances", "label both alike")
+    rows = _distances(table.of(names, names, "MetricDP distances"))
+    return [
+        (names[x], names[z], d) for x, row in enumerate(rows) for z, d in enumerate(row) if x != z and d is not None
+    ]
+
+
+def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None, ...], ...]:
+    if len(rows) < 2 or len(rows[0]) != len(rows):
+        raise InputError(
+            "its distances are not a square matrix of 2 inputs or more", "MetricDP", "give k rows of k numbers"
+        )
+    table: list[tuple[Fraction | None, ...]] = []
+    for x, row in enumerate(rows):
+        if rational(row[x], f"distances[{x}][{x}]") != 0:
+            raise InputError("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
+        table.append(
+            tuple(Fraction(0) if x == z else _weight(entry, f"distances[{x}][{z}]") for z, entry in enumerate(row))
+        )
+    return tuple(table)
+
+
+def _graph_edges(graph: nx.Graph) -> Iterator[Weighted]:
+    """Both directions of each edge of a graph, the given one of a digraph."""
+    names = dict(zip(graph.nodes, clean_labels([_plain(node) for node in graph.nodes], "MetricDP graph"), strict=True))
+    for a, b, data in graph.edges(data=True):
+        if a == b:
+            raise InputError(f"it has an edge from {a!r} to itself", "MetricDP graph", "leave it out")
+        weight = _weight(data.get("weight", 1), f"weight of the edge {a!r}, {b!r}")
+        if weight is None:
+            raise InputError("it is infinite", f"weight of the edge {a!r}, {b!r}", "leave the edge out")
+        yield names[a], names[b], weight
+        if not graph.is_directed():
+            yield names[b], names[a], weight
+    if not graph.number_of_edges():
+        raise InputError("it has no edges", "MetricDP graph", "connect the inputs")
+
+
+def _plain(node: object) -> object:
+    return str(node) if isinstance(node, (tuple, float)) else node
+
+
+def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
+    if not isinstance(graph, Iterable) or isinstance(graph, (str, Mapping)):
+        raise InputError(f"{graph!r} is not a graph", "MetricDP", "give a networkx graph, a distance matrix or edges")
+    seen = False
+    for edge in bounded(graph, "MetricDP graph"):
+        if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
+            raise InputError(f"{edge!r} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
+        a, b = clean_labels(edge[:2], "edge of MetricDP", 2)
+        weight = _weight(edge[2] if len(edge) == 3 else 1, f"weight of the edge {a!r}, {b!r}")
+        if weight is None:
+            raise InputError("it is infinite", f"weight of the edge {a!r}, {b!r}", "leave the edge out")
+        seen = True
+        yield a, b, weight
+        if both:
+            yield b, a, weight
+    if not seen:
+        raise InputError("it has no edges", "MetricDP graph", "connect the inputs")
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class MaximalRLDP(Constraint):
+    """Robust LDP over all distributions: Q[x, y] <= exp(epsilon) Q[z, y] where x and z differ in what is sensitive.
+
+    `groups` names the sensitive value of each of the k inputs, by label or in their order, or is the `Pairs` that the
+    inputs are. Inputs that share it protect each other through a third one at 2 epsilon. Declare `epsilon` in (0, 20]
+    or the ratio `gamma` > 1. Raises InputError.
+    Source: lopuhaa section II (F all distributions).
+    """
+
+    kind: ClassVar[str] = "maximal_rldp"
+
+    level: Level
+    groups: tuple[str, ...]
+    labels: tuple[str, ...] | None
+
+    def __init__(
+        self, epsilon: object = None, groups: Sequence[object] | Pairs | None = None, gamma: object = None
+    ) -> None:
+        level = Level(
+            None if epsilon is None else rational(epsilon, "MaximalRLDP epsilon"),
+            None if gamma is None else rational(gamma, "MaximalRLDP gamma"),
+        )
+        if isinstance(groups, Pairs):
+            groups = groups.groups
+        where = "MaximalRLDP groups"
+        if groups is None or not is_collection(groups):
+            raise InputError("groups is not a list", where, "name the sensitive value of each input, in their order")
+        read = Numbers.read(groups, where)
+        names = tuple(clean_labels([group], where)[0] for group in read.values)
+        if len(set(names)) < 2:
+            raise InputError("all inputs share one sensitive value", "MaximalRLDP groups", "nothing is to be protected")
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "groups", names)
+        object.__setattr__(self, "labels", read.names(where))
+
+    def _check(self, inputs: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(Numbers(list(self.groups), self.labels).of(inputs, "MaximalRLDP groups"))
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        groups = self._check(mechanism.inputs)
+        limit = self.level.ratio.lower
+        worst = Fraction(-1)
+        for y in range(len(mechanism.outputs)):
+            column = mechanism.column(y)
+            for x, value in enumerate(column):
+                least = min(other for other, group in zip(column, groups, strict=True) if group != groups[x])
+                worst = max(worst, value - limit * least)
+        return worst
+
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        groups = self._check(inputs)
+        by_ratio = self.level.epsilon is None
+        number = self.level.gamma if by_ratio else self.level.epsilon
+        assert number is not None
+        edges = tuple((x, z, number) for x in range(len(inputs)) for z in range(len(inputs)) if groups[x] != groups[z])
+        return GraphCone(len(inputs), edges, "gamma" if by_ratio else "epsilon")
+
+    def keys(self) -> dict[str, object]:
+        level = {"epsilon": self.level.epsilon} if self.level.epsilon is not None else {"gamma": self.level.gamma}
+        return {
+            **level,
+            "groups": list(self.groups) if self.labels is None else dict(zip(self.labels, self.groups, strict=True)),
+        }
+
+    def describe(self) -> str:
+        return f"robust LDP over all distributions at {self.level}"

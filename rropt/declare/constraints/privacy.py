@@ -1,0 +1,208 @@
+"""Privacy as a cone for every column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from rropt.declare.constraints.base import Constraint
+from rropt.errors import InputError
+from rropt.exact import rational
+from rropt.io.arguments import checked
+from rropt.io.counts import Numbers
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior, clean_labels
+from rropt.model.privacy import Criterion, Level, criterion
+from rropt.program.cones import CompleteCone, Cone, FreeCone, GraphCone, PolyhedralCone
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class LDP(Constraint):
+    """epsilon-local differential privacy: Q[x, y] <= exp(epsilon) Q[z, y] for all x, z, y.
+
+    Declare `epsilon` (nats, in (0, 20]), the ratio `gamma` > 1 itself, or a `criterion`
+    (`rropt.model.privacy.Criterion`, or the table that a problem file writes for one), which demands one gamma.
+
+    `properties` are sets of inputs, by label: then only these matter, each together with its opposite, and the bound
+    holds between the inputs of a set and those outside it. Inputs that no set parts are bounded by gamma squared at
+    most, through a third one. No output may exclude an input altogether, however few the properties: an intruder who
+    hesitates between one input of a set and one outside learns which. What makes that possible (merging inputs, say) is
+    to leave such intruders out: with `population` (a Prior, or weights by label), the intruder knows how the inputs are
+    distributed inside each set and outside it, and not which of the two it is, and the bound holds between the
+    population's means of Q[x, y] over both. Single inputs are not protected then, and one of weight zero not at all.
+
+    Raises InputError. Source: Kasiviswanathan et al. 2011; Chai and Nayak, Theorem 4.1 (parity), chapter 8 (sets).
+    """
+
+    kind: ClassVar[str] = "ldp"
+
+    level: Level
+    criterion: Criterion | None
+    properties: tuple[tuple[str, ...], ...]
+    population: tuple[tuple[str, Fraction], ...]
+
+    def __init__(
+        self,
+        epsilon: object = None,
+        gamma: object = None,
+        criterion: object = None,
+        properties: object = None,
+        population: object = None,
+    ) -> None:
+        wanted = _criterion(criterion) if criterion is not None else None
+        if wanted is not None and (epsilon is not None or gamma is not None):
+            raise InputError("a criterion stands beside epsilon or gamma", "LDP", "give one of them")
+        level = (
+            wanted.level
+            if wanted is not None
+            else Level(
+                None if epsilon is None else rational(epsilon, "LDP epsilon"),
+                None if gamma is None else rational(gamma, "LDP gamma"),
+            )
+        )
+        sets = _properties(properties)
+        if population is not None and not sets:
+            raise InputError("population is used with properties only", "LDP population", "give properties too")
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "criterion", wanted)
+        object.__setattr__(self, "properties", sets)
+        object.__setattr__(self, "population", _population(population) if population is not None else ())
+
+    def _members(self, inputs: tuple[str, ...]) -> tuple[tuple[bool, ...], ...]:
+        """For every property, which inputs have it."""
+        for number, labels in enumerate(self.properties, start=1):
+            if strange := [label for label in labels if label not in inputs]:
+                raise InputError(f"{strange[0]!r} is not an input", f"LDP property {number}", "use the inputs' labels")
+            if len(labels) == len(inputs):
+                raise InputError(
+                    "every input has it", f"LDP property {number}", "leave it out: it does not distinguish inputs"
+                )
+        return tuple(tuple(label in labels for label in inputs) for labels in self.properties)
+
+    def _means(self, inputs: tuple[str, ...]) -> Iterator[tuple[list[Fraction], list[Fraction]]]:
+        """For every property, the population's distribution over the inputs that have it, and over the others."""
+        given = dict(self.population)
+        weights = dict(
+            zip(inputs, Numbers(list(given.values()), tuple(given)).of(inputs, "LDP population"), strict=True)
+        )
+        for number, members in enumerate(self._members(inputs), start=1):
+            sides = []
+            for side in (True, False):
+                part = [weights[label] * (has == side) for label, has in zip(inputs, members, strict=True)]
+                total = sum(part, Fraction(0))
+                if not total:
+                    raise InputError(
+                        f"{'no one has' if side else 'everyone has'} it in the population",
+                        f"LDP property {number}",
+                        "leave it out",
+                    )
+                sides.append([weight / total for weight in part])
+            yield sides[0], sides[1]
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        limit = self.level.ratio.lower
+        worst = Fraction(-1)
+        for y in range(len(mechanism.outputs)):
+            for least, most in self._extremes(mechanism, y):
+                worst = max(worst, most - limit * least)
+        return worst
+
+    def _extremes(self, mechanism: Mechanism, y: int) -> Iterator[tuple[Fraction, Fraction]]:
+        """(smallest, largest) probabilities of an output that must keep the ratio."""
+        if not self.properties:
+            yield mechanism.extremes(y)
+            return
+        column = mechanism.column(y)
+        if self.population:
+            for inside, outside in self._means(mechanism.inputs):
+                one, other = (
+                    sum((w * v for w, v in zip(side, column, strict=True)), Fraction(0)) for side in (inside, outside)
+                )
+                yield min(one, other), max(one, other)
+            return
+        for members in self._members(mechanism.inputs):
+            has = [v for v, one in zip(column, members, strict=True) if one]
+            lacks = [v for v, one in zip(column, members, strict=True) if not one]
+            yield min(lacks), max(has)
+            yield min(has), max(lacks)
+
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        if not self.properties:
+            return CompleteCone(self.level)
+        if self.population:
+            ratio = self.level.ratio.lower
+            rows = []
+            for inside, outside in self._means(inputs):
+                for one, other in ((inside, outside), (outside, inside)):
+                    rows.append(tuple(a - ratio * b for a, b in zip(one, other, strict=True)))
+            return PolyhedralCone(FreeCone(), tuple(rows))
+        kinds = list(zip(*self._members(inputs), strict=True))
+        if len(set(kinds)) == len(inputs):
+            return CompleteCone(self.level)
+        size = len(inputs)
+        number, unit = self.level.epsilon, "epsilon"
+        if number is None:
+            number, unit = self.level.gamma, "gamma"
+        assert number is not None
+        edges = tuple((x, z, number) for x in range(size) for z in range(size) if kinds[x] != kinds[z])
+        return GraphCone(size, edges, "epsilon" if unit == "epsilon" else "gamma")
+
+    def keys(self) -> dict[str, object]:
+        """As for every constraint; a criterion that rests on a Python function is written as the gamma it demands."""
+        keys: dict[str, object] = {"gamma": self.level.gamma}
+        if self.level.epsilon is not None:
+            keys = {"epsilon": self.level.epsilon}
+        elif self.criterion is not None and self.criterion.declarable:
+            keys = {"criterion": {"kind": self.criterion.kind, **self.criterion.keys()}}
+        if self.properties:
+            keys["properties"] = [list(labels) for labels in self.properties]
+        if self.population:
+            keys["population"] = dict(self.population)
+        return keys
+
+    def describe(self) -> str:
+        said = f"LDP at {self.level}"
+        if self.criterion is not None:
+            said += f" ({self.criterion.describe()})"
+        if self.properties:
+            said += f" on {len(self.properties)} propert{'y' if len(self.properties) == 1 else 'ies'}"
+        return said + (" of a known population" if self.population else "")
+
+
+def _criterion(declared: object) -> Criterion:
+    return criterion(declared, "LDP criterion")
+
+
+def _properties(declared: object) -> tuple[tuple[str, ...], ...]:
+    if declared is None:
+        return ()
+    if isinstance(declared, (str, Mapping)) or not isinstance(declared, (Sequence, set, frozenset)) or not declared:
+        raise InputError("it is not a list of sets of labels", "LDP properties", 'as [["yes"], ["no", "refused"]]')
+    found = []
+    for number, labels in enumerate(declared, start=1):
+        where = f"LDP property {number}"
+        if isinstance(labels, (set, frozenset)):
+            labels = sorted(labels, key=str)
+        if isinstance(labels, str) or not isinstance(labels, Sequence):
+            raise InputError(f"{labels!r} is not a set of labels", where, 'as ["yes"]')
+        found.append(clean_labels(labels, where))
+    return tuple(found)
+
+
+def _population(declared: object) -> tuple[tuple[str, Fraction], ...]:
+    if isinstance(declared, Prior):
+        return tuple((label, Fraction(weight)) for label, weight in zip(declared.labels, declared.weights, strict=True))
+    read = Numbers.read(declared, "LDP population")
+    names = read.names("LDP population")
+    if names is None:
+        raise InputError("it is not a table of weights", "LDP population", "give a Prior, or { label = weight }")
+    found = []
+    for label, number in zip(names, read.values, strict=True):
+        weight = rational(number, f"LDP population of {label!r}")
+        if weight < 0:
+            raise InputError(f"it is {number}, negative", f"LDP population of {label!r}", "give a weight >= 0")
+        found.append((label, weight))
+    return tuple(found)

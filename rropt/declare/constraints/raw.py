@@ -1,0 +1,145 @@
+"""The user's own linear constraints, for building models in code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from rropt.declare.constraints.base import Constraint
+from rropt.errors import InputError
+from rropt.exact import coefficient
+from rropt.io.arguments import checked
+from rropt.io.counts import Table
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import clean_labels
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone
+from rropt.program.programs import Row
+
+Rows = tuple[tuple[Fraction, ...], ...]
+Labels = tuple[str, ...] | None
+
+
+def _table(matrix: object, where: str) -> tuple[Rows, Labels, Labels]:
+    """(the coefficients, the labels of the rows, those of the columns)."""
+    read = Table.read(matrix, where)
+    found = tuple(
+        tuple(coefficient(entry, f"{where}[{x}][{y}]") for y, entry in enumerate(row))
+        for x, row in enumerate(read.rows)
+    )
+    return found, read.row_names(where), read.column_names(where)
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class LinearConstraint(Constraint):
+    """sum over x, y of `coefficients[x][y] Q[x, y]` is <=, >= or = rhs.
+
+    `coefficients` is an inputs x outputs matrix, by label where it has labels (a data frame), so the outputs must be
+    fixed by the objective, a structure or `Problem(outputs=...)`. `name` stands in messages and in the certificate.
+    """
+
+    kind: ClassVar[str] = "linear"
+
+    coefficients: Rows
+    sense: Literal["<=", ">=", "="]
+    rhs: Fraction
+    name: str
+    row_labels: Labels
+    column_labels: Labels
+
+    def __init__(self, coefficients: object, sense: str, rhs: object, name: str = "") -> None:
+        if sense not in ("<=", ">=", "=", "=="):
+            raise InputError(f"{sense!r} is not a sense of a constraint", "LinearConstraint", "use <=, >= or =")
+        table, rows, columns = _table(coefficients, "LinearConstraint coefficients")
+        object.__setattr__(self, "coefficients", table)
+        object.__setattr__(self, "row_labels", rows)
+        object.__setattr__(self, "column_labels", columns)
+        object.__setattr__(self, "sense", "=" if sense == "==" else sense)
+        object.__setattr__(self, "rhs", coefficient(rhs, "LinearConstraint rhs"))
+        object.__setattr__(self, "name", clean_labels([name], "LinearConstraint name")[0] if name else "")
+
+    @property
+    def _table(self) -> Table:
+        return Table([list(row) for row in self.coefficients], self.row_labels, self.column_labels)
+
+    def _place(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> list[list[Fraction]]:
+        """The coefficients in the order of the labels."""
+        if not outputs:
+            raise InputError(
+                "it needs outputs, and they are free here",
+                self.describe(),
+                "give Problem(outputs=[labels]), or an objective with fixed outputs such as Trace",
+            )
+        return self._table.of(inputs, outputs, self.describe(), ("inputs", "outputs"))
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        total = sum(
+            (
+                entry * mechanism.entry(x, y)
+                for x, row in enumerate(self._place(mechanism.inputs, mechanism.outputs))
+                for y, entry in enumerate(row)
+                if entry
+            ),
+            Fraction(0),
+        )
+        miss = total - self.rhs
+        return {"<=": miss, ">=": -miss, "=": abs(miss)}[self.sense]
+
+    def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
+        sign = -1 if self.sense == ">=" else 1
+        placed = self._place(inputs, outputs)
+        terms = tuple((x, y, sign * entry) for x, row in enumerate(placed) for y, entry in enumerate(row) if entry)
+        return (Row(self.name or "linear", "=" if self.sense == "=" else "<=", sign * self.rhs, terms),)
+
+    def keys(self) -> dict[str, object]:
+        keys: dict[str, object] = {
+            "coefficients": self._table.written(),
+            "sense": self.sense,
+            "rhs": self.rhs,
+        }
+        return keys | ({"name": self.name} if self.name else {})
+
+    def describe(self) -> str:
+        return f"linear constraint {self.name!r}" if self.name else "linear constraint"
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class ConeConstraint(Constraint):
+    """A v <= 0 for every column v of the mechanism; `matrix` A has one column an input, by label where its columns have
+    labels (a data frame)."""
+
+    kind: ClassVar[str] = "cone"
+
+    matrix: Rows
+    labels: Labels
+
+    def __init__(self, matrix: object) -> None:
+        table, _, labels = _table(matrix, "ConeConstraint matrix")
+        object.__setattr__(self, "matrix", table)
+        object.__setattr__(self, "labels", labels)
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        return max(
+            sum((a * v for a, v in zip(row, mechanism.column(y), strict=True) if a), Fraction(0))
+            for row in self._place(mechanism.inputs)
+            for y in range(len(mechanism.outputs))
+        )
+
+    @property
+    def _table(self) -> Table:
+        return Table([list(row) for row in self.matrix], None, self.labels)
+
+    def _place(self, inputs: tuple[str, ...]) -> Rows:
+        """The rows in the order of the inputs."""
+        return tuple(map(tuple, self._table.of(None, inputs, "ConeConstraint", ("rows", "inputs"))))
+
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        return PolyhedralCone(FreeCone(), self._place(inputs))
+
+    def keys(self) -> dict[str, object]:
+        return {"matrix": self._table.written()}
+
+    def describe(self) -> str:
+        return f"cone of {len(self.matrix)} rows"

@@ -1,0 +1,58 @@
+"""The generalised variance of the estimated frequencies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from flint import arb
+
+from rropt.declare.objectives.base import Objective, check_domain
+from rropt.declare.objectives.information_matrix import information_matrix, positive_prior, with_margin
+from rropt.exact import Interval, dyadic_down, dyadic_up, enclosure
+from rropt.io.arguments import checked
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+from rropt.program.design_utilities import InverseDeterminant
+from rropt.program.programs import Utility
+
+VALUE_BITS = 64
+
+
+@checked
+@dataclass(frozen=True)
+class DOptimality(Objective):
+    """log of the determinant of n times the covariance of all frequencies but one (whichever), at the frequencies
+    `prior`, for the best linear unbiased estimator; to be minimised.
+
+    It is -log det M, M = sum_y q_y q_y' / (p.q_y): half of it is the log of the volume of the confidence ellipsoid, up
+    to a constant. The best design stays the best however the frequencies are combined into as many other numbers. Every
+    prior probability is positive. A mechanism that does not identify the frequencies has the value infinity.
+    """
+
+    kind: ClassVar[str] = "d_optimality"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+
+    def __post_init__(self) -> None:
+        positive_prior(self.prior, "DOptimality")
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        check_domain(mechanism, self.prior.labels, "DOptimality")
+        if mechanism.rank < len(mechanism.inputs):
+            return Interval(math.inf, math.inf)  # type: ignore[arg-type]
+
+        def compute() -> arb:
+            return -information_matrix(mechanism, self.prior).det().log()
+
+        found = with_margin(enclosure(compute), Fraction(1))
+        return Interval(dyadic_down(found.lower, VALUE_BITS), dyadic_up(found.upper, VALUE_BITS))
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return InverseDeterminant(self.prior.weights)
+
+    def keys(self) -> dict[str, object]:
+        return {}

@@ -1,0 +1,92 @@
+"""The variance of the query that is estimated worst."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from flint import arb, ctx, fmpq
+
+from rropt.declare.objectives.base import Objective, check_domain
+from rropt.declare.objectives.information_matrix import information_matrix, positive_prior, with_margin
+from rropt.exact import BITS, Interval, enclosure
+from rropt.io.arguments import checked
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+from rropt.program.design_utilities import InverseEigenvalue
+from rropt.program.programs import Utility
+
+
+@checked
+@dataclass(frozen=True)
+class EOptimality(Objective):
+    """n times the largest variance of the best linear unbiased estimate of c . pi over all queries c with |c| = 1, at
+    the frequencies `prior`; to be minimised.
+
+    It is the largest eigenvalue of M^-1 - p p', M = sum_y q_y q_y' / (p.q_y): no query is estimated badly. Every prior
+    probability is positive. A mechanism that does not identify the frequencies has the value infinity.
+    """
+
+    kind: ClassVar[str] = "e_optimality"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+
+    def __post_init__(self) -> None:
+        positive_prior(self.prior, "EOptimality")
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        check_domain(mechanism, self.prior.labels, "EOptimality")
+        if mechanism.rank < len(mechanism.inputs):
+            return Interval(math.inf, math.inf)  # type: ignore[arg-type]
+
+        with ctx.workprec(BITS):
+            k = len(self.prior)
+            p = [arb(fmpq(own.numerator, own.denominator)) for own in self.prior.probabilities]
+            own = information_matrix(mechanism, self.prior).inv()
+            centred = [[(own[x, z] + own[z, x]) / 2 - p[x] * p[z] for z in range(k)] for x in range(k)]
+            low, high = largest_eigenvalue(centred)
+        found = with_margin(Interval(enclosure(lambda: low).lower, enclosure(lambda: high).upper), Fraction(0))
+        return Interval(max(found.lower, Fraction(0)), found.upper)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return InverseEigenvalue(self.prior.weights)
+
+    def keys(self) -> dict[str, object]:
+        return {}
+
+
+def largest_eigenvalue(table: Sequence[Sequence[arb]]) -> tuple[arb, arb]:
+    """Two balls, the largest eigenvalue of a symmetric matrix of balls being at least the first and at most the second.
+
+    At least the Rayleigh quotient at the eigenvector in doubles; at most any t for which t I - table has positive
+    pivots. Raises ArithmeticError where no t near the quotient can be proved.
+    """
+    k = len(table)
+    _, vectors = np.linalg.eigh(np.array([[float(value.mid()) for value in row] for row in table]))
+    c = [arb(float(value)) for value in vectors[:, -1]]
+    turned = [sum((a * b for a, b in zip(row, c, strict=True)), arb(0)) for row in table]
+    low = sum((a * b for a, b in zip(turned, c, strict=True)), arb(0)) / sum((a * a for a in c), arb(0))
+    for bits in range(90, 20, -6):
+        high = low + (abs(low) + arb(2) ** -200) * arb(2) ** -bits
+        if _is_positive([[(high if x == z else arb(0)) - table[x][z] for z in range(k)] for x in range(k)]):
+            return low, high
+    raise ArithmeticError("no upper bound of the largest eigenvalue could be proved")
+
+
+def _is_positive(table: list[list[arb]]) -> bool:
+    """Whether every pivot of a symmetric matrix of balls is proved to be positive."""
+    rest = [list(row) for row in table]
+    for at in range(len(rest)):
+        pivot = rest[at][at]
+        if not pivot > 0:
+            return False
+        for x in range(at + 1, len(rest)):
+            share = rest[x][at] / pivot
+            for z in range(at + 1, x + 1):
+                rest[x][z] -= share * rest[z][at]
+    return True

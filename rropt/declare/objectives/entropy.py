@@ -1,0 +1,65 @@
+"""The entropy that a mechanism injects, as something to maximise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar
+
+from flint import arb
+
+from rropt.declare.objectives.base import Objective
+from rropt.errors import InputError
+from rropt.exact import Interval, ball, enclosure, xlogx_ball
+from rropt.io.arguments import checked
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.program.programs import RowEntropy, Utility
+
+
+@checked
+@dataclass(frozen=True)
+class InjectedEntropy(Objective):
+    """The mean entropy of the rows of Q (the entropy rate of a bistochastic one), in "nats" (default) or "bits".
+
+    To be maximised only: with floors on the truth that is kept it gives the most protective mechanism. Outputs are
+    the inputs. Divided by log k it is the beta of ruiz Definition 1. Raises InputError for another unit.
+    """
+
+    kind: ClassVar[str] = "entropy_rate"
+    prior: None = field(default=None, init=False)
+    units: str = "nats"
+
+    def __post_init__(self) -> None:
+        if self.units not in ("nats", "bits"):
+            raise InputError(f"{self.units!r} is not a unit of information", "InjectedEntropy", "use nats or bits")
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        return inputs
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        found = self.own_value(mechanism)
+        if self.units == "nats":
+            return found
+        return Interval(
+            enclosure(lambda: ball(found.lower) / arb(2).log()).lower,
+            enclosure(lambda: ball(found.upper) / arb(2).log()).upper,
+        )
+
+    def own_value(self, mechanism: Mechanism) -> Interval:
+        def compute() -> arb:
+            total = arb(0)
+            for row, denominator in zip(
+                zip(*mechanism.numerators, strict=True), mechanism.row_denominators, strict=True
+            ):
+                total -= sum((xlogx_ball(number, denominator) for number in row), arb(0))
+            return total / len(mechanism.inputs)
+
+        found = enclosure(compute)
+        # An entropy is never negative; the enclosure of a zero may reach below it.
+        return Interval(max(found.lower, Fraction(0)), max(found.upper, Fraction(0)))
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return RowEntropy((1,) * len(inputs))
+
+    def keys(self) -> dict[str, object]:
+        return {} if self.units == "nats" else {"units": self.units}

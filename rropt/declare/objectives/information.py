@@ -1,0 +1,201 @@
+"""Informations about the input that the output keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from flint import arb
+
+from rropt.declare.objectives.base import Objective, check_domain, check_prior
+from rropt.errors import InputError
+from rropt.exact import Interval, ball, cleared, enclosure, rational
+from rropt.io.arguments import checked
+from rropt.io.counts import Table, same_labels
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.distributions import ChiSquareSet, Confidence, KnownDistribution
+from rropt.model.prior import Pairs, Prior
+from rropt.program.programs import ChiSquare, Information, Utility
+from rropt.program.worst_case import LeastInformation, worst_information
+
+BOXES, SMALLEST = 400, 1e-7
+"""Boxes that the least information over a set is enclosed with at most, and the least width of it that is tried."""
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class MutualInformation(Objective):
+    """Mutual information of input and output at `prior`; `units` "nats" (default) or "bits".
+
+    `given` is the joint of the input with other variables that are released as they are (or known to readers of the
+    release): a k x J table of counts or probabilities, rows in the order of the inputs and in the proportions of the
+    prior. The objective is then I(input; output | others); what the release says about all variables is that plus the
+    entropy of the others, which no mechanism changes.
+
+    `worst_case` is a set of distributions of the inputs, which are pairs: a `ChiSquareSet`, or the one
+    `KnownDistribution`, which then is the prior. The objective is the least mutual information over that set, whatever
+    the prior says; what is shown as its value holds for every distribution of the set. A problem file gives a word,
+    "counts" or "known", or a table { confidence, alpha, counts, sensitive, other }, as for RLDP. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "mutual_information"
+
+    prior: Prior
+    units: str
+    given: tuple[tuple[int, ...], ...] | None
+    worst_case: ChiSquareSet | KnownDistribution | None
+
+    def __init__(self, prior: Prior, units: str = "nats", given: object = None, worst_case: object = None) -> None:
+        check_prior(prior, "MutualInformation")
+        if units not in ("nats", "bits"):
+            raise InputError(f"{units!r} is not a unit of information", "MutualInformation", "use nats or bits")
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "units", units)
+        object.__setattr__(self, "given", None if given is None else _joint(given, prior))
+        over = None if worst_case is None else _set(worst_case, prior, given)
+        object.__setattr__(self, "worst_case", over)
+        if isinstance(over, KnownDistribution):
+            object.__setattr__(self, "prior", over.center)
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        return self._in(mechanism, self.units)
+
+    def own_value(self, mechanism: Mechanism) -> Interval:
+        return self._in(mechanism, "nats")
+
+    def enclosed(self, mechanism: Mechanism, gap: float, seconds: float | None) -> Interval:
+        if self.worst_case is None:
+            return self.own_value(mechanism)
+        return worst_information(mechanism, self.worst_case, max(gap, SMALLEST), BOXES, seconds).value
+
+    def _in(self, mechanism: Mechanism, units: str) -> Interval:
+        if self.worst_case is not None:
+            found = worst_information(mechanism, self.worst_case).value
+            return found if units == "nats" else _bits(found)
+        if self.given is None:
+            return mechanism.mutual_information(self.prior, units)
+        total = sum(map(sum, self.given))
+        lower, upper = Fraction(0), Fraction(0)
+        for column in zip(*self.given, strict=True):
+            if mass := sum(column):
+                inside = mechanism.mutual_information(Prior(self.prior.labels, column), units)
+                lower += Fraction(mass, total) * inside.lower
+                upper += Fraction(mass, total) * inside.upper
+        return Interval(lower, upper)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        if isinstance(self.worst_case, ChiSquareSet):
+            return LeastInformation(self.worst_case)
+        if self.given is None:
+            return Information(self.prior.weights)
+        return Information(tuple(map(sum, self.given)), self.given)
+
+    def keys(self) -> dict[str, object]:
+        keys: dict[str, object] = {} if self.units == "nats" else {"units": self.units}
+        if self.worst_case is not None:
+            return {**keys, "worst_case": _set_keys(self.worst_case)}
+        return keys if self.given is None else {**keys, "given": [list(row) for row in self.given]}
+
+
+def _bits(nats: Interval) -> Interval:
+    lower = enclosure(lambda: ball(nats.lower) / arb(2).log()).lower
+    return Interval(lower, enclosure(lambda: ball(nats.upper) / arb(2).log()).upper)
+
+
+def _set(declared: object, prior: Prior, given: object) -> ChiSquareSet | KnownDistribution:
+    """The set that `worst_case` means: one as it is, or in the words of a problem file."""
+    where = "MutualInformation worst_case"
+    if given is not None:
+        raise InputError("given stands beside it", where, "give one of them")
+    table = {"confidence": declared} if isinstance(declared, str) else declared
+    if isinstance(table, Mapping):
+        declared = _declare_set(dict(table), prior, where)
+    if not isinstance(declared, ChiSquareSet | KnownDistribution):
+        named = declared.describe() if isinstance(declared, Confidence) else repr(declared)
+        raise InputError(f"{named} is not a set that it takes", where, "give a ChiSquareSet, or a KnownDistribution")
+    same_labels(prior.labels, declared.pairs.labels, f"{where}, prior")
+    return declared
+
+
+def _declare_set(table: dict[object, object], prior: Prior, where: str) -> ChiSquareSet | KnownDistribution:
+    known = ("confidence", "alpha", "counts", "sensitive", "other")
+    if unknown := set(table) - set(known):
+        raise InputError(f"unknown key {sorted(map(str, unknown))[0]!r}", where, f"known keys: {', '.join(known)}")
+    word, alpha = table.get("confidence", "counts"), table.get("alpha")
+    if word not in ("counts", "known"):
+        raise InputError(f"confidence is {word!r}", where, "use one of: counts, known")
+    if alpha is not None and word != "counts":
+        raise InputError(f"alpha does not apply to confidence = {word!r}", where, "leave it out")
+    sensitive, other = table.get("sensitive"), table.get("other")
+    if (sensitive is None) != (other is None):
+        raise InputError("give both sensitive and other, or neither", where, "they name the values of a pair")
+    pairs = prior.pairs if sensitive is None else Pairs(sensitive, other)  # type: ignore[arg-type]
+    if pairs is None:
+        raise InputError(
+            "it is not given which inputs are pairs", where, "give sensitive and other, here or in [input]"
+        )
+    counts = table.get("counts")
+    own = prior if counts is None else Prior.from_counts(counts, pairs=pairs)  # type: ignore[arg-type]
+    return KnownDistribution(own) if word == "known" else ChiSquareSet(own, Fraction(1, 20) if alpha is None else alpha)
+
+
+def _set_keys(over: ChiSquareSet | KnownDistribution) -> dict[str, object]:
+    pairs, weights = over.pairs, over.center.weights
+    keys: dict[str, object] = {"confidence": "known"}
+    if isinstance(over, ChiSquareSet):
+        keys = {"confidence": "counts", "alpha": over.alpha}
+    keys["counts"] = [list(weights[pairs.block(s)]) for s in range(len(pairs.sensitive))]
+    return {**keys, "sensitive": list(pairs.sensitive), "other": list(pairs.other)}
+
+
+def _joint(given: object, prior: Prior) -> tuple[tuple[int, ...], ...]:
+    """The joint as the smallest integers in its proportions, one row an input."""
+    where = "MutualInformation given"
+    rows = Table.read(given, where).of(prior.labels, None, where, ("inputs", "values"))
+    numbers = [[rational(entry, f"{where}[{x}][{z}]") for z, entry in enumerate(row)] for x, row in enumerate(rows)]
+    if any(number < 0 for row in numbers for number in row):
+        raise InputError("it has negative entries", where, "give counts or probabilities")
+    whole = sum(map(sum, numbers), Fraction(0))
+    for label, row, p in zip(prior.labels, numbers, prior.probabilities, strict=True):
+        if whole == 0 or sum(row, Fraction(0)) / whole != p:
+            raise InputError(
+                f"the row of {label!r} does not sum to the prior's proportion",
+                where,
+                "take the prior from its row sums",
+            )
+    flat = cleared([number for row in numbers for number in row])
+    width = len(rows[0])
+    return tuple(flat[x * width : (x + 1) * width] for x in range(len(rows)))
+
+
+@checked
+@dataclass(frozen=True)
+class ChiSquareInformation(Objective):
+    """Chi-square information at `prior`: the sum over inputs and outputs of p_x Q[x, y]^2 / m_y, less one, where m_y is
+    the probability of the output (0 where the output is independent of the input, at most k - 1)."""
+
+    kind: ClassVar[str] = "chi_square"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+
+    def __post_init__(self) -> None:
+        check_prior(self.prior, "ChiSquareInformation")
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        check_domain(mechanism, self.prior.labels, "ChiSquareInformation")
+        total = Fraction(-1)
+        for y in range(len(mechanism.outputs)):
+            column = mechanism.column(y)
+            joint = [p * q for p, q in zip(self.prior.probabilities, column, strict=True)]
+            if mass := sum(joint, Fraction(0)):
+                total += sum((pq * q for pq, q in zip(joint, column, strict=True)), Fraction(0)) / mass
+        return Interval.point(total)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return ChiSquare(self.prior.weights)
+
+    def keys(self) -> dict[str, object]:
+        return {}

@@ -1,0 +1,48 @@
+"""The information matrix of a design as balls, for the objectives that are functions of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, arb_mat, fmpq
+
+from rropt.declare.objectives.base import check_prior
+from rropt.errors import InputError
+from rropt.exact import Interval
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+
+MARGIN = Fraction(1, 1 << 58)
+"""What certificates leave around values whose checker needs room, relative to their size."""
+
+
+def positive_prior(prior: Prior, where: str) -> Prior:
+    """A prior that gives every category a positive probability. Raises InputError for others."""
+    check_prior(prior, where)
+    if not all(prior.weights):
+        label = prior.labels[prior.weights.index(0)]
+        raise InputError(f"{label!r} has prior zero", where, "leave it out, or give it a small share")
+    return prior
+
+
+def information_matrix(mechanism: Mechanism, prior: Prior) -> arb_mat:
+    """M = sum over columns of q q' / (p.q) as k x k balls at the precision in force."""
+    k, m = len(prior), len(mechanism.outputs)
+    entries = [
+        [arb(fmpq(numerator, denominator)) for numerator in row]
+        for row, denominator in zip(zip(*mechanism.numerators, strict=True), mechanism.row_denominators, strict=True)
+    ]
+    shares = arb_mat([[arb(fmpq(p.numerator, p.denominator)) for p in prior.probabilities]])
+    mass = (shares * arb_mat(entries)).tolist()[0]
+    # Where the prior is positive, as it is in designs, an output without mass is an empty one.
+    used = [y for y in range(m) if any(mechanism.numerators[y][x] and prior.weights[x] for x in range(k))]
+    columns = arb_mat([[row[y] for y in used] for row in entries])
+    scaled = arb_mat([[row[y] / mass[y] for row in entries] for y in used])
+    own = (columns * scaled).tolist()
+    return arb_mat([[own[min(x, z)][max(x, z)] for z in range(k)] for x in range(k)])
+
+
+def with_margin(found: Interval, least: Fraction) -> Interval:
+    """`found` widened by 2^-58 times its size, of at least `least`."""
+    step = MARGIN * max(least, abs(found.lower), abs(found.upper))
+    return Interval(found.lower - step, found.upper + step)

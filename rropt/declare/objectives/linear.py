@@ -1,0 +1,212 @@
+"""Objectives that are linear in the mechanism, or the best of linear ones: retained truth, losses, best guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from rropt.declare.objectives.base import Objective, check_domain, check_prior
+from rropt.errors import InputError
+from rropt.exact import Interval, coefficient, common_denominator
+from rropt.io.arguments import checked
+from rropt.io.counts import Table
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior, clean_labels
+from rropt.program.programs import BayesGain, Linear, Utility
+
+
+@checked
+@dataclass(frozen=True)
+class Trace(Objective):
+    """Retained truth: the sum of Q[x, x], or with a `prior` the sum of p_x Q[x, x]. Outputs are the inputs."""
+
+    kind: ClassVar[str] = "trace"
+    units: ClassVar[str] = ""
+
+    prior: Prior | None = None
+
+    def __post_init__(self) -> None:
+        if self.prior is not None:
+            check_prior(self.prior, "Trace")
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        return inputs
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        if mechanism.outputs != mechanism.inputs:
+            raise InputError("its outputs are not its inputs", "Trace", "a trace needs a square mechanism")
+        if self.prior is None:
+            return Interval.point(sum((mechanism.entry(x, x) for x in range(len(mechanism.inputs))), Fraction(0)))
+        check_domain(mechanism, self.prior.labels, "Trace")
+        parts = (p * mechanism.entry(x, x) for x, p in enumerate(self.prior.probabilities))
+        return Interval.point(sum(parts, Fraction(0)))
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        share = [Fraction(1)] * len(inputs) if self.prior is None else self.prior.probabilities
+        return Linear(tuple((x, x, value) for x, value in enumerate(share) if value))
+
+    def keys(self) -> dict[str, object]:
+        return {} if self.prior is None else {"weighted": True}
+
+
+def action_matrix(
+    matrix: object, prior: Prior, actions: Sequence[object] | None, where: str
+) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[str, ...]]:
+    """(inputs x actions rationals, action labels; the inputs' own where square, else "0", "1", ...)."""
+    given = Table.read(matrix, where)
+    named = given.column_names(where)
+    names: Sequence[str] | None = None if actions is None else clean_labels(actions, f"{where} actions")
+    if names is None and named is not None:
+        names = prior.labels if set(named) == set(prior.labels) else named
+    if names is None:
+        width = given.shape[1]
+        names = prior.labels if width == len(prior) else tuple(map(str, range(width)))
+    rows = given.of(prior.labels, names, where, ("inputs", "actions"))
+    known: dict[tuple[type, Hashable], Fraction] = {}
+
+    def read(entry: object, x: int, g: int) -> Fraction:
+        """A coefficient; equal numbers of one type are one object."""
+        if not isinstance(entry, (int, str, float)):
+            return coefficient(entry, f"{where}[{x}][{g}]")
+        found = known.get((type(entry), entry))
+        if found is None:
+            found = known[type(entry), entry] = coefficient(entry, f"{where}[{x}][{g}]")
+        return found
+
+    table = tuple(tuple(read(entry, x, g) for g, entry in enumerate(row)) for x, row in enumerate(rows))
+    return table, tuple(names)
+
+
+class _Expected(Objective):
+    """sum over x, g of p_x matrix[x][g] Q[x, g]: what `ExpectedLoss` and `ExpectedGain` are."""
+
+    prior: Prior
+    matrix: tuple[tuple[Fraction, ...], ...]
+    actions: tuple[str, ...]
+
+    def __init__(self, prior: Prior, matrix: object, actions: Sequence[object] | None = None) -> None:
+        name = type(self).__name__
+        object.__setattr__(self, "prior", check_prior(prior, name))
+        table, labels = action_matrix(matrix, prior, actions, f"{name} matrix")
+        object.__setattr__(self, "matrix", table)
+        object.__setattr__(self, "actions", labels)
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        return self.actions
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        check_domain(mechanism, self.prior.labels, type(self).__name__)
+        if mechanism.outputs != self.actions:
+            raise InputError("the mechanism's outputs are not the actions", type(self).__name__, "label both alike")
+        total = Fraction(0)
+        rows = zip(self.prior.probabilities, self.matrix, mechanism.row_denominators, strict=True)
+        for x, (p, row, denominator) in enumerate(rows):
+            # Whole numbers within a row: a rational an entry would take ten times as long.
+            scale = common_denominator(row)
+            mass = sum(
+                entry.numerator * (scale // entry.denominator) * column[x]
+                for entry, column in zip(row, mechanism.numerators, strict=True)
+                if entry
+            )
+            total += p * Fraction(mass, scale * denominator)
+        return Interval.point(total)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        cost: list[tuple[int, int, Fraction]] = []
+        for x, (p, row) in enumerate(zip(self.prior.probabilities, self.matrix, strict=True)):
+            # Most matrices have few different entries, each one object: their products with p are shared as well.
+            known: dict[int, Fraction] = {}
+            for g, entry in enumerate(row if p else ()):
+                product = known.get(id(entry))
+                if product is None:
+                    product = known[id(entry)] = p * entry
+                if product:
+                    cost.append((x, g, product))
+        return Linear(tuple(cost))
+
+    def keys(self) -> dict[str, object]:
+        keys: dict[str, object] = {"matrix": [list(row) for row in self.matrix]}
+        default = self.prior.labels if len(self.actions) == len(self.prior) else None
+        if self.actions != default:
+            keys["actions"] = list(self.actions)
+        return keys
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class ExpectedLoss(_Expected):
+    """The prior mean of a loss: sum of `p_x matrix[x][g] Q[x, g]`; `matrix` is inputs x actions.
+
+    Outputs are the actions, labelled by `actions` (default: the inputs where the matrix is square).
+    """
+
+    kind: ClassVar[str] = "expected_loss"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+    matrix: tuple[tuple[Fraction, ...], ...]
+    actions: tuple[str, ...]
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class ExpectedGain(_Expected):
+    """The prior mean of a gain: as `ExpectedLoss`, to be maximised."""
+
+    kind: ClassVar[str] = "expected_gain"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+    matrix: tuple[tuple[Fraction, ...], ...]
+    actions: tuple[str, ...]
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class BayesSuccess(Objective):
+    """Success of the best guess from the output: sum over y of max over g of `sum_x p_x gain[x][g] Q[x, y]`.
+
+    `gain` is inputs x actions; by default the identity: the probability that the most likely input is right.
+    """
+
+    kind: ClassVar[str] = "bayes_success"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+    gain: tuple[tuple[Fraction, ...], ...]
+    actions: tuple[str, ...]
+
+    def __init__(self, prior: Prior, gain: object = None, actions: Sequence[object] | None = None) -> None:
+        object.__setattr__(self, "prior", check_prior(prior, "BayesSuccess"))
+        if gain is None:
+            gain = [[int(x == g) for g in range(len(prior))] for x in range(len(prior))]
+        table, labels = action_matrix(gain, prior, actions, "BayesSuccess gain")
+        object.__setattr__(self, "gain", table)
+        object.__setattr__(self, "actions", labels)
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        check_domain(mechanism, self.prior.labels, "BayesSuccess")
+        total = Fraction(0)
+        for y in range(len(mechanism.outputs)):
+            joint = [p * q for p, q in zip(self.prior.probabilities, mechanism.column(y), strict=True)]
+            total += max(
+                sum((self.gain[x][g] * mass for x, mass in enumerate(joint)), Fraction(0))
+                for g in range(len(self.actions))
+            )
+        return Interval.point(total)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        gain = tuple(tuple(row[g] for row in self.gain) for g in range(len(self.actions)))
+        return BayesGain(self.prior.weights, gain, self.actions)
+
+    def keys(self) -> dict[str, object]:
+        k = len(self.prior)
+        identity = tuple(tuple(Fraction(int(x == g)) for g in range(k)) for x in range(k))
+        if self.gain == identity and self.actions == self.prior.labels:
+            return {}
+        keys: dict[str, object] = {"gain": [list(row) for row in self.gain]}
+        if self.actions != (self.prior.labels if len(self.actions) == k else None):
+            keys["actions"] = list(self.actions)
+        return keys

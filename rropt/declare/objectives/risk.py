@@ -1,0 +1,88 @@
+"""The risk of estimating the frequencies from the release."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from flint import arb, arb_mat, fmpq
+
+from rropt.declare.objectives.base import Objective, check_domain
+from rropt.declare.objectives.information_matrix import information_matrix, positive_prior
+from rropt.errors import InputError
+from rropt.exact import BITS, Interval, enclosure, rational
+from rropt.io.arguments import checked
+from rropt.io.counts import Table
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+from rropt.program.design_utilities import InverseTrace
+from rropt.program.programs import Utility
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class MinimaxRisk(Objective):
+    """Risk of the best linear unbiased estimator when the frequencies are `prior`; to be minimised.
+
+    n times the expected squared error, summed over the categories: tr M^-1 - sum p^2 with M = sum_y q_y q_y' / (p.q_y).
+    At the uniform prior under LDP its least value is the minimax risk over all frequencies, for any prior it is a lower
+    bound of that. `queries`, rows of k numbers, ask for sums of answers instead: the sum of the variances of C_j . pi.
+    Every prior probability is positive. A mechanism that does not identify the frequencies has infinite risk.
+    Source: Chai and Nayak (6.1), (6.4), Theorem 6.4.
+    """
+
+    kind: ClassVar[str] = "minimax_risk"
+    units: ClassVar[str] = ""
+
+    prior: Prior
+    queries: tuple[tuple[Fraction, ...], ...] | None
+
+    def __init__(self, prior: Prior, queries: object = None) -> None:
+        positive_prior(prior, "MinimaxRisk")
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "queries", None if queries is None else _rows(queries, prior.labels))
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        check_domain(mechanism, self.prior.labels, "MinimaxRisk")
+        if mechanism.rank < len(mechanism.inputs):
+            return Interval(math.inf, math.inf)  # type: ignore[arg-type]
+        form = self.form(mechanism.inputs)
+        assert isinstance(form, InverseTrace)
+
+        def compute() -> arb:
+            table = information_matrix(mechanism, self.prior)
+            wanted = arb_mat([[arb(fmpq(c.numerator, c.denominator)) for c in row] for row in form.rows])
+            solved = table.solve(wanted.transpose())
+            found = arb(0)
+            for j, row in enumerate(form.rows):
+                for x, c in enumerate(row):
+                    if c:
+                        found += arb(fmpq(c.numerator, c.denominator)) * solved[x, j]
+            return found - arb(fmpq(form.offset.numerator, form.offset.denominator))
+
+        found, bits = None, BITS
+        while found is None:
+            # The matrix is regular; this many bits may not tell.
+            with suppress(ArithmeticError):
+                found = enclosure(compute, bits)
+            bits *= 2
+        return Interval(max(found.lower, Fraction(0)), found.upper)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return InverseTrace(self.prior.weights, self.queries)
+
+    def keys(self) -> dict[str, object]:
+        return {} if self.queries is None else {"queries": [list(row) for row in self.queries]}
+
+
+def _rows(queries: object, inputs: tuple[str, ...]) -> tuple[tuple[Fraction, ...], ...]:
+    rows = Table.read(queries, "MinimaxRisk queries").of(None, inputs, "MinimaxRisk queries", ("queries", "inputs"))
+    found = tuple(
+        tuple(rational(entry, f"query {j}, number {x}") for x, entry in enumerate(row)) for j, row in enumerate(rows)
+    )
+    if any(not any(row) for row in found):
+        raise InputError("a query is all zero", "MinimaxRisk queries", "leave it out")
+    return found

@@ -1,0 +1,1 @@
+"""Designs for estimating frequencies: minimax strategies and identifiability."""

@@ -1,0 +1,206 @@
+"""Checks of arguments by annotations: a failed call of a public callable names the argument that is wrong."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import os
+import sys
+import types
+import typing
+from collections import abc
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cache, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rropt.errors import InputError, RroptError, shown
+from rropt.io.counts import LONGEST_LIST, bounded
+
+T = TypeVar("T")
+
+LONGEST = 13_300
+"""Bits of an integer that is still read: 4,000 digits."""
+LISTED = (abc.Sequence, abc.Iterable, abc.Collection, tuple, list, np.ndarray)
+NUMBERS = {int: "a whole number", float: "a number", Fraction: "a number"}
+WORDS = {str: "text", bool: "true or false", Mapping: "a mapping", type(None): "None", os.PathLike: "a path"}
+
+
+def checked(thing: T) -> T:
+    """A function whose failures are explained by its arguments, or a class whose constructor and public methods are.
+
+    Where a call ends in an error of Python and an argument does not match its annotation, InputError names that
+    argument. Where all arguments match, the error is raised unchanged. The callable's own checks come first: they
+    are more precise. Iterators become lists of bounded length.
+    """
+    if not inspect.isclass(thing):
+        return typing.cast(T, _function(typing.cast(Callable[..., Any], thing)))
+    for name, member in list(vars(thing).items()):
+        if name != "__init__" and name.startswith("_"):
+            continue
+        if isinstance(member, classmethod):
+            setattr(thing, name, classmethod(_function(member.__func__, True)))
+        elif inspect.isfunction(member):
+            setattr(thing, name, _function(member, True))
+    return typing.cast(T, thing)
+
+
+def _function(function: Callable[..., Any], bound: bool = False) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+    module = function.__module__
+
+    @cache
+    def hints() -> dict[str, object]:
+        known = vars(sys.modules[module])
+        return {
+            one.name: _hint(one.annotation, known)
+            for one in list(signature.parameters.values())[bound:]
+            if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+        }
+
+    @wraps(function)
+    def read(*given: Any, **named: Any) -> Any:
+        if any(isinstance(value, (abc.Iterator, range)) for value in (*given, *named.values())):
+            call = signature.bind(*given, **named)
+            call.arguments |= {name: _end(value, hints().get(name), name) for name, value in call.arguments.items()}
+            given, named = call.args, call.kwargs
+        try:
+            return function(*given, **named)
+        except RroptError:
+            raise
+        except Exception as error:
+            # What does not bind is a TypeError of the signature itself.
+            try:
+                call = signature.bind(*given, **named)
+            except TypeError:
+                raise error from None
+            for name, value in call.arguments.items():
+                hint = hints().get(name, Any)
+                if value is not signature.parameters[name].default and not fits(value, hint):
+                    what = f"{shown(value)} stands where {said(hint)} is needed"
+                    raise InputError(what, f"{function.__qualname__.removesuffix('.__init__')}, {name}") from error
+            # All arguments match: the fault is in this package, and the error is raised unchanged.
+            raise
+
+    return read
+
+
+def _end(value: Any, hint: Any, name: str) -> Any:
+    """An iterator as a list that is known to end, where a list is asked for."""
+    listed = isinstance(value, range) or (isinstance(value, abc.Iterator) and _takes_lists(hint))
+    return bounded(value, name) if listed else value
+
+
+def _hint(annotation: Any, known: Mapping[str, Any]) -> Any:
+    """The type that an annotation means; Any where it is a name for type checkers only."""
+    if not isinstance(annotation, str):
+        return Any if annotation is inspect.Parameter.empty else annotation
+    try:
+        return eval(annotation, dict(known))  # the package's own annotations
+    except NameError:
+        return Any
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether `value` matches an annotation."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or hint is object or isinstance(hint, TypeVar):
+        return not isinstance(value, int) or value.bit_length() <= LONGEST
+    if hint is None or hint is type(None):
+        return value is None
+    if origin in (typing.Union, types.UnionType):
+        return any(fits(value, one) for one in inner)
+    if origin is typing.Literal:
+        return isinstance(value, str) and value in inner
+    if origin is typing.Annotated:
+        return fits(value, inner[0])
+    if hint is Callable or origin is abc.Callable:
+        return callable(value)
+    if origin is type:
+        return inspect.isclass(value) and all(isinstance(one, TypeVar) or issubclass(value, one) for one in inner)
+    if hint in NUMBERS:
+        return _number(value, hint)
+    if hint is bool:
+        return isinstance(value, (bool, np.bool_))
+    kind = origin or hint
+    if kind in (abc.Mapping, dict):
+        if isinstance(value, Mapping) and inner:
+            return all(fits(key, inner[0]) and fits(entry, inner[1]) for key, entry in value.items())
+        return isinstance(value, Mapping)
+    if kind in LISTED:
+        if kind in (abc.Sequence, list) and not isinstance(value, (abc.Sequence, np.ndarray)):
+            return False
+        if kind is tuple and not isinstance(value, tuple):
+            return False
+        return _list(
+            value, tuple(one for one in inner if one is not Ellipsis), fixed=kind is tuple and Ellipsis not in inner
+        )
+    return isinstance(value, kind) if inspect.isclass(kind) and not getattr(kind, "_is_protocol", False) else True
+
+
+def _takes_lists(hint: Any) -> bool:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return any(map(_takes_lists, typing.get_args(hint)))
+    return (typing.get_origin(hint) or hint) in LISTED
+
+
+def _number(value: Any, hint: type) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, numbers.Integral):
+        return int(value).bit_length() <= (LONGEST if hint is not float else 1000)
+    if hint is int:
+        return False
+    if isinstance(value, numbers.Rational):
+        return hint is not float or abs(value) < 10**300
+    return isinstance(value, numbers.Real) and not math.isnan(value)
+
+
+def _list(value: Any, inner: Sequence[Any], fixed: bool) -> bool:
+    if isinstance(value, (str, bytes)) or inspect.isclass(value) or not isinstance(value, Iterable):
+        return False
+    if getattr(value, "ndim", 1) == 0 or (isinstance(value, abc.Sized) and len(value) > LONGEST_LIST):
+        return False
+    if isinstance(value, np.ndarray):
+        value = list(value)
+    if not inner or not isinstance(value, (list, tuple)):
+        return True
+    if fixed and len(inner) != len(value):
+        return False
+    return all(fits(entry, inner[at] if fixed else inner[0]) for at, entry in enumerate(value))
+
+
+def said(hint: Any) -> str:
+    """An annotation in words."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or hint is object:
+        return "a number of at most 4,000 digits"
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(dict.fromkeys(said(one) for one in inner if one is not type(None)))
+    if origin is typing.Literal:
+        return " or ".join(repr(word) for word in inner)
+    if hint in NUMBERS:
+        return NUMBERS[hint]
+    if hint is Callable or origin is abc.Callable:
+        return "a function"
+    if origin is type:
+        return f"a class ({', '.join(getattr(one, '__name__', '') for one in inner)})"
+    kind = origin or hint
+    if kind in (abc.Mapping, dict):
+        return "a mapping"
+    if kind in LISTED:
+        of = said(inner[0]) if inner and inner[0] not in (object, Any) else ""
+        return f"a list of {of}" if of else "a list"
+    return WORDS.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+def position(value: object, size: int, what: str) -> int:
+    """A position from 0 to `size` - 1. Raises InputError."""
+    if type(value) is int and 0 <= value < size:
+        return value
+    if not _number(value, int) or not 0 <= int(value) < size:  # type: ignore[call-overload]
+        raise InputError(f"{shown(value)} is not a position", what, f"they are 0 to {size - 1}")
+    return int(value)  # type: ignore[call-overload, no-any-return]

@@ -1,0 +1,186 @@
+"""Counting records of a CSV file, one line a person, in memory that grows with the different values only."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rropt.errors import InputError, SettingNeeded
+from rropt.io.files import open_file
+
+MOST_VALUES = 100_000
+"""A column with more different values (or combinations of them) is taken for an identifier."""
+PACKED = {
+    b"\x1f\x8b": ("gzip", "gunzip"),
+    b"BZh": ("bzip2", "bunzip2"),
+    b"\xfd7zXZ": ("xz", "unxz"),
+    b"(\xb5/\xfd": ("zstd", "unzstd"),
+    b"PK\x03\x04": ("zip", "unzip"),
+}
+"""The first bytes of packed files, the program that packed them, and the program that unpacks them."""
+FOREIGN = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb"), "Excel"),
+    ".ods": "OpenDocument",
+    ".dta": "Stata",
+    **dict.fromkeys((".sav", ".por"), "SPSS"),
+    **dict.fromkeys((".sas7bdat", ".xpt"), "SAS"),
+    **dict.fromkeys((".rds", ".rdata"), "R"),
+}
+"""Files of other programs by the ends of their names."""
+OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1"
+"""How a file of an old Excel begins, whatever its name is."""
+COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+"""Ends of the names of Parquet and Arrow files."""
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
+
+
+def refuse_unread(path: str | os.PathLike[str]) -> None:
+    """Raise InputError for a packed file and for one of another program, by its first bytes and the end of its name; a
+    file that cannot be opened passes."""
+    try:
+        with open_file(path) as stream:
+            head = stream.read(6)
+            zipped = stream.read(1 << 12) if head.startswith(b"PK") else b""
+    except (OSError, ValueError):
+        return
+    program = FOREIGN.get(Path(path).suffix.lower())
+    if program is None and (head == OLD_EXCEL or b"xl/" in zipped):
+        program = "Excel"
+    if program is not None:
+        raise InputError(f"{program} files are not read", str(path), "save it as CSV (UTF-8), and give that file")
+    for magic, (kind, tool) in PACKED.items():
+        if head.startswith(magic):
+            raise InputError(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")
+
+
+def count_records(
+    path: str | os.PathLike[str], columns: Sequence[str], delimiter: str | None = None, null: str | None = None
+) -> dict[tuple[str, ...], int]:
+    """How many records of a CSV file with a header (UTF-8) hold each combination of values of `columns`.
+
+    Sorted: numbers by size, before text. `delimiter` is as in `plain_delimiter`. Values are taken
+    as they stand; empty ones are missing: counted as `null`, or an error that counts them. Raises InputError with the
+    line, and SettingNeeded where `delimiter` or `null` is the remedy.
+    """
+    where = str(path)
+    refuse_unread(path)
+    if Path(path).suffix.lower() in COLUMNAR:
+        remedy = "count the column in Python, or write: rropt solve MODEL --data FILE --column NAME"
+        raise InputError("this reader takes text files only", where, remedy)
+    counts: dict[tuple[str, ...], int] = {}
+    missing = 0
+    rows = _rows(path, delimiter)
+    _, header = next(rows, (1, []))
+    for name in columns:
+        check_column(header, name, where)
+    places = [header.index(name) for name in columns]
+    for line, row in rows:
+        if not row and len(header) > 1:
+            continue
+        if len(row) != len(header) and (row or len(header) > 1):
+            raise InputError(
+                f"line {line} has {len(row)} values, the header {len(header)}", where, "is the file cut short there?"
+            )
+        values = tuple(row[at] if row else "" for at in places)
+        if not all(values):
+            missing += 1
+            if null is None:
+                continue
+            values = tuple(value or null for value in values)
+        if values not in counts and len(counts) == MOST_VALUES:
+            raise InputError(
+                f"{', '.join(columns)}: more than {MOST_VALUES:,} different values", where, "is it an identifier?"
+            )
+        counts[values] = counts.get(values, 0) + 1
+    if missing and null is None:
+        raise blank(missing, ", ".join(map(repr, columns)), where)
+    if not counts:
+        raise InputError("it has no records", where, "give one line a person below the header")
+    return {values: counts[values] for values in sorted(counts, key=lambda one: tuple(map(label_order, one)))}
+
+
+def plain_delimiter(given: str | None, path: str | os.PathLike[str]) -> str:
+    """The character between the values of a text file: as given ("tab" means a tab), else a tab for .tsv and a comma.
+    Raises InputError."""
+    if given is None or given == "tab":
+        return "\t" if given == "tab" or Path(path).suffix.lower() == ".tsv" else ","
+    if len(given) != 1 or given in '"\r\n\0' or not given.isascii():
+        raise InputError(f"delimiter {given!r} is not one plain character", str(path), "use , or ; or tab")
+    return given
+
+
+def _rows(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    """(number of the last line, values) of each record, the header first."""
+    where = str(path)
+    delimiter = plain_delimiter(delimiter, path)
+    try:
+        with io.TextIOWrapper(open_file(path), "utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            for row in reader:
+                yield reader.line_num, row
+    except OSError as error:
+        raise InputError(f"cannot read this data file ({error.strerror})", where, "check the path") from None
+    except UnicodeDecodeError:
+        remedy = "save it with encoding UTF-8, as by: iconv -f LATIN1 -t UTF-8 FILE"
+        raise InputError("this data file is not UTF-8 text", where, remedy) from None
+    except csv.Error as error:
+        what = f"it is not CSV after line {reader.line_num} ({error})"
+        raise InputError(what, where, "is the file cut short?") from None
+    except ValueError:
+        raise InputError(
+            "cannot read this data file (a file name cannot contain a null character)", repr(where), "check it"
+        ) from None
+
+
+def blank(count: int, column: str, where: str) -> SettingNeeded:
+    """The error that `count` rows have no value in a column."""
+    rows = "row is" if count == 1 else "rows are"
+    return SettingNeeded(
+        f"{count:,} {rows} blank in {column}", where, "name a category for blanks: add {}", "null", "unknown"
+    )
+
+
+def check_column(header: Sequence[str], name: str, where: str) -> None:
+    """Raise InputError unless exactly one column of a table has this name: with the existing columns, the
+    closest one, or the likely separator (SettingNeeded)."""
+    if header.count(name) == 1:
+        return
+    if not header:
+        raise InputError("it is empty", where, "give a header, and one line a person below it")
+    if name in header:
+        raise InputError(f"{header.count(name)} columns are named {name!r}", where, "give each a name of its own")
+    what = f"there is no column {name!r}"
+    if len(header) == 1:
+        for letter, word in SEPARATORS.items():
+            if letter in header[0]:
+                remedy, value = f"is it separated by {word}? Add {{}}", "tab" if letter == "\t" else letter
+                raise SettingNeeded(f"{what}, and one column in all", where, remedy, "delimiter", value)
+    like = [one for one in header if one.strip().casefold() == name.strip().casefold()]
+    close = like or difflib.get_close_matches(name, header, n=1)
+    listed = ", ".join(map(repr, header[:8])) + (", ..." if len(header) > 8 else "")
+    hint = f"did you mean {close[0]!r}? Its" if close else "its"
+    raise InputError(what, where, f"{hint} columns are {listed}")
+
+
+def blank_twins(labels: Sequence[str]) -> list[str]:
+    """A warning for each pair of labels that differ by blanks only, at their ends or in number."""
+    first: dict[str, str] = {}
+    pairs = ((first.setdefault(" ".join(label.split()), label), label) for label in labels)
+    return [
+        f"the labels {one!r} and {other!r} differ by blanks only and are counted as two: recode one of them if they "
+        f"are one answer"
+        for one, other in pairs
+        if one != other
+    ]
+
+
+def label_order(value: str) -> tuple[int, int, str]:
+    """The key by which labels are sorted: numbers by size, before text."""
+    digits = value.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 20 and str(int(value)) == value:
+        return 0, int(value), value
+    return 1, 0, value

@@ -1,0 +1,214 @@
+"""Files that are written whole or not at all, and read with one clear line when they cannot be."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from rropt.errors import InputError, shown
+
+
+def a_path(path: object, doing: str, remedy: str) -> Path:
+    """A path of text. Raises InputError for anything else: to Python a number is a file that is open already."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"{doing} ({type(path).__name__} is not a path)", shown(path), "give the name of a file")
+    found = Path(path)
+    if "\0" in str(found) or any(0xD800 <= ord(character) <= 0xDFFF for character in str(found)):
+        raise InputError(f"{doing} (a file name cannot contain a null character)", repr(str(found)), remedy)
+    return found
+
+
+LARGEST_TEXT = 1 << 28
+"""Bytes of a text that is read whole."""
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file open for reading. Raises OSError, at once, for a pipe and a device: reading them may not terminate."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", os.fspath(path))
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
+    """Write `text` (as UTF-8, unless it is bytes) to `path` through a temporary name and a rename: no half file shows.
+
+    Missing parent folders are made. Raises InputError where the place cannot be written.
+    """
+    target = a_path(path, "cannot write", "choose another place")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text if isinstance(text, bytes) else text.encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+        # mkstemp makes a private file; what a user publishes follows the user's own umask.
+        os.chmod(temporary, usual_mode(target.parent))
+        os.replace(temporary, target)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def usual_mode(folder: Path) -> int:
+    """The mode of a new file of this user in `folder`, seen on one. Raises OSError.
+
+    Reading the umask means setting it, which would affect files of other threads.
+    """
+    probe = folder / f".rropt.{secrets.token_hex(8)}"
+    handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        return stat.S_IMODE(os.fstat(handle).st_mode)
+    finally:
+        os.close(handle)
+        os.unlink(probe)
+
+
+def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
+    """Raise InputError where files of these names could not be written into `folder`, which need not exist yet:
+    checked before long work, whose result would be lost. No file remains."""
+    place = named_path(folder)
+    for name in names:
+        if (place / name).is_dir():
+            raise InputError("cannot write (a folder has this name)", str(place / name), "move it away")
+    ancestor = place
+    while not ancestor.exists() and ancestor != ancestor.parent:
+        ancestor = ancestor.parent
+    try:
+        handle, probe = tempfile.mkstemp(prefix=".rropt.", dir=ancestor)
+        os.close(handle)
+        os.unlink(probe)
+    except OSError as error:
+        raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place with --out") from None
+
+
+def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False) -> str:
+    """The text of a UTF-8 file, every end of a line as a line feed unless `as_it_is`. `what` names the kind of file in
+    the error. Raises InputError."""
+    path = a_path(path, f"cannot read this {what}", "check it")
+    try:
+        with io.TextIOWrapper(open_file(path), "utf-8-sig", newline="" if as_it_is else None) as stream:
+            if os.fstat(stream.fileno()).st_size > LARGEST_TEXT:
+                raise InputError(f"this {what} has more than {LARGEST_TEXT:,} bytes", str(path), "give a smaller one")
+            return stream.read()
+    except OSError as error:
+        raise InputError(f"cannot read this {what} ({error.strerror})", str(path), "check the path") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"this {what} is not UTF-8 (byte {error.start})", str(path), "save it with encoding UTF-8"
+        ) from None
+
+
+def named_path(given: str | os.PathLike[str]) -> Path:
+    """A path whose name is valid Unicode, so that files can refer to it. Raises InputError."""
+    path, text = Path(given), os.fspath(given)
+    if not text:
+        raise InputError("no file is named", "path", "give one; . is this folder")
+    if "\0" in text:
+        raise InputError("no file has such a name", repr(text), "check it")
+    try:
+        os.fsencode(path).decode("utf-8")
+    except ValueError:
+        raise InputError("its name is not UTF-8, and could not be written down", ascii(text), "rename it") from None
+    return path
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV with line feeds, quoted where a reader would take a cell for something else."""
+    stream = io.StringIO()
+    plain = csv.writer(stream, lineterminator="\n")
+    quoted = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        # A carriage return ends a line for readers, and a line with a number sign in front is a remark for some.
+        strange = any("\r" in str(cell) for cell in row) or str(row[0] if row else "").startswith("#")
+        (quoted if strange else plain).writerow(row)
+    return stream.getvalue()
+
+
+def lock_alone(handle: int) -> bool:
+    """Whether the open file is now locked by this process, until it is closed or the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        os.lseek(handle, 1 << 40, os.SEEK_SET)  # beyond the text: a locked byte could not be read
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def folders(places: Iterable[Path]) -> Iterator[None]:
+    """The folders `places`, made before the work; those of them that are empty after it are removed.
+
+    Raises InputError where one cannot be made.
+    """
+    missing: dict[Path, None] = {}
+    try:
+        for place in dict.fromkeys(places):
+            missing |= dict.fromkeys(folder for folder in (place, *place.parents) if not folder.exists())
+            try:
+                place.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
+        yield
+    finally:
+        for folder in sorted(missing, key=lambda one: len(one.parts), reverse=True):
+            with suppress(OSError):
+                folder.rmdir()
+
+
+@contextmanager
+def held_folder(folder: Path) -> Iterator[None]:
+    """Lock `folder` against other processes that lock it too, while files that belong together are written.
+
+    It is made where it is missing, and removed if nothing was put into it. Where the system cannot lock folders
+    (Windows) there is no lock. Raises InputError where another process holds it.
+    """
+    with folders([folder]):
+        if os.name != "posix":
+            yield
+            return
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            if not lock_alone(handle):
+                raise InputError(
+                    "another process writes its results here",
+                    str(folder),
+                    "wait until it is done, or use another --out",
+                )
+            yield
+        finally:
+            os.close(handle)

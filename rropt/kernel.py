@@ -1,0 +1,982 @@
+"""The rules of the verified core in Python, for those without its binary: python -m rropt.kernel FILE.
+
+One file of the standard library, written from docs/verified-core.md. It reads a proof file once, keeps one state for
+each open branch, and answers PROVED, REFUTED or UNREADABLE (exit status 0, 1, 2) as rropt-core does; the verdict
+of rropt-core is a theorem; this file is not proved, and is to be reviewed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+P = 160
+D = 1 << P
+TERMS = 52
+LONGEST = 1 << 26
+DIGITS = 39457
+WHOLE = re.compile(r"0|-?[1-9][0-9]*").fullmatch
+
+T = TypeVar("T")
+Pair = tuple[int, int]
+Edge = tuple[int, int, int, int]
+Term = tuple[int, int, int]
+
+
+class UnreadableError(Exception):
+    """The file is not a proof file: the column of the fault, and what is wrong."""
+
+
+class RefutedError(Exception):
+    """The file is read and proves nothing."""
+
+
+def need(condition: bool) -> None:
+    """Refuse unless a condition of a rule holds."""
+    if not condition:
+        raise RefutedError
+
+
+# ---- logarithms ----
+
+
+def series_below(n: int, d: int) -> int:
+    """The lower end of ln(n / d) over D, for d <= n <= 3 d: 2 artanh((n - d) / (n + d))."""
+    y = (n - d) * D // (n + d)
+    low, power, square = 0, y, y * y >> P
+    for i in range(1, 2 * TERMS, 2):
+        low += power // i
+        power = power * square >> P
+    return 2 * low
+
+
+def series_above(n: int, d: int) -> int:
+    """The upper end of the same."""
+    y = (n - d) * D // (n + d) + 1
+    high, power, square = 0, y, (y * y >> P) + 1
+    for i in range(1, 2 * TERMS, 2):
+        high += power // i + 1
+        power = (power * square >> P) + 1
+    return 2 * (high + 2 * power)
+
+
+LN2 = series_below(2, 1), series_above(2, 1)
+
+
+def reduced(n: int, d: int) -> tuple[int, int, int]:
+    """j, a and b with n / d = a / b 2^j and b <= a <= 3 b."""
+    need(n > 0 and d > 0)
+    first = n.bit_length() - d.bit_length()
+    for j in (first, first - 1):
+        a, b = n << max(0, -j), d << max(0, j)
+        if b <= a <= 3 * b:
+            return j, a, b
+    raise RefutedError
+
+
+@lru_cache(maxsize=256)
+def log_below(n: int, d: int) -> int:
+    """The lower end of ln(n / d) over D; the two halves of a branch ask for the same."""
+    j, a, b = reduced(n, d)
+    return 0 if n == d else series_below(a, b) + j * LN2[j < 0]
+
+
+@lru_cache(maxsize=256)
+def log_above(n: int, d: int) -> int:
+    """The upper end of ln(n / d) over D."""
+    j, a, b = reduced(n, d)
+    return 0 if n == d else series_above(a, b) + j * LN2[j >= 0]
+
+
+def log(n: int, d: int) -> Pair:
+    """Both ends of ln(n / d) over D."""
+    return log_below(n, d), log_above(n, d)
+
+
+# ---- the problem ----
+
+
+@dataclass
+class Ratio:
+    """exp(a / b) where `exponential`, else a / b."""
+
+    exponential: bool
+    a: int
+    b: int
+
+    def at_most(self, g: int, h: int) -> None:
+        """Refuse unless the ratio is proved to be at most g / h."""
+        need(h > 0 and g >= 0 and self.b > 0)
+        need(self.a * D <= self.b * log_below(g, h) if self.exponential else self.a * h <= g * self.b)
+
+    def at_least(self, g: int, h: int) -> None:
+        """Refuse unless the ratio is proved to be at least g / h."""
+        need(h > 0 and g >= 0 and self.b > 0)
+        need(self.b * log_above(g, h) <= self.a * D if self.exponential else g * self.b <= self.a * h)
+
+
+@dataclass
+class Row:
+    """The terms are at most `right`, or equal to it."""
+
+    equal: bool
+    right: int
+    terms: list[Term]
+
+
+@dataclass
+class Floor:
+    """sum s_x H(Q_x) >= a / b sum s_x log n_x, of shares s and sizes n."""
+
+    a: int
+    b: int
+    shares: list[int]
+    sizes: list[int]
+
+    def check(self, k: int) -> None:
+        """Refuse other lengths and signs."""
+        need(
+            self.a >= 0 and self.b > 0 and len(self.shares) == len(self.sizes) == k and min(self.shares, default=0) >= 0
+        )
+
+
+def spread(a: int, b: int, d: int, shares: list[int], sizes: list[int], q: list[int]) -> int:
+    """At least D d times the sum of s_x q_x (b log(q_x n_x) - (b - a) log n_x) over one column, in integers over d."""
+    total = 0
+    for s, n, v in zip(shares, sizes, q, strict=True):
+        inner = log_below(n, 1) if a <= b else log_above(n, 1)
+        if v:
+            total += s * v * (b * log_above(v * n, d) - (b - a) * inner)
+    return total
+
+
+def tangents(shares: list[int], points: list[list[int]]) -> tuple[list[Term], int]:
+    """The sum of s_x H(Q_x) is at most the right side less the terms, both times D: -q log q <= t - q (1 + log t)."""
+    terms, right = [], 0
+    for y, column in enumerate(points):
+        need(len(column) == len(shares))
+        for x, (s, t) in enumerate(zip(shares, column, strict=True)):
+            if s:
+                slope = D + log_below(t, D)
+                right += s * t
+                if slope:
+                    terms.append((x, y, s * slope))
+    return terms, right
+
+
+@dataclass
+class Witness:
+    """A mechanism in integers over d, what it is worth, and ratios that those of the cone are at least."""
+
+    value: Pair
+    d: int
+    lows: list[Pair]
+    columns: list[list[int]]
+
+
+def dot(a: list[int], b: list[int]) -> int:
+    """The product of two lists."""
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+@dataclass
+class Problem:
+    """What a proof file says before its claim."""
+
+    sense: str
+    weights: list[int]
+    utility: str
+    den: int
+    cost: list[Term]
+    lists: list[list[int]]  # gains, or groups
+    cone: str
+    complete: Ratio | None
+    edges: list[tuple[int, int, Ratio]]
+    halfspaces: list[list[int]]
+    outputs: int | None
+    rows: list[Row]
+    bonus: list[int]  # shares of the entropies of rows, where they are the utility
+    floors: list[Floor]
+
+    def relaxed(self, claim: Pair, points: list[list[int]]) -> tuple[Problem, Pair]:
+        """A problem without entropies, and a claim about it that implies this one; no points, no floors."""
+        if not points and not self.bonus:
+            return replace(self, floors=[]), claim
+        need(self.outputs == len(points))
+        rows, cost, den = [], self.cost, self.den
+        for floor in self.floors:
+            floor.check(len(self.weights))
+            terms, right = tangents([floor.b * s for s in floor.shares], points)
+            low = sum(s * log_below(n, 1) for s, n in zip(floor.shares, floor.sizes, strict=True))
+            rows.append(Row(False, right - floor.a * low, terms))
+        if self.bonus:
+            self.check_bonus()
+            need(claim[1] > 0)
+            terms, right = tangents(self.bonus, points)
+            den = sum(self.bonus) * D
+            cost, claim = [(x, y, -c) for x, y, c in terms], (claim[0] * den - right * claim[1], claim[1] * den)
+        return replace(self, cost=cost, den=den, rows=rows + self.rows, bonus=[], floors=[]), claim
+
+    def check_bonus(self) -> None:
+        """Refuse shares that are none."""
+        need(len(self.bonus) == len(self.weights) and min(self.bonus) >= 0 and sum(self.bonus) > 0)
+
+    def check(self) -> None:
+        """Refuse an invalid problem: lengths, signs, ranges of indices."""
+        k, lists = len(self.weights), self.lists
+        need(min(self.weights, default=-1) >= 0 and sum(self.weights) > 0)
+        need(all(len(row) == k for row in self.halfspaces))
+        need(self.outputs > 0 if self.outputs is not None else not self.rows)
+        terms = [self.cost, *(row.terms for row in self.rows)]
+        need(all(0 <= x < k and 0 <= y < (self.outputs or 0) for one in terms for x, y, _ in one))
+        need(self.den > 0 and all(len(one) == k for one in lists))
+        if self.utility == "linear":
+            need(self.outputs is not None)
+        if self.utility == "bayes":
+            need(bool(lists))
+        if self.utility in ("information", "given"):
+            need(all(weight >= 0 for one in lists for weight in one))
+            need([sum(one[x] for one in lists) for x in range(k)] == self.weights)
+
+    def total_of(self, terms: list[Term], columns: list[list[int]]) -> int:
+        """The sum of the terms at a matrix of integers."""
+        return sum(c * columns[y][x] for x, y, c in terms)
+
+    def attains(self, witness: Witness) -> None:
+        """Refuse unless the columns over d are a mechanism, and worth at least the value."""
+        self.check()
+        k, d, columns = len(self.weights), witness.d, witness.columns
+        need(d > 0 and witness.value[1] > 0)
+        need(all(len(q) == k and min(q) >= 0 for q in columns))
+        need(all(sum(q[x] for q in columns) == d for x in range(k)))
+        for floor in self.floors:
+            floor.check(k)
+            sizes = floor.sizes if floor.a else [1] * k
+            need(sum(spread(floor.a, floor.b, d, floor.shares, sizes, q) for q in columns) <= 0)
+        need(self.outputs is None or len(columns) == self.outputs)
+        if self.complete is not None:
+            need(len(witness.lows) == 1)
+            g, h = witness.lows[0]
+            self.complete.at_least(g, h)
+            need(all(max(q) * h <= g * min(q) for q in columns))
+        elif self.cone == "graph":
+            need(len(witness.lows) == len(self.edges))
+            for (x, z, ratio), (g, h) in zip(self.edges, witness.lows, strict=True):
+                ratio.at_least(g, h)
+                need(0 <= x < k and 0 <= z < k)
+                need(all(q[x] * h <= g * q[z] for q in columns))
+        need(all(dot(row, q) <= 0 for row in self.halfspaces for q in columns))
+        for row in self.rows:
+            left = self.total_of(row.terms, columns)
+            need(left == row.right * d if row.equal else left <= row.right * d)
+        n, m = witness.value
+        if self.bonus:
+            self.check_bonus()
+            less, whole = sum(spread(0, 1, d, self.bonus, [1] * k, q) for q in columns), sum(self.bonus) * D * d
+            n, m = n * whole + less * m, m * whole
+        scale, worth = self.worth(columns, d)
+        need(n * scale <= worth * m)
+
+    def worth(self, columns: list[list[int]], d: int) -> Pair:
+        """What the columns over d are worth at least: a scale, and an integer over it."""
+        total = sum(self.weights)
+        if self.utility == "linear":
+            return self.den * d, self.total_of(self.cost, columns)
+        if self.utility == "bayes":
+            priced = [[w * g for w, g in zip(self.weights, gains, strict=True)] for gains in self.lists]
+            return total * self.den * d, sum(max(dot(one, q) for one in priced) for q in columns)
+        worth, logs = 0, dict[int, int]()
+        for q in columns:
+            if self.utility == "chi-square":
+                mass = dot(self.weights, q)
+                if mass:
+                    worth += total * dot(self.weights, [n * n for n in q]) * D // mass - mass * D
+                continue
+            for n in {*q} - {0} - logs.keys():
+                logs[n] = log_below(n, d)
+            for group in self.lists:
+                worth += sum(g * n * logs[n] for g, n in zip(group, q, strict=True) if n)
+                mass = dot(group, q)
+                if mass:
+                    worth -= mass * log_above(mass, sum(group) * d)
+        return total * d * D, worth
+
+    def table(self, pairs: list[Pair]) -> Callable[[int], Edge]:
+        """The edges by number, h v_x <= g v_z, from proved ratios."""
+        k = len(self.weights)
+        if self.complete is not None:
+            need(len(pairs) == 1)
+            g, h = pairs[0]
+            self.complete.at_most(g, h)
+
+            def of_pair(e: int) -> Edge:
+                x, z = divmod(e, k)
+                need(0 <= x < k and x != z)
+                return x, z, g, h
+
+            return of_pair
+        need(len(pairs) == len(self.edges))
+        listed = []
+        for (x, z, ratio), (g, h) in zip(self.edges, pairs, strict=True):
+            ratio.at_most(g, h)
+            need(0 <= x < k and 0 <= z < k)
+            listed.append((x, z, g, h))
+
+        def of_list(e: int) -> Edge:
+            return element(listed, e)
+
+        return of_list
+
+
+def element(items: Sequence[T], i: int) -> T:
+    """The element of a list, an index outside refused."""
+    need(0 <= i < len(items))
+    return items[i]
+
+
+# ---- states and rules ----
+
+
+@dataclass
+class Multipliers:
+    """The multipliers of one line: flows of edges, amounts of half-spaces, amounts of forms."""
+
+    flows: list[Pair]
+    against: list[Pair]
+    along: list[int]
+
+
+@dataclass
+class Column:
+    """Limits over D of the entries of one column with upper ends of phi over D^2, and limits over D of its forms."""
+
+    low: list[int]
+    phi_low: list[int]
+    high: list[int | None]
+    phi_high: list[int]
+    limits: list[Pair]
+
+    def copy(self) -> Column:
+        """The same limits, to be changed."""
+        return Column(self.low[:], self.phi_low[:], self.high[:], self.phi_high[:], self.limits[:])
+
+
+@dataclass
+class State:
+    """An open state: the price of a column, and the limits of the columns."""
+
+    own: list[int]
+    columns: list[Column]
+
+    def branch(self, y: int) -> tuple[State, Column]:
+        """A state that differs in column y, and that column."""
+        columns = self.columns[:]
+        columns[y] = column = columns[y].copy()
+        return State(self.own, columns), column
+
+
+@dataclass
+class Header:
+    """What a proof file says between problem and tokens."""
+
+    empty: bool
+    claim: Pair
+    witness: Witness | None
+    unit: int
+    prices: list[int]
+    mults: list[int]
+    mode: str
+    pairs: list[Pair]
+    points: list[list[int]]
+
+
+class Kernel:
+    """One proof: `start` makes the first states, `advance` takes one token."""
+
+    def __init__(self, problem: Problem, header: Header):
+        self.header = header
+        if header.witness is not None:
+            need(not header.empty)
+            problem.attains(header.witness)
+        if header.empty:
+            need(header.claim[0] < 0)
+            problem = replace(problem, bonus=[])
+        problem, self.claim = problem.relaxed(header.claim, header.points)
+        if header.empty:
+            free = problem.outputs is None
+            problem.utility, problem.den, problem.cost = "bayes" if free else "linear", 1, []
+            problem.lists = [[0] * len(problem.weights)] if free else []
+        self.problem, self.weights = problem, problem.weights
+        self.k, self.total, self.unit = len(problem.weights), sum(problem.weights), header.unit
+        problem.check()
+        need(header.unit > 0 and self.claim[1] > 0)
+        self.edge = problem.table(header.pairs)
+        self.kind = {"information": "entropic", "given": "entropic", "chi-square": "square"}.get(
+            problem.utility, "plain"
+        )
+        self.phi_kind = self.kind
+        self.corner: int | None = None
+        self.edges = self.halfspaces = True
+        self.forms: list[list[int]] = []
+        self.stack: list[State] = []
+        self.start()
+
+    def phi(self, c: int) -> int:
+        """An upper end of phi(c / D) over D^2."""
+        need(c >= 0)
+        if self.phi_kind == "plain" or c == 0:
+            return 0
+        return c * c if self.phi_kind == "square" else c * log_above(c, D)
+
+    def pays(self, amount: int) -> None:
+        """Refuse unless what the prices sum to is within the claim."""
+        need(amount * self.claim[1] <= self.claim[0] * self.unit)
+
+    def coupled(self, scale: int, mults: list[int], start: dict[int, int]) -> tuple[dict[int, int], int]:
+        """What multipliers of the rows put on cell (x, y), at y k + x, and their right sides."""
+        rows, right, cells = self.problem.rows, 0, start
+        need(len(mults) == len(rows))
+        for row, m in zip(rows, mults, strict=True):
+            need(row.equal or m >= 0)
+            right += m * row.right
+            if m:
+                for x, y, c in row.terms:
+                    cells[y * self.k + x] = cells.get(y * self.k + x, 0) + scale * m * c
+        return cells, right
+
+    def start(self) -> None:
+        """The states that each mode begins with."""
+        mode, problem, prices, total = self.header.mode, self.problem, self.header.prices, self.total
+        right = self.coupled(1, self.header.mults, {})[1] if mode == "dual" else 0
+        if mode != "sheets":
+            need(len(prices) == self.k)
+            self.pays(sum(prices) + right)
+        need((mode == "dual") == (self.kind == "plain"))
+        own = [total * a for a in prices]
+        single = problem.utility == "information" or (len(problem.lists) == 1 and problem.lists[0] == self.weights)
+        if mode == "dual":
+            self.stack = [State(test, [self.dual_root()]) for test in self.tests()][::-1]
+        elif mode == "corner":
+            need(problem.complete is not None)
+            g, h = self.header.pairs[0]
+            need(h == D <= g and (self.kind == "square" or single))
+            self.corner, self.edges, self.halfspaces = g, False, False
+            self.forms = [self.weights, [1] * self.k]
+            low, high, k = self.phi(D), self.phi(g), self.k
+            limits = [(total * D, total * g), (k * D, k * g)]
+            self.stack = [State(own, [Column([D] * k, [low] * k, [g] * k, [high] * k, limits)])]
+        elif mode == "known":
+            need(self.kind == "entropic" and single)
+            for w, a in zip(self.weights, prices, strict=True):
+                need(a >= 0 if w == 0 else self.unit * w * log_above(total, w) <= total * a * D)
+        else:
+            self.forms = [self.weights]
+            tops = [total * D // w + 1 if w else None for w in self.weights]
+            phis = [0 if top is None else self.phi(top) for top in tops]
+            root = Column([0] * self.k, [0] * self.k, list(tops), phis, [(total * D, total * D)])
+            count = 1
+            if mode == "sheets":
+                need(problem.outputs is not None and min(self.weights) > 0)
+                own, count = [], problem.outputs or 0
+            self.stack = [State(own, [root] * count)]
+
+    def dual_root(self) -> Column:
+        """Entries of at least 0, or, on a complete cone, in [h, g]."""
+        k, low, high = self.k, 0, None
+        if self.problem.complete is not None:
+            high, low = self.header.pairs[0]
+            need(low <= high)
+        return Column([low] * k, [0] * k, [high] * k, [0] * k, [])
+
+    def tests(self) -> Iterator[list[int]]:
+        """What must be at least 0 on every column: one list for each output, or for each action."""
+        problem, unit, den, prices = self.problem, self.unit, self.problem.den, self.header.prices
+        if problem.utility == "bayes":
+            need(not problem.rows)
+            for gains in problem.lists:
+                yield [den * self.total * a - unit * w * g for a, w, g in zip(prices, self.weights, gains, strict=True)]
+            return
+        cells: dict[int, int] = {}
+        for x, y, c in problem.cost:
+            cells[y * self.k + x] = cells.get(y * self.k + x, 0) - unit * c
+        cells, _ = self.coupled(den, self.header.mults, cells)
+        for y in range(problem.outputs or 0):
+            yield [den * a + cells.get(y * self.k + x, 0) for x, a in enumerate(prices)]
+
+    # ---- one inequality ----
+
+    def upper(self, column: Column, values: list[int], slopes: list[int], constant: int, mult: Multipliers) -> None:
+        """Refuse unless values.phi(v) + slopes.v / D^2 + constant / D^3 <= 0 on the cone, in the column's limits."""
+        slopes = slopes[:]
+        for e, amount in mult.flows:
+            need(self.edges and amount >= 0)
+            x, z, g, h = self.edge(e)
+            slopes[x] -= amount * h
+            slopes[z] += amount * g
+        for i, amount in mult.against:
+            need(self.halfspaces and amount >= 0)
+            for x, c in enumerate(element(self.problem.halfspaces, i)):
+                slopes[x] -= amount * c
+        for form, (least, most), m in zip(self.forms, column.limits, mult.along, strict=False):
+            for x, c in enumerate(form):
+                slopes[x] -= m * D * c
+            constant += m * (most if m >= 0 else least) * D
+        for x, (value, slope) in enumerate(zip(values, slopes, strict=True)):
+            first = value * column.phi_low[x] * D + slope * column.low[x]
+            high = column.high[x]
+            if high is None:
+                need(value == 0 and slope <= 0)
+                constant += first
+            else:
+                constant += max(first, value * column.phi_high[x] * D + slope * high)
+        need(constant <= 0)
+
+    def leaf(self, own: list[int], column: Column, points: list[int], mult: Multipliers) -> None:
+        """Refuse unless a column's utility is at most its price, everywhere in the limits."""
+        unit, total = self.unit, self.total
+        slopes, zeros = [-D * D * c for c in own], [0] * self.k
+        scaled = [unit * w for w in self.weights]
+        if self.kind == "plain":
+            need(not points)
+            self.upper(column, zeros, slopes, 0, mult)
+        elif self.kind == "entropic":
+            need(len(points) == len(self.problem.lists))
+            constant = 0
+            for group, t in zip(self.problem.lists, points, strict=True):
+                low = log_below(t, D)
+                constant += sum(group) * t
+                slopes = [s - unit * D * (D + low) * w for s, w in zip(slopes, group, strict=True)]
+            self.upper(column, scaled, slopes, unit * D * D * constant, mult)
+        elif self.corner is None:
+            need(not points)
+            self.upper(column, scaled, slopes, -unit * total * D**3, mult)
+        else:
+            need(len(points) == 1)
+            g, r = self.corner, points[0]
+            bend = unit * (g * r * r // D + 1 - D * D)
+            slopes = [s + bend * w for s, w in zip(slopes, self.weights, strict=True)]
+            self.upper(column, zeros, slopes, unit * total * (D**3 + g * D * D - 2 * g * r * D), mult)
+
+    # ---- tokens ----
+
+    def advance(self, token: Token) -> None:
+        """Replace the first open state by its children."""
+        need(bool(self.stack))
+        self.stack.extend(reversed(self.step(self.stack.pop(), token)))
+
+    def column(self, state: State, y: int, *inputs: int) -> Column:
+        """A column of the state; its number and those of the inputs are within range."""
+        column = element(state.columns, y)
+        need(all(0 <= x < self.k for x in inputs))
+        return column
+
+    def highest(self, state: State, y: int, x: int, c: int) -> State:
+        """The state with v_x <= c / D."""
+        phi = self.phi(c)
+        child, column = state.branch(y)
+        column.high[x], column.phi_high[x] = c, phi
+        return child
+
+    def lowest(self, state: State, y: int, x: int, c: int) -> State:
+        """The state with v_x >= c / D."""
+        phi = self.phi(c)
+        child, column = state.branch(y)
+        column.low[x], column.phi_low[x] = c, phi
+        return child
+
+    def step(self, state: State, token: Token) -> list[State]:
+        """The states into which one token splits a state."""
+        name, numbers = token.name, token.numbers
+        if name == "s":
+            y, x, c = numbers
+            self.column(state, y, x)
+            return [self.highest(state, y, x, c), self.lowest(state, y, x, c)]
+        if name == "x":
+            need(self.corner is not None)
+            self.column(state, 0, numbers[0])
+            return [
+                self.lowest(self.highest(state, 0, numbers[0], end), 0, numbers[0], end)
+                for end in (self.corner or 0, D)
+            ]
+        if name == "r":
+            need(self.corner is not None)
+            i, n = numbers
+            form = element(self.forms, i)
+            first, one = state.branch(0)
+            second, two = state.branch(0)
+            ends = [sum(form) * D + ((self.corner or 0) - D) * m for m in (n, n + 1)]
+            one.limits[i], two.limits[i] = (one.limits[i][0], ends[0]), (ends[1], two.limits[i][1])
+            return [first, second]
+        if name in "ud":
+            need(self.edges)
+            y = numbers[0]
+            x, z, g, h = self.edge(numbers[1])
+            column = self.column(state, y, x, z)
+            if name == "u":
+                high = column.high[z]
+                need(high is not None)
+                return [self.highest(state, y, x, g * (high or 0) // h + 1)]
+            need(g > 0)
+            return [self.lowest(state, y, z, column.low[x] * h // g)]
+        if name in "UL":
+            y, x, c = numbers
+            column = self.column(state, y, x)
+            slopes = [0] * self.k
+            slopes[x] = D * D if name == "U" else -D * D
+            self.upper(column, [0] * self.k, slopes, -c * D * D if name == "U" else c * D * D, token.mult)
+            return [(self.highest if name == "U" else self.lowest)(state, y, x, c)]
+        if name == "c":
+            column = self.column(state, *numbers)
+            high = column.high[numbers[1]]
+            need(high is not None and high < column.low[numbers[1]])
+            return []
+        if name == "l":
+            need(self.header.mode != "sheets" and len(state.columns) == 1)
+            self.leaf(state.own, state.columns[0], numbers, token.mult)
+            return []
+        need(self.header.mode == "sheets" and len(token.prices) == self.k and len(token.parts) == len(state.columns))
+        cells, right = self.coupled(1, token.mults, {})
+        self.pays(sum(token.prices) + right)
+        for y, (column, (points, mult)) in enumerate(zip(state.columns, token.parts, strict=True)):
+            own = [self.total * (a + cells.get(y * self.k + x, 0)) for x, a in enumerate(token.prices)]
+            self.leaf(own, column, points, mult)
+        return []
+
+
+# ---- reading ----
+
+
+@dataclass
+class Token:
+    """One line of the proof."""
+
+    name: str
+    numbers: list[int]
+    mult: Multipliers
+    prices: list[int]
+    mults: list[int]
+    parts: list[tuple[list[int], Multipliers]]
+
+
+Word = tuple[int, str]
+NOTHING = Multipliers([], [], [])
+
+
+def stop(words: list[Word], what: str = "unknown, missing or extra field") -> UnreadableError:
+    """A fault at the first of the words."""
+    return UnreadableError(words[0][0] if words else 1, what)
+
+
+def integer(word: Word) -> int:
+    """One integer, as Python and OCaml write them."""
+    if not WHOLE(word[1]):
+        raise stop([word], "expected an integer")
+    if len(word[1].lstrip("-")) > DIGITS:
+        raise stop([word], "the integer has too many digits")
+    return int(word[1])
+
+
+def integers(words: Iterable[Word]) -> list[int]:
+    """Any number of integers."""
+    return [int(text) if WHOLE(text) and len(text) <= DIGITS else integer((at, text)) for at, text in words]
+
+
+def multipliers(words: list[Word]) -> Multipliers:
+    """F e f ..., C i u ..., M m ..., in this order."""
+    flows: list[Pair] = []
+    against: list[Pair] = []
+    at = 0
+    while at < len(words):
+        name = words[at][1]
+        if name == "M" and len(words) > at + 1:
+            return Multipliers(flows, against, integers(words[at + 1 :]))
+        if name not in ("F", "C") or len(words) < at + 3 or (name == "F" and against):
+            raise stop(words[at:])
+        (flows if name == "F" else against).append((integer(words[at + 1]), integer(words[at + 2])))
+        at += 3
+    return Multipliers(flows, against, [])
+
+
+def points(words: list[Word]) -> tuple[list[int], Multipliers]:
+    """Integers, then multipliers."""
+    at = next((i for i, (_, word) in enumerate(words) if word in ("F", "C", "M")), len(words))
+    return integers(words[:at]), multipliers(words[at:])
+
+
+LENGTHS = {"s": 3, "x": 1, "r": 2, "u": 2, "d": 2, "U": 3, "L": 3, "c": 2}
+
+
+def read_token(words: list[Word]) -> Token:
+    """One line of the proof."""
+    name, rest = words[0][1], words[1:]
+    if name == "l":
+        numbers, mult = points(rest)
+        return Token(name, numbers, mult, [], [], [])
+    if name == "S":
+        parts: list[list[Word]] = [[]]
+        for word in rest:
+            if word[1] == ";":
+                parts.append([])
+            else:
+                parts[-1].append(word)
+        if len(parts) < 2:
+            raise stop(rest)
+        prices, mults = integers(parts[0]), integers(parts[1])
+        return Token(name, [], NOTHING, prices, mults, [points(part) for part in parts[2:]])
+    n = LENGTHS.get(name)
+    if n is None or len(rest) < n or (len(rest) > n and name not in "UL"):
+        raise stop(words)
+    return Token(name, integers(rest[:n]), multipliers(rest[n:]), [], [], [])
+
+
+class Reader:
+    """The lines of a file, one at a time."""
+
+    def __init__(self, stream: BinaryIO):
+        self.stream, self.number, self.line = stream, 0, b""
+        self.digest = hashlib.sha256()
+        self.words: list[Word] = []
+
+    def next(self, keep: bool = False) -> None:
+        """The next line; `keep`: the last one is of the problem."""
+        if keep:
+            self.digest.update(self.line)
+        self.number += 1
+        self.line = self.stream.readline(LONGEST + 1)
+        if not self.line.endswith(b"\n"):
+            long = len(self.line) > LONGEST
+            what = "the line is longer than 64 MiB" if long else "the file ends without the line end"
+            raise UnreadableError(len(self.line) + (not long), what)
+        self.words, at = [], 1
+        for word in self.line[:-1].decode("latin-1").split(" "):
+            self.words.append((at, word))
+            at += len(word) + 1
+
+    def take(self, key: str) -> list[Word]:
+        """The fields after the key that must stand here."""
+        if self.words[0][1] != key:
+            raise stop(self.words)
+        return self.words[1:]
+
+    def kept(self, key: str) -> list[int]:
+        """The integers of a line of the problem."""
+        numbers = integers(self.take(key))
+        self.next(keep=True)
+        return numbers
+
+    def lists(self, key: str) -> list[list[int]]:
+        """The integers of all lines with a key that are not of the problem."""
+        found = []
+        while self.words[0][1] == key:
+            found.append(integers(self.words[1:]))
+            self.next()
+        return found
+
+    def choice(self, words: list[Word], *names: str) -> str:
+        """The one field that there must be."""
+        if len(words) != 1 or words[0][1] not in names:
+            raise stop(words)
+        return words[0][1]
+
+    def many(self, key: str, read: Callable[[list[Word]], T]) -> list[T]:
+        """All lines with a key."""
+        found = []
+        while self.words[0][1] == key:
+            found.append(read(self.words[1:]))
+            self.next(keep=True)
+        return found
+
+
+def exactly(n: int, words: list[Word]) -> list[int]:
+    """So many integers."""
+    if len(words) != n:
+        raise stop(words)
+    return integers(words)
+
+
+def read_term(words: list[Word]) -> Term:
+    """x, y, c."""
+    x, y, c = exactly(3, words)
+    return x, y, c
+
+
+def read_ratio(words: list[Word]) -> Ratio:
+    """e a b, or q a b."""
+    if len(words) != 3 or words[0][1] not in ("e", "q"):
+        raise stop(words)
+    return Ratio(words[0][1] == "e", *integers(words[1:]))
+
+
+def read_edge(words: list[Word]) -> tuple[int, int, Ratio]:
+    """x z and a ratio."""
+    x, z = exactly(2, words[:2])
+    return x, z, read_ratio(words[2:])
+
+
+def read_problem(reader: Reader) -> Problem:
+    """The lines from `sense` to the last row; their SHA-256 is that of line 2."""
+    reader.next()
+    if [word for _, word in reader.words] != ["rropt-core", "1"]:
+        raise stop(reader.words)
+    reader.next()
+    sha = reader.take("problem")
+    if len(sha) != 1:
+        raise stop(sha)
+    reader.next()
+    sense = reader.choice(reader.take("sense"), "maximize", "minimize")
+    reader.next(keep=True)
+    weights = integers(reader.take("weights"))
+    reader.next(keep=True)
+    fields = reader.take("utility")
+    utility, den = fields[0][1] if fields else "", 1
+    if utility in ("linear", "bayes"):
+        den = exactly(1, fields[1:])[0]
+    else:
+        reader.choice(fields, "information", "given", "chi-square", "entropy")
+    reader.next(keep=True)
+    bonus = reader.kept("shares") if utility == "entropy" else []
+    utility = "linear" if utility == "entropy" else utility
+    cost = reader.many("cost", read_term) if utility == "linear" else []
+    lists = [weights] if utility == "information" else []
+    if utility in ("bayes", "given"):
+        lists = reader.many("gain" if utility == "bayes" else "group", integers)
+    fields = reader.take("cone")
+    cone = fields[0][1] if fields else ""
+    complete, edges = None, []
+    if cone == "complete":
+        complete = read_ratio(fields[1:])
+    else:
+        reader.choice(fields, "free", "graph")
+    reader.next(keep=True)
+    if cone == "graph":
+        edges = reader.many("edge", read_edge)
+    halfspaces = reader.many("halfspace", integers)
+    fields = reader.take("outputs")
+    outputs = None if len(fields) == 1 and fields[0][1] == "free" else exactly(1, fields)[0]
+    if outputs is not None and outputs > 10**5:
+        raise UnreadableError(9, "more than 100000 outputs")
+    reader.next(keep=True)
+    rows = []
+    while reader.words[0][1] == "row":
+        fields = reader.words[1:]
+        sign = reader.choice(fields[:1], "<=", "=")
+        right = exactly(1, fields[1:])[0]
+        reader.next(keep=True)
+        rows.append(Row(sign == "=", right, reader.many("term", read_term)))
+    floors = []
+    while reader.words[0][1] == "floor":
+        a, b = exactly(2, reader.words[1:])
+        reader.next(keep=True)
+        floors.append(Floor(a, b, reader.kept("shares"), reader.kept("sizes")))
+    digest = reader.digest.hexdigest()
+    if sha[0][1] != digest:
+        raise UnreadableError(9, f"the SHA-256 of the problem is {digest} and line 2 has another")
+    return Problem(
+        sense, weights, utility, den, cost, lists, cone, complete, edges, halfspaces, outputs, rows, bonus, floors
+    )
+
+
+def read_pairs(words: list[Word]) -> list[Pair]:
+    """Integers two by two."""
+    pairs = [(integer(one), integer(two)) for one, two in zip(words[::2], words[1::2], strict=False)]
+    if len(words) % 2:
+        raise stop(words[-1:])
+    return pairs
+
+
+def read_header(reader: Reader) -> Header:
+    """The lines from `claim` to `ratios`."""
+    fields = reader.take("claim")
+    claim = reader.choice(fields[:1], "bound", "infeasible")
+    n, m = exactly(2, fields[1:])
+    reader.next()
+    witness = None
+    if reader.words[0][1] == "value":
+        numerator, denominator, d = exactly(3, reader.words[1:])
+        reader.next()
+        lows = read_pairs(reader.take("lows"))
+        reader.next()
+        witness = Witness((numerator, denominator), d, lows, reader.lists("column"))
+    points = reader.lists("points")
+    unit = exactly(1, reader.take("unit"))[0]
+    reader.next()
+    prices = integers(reader.take("prices"))
+    reader.next()
+    mults = integers(reader.take("mults"))
+    reader.next()
+    mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known")
+    reader.next()
+    pairs = read_pairs(reader.take("ratios"))
+    reader.next()
+    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points)
+
+
+@contextmanager
+def long_integers() -> Iterator[None]:
+    """Inside, Python reads and writes integers of any length."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+@long_integers()
+def verdict(stream: BinaryIO) -> tuple[int, str]:
+    """The exit status, and the line that says why."""
+    reader = Reader(stream)
+    try:
+        problem = read_problem(reader)
+        header = read_header(reader)
+        kernel = Kernel(problem, header)
+        while [word for _, word in reader.words] != ["end"]:
+            kernel.advance(read_token(reader.words))
+            reader.next()
+        if stream.read(1):
+            reader.number += 1
+            raise UnreadableError(1, "text after the end")
+        need(not kernel.stack)
+    except UnreadableError as fault:
+        at, what = fault.args
+        return 2, f"UNREADABLE line {reader.number} column {at}: {what}"
+    except RefutedError:
+        return 1, f"REFUTED at line {reader.number}"
+    if header.empty:
+        return 0, "PROVED (kernel): no mechanism exists"
+    sign = -1 if problem.sense == "minimize" else 1
+    bound = f"{sign * header.claim[0]}/{header.claim[1]}"
+    if header.witness is None:
+        return 0, f"PROVED (kernel): at {'most' if sign > 0 else 'least'} {bound}"
+    value = f"{sign * header.witness.value[0]}/{header.witness.value[1]}"
+    return (
+        0,
+        f"PROVED (kernel): optimum in [{value}, {bound}]"
+        if sign > 0
+        else f"PROVED (kernel): optimum in [{bound}, {value}]",
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Check one file, or standard input."""
+    try:
+        if arguments:
+            with Path(arguments[0]).open("rb") as stream:
+                status, line = verdict(stream)
+        else:
+            status, line = verdict(sys.stdin.buffer)
+    except OSError as fault:
+        status, line = 2, f"UNREADABLE {fault}"
+    print(line)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+"""Estimated frequencies with their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+from rropt.errors import InputError
+from rropt.io.arguments import checked
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+Kind = Literal["wilson", "wald"]
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Frequencies of k categories, estimated from n randomised answers.
+
+    `values` (k) sum to one. `centre` (k) are those of the linear unbiased estimator behind them (the same, unless the
+    method moves them into the simplex); `variances` (k) are its variances for n independent answers, and the intervals
+    are around it. `moments` (k x 2) are what the intervals of Wilson's kind need: the mean of the estimator's squared
+    terms and how it moves with the frequency. `covariance` is k x k, or None for families with too many categories.
+    `warnings` are reasons why the numbers are likely wrong, `notes` further remarks.
+    """
+
+    categories: tuple[str, ...]
+    values: FloatArray
+    centre: FloatArray
+    variances: FloatArray
+    moments: FloatArray
+    n: int
+    method: str
+    covariance: FloatArray | None = None
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """k standard errors."""
+        return np.asarray(np.sqrt(np.maximum(self.variances, 0.0)))
+
+    def intervals(self, level: float = 0.95, kind: Kind = "wilson", simultaneous: bool = False) -> FloatArray:
+        """k x 2 confidence limits within [0, 1].
+
+        "wald" adds normal quantiles of the standard error. "wilson" inverts the test: the frequencies theta with
+        (estimate - theta)^2 <= z^2 V(theta) / n, V(theta) = s + b (theta - estimate) - theta^2, where s is the observed
+        mean of the squared terms and b its slope along them: exact for terms with two values (randomised response,
+        subset designs), where this is Wilson's interval of the output's share. `simultaneous` holds all k at once
+        (Bonferroni). Raises InputError for a level outside (0, 1).
+        """
+        if not 0 < level < 1:
+            raise InputError(f"level {level!r} is not in (0, 1)", "intervals", "0.95 is common")
+        if kind not in ("wilson", "wald"):
+            raise InputError(f"{kind!r} is not a kind of interval", "intervals", "use 'wilson' or 'wald'")
+        outside = (1 - level) / (len(self.values) if simultaneous else 1)
+        z = -float(special.ndtri(outside / 2))
+        if kind == "wald":
+            half = z * self.standard_errors
+            found = np.column_stack([self.centre - half, self.centre + half])
+        else:
+            share = z * z / self.n
+            mean, slope = self.moments.T
+            # (1 + share) theta^2 - (2 value + share slope) theta + value^2 - share (mean - slope value) <= 0
+            middle = (self.centre + share * slope / 2) / (1 + share)
+            rest = (self.centre**2 - share * (mean - slope * self.centre)) / (1 + share)
+            half = np.sqrt(np.maximum(middle**2 - rest, 0.0))
+            found = np.column_stack([middle - half, middle + half])
+        return np.clip(found, 0.0, 1.0)
+
+    def within(self, values: FloatArray, method: str) -> Estimate:
+        """Other `values` with the same errors: those of the unbiased estimate, moved into the simplex."""
+        return replace(self, values=values, method=method)
+
+    def sums(self, groups: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
+        """(names, sums, covariance) of groups of categories: a region of districts, an age band of years.
+        Raises InputError for an unknown category, or where no covariance is known."""
+        if self.covariance is None:
+            raise InputError(f"no covariance of {len(self.values):,} categories is kept", "sums", "merge them first")
+        place = {label: at for at, label in enumerate(self.categories)}
+        table = np.zeros((len(groups), len(place)))
+        for row, (name, members) in enumerate(groups.items()):
+            for label in members:
+                if label not in place:
+                    raise InputError(f"{label!r} is not a category", f"group {name!r}", "use the estimate's categories")
+                table[row, place[label]] = 1.0
+        return tuple(groups), table @ self.values, table @ self.covariance @ table.T
+
+    def to_dict(self, level: float = 0.95, kind: Kind = "wilson") -> dict[str, object]:
+        """Plain data: categories, estimate, standard_error, interval, n, method, warnings, notes."""
+        return {
+            "categories": list(self.categories),
+            "estimate": self.values.tolist(),
+            "standard_error": self.standard_errors.tolist(),
+            "interval": self.intervals(level, kind).tolist(),
+            "n": self.n,
+            "method": self.method,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,159 @@
+"""Which categories share an inverse-frequency block, for a whole table of frequencies at once.
+
+All categories with fewer than 1 / at_most records are protected together; the others stay as they are or serve as
+partners. The protected ones are sorted by frequency and cut into runs, and each run takes the next partners, smallest
+first, if it needs some: as few as make a block possible, or one more. Of all ways to do so a dynamic programme takes
+the one with the fewest expected changes, the sum of m theta with the least theta of every block. Runs keep equal
+frequencies together, which is what makes blocks cheap: one theta must serve the largest frequency of a block and stay
+below the smallest. That no other partition is cheaper is not claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rropt.errors import InputError
+from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta, rough_theta
+from rropt.model.identification import at_risk, match_risks, paper_block_size
+
+BISECTIONS = 9
+"""Halvings in search of the smallest bound that a table allows."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One step of the paper's ladder: the bound 1 / (n - l), the block size that it needs, whether the table has it."""
+
+    at_most: Fraction
+    needed: int
+    available: int
+
+    @property
+    def stands(self) -> bool:
+        """Whether enough categories have at least as many records as the one to protect."""
+        return self.needed <= self.available
+
+
+def ladder(counts: Sequence[int], category: int, at_most: Fraction) -> tuple[Rung, ...]:
+    """The paper's search for a bound that can be kept: at_most itself, then 1 / (n* - 1), 1 / (n* - 2), ... with
+    n* = ceil(1 / at_most), up to the first for which K_1 categories with T_j >= T_c exist (section 2)."""
+    own = counts[category]
+    available = sum(1 for count in counts if count >= own)
+    rungs = []
+    bound, n = at_most, math.ceil(1 / at_most)
+    while True:
+        needed = paper_block_size(own, bound) if own * bound < 1 else 1
+        rungs.append(Rung(bound, needed, available))
+        n -= 1
+        if rungs[-1].stands or n < 1:
+            return tuple(rungs)
+        bound = Fraction(1, n)
+
+
+def smallest_bound(counts: Sequence[int], category: int) -> Fraction:
+    """The smallest bound on R_c that a block of partners with T_j >= T_c can keep: 1 / (the number of their records,
+    its own included). All of them together keep it with theta close to T_c, and fewer records cannot. Exact."""
+    return Fraction(1, sum(count for count in counts if count >= counts[category]))
+
+
+def choose_blocks(counts: Sequence[int], at_most: Fraction, categories: Sequence[int] | None = None) -> FrequencyBlocks:
+    """Blocks and thetas that keep R_c(a) <= at_most for all a and all `categories` (default: all with records).
+
+    Raises InputError where none were found, with the smallest bound that some do keep.
+    """
+    wanted = set(range(len(counts)) if categories is None else categories)
+    protected = [x for x in at_risk(counts, at_most) if x in wanted]
+    found = _partition(counts, at_most, protected)
+    if found is None:
+        raise InputError(*_why_not(counts, at_most, wanted))
+    blocks = [tuple(sorted(block)) for block in found]
+    inside = {x for block in blocks for x in block}
+    blocks += [(x,) for x in range(len(counts)) if x not in inside]
+    blocks.sort()
+    thetas = []
+    for block in blocks:
+        places = [place for place, x in enumerate(block) if x in wanted]
+        theta = least_theta([counts[x] for x in block], places, at_most) if len(block) > 1 else None
+        thetas.append(Fraction(0) if theta is None else theta.upper)
+    return FrequencyBlocks(tuple(counts), tuple(blocks), tuple(thetas))
+
+
+def attained_bound(blocks: FrequencyBlocks, categories: Sequence[int]) -> Fraction:
+    """The largest R_c(a) over `categories` and all a. Exact; where nothing moves it is 1 / T_c."""
+    worst = Fraction(0)
+    for c in categories:
+        if not blocks.counts[c]:
+            continue
+        column, up_to = blocks.column(c), 1
+        while True:
+            worst = max(worst, *match_risks(column, blocks.counts, c, up_to))
+            # R(a) <= 1 / a: sizes beyond 1 / worst add nothing.
+            if worst * up_to >= 1 or up_to > sum(blocks.counts):
+                break
+            up_to = min(2 * up_to, sum(blocks.counts) + 1)
+    return worst
+
+
+def _partition(counts: Sequence[int], at_most: Fraction, protected: Sequence[int]) -> list[list[int]] | None:
+    order = sorted(protected, key=lambda x: (counts[x], x))
+    inside = set(protected)
+    pool = sorted((x for x in range(len(counts)) if counts[x] and x not in inside), key=lambda x: (counts[x], x))
+    longest = 2 * math.ceil(1 / at_most)
+    # best[i][p]: the cheapest way to serve the first i with the first p partners: cost, and the way there.
+    best: list[dict[int, tuple[float, tuple[int, int] | None]]] = [{} for _ in range(len(order) + 1)]
+    best[0][0] = 0.0, None
+    for i in range(len(order)):
+        for p, (cost, _) in sorted(best[i].items()):
+            for length in range(1, min(longest, len(order) - i) + 1):
+                run = [counts[x] for x in order[i : i + length]]
+                for lent, price in _prices(run, [counts[x] for x in pool[p : p + longest]], at_most):
+                    reached = best[i + length].get(p + lent)
+                    if reached is None or cost + price < reached[0] - 1e-9:
+                        best[i + length][p + lent] = cost + price, (i, p)
+    if not best[-1]:
+        return None
+    i, p = len(order), min(best[-1], key=lambda used: (best[-1][used][0], used))
+    blocks = []
+    while (before := best[i][p][1]) is not None:
+        blocks.append(order[before[0] : i] + pool[before[1] : p])
+        i, p = before
+    return blocks
+
+
+def _prices(run: list[int], partners: list[int], at_most: Fraction) -> list[tuple[int, float]]:
+    """(how many partners, expected changes) of a run of protected frequencies with the fewest partners that do, and
+    with one more; empty where none do."""
+    found: list[tuple[int, float]] = []
+    values = tuple(sorted(set(run)))
+    for lent in range(len(partners) + 1):
+        theta = rough_theta(tuple(sorted(run + partners[:lent])), values, at_most)
+        if theta is not None:
+            found.append((lent, (len(run) + lent) * theta))
+        if found and (theta is None or found[0][0] < lent):
+            break
+    return found
+
+
+def _why_not(counts: Sequence[int], at_most: Fraction, wanted: set[int]) -> tuple[str, str, str]:
+    """The error with the smallest bound for which blocks were found, exactly as they attain it."""
+    low, high, kept = at_most, Fraction(1), None
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        protected = [x for x in at_risk(counts, middle) if x in wanted]
+        if _partition(counts, middle, protected) is None:
+            low = middle
+        else:
+            high, kept = middle, middle
+    # For the last bound that was tried the message has the exact risk that is attained.
+    if kept is None:
+        remedy = "merge categories: even a bound close to 1 is out of reach"
+    else:
+        attained = attained_bound(choose_blocks(counts, kept, sorted(wanted)), sorted(wanted))
+        remedy = (
+            f"the smallest bound that blocks of this table were found to keep is {attained} = {float(attained):.6g}"
+        )
+    what = f"no inverse-frequency blocks keep every risk at or below {float(at_most):.6g}"
+    return what, "identification risk", remedy

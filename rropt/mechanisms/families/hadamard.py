@@ -1,0 +1,181 @@
+"""Hadamard response: reports of log2 K bits, estimates by a fast transform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rropt.errors import InputError
+from rropt.exact import Interval, log_enclosure
+from rropt.io.arguments import checked
+from rropt.io.counts import number_array
+from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.columns import TwoValuedColumn
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.mechanisms.sampling.labels import codes_of, flat_codes
+from rropt.mechanisms.sampling.sources import secure_source
+from rropt.mechanisms.sets.families import declared_ratio
+from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
+from rropt.model.prior import Prior, category_labels
+from rropt.model.privacy import Level
+
+if TYPE_CHECKING:
+    from rropt.mechanisms.estimators.estimate import Estimate
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+MOST_COVARIED = 2048
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class HadamardResponse(RandomizedChannel):
+    """Report one of K = 2^b > k outputs: those where row x + 1 of the Hadamard matrix is +1 are gamma times as likely.
+
+    Row i of the K x K matrix is (-1)^(number of common bits of i and y); row 0, all +1, is left out. `categories` is k
+    or the k labels; declare `epsilon` or `gamma`. Best at a small epsilon; at a large one subset selection is better.
+    Source: Acharya, Sun and Zhang 2019 (the one-block version). Raises InputError.
+    """
+
+    labels: tuple[str, ...]
+    level: Level
+    ratio: Fraction
+
+    def __init__(self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None) -> None:
+        object.__setattr__(self, "labels", category_labels(categories, "categories"))
+        level, ratio = declared_ratio(epsilon, gamma)
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "ratio", ratio)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.labels
+
+    @property
+    def size(self) -> int:
+        """k, the number of categories."""
+        return len(self.labels)
+
+    @property
+    def width(self) -> int:
+        """K, the number of outputs: the smallest power of two above k."""
+        return 1 << self.size.bit_length()
+
+    @property
+    def tilt(self) -> Fraction:
+        """c = (gamma - 1) / (gamma + 1): P(y | x) = (1 + c H[x + 1, y]) / K."""
+        return (self.ratio - 1) / (self.ratio + 1)
+
+    def parity(self) -> Fraction | float:
+        return self.ratio
+
+    def epsilon(self) -> Interval:
+        return log_enclosure(self.ratio)
+
+    def to_mechanism(self) -> Mechanism:
+        """The explicit k x K matrix, outputs "0", "1", ...; refuses more than 2^22 cells."""
+        k, width = self.size, self.width
+        if k * width > LARGEST_MATRIX:
+            raise InputError(f"it would have {k * width:,} cells", "to_mechanism", "use the family itself")
+        low, high = self.ratio.denominator, self.ratio.numerator
+        columns = tuple(
+            TwoValuedColumn(low, high, sum(1 << x for x in range(k) if not ((x + 1) & y).bit_count() & 1))
+            for y in range(width)
+        )
+        return Mechanism(self.labels, tuple(map(str, range(width))), columns, ((low + high) * width // 2,))
+
+    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+        """Through the explicit matrix, so up to 2^22 cells. Raises InputError beyond."""
+        return self.to_mechanism().mutual_information(prior, units)
+
+    @cached_property
+    def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
+        """A uniform bit, and whether the output lies on the likelier half."""
+        low, high = self.ratio.denominator, self.ratio.numerator
+        return MechanismSampler([[1, 1]], [2]), MechanismSampler([[low, high]], [low + high])
+
+    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+        """Draw one output (0, ..., K - 1) for each input, exactly. `codes`: one axis."""
+        given = flat_codes(codes, self.size)
+        source = secure_source() if source is None else source
+        bits, sides = self._samplers
+        likely = sides.sample(np.zeros(len(given), dtype=np.uint8), source).astype(np.int64)
+        drawn = np.zeros(len(given), dtype=np.int64)
+        for at in range(self.width.bit_length() - 1):
+            drawn |= bits.sample(np.zeros(len(given), dtype=np.uint8), source).astype(np.int64) << at
+        rows = given + 1
+        # Half of the outputs lie on each side of a row; flipping the row's lowest bit leads from one to the other.
+        wrong = _odd(rows & drawn) == likely
+        drawn ^= np.where(wrong, rows & -rows, 0)
+        return drawn.astype(np.min_scalar_type(self.width - 1))
+
+    def randomize(self, labels: Any, source: Source | None = None) -> np.ndarray:
+        """As `sample`, from labels to outputs."""
+        return self.sample(codes_of(labels, self.labels), source)
+
+    @property
+    def squares(self) -> tuple[float, float]:
+        """(mean, slope): n times the variance of category x at pi is mean + slope pi_x - pi_x^2."""
+        return float(1 / self.tilt**2), 0.0
+
+    def covariance(self, frequencies: FloatArray) -> FloatArray:
+        """n times the k x k covariance of the estimate at the true `frequencies`.
+
+        The estimate is the mean of H[x + 1, y] / c; E H[i, y] H[j, y] for i != j is c pi of row i xor j.
+        """
+        frequencies = number_array(frequencies, "frequencies", self.labels)
+        if frequencies.shape != (self.size,):
+            raise InputError(f"their shape is {frequencies.shape}", "frequencies", f"give {self.size} numbers")
+        padded = np.zeros(self.width)
+        padded[1 : self.size + 1] = frequencies
+        rows = np.arange(1, self.size + 1)
+        c = float(self.tilt)
+        table = padded[rows[:, None] ^ rows] / c
+        np.fill_diagonal(table, 1 / c**2)
+        return np.asarray(table - np.outer(frequencies, frequencies))
+
+    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+        """The frequencies from the counts of the K outputs; "unbiased", "projected" or "clipped".
+
+        The unbiased estimates need not sum to one. The whole covariance is kept for up to 2048 categories. Raises
+        InputError.
+        """
+        from rropt.mechanisms.estimators.estimate import Estimate
+        from rropt.mechanisms.estimators.families import checked_method, ended
+        from rropt.mechanisms.estimators.recover import checked_counts
+        from rropt.mechanisms.estimators.simplex import projected
+
+        checked_method(method, prior)
+        observed = checked_counts(counts, tuple(map(str, range(self.width))))
+        n, c = int(observed.sum()), float(self.tilt)
+        values = walsh_hadamard(observed)[1 : self.size + 1] / (n * c)
+        variances = (1 / c**2 - values**2) / (n - 1)
+        moments = np.tile(self.squares, (self.size, 1))
+        covariance = None
+        if self.size <= MOST_COVARIED:
+            covariance = self.covariance(projected(values)) / n
+        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance))
+
+
+def _odd(numbers: np.ndarray) -> np.ndarray:
+    """Whether each of these non-negative integers has an odd number of bits set: halves are folded onto each other."""
+    found = numbers.copy()
+    for shift in (32, 16, 8, 4, 2, 1):
+        found ^= found >> shift
+    return np.asarray(found & 1)
+
+
+def walsh_hadamard(values: FloatArray) -> FloatArray:
+    """The product of the 2^b x 2^b Hadamard matrix with 2^b numbers, in b 2^b steps."""
+    found = np.array(values, dtype=np.float64)
+    half = 1
+    while half < len(found):
+        pairs = found.reshape(-1, 2, half)
+        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
+        half *= 2
+    return found

@@ -1,0 +1,241 @@
+"""Local hashing with an exactly pairwise independent family: short reports however many categories there are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rropt.errors import InputError
+from rropt.exact import Interval, log_enclosure
+from rropt.io.arguments import checked
+from rropt.io.frames import array_of
+from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.mechanisms.sampling.labels import codes_of, flat_codes
+from rropt.mechanisms.sampling.sources import secure_source
+from rropt.mechanisms.sets.families import declared_ratio
+from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
+from rropt.model.prior import Prior, category_labels
+from rropt.model.privacy import Level
+
+if TYPE_CHECKING:
+    from rropt.mechanisms.estimators.estimate import Estimate
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+MOST_COVARIED = 1 << 26
+"""Up to this many terms, k^2 g^2, the whole covariance of an estimate is computed."""
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class LocalHashing(RandomizedChannel):
+    """Report a random hash function and the randomised hash of the answer, g values at ratio gamma.
+
+    A category is the point x of GF(g)^d whose coordinates are the digits of its number; a report is a vector a of
+    GF(g)^d, uniform, and a residue r, which is a.x with probability gamma / (gamma + g - 1), else one of the other
+    residues. The set reported is the hyperplane a.z = r. Two different points differ by a.(x - z), which is
+    exactly uniform: so P(z in the set | x) = 1/g for every z != x, with no hash function taken for random.
+    `categories` is k or the k labels; declare `epsilon` or `gamma`; `buckets`, a prime, is by default the one nearest
+    to the best, gamma + 1. Reports are d + 1 small integers. Source: Wang et al. 2017 (optimised local hashing), with
+    the affine family. Raises InputError.
+    """
+
+    labels: tuple[str, ...]
+    level: Level
+    ratio: Fraction
+    buckets: int
+    digits: int = field(compare=False)
+
+    def __init__(
+        self,
+        categories: int | Sequence[object],
+        epsilon: object = None,
+        gamma: object = None,
+        buckets: int | None = None,
+    ) -> None:
+        labels = category_labels(categories, "categories")
+        level, ratio = declared_ratio(epsilon, gamma)
+        g = _best_prime(ratio) if buckets is None else buckets
+        if not isinstance(g, int) or isinstance(g, bool) or not 2 <= g <= 1 << 15 or not _prime(g):
+            raise InputError(f"buckets is {buckets!r}", "LocalHashing", "give a prime number below 32,768")
+        digits = 1
+        while g**digits < len(labels):
+            digits += 1
+        for name, value in (("labels", labels), ("level", level), ("ratio", ratio), ("buckets", g), ("digits", digits)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.labels
+
+    @property
+    def size(self) -> int:
+        """k, the number of categories."""
+        return len(self.labels)
+
+    @property
+    def own(self) -> Fraction:
+        """The probability of the true residue."""
+        return self.ratio / (self.ratio + self.buckets - 1)
+
+    def parity(self) -> Fraction | float:
+        return self.ratio
+
+    def epsilon(self) -> Interval:
+        return log_enclosure(self.ratio)
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """k x d digits of the categories' numbers, base g, the lowest first."""
+        numbers = np.arange(self.size)
+        return np.stack([numbers // self.buckets**at % self.buckets for at in range(self.digits)], axis=1)
+
+    def to_mechanism(self) -> Mechanism:
+        """The explicit matrix of g^(d+1) outputs "a1,...,ad:r"; refuses more than 2^22 cells."""
+        g, d = self.buckets, self.digits
+        if g ** (d + 1) * self.size > LARGEST_MATRIX:
+            raise InputError(
+                f"it would have {g ** (d + 1):,} columns of {self.size}", "to_mechanism", "use the family itself"
+            )
+        functions = np.stack([np.arange(g**d) // g**at % g for at in range(d)], axis=1)
+        hashes = self.points @ functions.T % g
+        high, low = self.own / g**d, self.own / self.ratio / g**d
+        rows = [[high if h == r else low for h in row for r in range(g)] for row in hashes.tolist()]
+        names = [f"{','.join(map(str, a))}:{r}" for a in functions.tolist() for r in range(g)]
+        return Mechanism.from_rationals(rows, self.labels, names)
+
+    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+        """Through the explicit matrix, so for few categories only. Raises InputError beyond."""
+        return self.to_mechanism().mutual_information(prior, units)
+
+    @cached_property
+    def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
+        """A uniform residue, and how far the reported residue is from the true one."""
+        g, ratio = self.buckets, self.ratio
+        away = [ratio.numerator] + [ratio.denominator] * (g - 1)
+        return MechanismSampler([[1] * g], [g]), MechanismSampler([away], [sum(away)])
+
+    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+        """Draw one report for each input, exactly: n x (d + 1) integers, a_1, ..., a_d and r. `codes`: one axis."""
+        given = flat_codes(codes, self.size)
+        source = secure_source() if source is None else source
+        uniform, away = self._samplers
+        zeros = np.zeros((len(given), self.digits), dtype=np.uint8)
+        functions = uniform.sample(zeros, source).astype(np.int64)
+        hashes = (functions * self.points[given]).sum(axis=1)
+        shift = away.sample(zeros[:, 0], source).astype(np.int64)
+        found = np.column_stack([functions, (hashes + shift) % self.buckets])
+        return found.astype(np.min_scalar_type(self.buckets - 1))
+
+    def randomize(self, labels: Any, source: Source | None = None) -> np.ndarray:
+        """As `sample`, from labels to reports."""
+        return self.sample(codes_of(labels, self.labels), source)
+
+    @property
+    def squares(self) -> tuple[float, float]:
+        """(mean, slope): n times the variance of category x at pi is mean + slope pi_x - pi_x^2. The term of one report
+        has two values, and the share of sets that contain x is 1/g + (p - 1/g) pi_x."""
+        scale = float(self.own) - 1 / self.buckets
+        return 1 / self.buckets * (1 - 1 / self.buckets) / scale**2, (1 - 2 / self.buckets) / scale
+
+    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+        """The frequencies from reports (n x (d + 1)): (share of sets that contain x - 1/g) / (p - 1/g).
+
+        `method` is "unbiased", "projected" or "clipped". The unbiased estimates need not sum to one. Errors are those
+        seen in the reports; the whole covariance is kept where k^2 g^2 <= 2^26. Raises InputError.
+        """
+        from rropt.mechanisms.estimators.estimate import Estimate
+        from rropt.mechanisms.estimators.families import checked_method, ended
+
+        checked_method(method, prior)
+        reports = self._check(counts).astype(np.int64)
+        n = len(reports)
+        scale = float(self.own) - 1 / self.buckets
+        support, together = _Supports(self, reports).found()
+        share = support / n
+        values = (share - 1 / self.buckets) / scale
+        variances = share * (1 - share) / scale**2 / (n - 1)
+        covariance = None
+        if together is not None:
+            covariance = (together / n - np.outer(share, share)) / scale**2 / (n - 1)
+        mean, slope = self.squares
+        moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
+        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance))
+
+    def _check(self, reports: Any) -> np.ndarray:
+        rows = array_of(reports, "reports")
+        if rows.ndim != 2 or rows.shape[1] != self.digits + 1 or rows.dtype.kind not in "iu":
+            raise InputError(
+                f"shape {rows.shape} and type {rows.dtype}", "reports", f"give n x {self.digits + 1} integers"
+            )
+        if len(rows) < 2:
+            raise InputError(f"they are {len(rows)}", "reports", "errors need two answers or more")
+        if rows.min() < 0 or rows.max() >= self.buckets:
+            raise InputError("a number is not a residue", "reports", f"they are 0 to {self.buckets - 1}")
+        return rows
+
+
+class _Supports:
+    """How many reported hyperplanes contain each category, and each two, by Fourier transforms over GF(g)^d.
+
+    [a.x = r] is the mean over t of w^(t (a.x - r)), w a root of unity. So with G_s(y) = sum over reports of
+    w^(a.y - s r), one transform for each s, the first is (1/g) sum_t G_t(t x), and the number that contain both x and z
+    is (1/g^2) sum_tu G_(t+u)(t x + u z). Whole numbers, rounded from doubles.
+    """
+
+    def __init__(self, family: LocalHashing, reports: np.ndarray) -> None:
+        self.family, self.reports = family, reports
+        self.places = family.buckets ** np.arange(family.digits)
+
+    def found(self) -> tuple[FloatArray, FloatArray | None]:
+        """(k numbers, k x k numbers or None where these would be too many)."""
+        g, points = self.family.buckets, self.family.points
+        k = len(points)
+        support = np.zeros(k)
+        together = np.zeros((k, k)) if (k * g) ** 2 <= MOST_COVARIED else None
+        for s in range(g):
+            table = self._transform(s)
+            support += table[points * s % g @ self.places].real
+            if together is None:
+                continue
+            for t in range(g):
+                # The digits of t x + u z in base g, place by place, so that no k x k x d table is made.
+                u = (s - t) % g
+                index = np.zeros((k, k), dtype=np.int64)
+                for digit, place in zip(points.T, self.places, strict=True):
+                    index += (digit[:, None] * t + digit * u) % g * place
+                together += table[index].real
+        return np.rint(support / g), None if together is None else np.rint(together / g**2)
+
+    def _transform(self, s: int) -> np.ndarray:
+        """G_s at all g^d points, numbered by their digits."""
+        g, d = self.family.buckets, self.family.digits
+        angle = -2 * np.pi / g * (self.reports[:, -1] * s % g)
+        at = self.reports[:, :-1] @ self.places
+        sums = np.bincount(at, np.cos(angle), g**d) + 1j * np.bincount(at, np.sin(angle), g**d)
+        # The first digit has the lowest place, so it is the last axis; the transform treats all axes alike.
+        return np.asarray(np.fft.ifftn(sums.reshape((g,) * d), norm="forward")).ravel()
+
+
+def _prime(number: int) -> bool:
+    return number >= 2 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
+
+
+def _best_prime(ratio: Fraction) -> int:
+    """The prime g with the least variance of the estimate of a rare category, (1/g)(1 - 1/g) / (p - 1/g)^2."""
+
+    def variance(g: int) -> Fraction:
+        p, q = ratio / (ratio + g - 1), Fraction(1, g)
+        return q * (1 - q) / (p - q) ** 2
+
+    middle = min(math.floor(ratio) + 1, 1 << 14)
+    below = next((g for g in range(middle, 1, -1) if _prime(g)), 2)
+    above = next(g for g in range(max(middle + 1, 3), 2 * middle + 4) if _prime(g))
+    return min((below, above), key=variance)

@@ -1,0 +1,1 @@
+"""Priors, privacy levels, and sets of distributions."""

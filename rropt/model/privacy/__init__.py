@@ -1,0 +1,33 @@
+"""Privacy levels and criteria, and the parity that each demands."""
+
+from rropt.model.privacy.criterion import (
+    BayesFactor,
+    BetaFactor,
+    CanonicalSIP,
+    Criterion,
+    RhoToRho,
+    StrictInformationPrivacy,
+    criterion,
+)
+from rropt.model.privacy.curves import Curve, Expression, Monotone, Table, curve
+from rropt.model.privacy.level import LARGEST_EPSILON, SMALLEST_EPSILON, Level
+from rropt.model.privacy.precise_boundary import PreciseBoundary
+
+__all__ = [
+    "LARGEST_EPSILON",
+    "SMALLEST_EPSILON",
+    "BayesFactor",
+    "BetaFactor",
+    "CanonicalSIP",
+    "Criterion",
+    "Curve",
+    "Expression",
+    "Level",
+    "Monotone",
+    "PreciseBoundary",
+    "RhoToRho",
+    "StrictInformationPrivacy",
+    "Table",
+    "criterion",
+    "curve",
+]

@@ -1,0 +1,300 @@
+"""Privacy criteria in the language of prior and posterior probabilities, and the parity that each demands."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from rropt.errors import InputError
+from rropt.exact import Interval, declared_text, rational
+from rropt.io.arguments import checked
+from rropt.model.privacy.curves import Curve, Monotone, curve
+from rropt.model.privacy.infimum import smallest
+from rropt.model.privacy.level import Level
+from rropt.model.privacy.precise_boundary import PreciseBoundary
+
+LEVEL_DIGITS = 15
+"""A demanded parity that is known to an enclosure only is rounded down to so many decimals."""
+
+
+class Criterion(ABC):
+    """A bound on what an intruder learns: for every prior distribution, every set Q of inputs and every output.
+
+    Every criterion amounts to one number: a mechanism satisfies it exactly when its parity is at most the demanded one
+    (Chai and Nayak, Theorem 4.1). `kind` is its word in a problem file.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def parity(self) -> Interval:
+        """The demanded parity, enclosed; both ends infinite where nothing is demanded."""
+
+    @abstractmethod
+    def keys(self) -> dict[str, object]:
+        """Its keys in a problem file besides `kind`; numbers as Fraction."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One short phrase."""
+
+    @property
+    def declarable(self) -> bool:
+        """Whether a problem file can write it: not where it rests on a Python function."""
+        return not any(isinstance(value, Monotone) for value in vars(self).values())
+
+    @property
+    def level(self) -> Level:
+        """The demanded parity as a level: exact where it is known exactly, else rounded down, by less than 1e-15 plus
+        the width of `parity`. Raises InputError where nothing, or no information at all, is allowed."""
+        ends = self.parity
+        if math.isinf(ends.lower):
+            raise InputError("it does not restrict the parity", self.describe(), "leave it out, or lower the boundary")
+        gamma = ends.lower
+        if ends.lower != ends.upper:
+            gamma = Fraction(math.floor(ends.lower * 10**LEVEL_DIGITS), 10**LEVEL_DIGITS)
+        if gamma <= 1:
+            raise InputError(
+                "it allows no information at all: the demanded parity is one", self.describe(), "raise the boundary"
+            )
+        return Level(gamma=gamma)
+
+    @property
+    def precise(self) -> PreciseBoundary:
+        """The tightest precise boundary: all that a mechanism which satisfies the criterion guarantees. Errors as for
+        `level`."""
+        gamma = self.level.gamma
+        assert gamma is not None
+        return PreciseBoundary(gamma)
+
+
+def _share(value: object, where: str) -> Fraction:
+    number = rational(value, where)
+    if not 0 < number < 1:
+        raise InputError(f"it is {value}, not between 0 and 1", where, "it is a probability")
+    return number
+
+
+def _above_one(value: object, where: str) -> Fraction:
+    number = rational(value, where)
+    if number <= 1:
+        raise InputError(f"it is {value}, not above 1", where, "try 3")
+    return number
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class RhoToRho(Criterion):
+    """rho1-to-rho2 privacy: nothing less likely than `rho1` becomes more likely than `rho2`, nor the other way round.
+
+    0 < rho1 < rho2 < 1; demands parity rho2 (1 - rho1) / (rho1 (1 - rho2)), sufficient and necessary.
+    Source: Evfimievski, Gehrke and Srikant 2003; Chai and Nayak, Theorem 3.1 and after 4.1. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "rho_to_rho"
+
+    rho1: Fraction
+    rho2: Fraction
+
+    def __init__(self, rho1: object, rho2: object) -> None:
+        low, high = _share(rho1, "rho1"), _share(rho2, "rho2")
+        if low >= high:
+            raise InputError(f"rho1 = {rho1} is not below rho2 = {rho2}", "rho_to_rho", "swap them")
+        object.__setattr__(self, "rho1", low)
+        object.__setattr__(self, "rho2", high)
+
+    @classmethod
+    def guaranteed(cls, gamma: object, rho1: object = None, rho2: object = None) -> RhoToRho:
+        """The strongest one with this rho1 (or this rho2) that parity `gamma` > 1 guarantees. Raises InputError."""
+        boundary = PreciseBoundary(_above_one(gamma, "gamma"))
+        if (rho1 is None) == (rho2 is None):
+            raise InputError("give either rho1 or rho2", "rho_to_rho")
+        if rho1 is not None:
+            return cls(rho1, boundary.upper(_share(rho1, "rho1")))
+        return cls(boundary.lower(_share(rho2, "rho2")), rho2)
+
+    @property
+    def parity(self) -> Interval:
+        return Interval.point(self.rho2 * (1 - self.rho1) / (self.rho1 * (1 - self.rho2)))
+
+    def keys(self) -> dict[str, object]:
+        return {"rho1": self.rho1, "rho2": self.rho2}
+
+    def describe(self) -> str:
+        return f"{declared_text(self.rho1)}-to-{declared_text(self.rho2)} privacy"
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class BetaFactor(Criterion):
+    """beta-factor privacy: no probability grows or shrinks by more than the factor `beta` > 1; demands parity beta.
+
+    Source: Nayak, Adeshiyan and Zhang 2015; Chai and Nayak, Theorem 3.2. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "beta_factor"
+
+    beta: Fraction
+
+    def __init__(self, beta: object) -> None:
+        object.__setattr__(self, "beta", _above_one(beta, "beta"))
+
+    @classmethod
+    def guaranteed(cls, gamma: object) -> BetaFactor:
+        """The strongest one that parity `gamma` > 1 guarantees. Raises InputError."""
+        return cls(_above_one(gamma, "gamma"))
+
+    @property
+    def parity(self) -> Interval:
+        return Interval.point(self.beta)
+
+    def keys(self) -> dict[str, object]:
+        return {"beta": self.beta}
+
+    def describe(self) -> str:
+        return f"beta-factor privacy at {declared_text(self.beta)}"
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class BayesFactor(Criterion):
+    """Every Bayes factor (posterior odds over prior odds) is in [1 / gamma, gamma], `gamma` > 1; demands parity gamma.
+
+    Kass and Raftery call a factor of 20 strong evidence. Source: Chai and Nayak, (4.10). Raises InputError.
+    """
+
+    kind: ClassVar[str] = "bayes_factor"
+
+    gamma: Fraction
+
+    def __init__(self, gamma: object) -> None:
+        object.__setattr__(self, "gamma", _above_one(gamma, "gamma"))
+
+    @classmethod
+    def guaranteed(cls, gamma: object) -> BayesFactor:
+        """The strongest one that parity `gamma` > 1 guarantees. Raises InputError."""
+        return cls(gamma)
+
+    @property
+    def parity(self) -> Interval:
+        return Interval.point(self.gamma)
+
+    def keys(self) -> dict[str, object]:
+        return {"gamma": self.gamma}
+
+    def describe(self) -> str:
+        return f"Bayes factors up to {declared_text(self.gamma)}"
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class CanonicalSIP(Criterion):
+    """h-CSIP: no probability p grows beyond h(p), hence none shrinks below 1 - h(1 - p); demands parity B(h).
+
+    `upper` is h: a `Curve`, the text of an expression in p, or {"steps": ...}, {"points": ...}; h(p) >= p.
+    Source: Chai and Nayak, Definition 4.3, Theorem 4.1. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "csip"
+
+    upper: Curve
+
+    def __init__(self, upper: object) -> None:
+        object.__setattr__(self, "upper", curve(upper, "upper boundary"))
+        _ = self.parity  # a boundary below p is refused where it is declared
+
+    @classmethod
+    def guaranteed(cls, gamma: object) -> CanonicalSIP:
+        """The strongest one that parity `gamma` > 1 guarantees: the precise boundary. Raises InputError."""
+        value = _above_one(gamma, "gamma")
+        return cls(f"({value}) * p / (1 + ({value} - 1) * p)")
+
+    @cached_property
+    def _demand(self) -> Interval:
+        return self.upper.demand()
+
+    @property
+    def parity(self) -> Interval:
+        return self._demand
+
+    def keys(self) -> dict[str, object]:
+        return {"upper": self.upper.declaration()}
+
+    def describe(self) -> str:
+        return "canonical strict information privacy"
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class StrictInformationPrivacy(Criterion):
+    """(h_l, h_u)-SIP: a prior probability p leads to a posterior one in [h_l(p), h_u(p)].
+
+    `lower` is h_l(p) <= p, `upper` is h_u(p) >= p, each declared as in `CanonicalSIP`; one may be left out. Demands the
+    smaller of B(h_u) and B(1 - h_l(1 - p)), since "not Q" is a property too.
+    Source: Chai and Nayak, Definition 3.6, Lemma 4.1. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "sip"
+
+    lower: Curve | None
+    upper: Curve | None
+
+    def __init__(self, lower: object = None, upper: object = None) -> None:
+        if lower is None and upper is None:
+            raise InputError("it has no boundary", "sip", "give lower, upper, or both")
+        object.__setattr__(self, "lower", None if lower is None else curve(lower, "lower boundary"))
+        object.__setattr__(self, "upper", None if upper is None else curve(upper, "upper boundary"))
+        _ = self.parity
+
+    @cached_property
+    def _demand(self) -> Interval:
+        upward = [self.upper.demand()] if self.upper is not None else []
+        return smallest(upward + ([self.lower.reflected().demand()] if self.lower is not None else []))
+
+    @property
+    def parity(self) -> Interval:
+        return self._demand
+
+    def keys(self) -> dict[str, object]:
+        both = {"lower": self.lower, "upper": self.upper}
+        return {word: one.declaration() for word, one in both.items() if one is not None}
+
+    def describe(self) -> str:
+        return "strict information privacy"
+
+
+KINDS: dict[str, tuple[Callable[..., Criterion], tuple[str, ...], tuple[str, ...]]] = {
+    RhoToRho.kind: (RhoToRho, ("rho1", "rho2"), ()),
+    BetaFactor.kind: (BetaFactor, ("beta",), ()),
+    BayesFactor.kind: (BayesFactor, ("gamma",), ()),
+    CanonicalSIP.kind: (CanonicalSIP, ("upper",), ()),
+    StrictInformationPrivacy.kind: (StrictInformationPrivacy, (), ("lower", "upper")),
+}
+"""Word: its class, the keys that it needs, and those that it takes besides."""
+
+
+def criterion(declared: object, where: str = "criterion") -> Criterion:
+    """A criterion from what a problem file declares (a table with `kind` and its keys), or a Criterion itself.
+
+    Raises InputError.
+    """
+    if isinstance(declared, Criterion):
+        return declared
+    if not isinstance(declared, Mapping) or not isinstance(declared.get("kind"), str):
+        raise InputError("it is not a table with a kind", where, 'as { kind = "rho_to_rho", rho1 = 0.1, rho2 = 0.5 }')
+    keys: dict[str, Any] = {key: value for key, value in declared.items() if key != "kind"}
+    kind = declared["kind"]
+    if kind not in KINDS:
+        raise InputError(f"{kind!r} is not a kind of criterion", where, f"use one of: {', '.join(KINDS)}")
+    make, needed, optional = KINDS[kind]
+    if unknown := set(keys) - {*needed, *optional}:
+        raise InputError(f"unknown key {min(unknown)!r}", where, f"{kind} takes: {', '.join((*needed, *optional))}")
+    if missing := set(needed) - set(keys):
+        raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
+    return make(**keys)

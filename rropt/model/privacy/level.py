@@ -1,0 +1,75 @@
+"""Privacy levels and the parity that each demands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from rropt.errors import InputError
+from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
+
+SMALLEST_EPSILON = Fraction(1, 10**30)
+"""Levels below this are refused: the working precision cannot separate their parity from one."""
+LARGEST_EPSILON = 20
+"""Levels above this are refused, as the certificate format does; they give practically no privacy."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A privacy level: the parity gamma = exp(epsilon), declared by exactly one of `epsilon`, `gamma`.
+
+    `epsilon` > 0 in nats; `gamma` > 1. Numbers as in `exact.rational`. Raises InputError.
+    """
+
+    epsilon: Fraction | None = None
+    gamma: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.gamma is None):
+            raise InputError("give either epsilon or gamma", "privacy level", "for example epsilon=1.0")
+        if self.epsilon is not None:
+            value = rational(self.epsilon, "epsilon")
+            if value <= 0:
+                raise InputError(f"it is {self.epsilon}, not above 0", "epsilon", "try 1.0")
+            if value < SMALLEST_EPSILON:
+                raise InputError("it is below 1e-30", "epsilon", "give more")
+            if value > LARGEST_EPSILON:
+                raise InputError(f"it is {self.epsilon}, above {LARGEST_EPSILON}", "epsilon", "give less")
+            object.__setattr__(self, "epsilon", value)
+        else:
+            value = rational(self.gamma, "gamma")
+            if value <= 1:
+                raise InputError(f"it is {self.gamma}, not above 1", "gamma", "gamma = exp(epsilon); try 3")
+            if value - 1 < SMALLEST_EPSILON:
+                raise InputError("it is less than 1e-30 above 1", "gamma", "give more")
+            if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:
+                raise InputError(f"it is {self.gamma}, above exp({LARGEST_EPSILON})", "gamma", "give less")
+            object.__setattr__(self, "gamma", value)
+
+    @cached_property
+    def ratio(self) -> Interval:
+        """gamma, enclosed; a mechanism is held to its lower end, a bound to its upper end."""
+        if self.gamma is not None:
+            return Interval.point(self.gamma)
+        assert self.epsilon is not None  # __post_init__ leaves exactly one
+        return exp_enclosure(self.epsilon)
+
+    @cached_property
+    def log_ratio(self) -> Interval:
+        """epsilon, enclosed."""
+        if self.epsilon is not None:
+            return Interval.point(self.epsilon)
+        assert self.gamma is not None
+        return log_enclosure(self.gamma)
+
+    def __lt__(self, other: Level) -> bool:
+        # exp of a non-zero rational is irrational, hence never a declared gamma: enclosures of levels declared in
+        # different ways meet only within the working precision, and are then taken as equal.
+        return self.ratio.upper < other.ratio.lower
+
+    def __str__(self) -> str:
+        if self.epsilon is not None:
+            return f"epsilon {declared_text(self.epsilon)}"
+        assert self.gamma is not None
+        return f"gamma {declared_text(self.gamma)}"

@@ -1,0 +1,89 @@
+"""Mixtures of permutations with bounds on their weights, which linear rows on the matrix alone cannot express."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.program.assignments import Places, best_outside
+from rropt.program.extras import Extra
+
+
+@dataclass(frozen=True)
+class Mixture(Extra):
+    """Q = sum_j w_j P_j over the permutations `listed` (outputs' places; None: all n!), w >= 0 with sum one.
+
+    `bounds` are (permutation, low, high) of weights; `max_terms` how many weights may be positive, None for any number.
+    """
+
+    name: ClassVar[str] = "weights of permutations"
+
+    size: int
+    listed: tuple[Places, ...] | None
+    bounds: tuple[tuple[Places, Fraction, Fraction], ...]
+    max_terms: int | None
+
+    def excess(self, mechanism: Mechanism) -> Fraction:
+        """0: the rows say what a matrix must satisfy; the weights are verified by `breach`."""
+        return Fraction(0)
+
+    def payload(self) -> dict[str, object]:
+        """Nothing: the certificate format states the rows alone."""
+        return {}
+
+    def limits(self, places: Places) -> tuple[Fraction, Fraction]:
+        """(low, high) of a permutation's weight."""
+        return next(((low, high) for name, low, high in self.bounds if name == places), (Fraction(0), Fraction(1)))
+
+    def most(self, scores: Sequence[Sequence[int]]) -> Fraction | None:
+        """The largest sum of scores[x][y] Q[x, y] over all these mixtures, exact, `max_terms` left aside; None where
+        the bounds leave none.
+
+        With the lower bounds taken, the rest of the weight goes to the best permutations as far as their upper
+        bounds allow: those with bounds, and the best of all others, which may take everything.
+        """
+        named = {name: sum(scores[x][y] for x, y in enumerate(name)) for name, *_ in self.bounds}
+        other: int | None
+        if self.listed is None:
+            best = best_outside(scores, named.keys())
+            other = None if best is None else best[0]
+        else:
+            sums = [sum(scores[x][y] for x, y in enumerate(one)) for one in self.listed if one not in named]
+            other = max(sums, default=None)
+        total, left = Fraction(0), Fraction(1)
+        room = [] if other is None else [(other, Fraction(1))]
+        for name, low, high in self.bounds:
+            total += low * named[name]
+            left -= low
+            room.append((named[name], high - low))
+        for score, most in sorted(room, reverse=True):
+            taken = min(most, left)
+            total += taken * score
+            left -= taken
+        return None if left else total
+
+    def breach(self, weights: Mapping[Places, Fraction]) -> str:
+        """The condition that exact weights violate, as one clause; "" where they satisfy all."""
+        if sum(weights.values(), Fraction(0)) != 1 or min(weights.values()) <= 0:
+            return "weights do not sum to one"
+        if self.listed is not None and not weights.keys() <= set(self.listed):
+            return "a permutation is not listed"
+        if self.max_terms is not None and len(weights) > self.max_terms:
+            return "too many permutations"
+        kept = all(low <= weights.get(name, 0) <= high for name, low, high in self.bounds)
+        return "" if kept else "a weight is out of its bounds"
+
+
+def mixed(weights: Mapping[Places, Fraction], inputs: tuple[str, ...]) -> Mechanism:
+    """The exact mechanism sum_j w_j P_j on the labels `inputs`, for weights that sum to one."""
+    denominator = math.lcm(*(weight.denominator for weight in weights.values()))
+    table = [[0] * len(inputs) for _ in inputs]
+    for places, weight in weights.items():
+        for x, y in enumerate(places):
+            table[y][x] += weight.numerator * (denominator // weight.denominator)
+    return Mechanism(inputs, inputs, tuple(DenseColumn(tuple(column)) for column in table), (denominator,))

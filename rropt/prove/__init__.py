@@ -1,0 +1,1 @@
+"""Directed numbers, trees, certificates, and proof files of the verified core: the means to write proofs."""

@@ -1,0 +1,157 @@
+"""Certificates: claim and proof as plain data, JSON in and out.
+
+Written from docs/certificate-format.md. Nothing here is trusted: the checker derives every number again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from rropt.errors import InputError
+from rropt.exact import Interval, rational_text
+from rropt.io.arguments import checked
+from rropt.io.files import read_text, write_whole
+from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
+from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
+from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.programs import Program
+from rropt.prove.assumptions import assumptions, version
+from rropt.prove.problem_digest import differences
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The `proof` object of a certificate, the bound that it yields (in the sense of the problem; None for
+    farkas), and the version of the format that it needs."""
+
+    payload: dict[str, object] = field(repr=False)
+    bound: Fraction | None
+    version: int = 1
+
+
+@checked
+@dataclass(frozen=True)
+class Certificate:
+    """One certificate as the object of the format, ready to be written.
+
+    Make one with `of_optimum` or `of_infeasibility`, or read a file with `load`.
+    """
+
+    document: dict[str, Any]
+
+    @classmethod
+    def of_optimum(cls, program: Program, mechanism: Mechanism, value: Interval, proof: Proof) -> Certificate:
+        """`mechanism` attains `value` (in nats where it is an information) and `proof` bounds every other."""
+        assert proof.bound is not None
+        return cls(
+            _document(
+                program,
+                proof,
+                _witness(program, mechanism),
+                {"lower": rational_text(value.lower), "upper": rational_text(value.upper)},
+                rational_text(proof.bound),
+            )
+        )
+
+    @classmethod
+    def of_infeasibility(cls, program: Program, proof: Proof) -> Certificate:
+        """No mechanism satisfies `program`."""
+        return cls(_document(program, proof, None, None, None))
+
+    def differences(self, program: Program) -> list[str]:
+        """Where the problem that the certificate states is not `program`, by path; [] where it is. Programs are
+        compared as wholes, in canonical form; a Bayes gain may be stated as the linear programme that it comes to."""
+        stated = self.document["problem"]
+        if not isinstance(stated, dict):
+            return ["problem: not an object"]
+        found = [differences(one.payload(), stated) for one in (program, program.linearised())]
+        return [] if [] in found else found[0]
+
+    def to_json(self) -> str:
+        """The file's text."""
+        return json.dumps(self.document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the certificate, whole or not at all; returns the path. Raises InputError."""
+        return write_whole(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Certificate:
+        """Read a certificate without checking it (`rropt.check` does). Raises InputError."""
+        return cls.parse(read_text(path, "certificate"), str(path))
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> Certificate:
+        """A certificate from its text, which was read from `where`; as `load` otherwise."""
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"this is not JSON ({error})", where, "give a certificate file") from None
+        if not isinstance(document, dict) or document.get("format") != "rropt-certificate":
+            raise InputError("this is not a certificate", where, "give a file that rropt solve wrote")
+        return cls(document)
+
+    def mechanism(self, where: str = "certificate") -> Mechanism | None:
+        """The witness of section 5 in every form that it may have, or None where the problem is infeasible. Raises
+        InputError that names the file `where`."""
+        try:
+            content, inputs = (
+                self.document["mechanism"],
+                names_of(self.document["problem"]["inputs"], f"{where}: inputs"),
+            )
+            if content is None:
+                return None
+            # `membership` proves that the columns are in their cone, and is not a part of the matrix.
+            table = {key: value for key, value in content.items() if key != "membership"}
+            form = "off_diagonal" if "off_diagonal" in table else "columns"
+            check_keys(table, {"denominators", "outputs", form}, f"{where}: mechanism")
+        except (KeyError, TypeError, AttributeError):
+            raise InputError("its mechanism cannot be read", where, "check it with: rropt check") from None
+        at = f"{where}: mechanism"
+        outputs = names_of(table["outputs"], f"{at}: outputs")
+        denominators = naturals_of(table["denominators"], f"{at}: denominators")
+        if form == "columns":
+            columns = columns_of(table["columns"], len(inputs), f"{at}: columns")
+            return mechanism_of_columns(inputs, outputs, columns, denominators, at)
+        if outputs != inputs:
+            raise InputError("its outputs are not the inputs", at, "check it with: rropt check")
+        return off_diagonal_from_file(inputs, naturals_of(table["off_diagonal"], f"{at}: off_diagonal"), denominators)
+
+
+def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
+    """The `mechanism` object: with the numbers that prove membership where the cone asks for them."""
+    if program.extra(OffDiagonalForm) is not None:
+        assert isinstance(mechanism, OffDiagonalMechanism)
+        return mechanism.off_diagonal_payload()
+    payload = mechanism.payload()
+    if isinstance(program.cone, ConfidenceCone):
+        columns = (program.cone.membership(mechanism.column(y)) for y in range(len(mechanism.outputs)))
+        payload["membership"] = [[[rational_text(nu), rational_text(mu)] for nu, mu in own] for own in columns]
+    return payload
+
+
+def _document(
+    program: Program,
+    proof: Proof,
+    mechanism: dict[str, object] | None,
+    value: dict[str, str] | None,
+    bound: str | None,
+) -> dict[str, Any]:
+    names = assumptions(program, proof.payload)
+    return {
+        "format": "rropt-certificate",
+        "version": max(proof.version, program.format_version, version(names)),
+        "problem": program.payload(),
+        "mechanism": mechanism,
+        "value": value,
+        "bound": bound,
+        "proof": proof.payload,
+        "assumptions": list(names),
+    }

@@ -1,0 +1,87 @@
+"""The gap between value and bound, and the gap that is allowed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rropt.exact import Interval
+from rropt.program.cones import CompleteCone, GraphCone, base_cone, ratio_edges
+from rropt.program.design_utilities import InverseDeterminant, InverseTrace
+from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy, Sense
+
+GRAIN = Fraction(1, 1 << 40)
+"""The loss that rounding may cause, as a share of the utility's range: entries are whole multiples of 2^-53, and a
+mechanism that is moved toward slack loses some thousands of these."""
+
+
+def gap_of(sense: Sense, attained: Interval | None, limit: Fraction | None) -> Fraction | None:
+    """The distance of the bound and the certain value; None unless both are known."""
+    if attained is None or limit is None:
+        return None
+    return limit - attained.lower if sense == "maximize" else attained.upper - limit
+
+
+def relative(gap: Fraction, limit: Fraction) -> Fraction | None:
+    """A gap as a share of |bound|: 0 where there is no gap, None where the bound is 0 and there is one."""
+    if not gap:
+        return Fraction(0)
+    return gap / abs(limit) if limit else None
+
+
+def allowed(limit: Fraction, gap: Fraction, absolute: Fraction) -> Fraction:
+    """The gap that is allowed: `gap` times |bound|, or `absolute` where that is more."""
+    return max(gap * abs(limit), absolute)
+
+
+def grain(program: Program, gap: Fraction | float) -> Fraction:
+    """The loss that rounding may cause, in the utility's unit: GRAIN times the range of the utility. Nothing
+    for an information where the wanted relative `gap` is below GRAIN.
+
+    Losses and gains are counted from anywhere, and so is the logarithm of a determinant: their optimum may be 0 while
+    rounding costs something. The same holds for an information that further constraints forbid: the range is that under
+    privacy alone. Variances are counted from a zero of their own: 0 for them.
+    """
+    if isinstance(program.utility, (Information, ChiSquare)) and gap < GRAIN:
+        return Fraction(0)
+    return GRAIN * _spread(program)
+
+
+def _spread(program: Program) -> Fraction:
+    """The largest value of the utility less its smallest, over all matrices; for a determinant the number of its
+    rows, for a difference of variances what is subtracted."""
+    utility = program.utility
+    if isinstance(utility, Linear):
+        cells: list[list[Fraction]] = [[] for _ in range(program.size)]
+        for x, _, value in utility.cost:
+            cells[x].append(value)
+        width = None if program.outputs is None else len(program.outputs)
+        return sum((_range(row, len(row) == width) for row in cells), Fraction(0))
+    if isinstance(utility, BayesGain):
+        return sum((_range(list(column), True) for column in zip(*utility.scores(), strict=True)), Fraction(0))
+    if isinstance(utility, RowEntropy):
+        return Fraction(len(program.outputs or program.inputs).bit_length())
+    if isinstance(utility, InverseDeterminant):
+        return Fraction(program.size)
+    if isinstance(utility, (Information, ChiSquare)) and program.sense == "maximize":
+        return _mix_truth(program)
+    return utility.offset if isinstance(utility, InverseTrace) else Fraction(0)
+
+
+def _mix_truth(program: Program) -> Fraction:
+    """About what an information can be at most where nothing but the ratios of a cone bounds it: the variance of which
+    input it is, times a square of the logarithm of a ratio of two inputs. One where there is
+    one input. 0 for other cones."""
+    spread, base = sum((p * (1 - p) for p in program.prior), Fraction(0)), base_cone(program.cone)
+    if isinstance(base, CompleteCone):
+        log = float(base.level.log_ratio)
+    elif isinstance(base, GraphCone) and base.edges:
+        log = (program.size - 1) * max(log for *_, log in ratio_edges(base, program.size))
+    else:
+        return Fraction(0)
+    return spread * Fraction(min(log**2 / 8, 1.0)) if spread else Fraction(1)
+
+
+def _range(values: list[Fraction], whole: bool) -> Fraction:
+    """The largest value less the smallest; one that is not listed is 0."""
+    listed = values if whole else [*values, Fraction(0)]
+    return max(listed) - min(listed)

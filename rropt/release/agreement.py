@@ -1,0 +1,285 @@
+"""Comparison of the columns to be counted with the manifest beside a released file: each column must be read by
+its own mechanism, stratum by stratum."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from rropt.errors import InputError
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.release.cross import joined
+from rropt.release.manifest import file_sha256, manifest_path, read_manifest
+from rropt.release.plan import Design, ProtectedColumn, explicit, stratum_parts
+from rropt.release.provenance import digest
+from rropt.release.tables.stack import NULL, UNKNOWN, Part
+
+Columns = tuple[str, ...]
+Strata = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Records that are counted together: `axes` maps released columns to their mechanism, `strata` are the values of
+    the columns by which it was chosen, as a part that reads the column and the code of the value."""
+
+    axes: Mapping[Columns, Mechanism]
+    strata: tuple[tuple[Part, int], ...] = ()
+
+    @property
+    def key(self) -> Strata:
+        """The strata as (column, value)."""
+        return tuple((part.name, part.labels[code]) for part, code in self.strata)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The `cells` that the records of one file fall into, the values `where` of other columns, and whether a manifest
+    `vouches` for the mechanisms."""
+
+    cells: tuple[Cell, ...]
+    where: Mapping[str, str]
+    vouches: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    strata: Mapping[str, tuple[Part, int]]
+    mechanism: Mechanism
+
+
+def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) -> Agreement:
+    """The cells of a released file, where `axes` says by which mechanism (or strata of mechanisms) columns were
+    released and the manifest, if there is one, says the same. Raises InputError that names what is right."""
+    content = read_manifest(path)
+    notes = []
+    if content is not None and file_sha256(path) != content["output"]["sha256"]:
+        raise InputError(
+            f"its SHA-256 differs from that in {manifest_path(path).name}",
+            str(path),
+            "it was changed after its release, or the manifest is of another file",
+        )
+    if content is not None:
+        randomised = {name for one in content["columns"] for name in one["released_as"]}
+        notes += [
+            f"{name!r} was randomised too: these are the records that were released as {name}={value}"
+            for name, value in where.items()
+            if name in randomised
+        ]
+    choices = [_choices(path, content, columns, given, where) for columns, given in axes.items()]
+    cells = []
+    for found in product(*choices):
+        strata: dict[str, tuple[Part, int]] = {}
+        fits = True
+        for choice in found:
+            for name, (part, code) in choice.strata.items():
+                known = strata.setdefault(name, (part, code))
+                fits = fits and known[0].labels[known[1]] == part.labels[code]
+        if fits:
+            made = {columns: choice.mechanism for columns, choice in zip(axes, found, strict=True)}
+            cells.append(Cell(made, tuple(strata.values())))
+    taken = {name for cell in cells for name, _ in cell.key}
+    rest = {name: str(value) for name, value in where.items() if name not in taken}
+    return Agreement(tuple(cells), rest, content is not None, tuple(notes))
+
+
+def _choices(
+    path: Path, content: Mapping[str, Any] | None, columns: Columns, given: Any, where: Mapping[str, str]
+) -> list[_Choice]:
+    """The mechanisms of one column (or of several that were released jointly) in the strata that `where` leaves."""
+    if content is None:
+        return _declare(path, columns, given, where)
+    entry = _entry(path, content, columns)
+    if entry is None:
+        _refuse_unprotected(path, columns, given)
+        return [_Choice({}, explicit(given, "counts"))]
+    if "mechanism" in entry:
+        one = given.strata[0][1] if isinstance(given, ProtectedColumn) and not given.by else given
+        if isinstance(one, ProtectedColumn | Mapping):
+            raise InputError(f"{_named(columns)} was released without strata", str(path), "give its one mechanism")
+        mechanism = explicit(one, "counts")
+        if digest(mechanism) != entry["mechanism"]:
+            raise _another(path, columns, mechanism, [entry["mechanism"]])
+        return [_Choice({}, mechanism)]
+    return _of_strata(path, entry, columns, given, where)
+
+
+def _declare(path: Path, columns: Columns, given: Any, where: Mapping[str, str]) -> list[_Choice]:
+    """The choices where only the caller knows which mechanism made the file."""
+    if isinstance(given, ProtectedColumn) and given.by:
+        strata = dict(given.strata)
+        parts = _parts(given.by, list(strata), dict(given.null), dict(given.other))
+        return _pick(path, given.by, strata, parts, where)
+    if isinstance(given, Mapping):
+        raise InputError(
+            "no manifest stands beside it, so the column of its strata is not known",
+            str(path),
+            "give ProtectedColumn(column, {stratum: mechanism}, by=...), or a RELEASE.toml",
+        )
+    return [_Choice({}, given.strata[0][1] if isinstance(given, ProtectedColumn) else explicit(given, "counts"))]
+
+
+def _of_strata(
+    path: Path, entry: Mapping[str, Any], columns: Columns, given: Any, where: Mapping[str, str]
+) -> list[_Choice]:
+    by = tuple(entry["by"])
+    digests = {stratum_parts(label, len(by)): one for label, one in entry["mechanisms"].items()}
+    picked = _pick_strata(path, by, list(digests), where)
+    needed = {digests[stratum] for stratum in picked}
+    if isinstance(given, ProtectedColumn | Mapping):
+        strata = dict(given.strata) if isinstance(given, ProtectedColumn) else _map(given, by)
+        if isinstance(given, ProtectedColumn) and given.by != by:
+            raise InputError(f"{_named(columns)} was released by {', '.join(by)}", str(path), "give its release file")
+        for stratum in picked:
+            if stratum not in strata:
+                raise InputError(f"no mechanism is given for {_show(by, stratum)}", str(path), "give one a stratum")
+            if digest(strata[stratum]) != digests[stratum]:
+                raise _another(path, columns, strata[stratum], [digests[stratum]], _show(by, stratum))
+    else:
+        mechanism = explicit(given, "counts")
+        if needed != {digest(mechanism)}:
+            raise _other_stratum(path, columns, given, mechanism, by, digests, picked)
+        strata = dict.fromkeys(picked, mechanism)
+    if len(set(digests.values())) > 1 and tuple(entry.get("holds_within", ())) != by:
+        raise InputError(
+            f"{_named(columns)} has a mechanism for each {_named(by)}, whose true values are not in the release",
+            str(path),
+            "no frequencies can be estimated from it: release the strata as they are, or use one mechanism",
+        )
+    if len(needed) == 1 and not set(by) & set(where):
+        return [_Choice({}, strata[picked[0]])]
+    parts = _parts(by, list(digests), entry.get("null", {}), entry.get("other", {}))
+    return _pick(path, by, strata, parts, where)
+
+
+def _pick_strata(path: Path, by: Columns, strata: Sequence[Columns], where: Mapping[str, str]) -> list[Columns]:
+    """The strata that agree with `where`. Raises InputError where none does."""
+    wanted = {name: str(where[name]) for name in by if name in where}
+    found = [one for one in strata if all(one[by.index(name)] == value for name, value in wanted.items())]
+    if not found:
+        shown = ", ".join(_show(by, one) for one in strata[:6]) + (", ..." if len(strata) > 6 else "")
+        asked = ", ".join(f"{name}={value}" for name, value in wanted.items())
+        raise InputError(f"{asked} is not a stratum of it", str(path), f"its strata are {shown}")
+    return found
+
+
+def _pick(
+    path: Path,
+    by: Columns,
+    strata: Mapping[Columns, Mechanism],
+    parts: Sequence[Part],
+    where: Mapping[str, str],
+) -> list[_Choice]:
+    return [
+        _Choice(
+            {part.name: (part, part.labels.index(value)) for part, value in zip(parts, one, strict=True)}, strata[one]
+        )
+        for one in _pick_strata(path, by, list(strata), where)
+    ]
+
+
+def _parts(by: Columns, strata: Sequence[Columns], null: Mapping[str, str], other: Mapping[str, str]) -> list[Part]:
+    """How the columns of the strata are read, as the release read them."""
+    found = []
+    for at, name in enumerate(by):
+        labels = tuple(dict.fromkeys(one[at] for one in strata))
+        marks = [
+            labels.index(marks[name]) if name in marks else code for marks, code in ((null, NULL), (other, UNKNOWN))
+        ]
+        found.append(Part(name, labels, *marks))
+    return found
+
+
+def _map(given: Mapping[Any, Any], by: Columns) -> dict[Columns, Mechanism]:
+    return {stratum_parts(label, len(by)): explicit(one, f"stratum {label!r}") for label, one in given.items()}
+
+
+# -- the manifest's entry of a column ----------------------------------------------------------------------
+
+
+def _entry(path: Path, content: Mapping[str, Any], columns: Columns) -> Mapping[str, Any] | None:
+    """What was done to `columns`, None where they were left as they are. Raises InputError for a part of what was
+    released jointly."""
+    for one in content["columns"]:
+        if tuple(one["released_as"]) == columns:
+            return dict(one)
+        if set(one["released_as"]) & set(columns):
+            wanted = " ".join(f"--column {shlex.quote(name)}" for name in one["released_as"])
+            raise InputError(
+                f"{_named(columns)} was not released by itself, but {_named(tuple(one['released_as']))}",
+                str(path),
+                f"write: {wanted}",
+            )
+    known = [*content.get("unprotected", ()), *(name for one in content["columns"] for name in one["released_as"])]
+    for name in columns:
+        if name not in known:
+            listed = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
+            raise InputError(f"there is no one column {name!r}", str(path), f"its columns are {listed}")
+    return None
+
+
+def _refuse_unprotected(path: Path, columns: Columns, given: Any) -> None:
+    """A column that was left as it is has true values: its mechanism is the identity."""
+    mechanism = explicit(given, "counts")
+    scales = mechanism.row_denominators
+    same = mechanism.inputs == mechanism.outputs and all(
+        column[y] == scales[y] for y, column in enumerate(mechanism.numerators)
+    )
+    if not same:
+        raise InputError(
+            f"{_named(columns)} was released as it is, and not by a mechanism",
+            str(path),
+            "count it: its frequencies need no estimation",
+        )
+
+
+def _another(path: Path, columns: Columns, mechanism: Mechanism, known: Sequence[str], stratum: str = "") -> InputError:
+    within = f" in {stratum}" if stratum else ""
+    return InputError(
+        f"column {_named(columns)} was released by another mechanism{within} (its SHA-256 is "
+        f"{digest(mechanism)[:12]}..., that of {manifest_path(path).name} {min(known)[:12]}...)",
+        str(path),
+        "give the mechanism of the release; was its file changed?",
+    )
+
+
+def _other_stratum(
+    path: Path,
+    columns: Columns,
+    given: Any,
+    mechanism: Mechanism,
+    by: Columns,
+    digests: Mapping[Columns, str],
+    picked: Sequence[Columns],
+) -> InputError:
+    """The error for one mechanism where records were drawn by several, with the right commands."""
+    own = [stratum for stratum, one in digests.items() if one == digest(mechanism)]
+    if not own:
+        return _another(path, columns, mechanism, [digests[stratum] for stratum in picked])
+    source = given.source if isinstance(given, Design) and given.source else "MECHANISM"
+    flags = " ".join(f"--column {shlex.quote(name)}" for name in columns)
+
+    def command(name: str, stratum: Columns = ()) -> str:
+        chosen = [f" --where {shlex.quote(f'{n}={value}')}" for n, value in zip(by, stratum, strict=False)]
+        return f"rropt estimate {shlex.quote(name)} {shlex.quote(str(path))} {flags}{''.join(chosen)}"
+
+    mine = " or ".join(_show(by, stratum) for stratum in own[:3])
+    asked = "all its strata" if len(picked) > 1 else _show(by, picked[0])
+    return InputError(
+        f"column {_named(columns)} has a mechanism for each {_named(by)}: this is that of {mine}, not of {asked}",
+        str(path),
+        f"write: {command(source, own[0])}; for all strata together: {command('RELEASE.toml')}",
+    )
+
+
+def _named(columns: Columns) -> str:
+    return ", ".join(map(repr, columns))
+
+
+def _show(by: Columns, stratum: Columns) -> str:
+    return joined(f"{name}={value}" for name, value in zip(by, stratum, strict=True))

@@ -1,0 +1,1 @@
+"""Tables in files and in memory, read, randomised, written and counted batch by batch."""

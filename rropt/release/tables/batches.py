@@ -1,0 +1,144 @@
+"""Batches of an Arrow table in, protected batches out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from rropt.errors import InputError
+from rropt.io.count_records import check_column
+from rropt.mechanisms.sampling import Source
+from rropt.release.plan import Release
+from rropt.release.tables.coding import Faults, check_type, codes, fits, integer_label
+from rropt.release.tables.metadata import has_notes, pandas_types, typed_only
+from rropt.release.tables.stack import Stack
+
+
+@dataclass(frozen=True)
+class _Target:
+    """How one released column is written: output number y is the entry `at[y]` of `values`."""
+
+    field: pa.Field
+    values: pa.Array
+    at: np.ndarray
+
+    def column(self, drawn: np.ndarray) -> pa.Array:
+        places = self.at[drawn]
+        if self.field.type == self.values.type and pa.types.is_integer(self.values.type):
+            return pa.array(self.values.to_numpy()[places], type=self.values.type)
+        return pa.DictionaryArray.from_arrays(pa.array(places), self.values)
+
+
+class Protector:
+    """A `Release` put to work on tables of one schema (of columns that it does not read, only the name counts).
+
+    `schema` is that of the protected table, `slots` where its columns come from: the number of one of the table's, or
+    None for one that is drawn; `left_out` names the metadata that stay behind. Columns keep their place; several that
+    are released under one name stand where the first of them stood. Raises InputError, at once, for columns that are
+    missing, appear twice, or hold no labels.
+    """
+
+    def __init__(self, release: Release, given: pa.Schema, where: str) -> None:
+        self.release, self.where, self._given = release, where, given.names
+        self.stacks = [Stack(column) for column in release.columns]
+        self.faults = Faults()
+        self._check(given)
+        self._reads = {part.name: given.get_field_index(part.name) for stack in self.stacks for part in stack.parts}
+        self._targets = [[_target(given, stack, at) for at in range(len(stack.columns))] for stack in self.stacks]
+        place = {name: (n, at) for n, stack in enumerate(self.stacks) for at, name in enumerate(stack.column.columns)}
+        fields: list[pa.Field] = []
+        slots: list[int | None] = []
+        for number, field in enumerate(given):
+            if field.name in place:
+                stack, at = place[field.name]
+                if at < len(self._targets[stack]):
+                    slots.append(None)
+                    fields.append(self._targets[stack][at].field)
+            elif field.name not in release.drop:
+                slots.append(number)
+                fields.append(typed_only(field))
+        names = [field.name for field in fields]
+        twice = [name for at, name in enumerate(names) if name in names[:at]]
+        if twice:
+            raise InputError(f"the release would have two columns {twice[0]!r}", where, "choose another name")
+        self.slots = tuple(slots)
+        metadata, self.left_out = pandas_types(given, set(self.unprotected))
+        self.left_out += tuple(field.name for field in given if field.name in names and has_notes(field))
+        self.schema = pa.schema(fields, metadata)
+
+    def _check(self, given: pa.Schema) -> None:
+        wanted = {part.name: part for stack in self.stacks for part in stack.parts}
+        for name in [*wanted, *self.release.drop]:
+            check_column(given.names, name, self.where)
+        for name in wanted:
+            check_type(given.field(name).type, f"{self.where}: column {name!r}")
+
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        """The columns that are released as they are."""
+        return tuple(self._given[number] for number in self.slots if number is not None)
+
+    def read(self, batch: pa.RecordBatch) -> dict[str, pa.Array]:
+        """The columns of a batch that `rows` asks for."""
+        return {name: batch.column(at) for name, at in self._reads.items()}
+
+    def rows(self, columns: Mapping[str, pa.Array], count: int) -> list[np.ndarray] | None:
+        """The rows of the stacks that `count` records stand for, or None where some value is not a label, here or in an
+        earlier batch; what is wrong is counted in `faults`."""
+        self.faults.rows += count
+        # What several stacks read alike, as the column of their strata, is looked up and counted once.
+        known = {part: codes(columns[part.name], part) for stack in self.stacks for part in stack.parts}
+        wrong = {part for part, one in known.items() if (one < 0).any()}
+        for part in known:
+            if part in wrong:
+                self.faults.values(part, known[part], columns[part.name])
+        found = []
+        for stack in self.stacks:
+            if wrong.intersection(stack.parts):
+                continue
+            parts = [known[part] for part in stack.parts]
+            rows = stack.row_of(parts)
+            if len(parts) > 1:
+                self.faults.combinations(stack.parts, rows, parts)
+            found.append(rows)
+        return None if self.faults else found
+
+    def draw(self, rows: Sequence[np.ndarray], source: Source | None = None) -> list[pa.Array]:
+        """The drawn columns, in the order of `schema`; text comes as a dictionary, whatever the schema says."""
+        found: dict[str, pa.Array] = {}
+        for stack, targets, one in zip(self.stacks, self._targets, rows, strict=True):
+            drawn = stack.draw(one, source)
+            found |= {target.field.name: target.column(drawn) for target in targets}
+        return [found[field.name] for field, slot in zip(self.schema, self.slots, strict=True) if slot is None]
+
+    def assembled(self, batch: pa.RecordBatch, drawn: Sequence[pa.Array]) -> list[pa.Array]:
+        """The columns of the protected batch, in the order of `schema`."""
+        rest = iter(drawn)
+        return [next(rest) if slot is None else batch.column(slot) for slot in self.slots]
+
+
+def _target(given: pa.Schema, stack: Stack, at: int) -> _Target:
+    name, labels = stack.columns[at]
+    names = tuple(dict.fromkeys(labels))
+    # One column of a joint one has its own type; all parts as one column are text.
+    alone = len(stack.column.columns) == len(stack.columns)
+    field = given.field(stack.column.columns[at])
+    type_ = field.type if alone else pa.string()
+    integers = [integer_label(label) for label in names]
+    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
+    if pa.types.is_integer(inner) and None not in integers and fits([n for n in integers if n is not None], inner):
+        values = pa.array(integers, type=inner)
+    elif pa.types.is_large_string(inner):
+        values = pa.array(names, type=inner)
+    else:
+        values = pa.array(names, type=pa.string())
+    if pa.types.is_dictionary(type_):
+        type_ = pa.dictionary(pa.int32(), values.type)
+    else:
+        type_ = values.type
+    code = {label: number for number, label in enumerate(names)}
+    places = np.array([code[label] for label in labels], dtype=np.int32)
+    return _Target(pa.field(name, type_, field.nullable), values, places)

@@ -1,0 +1,114 @@
+"""Cautions before the draw: columns that reveal a protected one, designs that do not identify the frequencies,
+and levels that add up. They are printed and not written to files: some follow from the true values alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+
+from rropt.exact import shown
+from rropt.mechanisms.estimators.linear import float_rank
+from rropt.release.plan import Release
+from rropt.release.privacy import Privacy, epsilon_above, together
+from rropt.release.tables.coding import is_text, settled
+
+MOST_VALUES = 1000
+"""A column with more different values is left out: its counts would not fit into constant memory."""
+RECORDS = 10
+"""Records a value that a column must have on average; an identifier determines every column and is not informative."""
+LARGEST_MATRIX = 1 << 20
+"""Cells of a matrix whose rank is computed: a second at most."""
+TELLING = 0.5
+"""A column is named that determines this share of the entropy of a protected one."""
+
+
+def cautions_of_designs(release: Release, privacy: Privacy, earlier: Sequence[Fraction | float]) -> Iterator[str]:
+    """Cautions that do not need the data; `earlier` are the parities of what was drawn from them before."""
+    for column in release.columns:
+        for stratum, mechanism in column.strata:
+            k = len(mechanism.inputs)
+            if math.prod(mechanism.shape) > LARGEST_MATRIX or (rank := float_rank(mechanism.matrix)) == k:
+                continue
+            within = f" in stratum {', '.join(stratum)!r}" if stratum else ""
+            names = ", ".join(map(repr, column.released))
+            yield (
+                f"from {names}{within} frequencies cannot be estimated (outputs of rank "
+                f"{rank} for {k} inputs); rropt identify makes a design from which they can, at the same privacy"
+            )
+    most = max((level.parity for level in privacy.levels), default=Fraction(1))
+    total = together([privacy.parity, *earlier])
+    if len(privacy.levels) + len(earlier) > 1 and total > most:
+        before = f" ({len(earlier)} made before)" if earlier else ""
+        yield (
+            f"{len(privacy.levels) + len(earlier)} draws{before} add up to epsilon {_text(total)} for a person, more "
+            f"than the {_text(most)} of any one"
+        )
+
+
+def _text(parity: Fraction | float) -> str:
+    return shown(epsilon_above(parity), 6, up=True)
+
+
+def cautions_of_columns(
+    batches: Iterable[pa.RecordBatch], protected: Sequence[str], public: Sequence[str]
+) -> Iterator[str]:
+    """Which columns that are released as they are determine a protected one, in one reading of the data."""
+    codes: dict[str, dict[object, int]] = {name: {} for name in (*protected, *public)}
+    counts: dict[tuple[str, str], np.ndarray] = {}
+    for batch in batches:
+        found = {name: _encode(batch.column(name), codes[name]) for name in codes if _fits(codes[name], batch, name)}
+        for name in [name for name in codes if name not in found or len(codes[name]) > MOST_VALUES]:
+            del codes[name]
+        for s, u in product(protected, public):
+            if s in codes and u in codes:
+                known = counts.get((s, u), np.zeros((0, 0), dtype=np.int64))
+                shape = (len(codes[s]), len(codes[u]))
+                flat = np.bincount(found[s] * shape[1] + found[u], minlength=math.prod(shape))
+                table = flat.reshape(shape).astype(np.int64)
+                table[: known.shape[0], : known.shape[1]] += known
+                counts[s, u] = table
+    for (s, u), table in counts.items():
+        if s in codes and u in codes and table.shape[1] * RECORDS <= table.sum():
+            yield from _mix_truth(s, u, table)
+
+
+def _fits(known: Mapping[object, int], batch: pa.RecordBatch, name: str) -> bool:
+    type_ = batch.schema.field(name).type
+    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return is_text(inner) or pa.types.is_integer(inner) or pa.types.is_boolean(inner)
+
+
+def _encode(array: pa.Array, known: dict[object, int]) -> np.ndarray:
+    """The code of each value, new ones added to `known`; missing is a value."""
+    plain = array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    encoded = settled(plain).dictionary_encode()
+    values = [*encoded.dictionary.to_pylist()[: MOST_VALUES + 1], None]
+    place = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
+    at = encoded.indices.cast(pa.int64()).fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
+    return np.asarray(place[np.minimum(at, len(values) - 1)])
+
+
+def _mix_truth(s: str, u: str, table: np.ndarray) -> Iterator[str]:
+    total = table.sum()
+    entropy, both, other = (_bits(one / total) for one in (table.sum(axis=1), table.ravel(), table.sum(axis=0)))
+    shared = entropy + other - both
+    rows, columns = ((table.sum(axis=axis) > 0).sum() for axis in (1, 0))
+    # The information that independent columns have by chance, to first order (Miller and Madow).
+    chance = (rows - 1) * (columns - 1) / (2 * total * math.log(2))
+    if entropy > 0 and shared - chance >= TELLING * entropy:
+        alone = table[:, (table > 0).sum(axis=0) == 1].sum() / total
+        yield (
+            f"{u!r} is released unchanged and determines {shared:.3g} of the {entropy:.3g} bits of {s!r}; it "
+            f"determines it in "
+            f"{100 * alone:.3g} % of the records: drop it, or protect the two jointly"
+        )
+
+
+def _bits(shares: np.ndarray) -> float:
+    used = shares[shares > 0]
+    return float(-(used * np.log2(used)).sum())

@@ -1,0 +1,164 @@
+"""From Arrow columns to codes: the domain is that of the mechanism's labels, independently of codes in the data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rropt.errors import InputError
+from rropt.release.tables.stack import NULL, UNKNOWN, Part
+
+MOST_EXAMPLES = 1000
+"""Different wrong values that are kept for the error; the others are counted only."""
+SHOWN = 5
+
+
+def check_type(type_: pa.DataType, where: str) -> None:
+    """Raise InputError unless values of `type_` can be labels: text, integers, or a dictionary of these."""
+    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
+    if not (is_text(inner) or pa.types.is_integer(inner) or pa.types.is_null(inner)):
+        remedy = "cast it to text or to integers first"
+        if pa.types.is_floating(inner):
+            remedy += " (whole numbers beside missing ones: a nullable integer type)"
+        raise InputError(f"its type {type_} holds no labels", where, remedy)
+
+
+def codes(array: pa.Array, part: Part) -> np.ndarray:
+    """Positions in the labels of `part`, as int32; for missing and unknown values what it says, NULL or UNKNOWN.
+
+    An integer means the label that is its decimal text; empty text is missing. Dictionaries count by their values.
+    """
+    found = _positions(array, part.labels)
+    if part.null != NULL:
+        found[found == NULL] = part.null
+    if part.other != UNKNOWN:
+        found[found == UNKNOWN] = part.other
+    return found
+
+
+def is_text(type_: pa.DataType) -> bool:
+    """Whether an Arrow type is text of any layout."""
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
+
+
+def settled(array: pa.Array) -> pa.Array:
+    """The array in a type that Arrow can compare and filter: text as views of text in another layout."""
+    return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
+
+
+def _positions(array: pa.Array, labels: Sequence[str]) -> np.ndarray:
+    if pa.types.is_dictionary(array.type):
+        values = np.append(_positions(array.dictionary, labels), np.int32(NULL))
+        return np.asarray(values[array.indices.cast(pa.int64()).fill_null(len(values) - 1).to_numpy()])
+    if pa.types.is_null(array.type):
+        return np.full(len(array), NULL, dtype=np.int32)
+    if pa.types.is_integer(array.type):
+        value_set, place = _integers(labels, array.type)
+    else:
+        array = settled(array)
+        value_set, place = pa.array(labels, type=array.type), None
+    found = pc.index_in(array, value_set=value_set).fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
+    found = found.copy() if place is None else np.append(place, np.int32(UNKNOWN))[np.where(found < 0, -1, found)]
+    if array.null_count:
+        found[array.is_null().to_numpy(zero_copy_only=False)] = NULL
+    if place is None and (found == UNKNOWN).any():
+        # No label is empty, so empty text is among the unknown.
+        found[pc.equal(array, "").fill_null(False).to_numpy(zero_copy_only=False)] = NULL
+    return np.asarray(found, dtype=np.int32)
+
+
+def integer_label(label: str) -> int | None:
+    """The integer whose decimal text `label` is, or None."""
+    if not label.lstrip("-").isdecimal() or len(label) > 20 or not label.isascii():
+        return None
+    number = int(label)
+    return number if str(number) == label else None
+
+
+def fits(numbers: Sequence[int], type_: pa.DataType) -> bool:
+    """Whether an Arrow integer type holds all `numbers`."""
+    signed = pa.types.is_signed_integer(type_)
+    top = 1 << (type_.bit_width - signed)
+    return all((-top if signed else 0) <= number < top for number in numbers)
+
+
+def _integers(labels: Sequence[str], type_: pa.DataType) -> tuple[pa.Array, np.ndarray]:
+    """(the labels that are integers of the type, their positions among the labels)."""
+    found = [(at, number) for at, label in enumerate(labels) if (number := integer_label(label)) is not None]
+    found = [(at, number) for at, number in found if fits([number], type_)]
+    place = np.array([at for at, _ in found], dtype=np.int32)
+    return pa.array([number for _, number in found], type=type_), place
+
+
+class Faults:
+    """Values that no mechanism takes, counted over the whole table; of each kind the first different values are
+    kept, so that the memory stays constant."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._counts: dict[tuple[str, str], int] = {}
+        self._examples: dict[tuple[str, str], Counter[str]] = {}
+        self._known: dict[tuple[str, str], str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._counts)
+
+    def values(self, part: Part, found: np.ndarray, array: pa.Array) -> None:
+        """Count the missing and unknown values of one column, of its codes."""
+        mask = found < 0
+        if not mask.any():
+            return
+        wrong = settled(array).filter(pa.array(mask))
+        if pa.types.is_dictionary(wrong.type):
+            wrong = wrong.cast(wrong.type.value_type)
+        counted = wrong.value_counts()[:MOST_EXAMPLES]
+        values = {_show(entry["values"].as_py()): entry["counts"].as_py() for entry in counted}
+        self._add((f"column {part.name!r}", "unknown"), int(mask.sum()), values, part.labels)
+
+    def combinations(self, parts: Sequence[Part], rows: np.ndarray, found: list[np.ndarray]) -> None:
+        """Count the records whose values are labels of `parts`, but whose combination has no row (-1)."""
+        mask = rows < 0
+        if not mask.any():
+            return
+        seen, times = np.unique(np.stack([one[mask] for one in found]), axis=1, return_counts=True)
+        values = {
+            " with ".join(repr(part.labels[code]) for part, code in zip(parts, column, strict=True)): int(count)
+            for column, count in zip(seen.T[:MOST_EXAMPLES].tolist(), times[:MOST_EXAMPLES], strict=True)
+        }
+        names = " with ".join(repr(part.name) for part in parts)
+        self._add((f"columns {names}", "impossible"), int(mask.sum()), values, ())
+
+    def _add(self, key: tuple[str, str], count: int, values: dict[str, int], known: tuple[str, ...]) -> None:
+        self._counts[key] = self._counts.get(key, 0) + count
+        examples = self._examples.setdefault(key, Counter())
+        for value, times in values.items():
+            if value in examples or len(examples) < MOST_EXAMPLES:
+                examples[value] += times
+        self._known[key] = ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "")
+
+    def error(self, where: str) -> InputError:
+        """One line that counts and lists everything wrong."""
+        lines = []
+        for key, count in self._counts.items():
+            column, what = key
+            common = self._examples[key].most_common(SHOWN)
+            shown = ", ".join(value if times == 1 else f"{value} ({times:,} times)" for value, times in common)
+            shown += ", ..." if len(self._examples[key]) > SHOWN else ""
+            known = f" (known: {self._known[key]})" if self._known[key] else ""
+            lines.append(f"{column}: {count:,} of {self.rows:,} are {what}: {shown}{known}")
+        return InputError(
+            "; ".join(lines),
+            where,
+            "recode them, or name the label to read them as: null or other (--null LABEL, --other LABEL)",
+        )
+
+
+def _show(value: object) -> str:
+    if value is None:
+        return "missing"
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

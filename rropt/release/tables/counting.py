@@ -1,0 +1,136 @@
+"""Counts of a released table, for estimators: how often each output was reported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rropt.errors import InputError
+from rropt.io.count_records import check_column
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.release.agreement import Cell, Columns, Strata, agreed
+from rropt.release.cross import joined, split
+from rropt.release.folder import parquet_names
+from rropt.release.tables.coding import Faults, check_type, codes, settled
+from rropt.release.tables.formats import open_table
+from rropt.release.tables.stack import Part
+
+LARGEST_COUNTS = 1 << 26
+"""Tables of counts with more cells are refused."""
+
+
+class _Axis:
+    """One mechanism's outputs as they stand in one released column, or in several."""
+
+    def __init__(self, columns: tuple[str, ...], mechanism: Mechanism) -> None:
+        self.columns, self.mechanism = columns, mechanism
+        labels = [(label,) if len(columns) == 1 else split(label) for label in mechanism.outputs]
+        for label, parts in zip(mechanism.outputs, labels, strict=True):
+            if len(parts) != len(columns) or (len(columns) > 1 and joined(parts) != label):
+                raise InputError(
+                    f"output {label!r} of the mechanism does not have {len(columns)} parts",
+                    f"columns {', '.join(map(repr, columns))}",
+                    "name the column that holds it whole",
+                )
+        alphabets = [tuple(dict.fromkeys(parts[at] for parts in labels)) for at in range(len(columns))]
+        self.parts = [Part(name, names) for name, names in zip(columns, alphabets, strict=True)]
+        self._table = np.full(tuple(map(len, alphabets)), -1, dtype=np.int64)
+        for y, parts in enumerate(labels):
+            self._table[tuple(names.index(part) for names, part in zip(alphabets, parts, strict=True))] = y
+
+    def outputs(self, batch: pa.RecordBatch, faults: Faults) -> np.ndarray | None:
+        """The output of each record, or None where a value is not an output; that is counted."""
+        found = [codes(batch.column(part.name), part) for part in self.parts]
+        if any((one < 0).any() for one in found):
+            for one, part in zip(found, self.parts, strict=True):
+                faults.values(part, one, batch.column(part.name))
+            return None
+        drawn = np.asarray(self._table[tuple(found)])
+        if len(self.parts) > 1:
+            faults.combinations(self.parts, drawn, found)
+        return None if faults else drawn
+
+
+def count_cells(path: Path, cells: Sequence[Cell], where: Mapping[str, str], delimiter: str | None) -> list[np.ndarray]:
+    """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table a
+    cell, with one axis for each column (or tuple of columns) of its `axes`. Raises InputError that counts and lists
+    values that are not outputs, and records that are in no cell."""
+    made = [[_Axis(columns, one) for columns, one in cell.axes.items()] for cell in cells]
+    shapes = [tuple(len(axis.mechanism.outputs) for axis in axes) for axes in made]
+    if sum(math.prod(shape) for shape in shapes) > LARGEST_COUNTS:
+        raise InputError(f"a table of {shapes[0]} counts is too large", "counts", "count fewer columns at once")
+    literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in where.items()]
+    parts = list(dict.fromkeys(part for cell in cells for part, _ in cell.strata))
+    names = list(dict.fromkeys([*(n for columns in cells[0].axes for n in columns), *where, *(p.name for p in parts)]))
+    source = open_table(path, tuple(names), delimiter)
+    _check_columns(source.schema, names, path)
+    faults = Faults()
+    counts = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    for whole in source.batches():
+        batch = pa.record_batch({name: settled(whole.column(name)) for name in names})
+        for part in literal:
+            batch = batch.filter(pa.array(codes(batch.column(part.name), part) == 0))
+        faults.rows += batch.num_rows
+        known = {part: codes(batch.column(part.name), part) for part in parts}
+        for part, found in known.items():
+            faults.values(part, found, batch.column(part.name))
+        for cell, axes, shape, table in zip(cells, made, shapes, counts, strict=True):
+            mask = np.logical_and.reduce([known[part] == code for part, code in cell.strata]) if cell.strata else None
+            chosen = batch if mask is None else batch.filter(pa.array(mask))
+            outputs = [axis.outputs(chosen, faults) for axis in axes]
+            drawn = [one for one in outputs if one is not None]
+            if not faults and len(drawn) == len(axes):
+                flat = np.ravel_multi_index(tuple(drawn), shape)
+                table += np.bincount(flat, minlength=table.size).reshape(shape)
+    if faults:
+        error = faults.error(str(path))
+        raise InputError(error.what, error.where, "give the file of the release, and its mechanism")
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The tables of `cells`, summed over `files` files; `vouched` where manifests say that these mechanisms made them,
+    `notes` remarks."""
+
+    cells: tuple[Cell, ...]
+    tables: tuple[np.ndarray, ...]
+    files: int
+    vouched: bool
+    notes: tuple[str, ...]
+
+
+def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str], delimiter: str | None) -> Counted:
+    """Count a released file, or all files of a folder that was released, each compared with its own manifest. `axes`
+    maps columns to a mechanism, or to those of their strata. Raises InputError."""
+    files = [path / name for name in parquet_names(path)] if path.is_dir() else [path]
+    found: dict[Strata, tuple[Cell, np.ndarray]] = {}
+    agreements = [agreed(file, axes, where) for file in files]
+    bare = [file for file, one in zip(files, agreements, strict=True) if not one.vouches]
+    if bare and len(bare) < len(files):
+        raise InputError(
+            f"{len(bare)} of its {len(files)} files lack a manifest, as {bare[0].name}",
+            str(path),
+            "give the folder as it was released",
+        )
+    for file, one in zip(files, agreements, strict=True):
+        for cell, table in zip(one.cells, count_cells(file, one.cells, one.where, delimiter), strict=True):
+            known = found.get(cell.key)
+            found[cell.key] = (cell, table if known is None else known[1] + table)
+    notes = list(dict.fromkeys(note for one in agreements for note in one.notes))
+    if bare:
+        notes.append("no manifest stands beside it: whether this mechanism made it is not known")
+    cells, tables = zip(*found.values(), strict=True)
+    return Counted(cells, tables, len(files), not bare, tuple(notes))
+
+
+def _check_columns(schema: pa.Schema, wanted: Sequence[str], path: Path) -> None:
+    for name in wanted:
+        check_column(schema.names, name, str(path))
+        check_type(schema.field(name).type, f"{path}: column {name!r}")

@@ -1,0 +1,109 @@
+"""Estimated frequencies with their intervals, and the true ones where they are known, as an SVG picture."""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from rropt.errors import InputError, plain
+from rropt.mechanisms.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from rropt.mechanisms.estimators.estimate import Estimate
+
+MOST = 200
+"""The most categories of a picture."""
+ROW, WIDTH, LETTER, TOP, FOOT, RIGHT = 22, 760, 7.2, 58, 76, 24
+ESTIMATED, TRUE = "#1f4e9c", "#d1495b"
+
+
+def estimate_svg(found: Estimate, level: float, truth: Sequence[float] | None = None, title: str = "") -> str:
+    """One row a category: the interval at `level` as a bar, the estimate as a dot, the true frequency (k numbers, or
+    None) as a cross. Raises InputError for more than 200 categories."""
+    k = len(found.categories)
+    if k > MOST:
+        raise InputError(f"{k:,} categories are too many for a picture", "estimate", f"at most {MOST}")
+    limits = found.intervals(level)
+    numbers = [*limits.ravel().tolist(), *found.values.tolist(), *(truth or ())]
+    ticks = _ticks(min(0.0, *numbers), max(numbers))
+    names = [_cut(label, 32) for label in found.categories]
+    left = 18 + LETTER * max(map(len, names))
+    bottom = TOP + ROW * k
+
+    def across(value: float) -> float:
+        return left + (value - ticks[0]) / (ticks[-1] - ticks[0]) * (WIDTH - RIGHT - left)
+
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + FOOT}" font-family="sans-serif" '
+        'font-size="13">',
+        f"<title>{_text(title or 'Estimated frequencies')}</title>",
+        f'<rect width="{WIDTH}" height="{bottom + FOOT}" fill="white"/>',
+        f'<text x="16" y="26" font-size="15" font-weight="bold">{_text(title or "Estimated frequencies")}</text>',
+    ]
+    if found.warnings:
+        # What is wrong is seen before any number: the rest of the sentence is shown when it is pointed at.
+        lines.append(
+            f'<g fill="{TRUE}"><title>{_text("; ".join(found.warnings))}</title><text x="16" y="44" '
+            f'font-weight="bold">{_text(_cut(found.warnings[0], int((WIDTH - 32) / LETTER)))}</text></g>'
+        )
+    for tick in ticks:
+        x = f"{across(tick):.1f}"
+        lines.append(f'<path d="M{x},{TOP - 8} V{bottom}" stroke="#e5e5e5"/>')
+        lines.append(f'<text x="{x}" y="{bottom + 18}" text-anchor="middle">{100 * tick:g} %</text>')
+    for at, name in enumerate(names):
+        y = TOP + ROW * at + ROW / 2
+        low, high = (across(float(end)) for end in limits[at])
+        lines += [
+            f'<text x="{left - 10:.1f}" y="{y}" text-anchor="end" dominant-baseline="middle">{_text(name)}</text>',
+            f'<path d="M{low:.1f},{y} H{high:.1f}" stroke="{ESTIMATED}" stroke-width="6" stroke-opacity="0.35"/>',
+            f'<circle cx="{across(float(found.values[at])):.1f}" cy="{y}" r="3.6" fill="{ESTIMATED}"/>',
+        ]
+        if truth is not None:
+            lines.append(_cross(across(truth[at]), y))
+    y = bottom + 46
+    lines += [
+        f'<path d="M16,{y} h26" stroke="{ESTIMATED}" stroke-width="6" stroke-opacity="0.35"/>',
+        f'<circle cx="29" cy="{y}" r="3.6" fill="{ESTIMATED}"/>',
+        f'<text x="50" y="{y}" dominant-baseline="middle">estimate, {100 * level:g} % interval; n = {found.n:,}</text>',
+    ]
+    if truth is not None:
+        lines += [_cross(380, y), f'<text x="394" y="{y}" dominant-baseline="middle">true frequency</text>']
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _text(words: str) -> str:
+    """Text as XML writes it, without control characters, which XML does not allow."""
+    return html.escape(plain(words))
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}~"
+
+
+def _cross(x: float, y: float) -> str:
+    return f'<path d="M{x - 4:.1f},{y - 4} l8,8 m0,-8 l-8,8" stroke="{TRUE}" stroke-width="1.8"/>'
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """About six round numbers from below `low` to above `high`."""
+    raw = max(high - low, 1e-9) / 6
+    scale = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= raw * (1 - 1e-9))
+    return [round(step * at, 12) for at in range(math.floor(low / step), math.ceil(high / step - 1e-9) + 1)]
+
+
+def true_frequencies(found: Estimate, data: str | os.PathLike[str], column: str, delimiter: str | None) -> list[float]:
+    """The shares of the categories in a column of the data before it was protected. Raises InputError."""
+    from rropt.release.facade import counts_of
+
+    # The identity: its outputs are the categories, counted as those of a release.
+    k = len(found.categories)
+    rows = [[Fraction(int(x == y)) for y in range(k)] for x in range(k)]
+    counts = counts_of(
+        data, column, Mechanism.from_rationals(rows, found.categories, found.categories), None, delimiter
+    )
+    return [float(count) / float(counts.sum()) for count in counts]

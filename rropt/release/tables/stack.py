@@ -1,0 +1,171 @@
+"""A protected column as tables: the row of a mechanism for each value, and the label of each drawn number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rropt.errors import InputError
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.release.cross import LARGEST_PRODUCT, joined, split
+from rropt.release.plan import ProtectedColumn
+
+NULL, UNKNOWN = -1, -2
+"""Codes of a missing value, and of one that is not a label."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column that is read: its name, the labels that it may hold, and the codes that stand for missing and for
+    unknown values (`NULL` and `UNKNOWN` themselves where those are errors)."""
+
+    name: str
+    labels: tuple[str, ...]
+    null: int = NULL
+    other: int = UNKNOWN
+
+
+class Stack:
+    """The mechanisms of all strata of one `ProtectedColumn`, put one below the other: one row a (stratum, input).
+
+    `parts` are the columns that are read, the strata's after the protected ones; `outputs` the labels of what is drawn,
+    those of all strata; `columns` the released columns, each with one label an output. Raises InputError where the
+    labels of the mechanisms do not fit the columns.
+    """
+
+    def __init__(self, column: ProtectedColumn) -> None:
+        self.column = column
+        self.where = f"column {', '.join(map(repr, column.columns))}"
+        inputs = [
+            (stratum, self._input_parts(label), row)
+            for row, (stratum, label) in enumerate(
+                (stratum, label) for stratum, mechanism in column.strata for label in mechanism.inputs
+            )
+        ]
+        self.rows = len(inputs)
+        alphabets = [
+            tuple(dict.fromkeys(parts[at] for parts in ((*values, *stratum) for stratum, values, _ in inputs)))
+            for at in range(len(column.columns) + len(column.by))
+        ]
+        self.parts = tuple(
+            self._part(name, labels) for name, labels in zip((*column.columns, *column.by), alphabets, strict=True)
+        )
+        if math.prod(map(len, alphabets)) > LARGEST_PRODUCT:
+            raise InputError(f"its values have more than {LARGEST_PRODUCT:,} combinations", self.where, "merge some")
+        index = [{label: code for code, label in enumerate(labels)} for labels in alphabets]
+        self._table = np.full(tuple(map(len, alphabets)), -1, dtype=np.int32)
+        for stratum, values, row in inputs:
+            at = tuple(names[part] for names, part in zip(index, (*values, *stratum), strict=True))
+            self._table[at] = row
+        self.outputs = tuple(dict.fromkeys(label for _, one in column.strata for label in one.outputs))
+        self._sampler = self._stack()
+        self.columns = self._release({values for _, values, _ in inputs})
+
+    def _input_parts(self, label: str) -> tuple[str, ...]:
+        count = len(self.column.columns)
+        if count == 1:
+            return (label,)
+        parts = split(label)
+        if len(parts) != count or joined(parts) != label:
+            raise InputError(
+                f"input {label!r} of its mechanism does not have {count} parts",
+                self.where,
+                'joint labels are like "s, u"; columns that are protected one by one are declared one by one',
+            )
+        return parts
+
+    def _part(self, name: str, labels: tuple[str, ...]) -> Part:
+        found = {"null": NULL, "other": UNKNOWN}
+        for kind, marks in (("null", self.column.null), ("other", self.column.other)):
+            label = dict(marks).get(name)
+            if label is not None:
+                if label not in labels:
+                    raise InputError(
+                        f"{kind} {label!r} is not a label of column {name!r}",
+                        self.where,
+                        f"use one of {_list(labels)}",
+                    )
+                found[kind] = labels.index(label)
+        return Part(name, labels, found["null"], found["other"])
+
+    def _stack(self) -> Mechanism | MechanismSampler:
+        strata = [one for _, one in self.column.strata]
+        if len(strata) == 1:
+            return strata[0]
+        place = {label: y for y, label in enumerate(self.outputs)}
+        rows: list[list[int]] = []
+        for one in strata:
+            at = [place[label] for label in one.outputs]
+            for entries in zip(*one.numerators, strict=True):
+                row = [0] * len(place)
+                for y, entry in zip(at, entries, strict=True):
+                    row[y] = entry
+                rows.append(row)
+        return MechanismSampler(rows, [number for one in strata for number in one.row_denominators])
+
+    def _release(self, inputs: set[tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        if len(self.column.released) == 1:
+            return ((self.column.released[0], self.outputs),)
+        drawn = {
+            label
+            for _, one in self.column.strata
+            for label, numbers in zip(one.outputs, one.numerators, strict=True)
+            if any(numbers)
+        }
+        table = []
+        for label in self.outputs:
+            parts = split(label)
+            if label in drawn and (joined(parts) != label or parts not in inputs):
+                raise InputError(
+                    f"output {label!r} of its mechanism is not a combination of its inputs",
+                    self.where,
+                    "release them as one column (--as NAME, name=NAME), or give a mechanism whose outputs are possible",
+                )
+            # An output that cannot be drawn needs a place, but not a label.
+            table.append(parts if label in drawn else ("",) * len(self.column.columns))
+        return tuple(zip(self.column.columns, zip(*table, strict=True), strict=True))
+
+    # -- from values to rows to outputs ----------------------------------------------------------------
+
+    def row_of(self, codes: list[np.ndarray]) -> np.ndarray:
+        """The row of each record, of the codes of its `parts`; -1 for a combination that no mechanism takes."""
+        if len(codes) == 1:
+            return codes[0]
+        return np.asarray(self._table[tuple(codes)])
+
+    def draw(self, rows: np.ndarray, source: Source | None = None) -> np.ndarray:
+        """One output for each of `rows`, exactly and with fresh secure randomness."""
+        return self._sampler.sample(rows, source)
+
+    # -- privacy ----------------------------------------------------------------------------
+
+    def parity(self, public: bool) -> Fraction | float:
+        """The largest ratio of the probabilities of what is drawn, between any two values of a person: in one stratum
+        where the strata are `public`, else in any two (an upper bound then)."""
+        strata = [one for _, one in self.column.strata]
+        if public or len(strata) == 1:
+            return max(one.parity() for one in strata)
+        worst: Fraction = Fraction(1)
+        for label in self.outputs:
+            ends = [_ends(one, label) for one in strata]
+            least, most = min(low for low, _ in ends), max(high for _, high in ends)
+            if most > 0:
+                if least == 0:
+                    return math.inf
+                worst = max(worst, most / least)
+        return worst
+
+
+def _ends(mechanism: Mechanism, label: str) -> tuple[Fraction, Fraction]:
+    if label not in mechanism.outputs:
+        return Fraction(0), Fraction(0)
+    return mechanism.extremes(mechanism.outputs.index(label))
+
+
+def _list(labels: Any) -> str:
+    return ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")

@@ -1,0 +1,360 @@
+"""From a route's floating-point answer to an exact mechanism, a proof and the checker's verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from flint import arb
+
+from rropt.checker import Verdict, check_bytes
+from rropt.declare.objectives import MutualInformation, Objective, Trace
+from rropt.errors import Refusal
+from rropt.exact import Interval, ball, enclosure
+from rropt.mechanisms.estimators.linear import float_rank
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+from rropt.program.assignments import Places
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.permutation_mixtures import Mixture
+from rropt.program.programs import BayesGain, Information, Linear, Program
+from rropt.program.worst_case import LeastInformation
+from rropt.prove.certificates import Certificate
+from rropt.prove.gaps import allowed, gap_of, grain
+from rropt.solve.candidate_mixtures import best_mixture
+from rropt.solve.candidates import best_candidate, last_resort
+from rropt.solve.kernel.lp import AGAIN, GAVE_UP
+from rropt.solve.kernel.route import GRACE
+from rropt.solve.options import SolveOptions
+from rropt.solve.proving import prove, prove_infeasible
+from rropt.solve.registry import Answer, Effort
+from rropt.solve.relaxed_bound import relaxed_bound, simple_bound
+from rropt.solve.rounding import round_draft
+from rropt.solve.verified import strengthen
+
+LARGEST_RANK = 1 << 18
+"""Entries of a matrix whose rank is computed in floats too."""
+
+Status = Literal["certified", "bounded", "infeasible"]
+
+ROUNDED, PROVED, CHECKED, COMPARED, LAST = 1.3, 1.8, 2.1, 2.3, 2.5
+"""Seconds after the end of a solve when each of the remaining steps is ended, so that the next ones have time: a step
+that begins late still has a tick of the clock, and there are four steps."""
+
+Decomposition = dict[tuple[str, ...], Fraction]
+"""The weights of permutations by their outputs."""
+Found = tuple[Mechanism, Interval, Decomposition | None]
+"""A mechanism, its value in the utility's unit, and the weights of its permutations."""
+
+VALUE_BITS = 96
+"""An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """The proved result of a solve; the fields are those of `Solution`."""
+
+    status: Status
+    mechanism: Mechanism | None = None
+    attained: Interval | None = None
+    limit: Fraction | None = None
+    certificate: Certificate | None = None
+    verdict: Verdict | None = None
+    warnings: tuple[str, ...] = ()
+    decomposition: Decomposition | None = None
+
+
+def assemble(
+    program: Program,
+    objective: Objective,
+    outputs: tuple[str, ...] | None,
+    options: SolveOptions,
+    effort: Effort,
+    answer: Answer,
+    fits: Callable[[Mechanism], bool] | None = None,
+) -> Assembled:
+    """Round, prove, certify and check a route's answer. `outputs` are labels that the caller wants where the
+    program leaves them free; `options` say which gap is wanted. Where the time was too short to compile the
+    constraints, `program` lacks them, and `fits` decides whether a mechanism satisfies them."""
+    warnings = list(answer.claim.notes)
+    if not all(dual is None or dual.is_finite() for dual in (answer.dual, answer.farkas)):
+        answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)
+        warnings.append("the solver's multipliers are not all finite: they are not used")
+    if answer.claim.status.startswith(GAVE_UP):
+        warnings.append(
+            f"{answer.claim.solver} {answer.claim.status}: the mechanism was found without it, and the optimum "
+            f"is not known; {AGAIN}"
+        )
+    within = effort.clock.within
+    if answer.farkas is not None:
+        infeasible = within(PROVED, lambda: _infeasible(answer.relaxed or program, answer, warnings))
+        if infeasible is not None:
+            return infeasible
+        warnings.append("the solver found the problem infeasible, but its proof failed")
+    rest = program, objective, outputs, options, effort, answer
+    why = [""]
+    found = None if fits else within(ROUNDED, lambda: _round(program, objective, effort, answer, why))
+    first = None if found is None else _prove_of(*rest, found, [*warnings, *why[1:]], bool(fits))
+    if first is not None and first.status == "certified" and _is_within(first.attained, first.limit, program, options):
+        return first
+    least = None if found is None else found[1].lower if program.sense == "maximize" else found[1].upper
+    better = _simple(program, objective, effort, least, fits)
+    if first is not None and better is None:
+        return first
+    if first is None and better is None:
+        warnings += why[1:] or ["no mechanism was found in time"]
+    elif first is None and why[-1]:
+        warnings.append(f"a simple mechanism is shown: {why[-1]}")
+    second = _prove_of(*rest, better or (None, None, None), warnings, bool(fits))
+    if first is None or first.limit is None:
+        return second
+    if first.status == "certified" and second.status != "certified":
+        return first
+    # The bound that was proved with the other mechanism as its witness is as true of this one.
+    if second.limit is None or program.sign * (second.limit - first.limit) > 0:
+        return replace(second, status="bounded", limit=first.limit, certificate=None, verdict=None)
+    return second
+
+
+def _prove_of(
+    program: Program,
+    objective: Objective,
+    outputs: tuple[str, ...] | None,
+    options: SolveOptions,
+    effort: Effort,
+    answer: Answer,
+    found: Found | tuple[None, None, None],
+    said: Sequence[str],
+    loose: bool,
+) -> Assembled:
+    """The result for a mechanism and the answer's bound. `loose`: the program lacks constraints, and so a certificate
+    would not be one of the problem."""
+    warnings = list(said)
+    mechanism, own, decomposition = found
+    if mechanism is not None and program.outputs is None and outputs is not None:
+        mechanism = _labelled(mechanism, outputs, warnings)
+    worst = isinstance(program.utility, LeastInformation)
+    shown = _mixed_value(answer.relaxed, mechanism) if worst else _linear_value(program, answer.relaxed, mechanism, own)
+    limit, certificate, verdict = _prove(answer.relaxed or program, mechanism, shown, answer, effort, warnings)
+    attained = own
+    if own is not None and mechanism is not None and objective.units == "bits":
+        attained = in_units(own, "bits") if worst else objective.value(mechanism)
+    if worst and verdict is not None and not loose:
+        warnings.append(_seen(answer.relaxed, verdict))
+    if loose or worst:
+        certificate = verdict = None
+    if limit is not None:
+        limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
+    if (distance := gap_of(program.sense, attained, limit)) is not None and distance < 0:
+        warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
+    accepted = verdict is not None and verdict.proved and verdict.by != ""
+    certified = accepted and _is_within(attained, limit, program, options, grain(program, options.gap))
+    if mechanism is not None:
+        warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective)) or ()
+    status: Status = "certified" if certified else "bounded"
+    return Assembled(status, mechanism, attained, limit, certificate, verdict, tuple(warnings), decomposition)
+
+
+def _labelled(mechanism: Mechanism, outputs: tuple[str, ...], warnings: list[str]) -> Mechanism:
+    """The mechanism with the labels that were asked for, where they are enough."""
+    if len(outputs) >= len(mechanism.outputs):
+        return mechanism.relabelled(outputs)
+    warnings.append(
+        f"{len(mechanism.outputs)} outputs are needed and {len(outputs)} labels were given: they are not used"
+    )
+    return mechanism
+
+
+def _uninformative(mechanism: Mechanism, objective: Objective) -> tuple[str, ...]:
+    """The warning that a mechanism of less than full rank identifies no frequencies, and what to do."""
+    rank = _rank(mechanism)
+    if rank == len(mechanism.inputs):
+        return ()
+    remedy = "`rropt identify` (rropt.identifying in Python) mixes in a design that does"
+    if objective.kind == Trace.kind and objective.prior is None:
+        remedy = "loosen the constraints"
+    return (
+        f"this mechanism does not identify the frequencies: {rank} independent outputs for "
+        f"{len(mechanism.inputs)} inputs; {remedy}",
+    )
+
+
+def _is_within(
+    attained: Interval | None,
+    limit: Fraction | None,
+    program: Program,
+    options: SolveOptions,
+    rounding: Fraction | int = 0,
+) -> bool:
+    """Whether value and bound are as close as was asked for, or as `rounding` lets them be."""
+    distance = gap_of(program.sense, attained, limit)
+    if distance is None or limit is None:
+        return False
+    return 0 <= distance <= allowed(limit, Fraction(options.gap), max(Fraction(options.absolute_gap), rounding))
+
+
+def _round(program: Program, objective: Objective, effort: Effort, answer: Answer, why: list[str]) -> Found | None:
+    """The exact mechanism of an answer, its value in the utility's unit and the weights of its permutations."""
+    exact = round_draft(program, answer.draft)
+    if exact is None:
+        return None
+    if isinstance(exact, Refusal):
+        why.append(f"no exact mechanism: {exact}")
+        return None
+    mechanism, weights = exact
+    # Half of the time that is left is for the proof.
+    left = _left(effort)
+    value = objective.enclosed(mechanism, effort.allowed / 4, None if left is None else left / 2)
+    effort.found(float(value.lower))
+    return mechanism, value, None if weights is None else _named(program, weights)
+
+
+def _simple(
+    program: Program,
+    objective: Objective,
+    effort: Effort,
+    least: Fraction | float | None,
+    fits: Callable[[Mechanism], bool] | None,
+) -> Found | None:
+    """The best simple mechanism where it is better than `least`; where no value is known, or the time limit
+    ended their comparison, at least k-RR among groups or a constant."""
+    within, target = effort.clock.within, program.linearised()
+    known = None if least is None or math.isinf(least) else float(least)
+    weights: Decomposition | None = None
+    if program.extra(Mixture) is None:
+        compared = within(COMPARED, lambda: [best_candidate(target, objective, known, fits)])
+        ended, mechanism = compared is None, None if compared is None else compared[0]
+    else:
+        simple = within(COMPARED, lambda: best_mixture(program, objective, known))
+        ended, (mechanism, weights) = False, (None, None) if simple is None else (simple[0], _named(program, simple[1]))
+    if mechanism is None and (ended or least is None):
+        # A constant is always verified; verifying definitions and risks may take long.
+        slow = fits is not None or program.extra(PosteriorRisk) is not None
+        mechanism = (within if slow else _at_once)(LAST, lambda: last_resort(target, objective, fits))
+    if mechanism is None:
+        return None
+    value = objective.enclosed(mechanism, effort.gap / 4, _left(effort))
+    better = least is None or (value.lower > least if program.sense == "maximize" else value.upper < least)
+    return (mechanism, value, weights) if better else None
+
+
+def _at_once(seconds: float, work: Callable[[], Mechanism | None]) -> Mechanism | None:
+    return work()
+
+
+def _left(effort: Effort) -> float | None:
+    """Seconds for the mechanism; None without a limit."""
+    left = effort.remaining()
+    return None if left is None else max(left, GRACE)
+
+
+def _linear_value(
+    program: Program, relaxed: Program | None, mechanism: Mechanism | None, own: Interval | None
+) -> Interval | None:
+    """The value of a mechanism in the linear problem that replaces that of a Bayes gain: rounding may change the best
+    action of an output of next to no mass, and so the gain very slightly. Elsewhere its own value."""
+    if mechanism is None or relaxed is None or not isinstance(program.utility, BayesGain):
+        return own
+    if not isinstance(relaxed.utility, Linear):
+        return own
+    terms = relaxed.utility.cost
+    return Interval.point(sum((value * mechanism.entry(x, y) for x, y, value in terms), Fraction(0)))
+
+
+def _mixed_value(relaxed: Program | None, mechanism: Mechanism | None) -> Interval | None:
+    """The value of a mechanism in the problem of a mixture of distributions, nats."""
+    if relaxed is None or mechanism is None or not isinstance(relaxed.utility, Information):
+        return None
+    prior = Prior(relaxed.inputs, relaxed.weights)
+    return MutualInformation(prior, given=relaxed.utility.given).own_value(mechanism)
+
+
+def _seen(relaxed: Program | None, verdict: Verdict) -> str:
+    """The part of a least information that the checker proves, and the part that it does not."""
+    assert relaxed is not None and isinstance(relaxed.utility, Information)
+    count = 1 if relaxed.utility.given is None else len(relaxed.utility.given[0])
+    of = "at one distribution of it" if count == 1 else f"given which of {count} of its distributions was drawn"
+    accepts = "accepts" if verdict.proved else "does not accept"
+    return (
+        f"not machine-checked: the certificate format cannot state the least information over a set. The checker "
+        f"{accepts} the bound as "
+        f"that of the information {of}; rropt itself proves in rationals that they are of the set, and the value"
+    )
+
+
+def in_units(value: Interval, units: str) -> Interval:
+    """A value in the utility's own unit (nats, or none) in `units`."""
+    if units != "bits":
+        return value
+    lower = enclosure(lambda: ball(value.lower) / arb(2).log())
+    upper = enclosure(lambda: ball(value.upper) / arb(2).log())
+    return Interval(lower.lower, upper.upper)
+
+
+def _named(program: Program, weights: Mapping[Places, Fraction]) -> Decomposition:
+    """Weights of permutations by their outputs, the largest first."""
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return {tuple(program.inputs[y] for y in places): weight for places, weight in ranked}
+
+
+def _prove(
+    program: Program,
+    mechanism: Mechanism | None,
+    own: Interval | None,
+    answer: Answer,
+    effort: Effort,
+    warnings: list[str],
+) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
+    """(bound, certificate, verdict); the certificate needs a mechanism as its witness. `own` is the mechanism's value
+    in the utility's unit."""
+    value = own if own is None or own.lower == own.upper else own.widened(VALUE_BITS)
+    within = effort.clock.within
+    attained = None if value is None else float(value.lower)
+    proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained)) or Refusal(
+        "the time limit ended its proof"
+    )
+    if isinstance(proof, Refusal):
+        known = within(CHECKED, lambda: relaxed_bound(program)) or simple_bound(program)
+        reason = "" if known is None else f"; the bound shown is {known[1]}"
+        warnings.append(f"not machine-checked: {proof}{reason}")
+        return (None if known is None else known[0]), None, None
+    if mechanism is None or value is None:
+        return proof.bound, None, None
+    certificate = Certificate.of_optimum(program, mechanism, value, proof)
+    data = certificate.to_json().encode()
+    verdict = within(CHECKED, lambda: check_bytes(data))
+    stronger = None if verdict is None else within(CHECKED, lambda: strengthen(verdict, data))
+    if verdict is None:
+        warnings.append("the time limit ended the check of the certificate: run `rropt check`, which has no limit")
+    elif stronger is None:
+        warnings.append(
+            "the time limit ended the kernel's check of the certificate: run `rropt check --core`, which has no limit"
+        )
+    elif not stronger.proved:
+        warnings.append(f"the certificate is not accepted: {stronger.reason}")
+    return proof.bound, certificate, stronger or verdict
+
+
+def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assembled | None:
+    assert answer.farkas is not None
+    reduced = program.linearised()
+    proof = prove_infeasible(reduced, answer.farkas)
+    if proof is None:
+        return None
+    certificate = Certificate.of_infeasibility(reduced, proof)
+    data = certificate.to_json().encode()
+    verdict = strengthen(check_bytes(data), data)
+    if not verdict.proved:
+        warnings.append(f"the proof of infeasibility is not accepted: {verdict.reason}")
+        return None
+    return Assembled("infeasible", certificate=certificate, verdict=verdict, warnings=tuple(warnings))
+
+
+def _rank(mechanism: Mechanism) -> int:
+    """The rank, or that in floats where it is less: rounding a singular optimum may make it regular by 2^-53."""
+    if mechanism.shape[0] * mechanism.shape[1] > LARGEST_RANK:
+        return mechanism.rank
+    return min(mechanism.rank, float_rank(mechanism.matrix))

@@ -1,0 +1,346 @@
+"""Simple mechanisms that no answer may be worse than: constants, windows (k-RR, subsets, shifts, the truth), and more.
+
+Each is exact and is verified in integers before it is returned. Where a window breaks rows, a share of a
+constant is mixed in, as little as the rows allow.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import count
+from math import log
+
+import numpy as np
+
+from rropt.declare.objectives import Objective
+from rropt.errors import Refusal
+from rropt.mechanisms.columns import TwoValuedColumn
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
+from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.permutation_mixtures import Mixture
+from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility, xlogx
+from rropt.program.worst_case import LeastInformation
+from rropt.solve.kernel.anchor import find_anchor, in_two_rows
+from rropt.solve.kernel.curves import InformationCurve, curve_class
+from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.rounding import round_to_mechanism
+
+RATIO_BITS = 40
+"""Ratios of windows are rounded down to so many bits after the point."""
+LARGEST = 1 << 16
+"""Cells of a matrix that is written out as a candidate."""
+GROUPED = 1 << 18
+"""Cells of a matrix of k-RR among groups, where there are more than two."""
+MIXED = 1 << 11
+"""Cells of a matrix that constants are mixed into."""
+SHIFTED = 64
+"""Inputs up to which all shifts are tried."""
+HALVINGS = 12
+"""Halvings in search of the least share of a constant."""
+STEEPEST = 300.0
+"""The largest level that is used: above it groups are chosen alike, and ratios exceed floats."""
+WORTH = 1e-12
+"""A candidate must be better by this, relative to what it replaces: less is rounding."""
+HALF = 0.5 * (1 - 1e-9)
+"""What an entry may be below the largest of its row, in shares of the distance: sums of rows take the rest."""
+
+
+def best_candidate(
+    program: Program, objective: Objective, least: float | None, fits: Callable[[Mechanism], bool] | None = None
+) -> Mechanism | None:
+    """The best simple mechanism that satisfies `program` exactly (or that `fits`, where a program lacks constraints),
+    and is better than `least`, a value of its utility (None: anything is); None where there is none."""
+    sign, order = program.sign, count()
+    floor = -np.inf if least is None else sign * least + WORTH * abs(least)
+    waiting: list[tuple[float, int, Mechanism, bool]] = []
+
+    def push(mechanism: Mechanism, mixable: bool) -> None:
+        worth = sign * worth_of(program.utility, objective, mechanism)
+        if worth > floor or least is None:
+            heapq.heappush(waiting, (-worth, next(order), mechanism, mixable))
+
+    for mechanism in _constants(program):
+        push(mechanism, False)
+    for mechanism in _others(program):
+        push(mechanism, program.extra(OffDiagonalForm) is None)
+    middle: Mechanism | None = None
+    while waiting:
+        _, _, mechanism, mixable = heapq.heappop(waiting)
+        if fits(mechanism) if fits else not program.excess(mechanism):
+            return mechanism
+        if mixable and not fits and program.size * len(mechanism.outputs) <= MIXED:
+            middle = middle or _middle_constant(program)
+            if middle is not None and middle.shape == mechanism.shape:
+                blended = _mix_in(program, mechanism, middle, floor)
+                if blended is not None:
+                    push(blended, False)
+    return None
+
+
+def last_resort(
+    program: Program, objective: Objective, fits: Callable[[Mechanism], bool] | None = None
+) -> Mechanism | None:
+    """A mechanism without a search: a constant, or k-RR among groups where no rows tie it; under a
+    bound on risk the best shift, as it changes every record. None where these break something."""
+    if program.extra(Mixture) is not None:
+        return None
+    risky = program.extra(PosteriorRisk) is not None
+    if risky and program.size <= SHIFTED:
+        gamma = _ratio(program)
+        shifts = [_window(program, 1, shift, gamma) for shift in range(1, program.size)]
+        simple = sorted(shifts, key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    elif program.extra(OffDiagonalForm) is None and (program.rows or risky or fits is not None):
+        simple = [_alike(program)]
+    else:
+        simple = [*_in_groups(program), *_constants(program)]
+        if len(simple) > 1:
+            simple.sort(key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    return next((one for one in simple if (fits(one) if fits else not program.excess(one))), None)
+
+
+def _alike(program: Program) -> Mechanism:
+    """The mechanism that answers everything equally often."""
+    width = program.size if program.outputs is None else len(program.outputs)
+    columns = tuple(TwoValuedColumn(0, 1, (1 << program.size) - 1) for _ in range(width))
+    return Mechanism(program.inputs, _labels(program, width), columns, (width,))
+
+
+def _constants(program: Program) -> Iterator[Mechanism]:
+    """The best constant, unless weights of permutations would have to be kept with it."""
+    if program.extra(OffDiagonalForm) is not None:
+        yield OffDiagonalMechanism(program.inputs, [1] * program.size, program.size)
+    elif program.extra(Mixture) is None and (constant := _best_constant(program)) is not None:
+        yield constant
+
+
+def _others(program: Program) -> Iterator[Mechanism]:
+    """Simple mechanisms that are not constant, within the ratio of the cone; they may break rows and further
+    constraints.
+    """
+    k, gamma = program.size, _ratio(program)
+    if program.extra(OffDiagonalForm) is not None:
+        if gamma is not None:
+            numbers = [gamma.denominator] * k
+            yield OffDiagonalMechanism(program.inputs, numbers, gamma.numerator + (k - 1) * gamma.denominator)
+        return
+    yield from _in_groups(program)
+    width = k if program.outputs is None else len(program.outputs)
+    if program.extra(Mixture) is not None or k * width > LARGEST or isinstance(program.utility, RowEntropy):
+        return
+    if isinstance(program.utility, Linear) and program.outputs is not None:
+        costs = program.sign * program.utility.matrix(k, width)
+        yield _one_each(program, [int(y) for y in costs.argmax(axis=1)], gamma)
+    if width != k:
+        return
+    for size in (1 << bit for bit in range(k.bit_length()) if 1 << bit < k):
+        for shift in sorted({0, 1, k - size // 2}):
+            yield _window(program, size, shift % k, gamma)
+    if isinstance(base_cone(program.cone), GraphCone):
+        yield _by_distance(program)
+
+
+def worth_of(utility: Utility, objective: Objective, mechanism: Mechanism) -> float:
+    """The utility of a mechanism in its own unit, in floats, or a little more."""
+    known = None if isinstance(mechanism, OffDiagonalMechanism) else _in_floats(utility, mechanism.matrix)
+    return float(objective.own_value(mechanism).upper) if known is None else known
+
+
+def _in_floats(utility: Utility, matrix: FloatArray) -> float | None:
+    """The utility of a matrix; None where that takes an exact one."""
+    if isinstance(utility, Linear):
+        return float((utility.matrix(*matrix.shape) * matrix).sum())
+    if isinstance(utility, RowEntropy):
+        shares = np.array(utility.shares, dtype=float)
+        return float(-(shares @ xlogx(matrix).sum(axis=1)) / shares.sum())
+    if isinstance(utility, LeastInformation):
+        # No more than that at one distribution of the set.
+        return float(Information(utility.confidence.counts.weights).mu(matrix).sum())
+    return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
+
+
+def _ratio(program: Program) -> Fraction | None:
+    """The smallest ratio that the cone bounds, rounded down; None where it bounds none."""
+    base = base_cone(program.cone)
+    level = base.level if isinstance(base, CompleteCone) else getattr(program.cone, "level", None)
+    if level is not None:
+        lower = level.ratio.lower
+    elif isinstance(base, GraphCone) and base.edges:
+        lower = min(ratio.lower for ratio in base.ratios)
+    else:
+        return None
+    scale = 1 << RATIO_BITS
+    return max(Fraction(int(lower * scale), scale), Fraction(1))
+
+
+def _labels(program: Program, width: int) -> tuple[str, ...]:
+    return program.outputs or tuple(f"output {y + 1}" for y in range(width))
+
+
+def _window(program: Program, size: int, shift: int, gamma: Fraction | None) -> Mechanism:
+    """Each input answers one of `size` outputs gamma times as often as one of the others (never, where gamma is None):
+    those that follow it `shift` places on, cyclically. k-RR, a shift, subsets in a circle."""
+    k = program.size
+    high, low = (1, 0) if gamma is None else (gamma.numerator, gamma.denominator)
+    columns = []
+    for y in range(k):
+        members = sum(1 << (y - shift - step) % k for step in range(size))
+        columns.append(TwoValuedColumn(low, high, members))
+    return Mechanism(program.inputs, _labels(program, k), tuple(columns), (size * high + (k - size) * low,))
+
+
+def _members(chosen: np.ndarray) -> int:
+    """A set of inputs as a whole number, bit x for input x."""
+    return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
+
+
+def _in_groups(program: Program) -> Iterator[Mechanism]:
+    """k-RR among groups of inputs of nearly equal mass, as many as are best under LDP where the masses are equal. It
+    takes one or two passes over the inputs, and with many inputs it is nearly optimal."""
+    gamma = _ratio(program)
+    if program.outputs is not None or not isinstance(program.utility, ColumnSum) or gamma is None or gamma <= 1:
+        return
+    curve = (curve_class(program.utility) or InformationCurve).at(min(log(gamma), STEEPEST))
+    best = round((curve.gamma - 1.0) / (curve.ceiling()[1] - 1.0))
+    count = min(best, program.size, max(2, GROUPED // program.size))
+    if count < 2:
+        return
+    group = np.zeros(program.size, dtype=np.int64)
+    masses = [(0, number) for number in range(count)]
+    for x in sorted(range(program.size), key=lambda x: -program.weights[x]):
+        mass, number = masses[0]
+        group[x] = number
+        heapq.heapreplace(masses, (mass + program.weights[x], number))
+    high, low = gamma.numerator, gamma.denominator
+    columns = tuple(TwoValuedColumn(low, high, _members(group == number)) for number in range(count))
+    yield Mechanism(program.inputs, _labels(program, count), columns, (high + (count - 1) * low,))
+
+
+def _one_each(program: Program, best: Sequence[int], gamma: Fraction | None) -> Mechanism:
+    """Input x answers best[x] gamma times as often as any other output (always, where gamma is None)."""
+    width = len(program.outputs or ())
+    high, low = (1, 0) if gamma is None else (gamma.numerator, gamma.denominator)
+    columns = tuple(
+        TwoValuedColumn(low, high, sum(1 << x for x, own in enumerate(best) if own == y)) for y in range(width)
+    )
+    return Mechanism(program.inputs, _labels(program, width), columns, (high + (width - 1) * low,))
+
+
+def _by_distance(program: Program) -> Mechanism:
+    """exp(-d(x, y) / 2) over its sum in each row: the exponential mechanism of a graph's distances d."""
+    logs = reach(base_cone(program.cone), program.size)
+    weights = np.exp(-HALF * np.minimum(logs, logs.T))
+    weights /= weights.sum(axis=1, keepdims=True)
+    rows = []
+    for x, row in enumerate(weights.tolist()):
+        exact = [Fraction(entry) for entry in row]
+        exact[x] += 1 - sum(exact, Fraction(0))
+        rows.append(exact)
+    return Mechanism.from_rationals(rows, program.inputs, _labels(program, program.size))
+
+
+def _best_constant(program: Program) -> Mechanism | None:
+    """The best mechanism whose rows are all alike, as far as rows and cells say; None where there is none."""
+    if program.outputs is None:
+        return Mechanism(program.inputs, ("output 1",), (TwoValuedColumn(0, 1, (1 << program.size) - 1),), (1,))
+    k, width = program.size, len(program.outputs)
+    sums: dict[int, Fraction] = {}
+    if isinstance(program.utility, Linear):
+        for _, y, value in program.utility.cost:
+            sums[y] = sums.get(y, Fraction(0)) + program.sign * value
+    everyone = (1 << k) - 1
+    if not program.rows:
+        if isinstance(program.utility, RowEntropy) or program.extra(ConcaveFloor) is not None:
+            return _alike(program)
+        best = max(range(width), key=lambda y: sums.get(y, Fraction(0)))
+        columns = tuple(TwoValuedColumn(0, 1, everyone if y == best else 0) for y in range(width))
+        return Mechanism(program.inputs, program.outputs, columns, (1,))
+    row = _best_row(program, sums)
+    return None if row is None else Mechanism.from_rationals([row] * k, program.inputs, program.outputs)
+
+
+def _middle_constant(program: Program) -> Mechanism | None:
+    """A constant with room to all rows, where there is one."""
+    k = program.size
+    if program.outputs is None or not program.rows:
+        return _alike(program)
+    twice = in_two_rows(program, {})
+    anchor = None if twice is None else find_anchor(twice, np.full((2, len(program.outputs)), 1 / len(program.outputs)))
+    if twice is None or anchor is None or isinstance(anchor, Refusal):
+        return None
+    row = _exact_row(twice, anchor.matrix)
+    return None if row is None else Mechanism.from_rationals([row] * k, program.inputs, program.outputs)
+
+
+def _best_row(program: Program, sums: dict[int, Fraction]) -> list[Fraction] | None:
+    """The row r with the largest sum of `sums` whose repetition satisfies the coupling rows; None if none is found."""
+    if (twice := in_two_rows(program, sums)) is None:
+        return None
+    model = entry_model(twice)
+    found = model.programme().solve(None, None)
+    return None if found.x is None or found.status != "optimal" else _exact_row(twice, model.entries(found.x))
+
+
+def _exact_row(twice: Program, matrix: FloatArray) -> list[Fraction] | None:
+    exact = round_to_mechanism(twice, matrix, twice.outputs)
+    return None if isinstance(exact, Refusal) else [exact.entry(0, y) for y in range(len(exact.outputs))]
+
+
+def _mix_in(program: Program, mechanism: Mechanism, base: Mechanism, floor: float) -> Mechanism | None:
+    """`mechanism` with as little of `base` as satisfies the program, about; None where only `base` itself does, or
+    where what linear constraints leave of it is worth no more than `floor`."""
+    one, other = mechanism.matrix, base.matrix
+    share = _linear_share(program, one, other)
+    value = _in_floats(program.utility, (1 - share) * one + share * other)
+    if share >= 1 or (value is not None and program.sign * value <= floor):
+        return None
+    scale, found = 1 << HALVINGS, None
+    low, high = int(share * scale), scale
+    while low < high:
+        middle = (low + high) // 2
+        blended = _blend(mechanism, base, Fraction(middle, scale))
+        if program.excess(blended):
+            low = middle + 1
+        else:
+            high, found = middle, blended
+    return found
+
+
+def _linear_share(program: Program, one: FloatArray, other: FloatArray) -> float:
+    """The least share of `other` in a mixture with `one` that the rows and the further rows of the cone allow, in
+    floats; one where none does."""
+    excess, room = [], []
+    if program.rows:
+        table = program.row_matrix(one.shape[1])
+        right = np.array([float(row.rhs) for row in program.rows])
+        above, own = table @ one.ravel() - right, table @ other.ravel() - right
+        equal = np.array([row.sense == "=" for row in program.rows])
+        excess.append(np.where(equal, np.abs(above), above))
+        room.append(np.where(equal, np.abs(own), own))
+    if isinstance(program.cone, PolyhedralCone):
+        excess.append((program.cone.matrix @ one).ravel())
+        room.append((program.cone.matrix @ other).ravel())
+    if not excess:
+        return 0.0
+    above, own = np.concatenate(excess), np.concatenate(room)
+    broken = above > WORTH
+    if not broken.any():
+        return 0.0
+    if (own[broken] > WORTH).any():
+        return 1.0
+    return float((above[broken] / (above[broken] - own[broken])).max())
+
+
+def _blend(one: Mechanism, other: Mechanism, share: Fraction) -> Mechanism:
+    """(1 - share) one + share other, exact."""
+    width = len(one.outputs)
+    rows = [
+        [(1 - share) * one.entry(x, y) + share * other.entry(x, y) for y in range(width)]
+        for x in range(len(one.inputs))
+    ]
+    return Mechanism.from_rationals(rows, one.inputs, one.outputs)

@@ -1,0 +1,1 @@
+"""Convex objectives over columns of any cone: generated columns, or listed extreme rays."""

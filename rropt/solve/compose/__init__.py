@@ -1,0 +1,1 @@
+"""Routes that hand a problem, or parts of it, to the theories."""

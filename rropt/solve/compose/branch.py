@@ -1,0 +1,46 @@
+"""The `branch` route: convex objectives over whole matrices, by spatial branch and bound.
+
+Where rows tie the columns together, these are no longer exchangeable, and single columns cannot be priced on their own.
+The objective is convex in the matrix all the same: the points of its columns are branched on.
+"""
+
+from __future__ import annotations
+
+from rropt.errors import Refusal
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.programs import ChiSquare, Information, Program
+from rropt.solve.kernel.route import Answer, Effort, Route
+from rropt.solve.matrix.branch import solve_matrices
+from rropt.solve.offdiagonal.branch import solve_off_diagonals
+
+CELLS = 4096
+"""The certificate format takes no more cells than this."""
+
+
+class BranchRoute(Route):
+    """Branch and bound over the columns of the matrix."""
+
+    name = "branch"
+    because = "constraints on the whole matrix tie the columns of a convex objective: all are branched on together"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"branch uses the solver highs only, not {solver!r}", "leave the solver out")
+        utility = program.utility
+        known = isinstance(utility, ChiSquare) or (isinstance(utility, Information) and utility.given is None)
+        if not known or program.sense == "minimize":
+            return Refusal("branch maximises mutual information and chi-square information only", "use route auto")
+        if program.extra(OffDiagonalForm) is not None:
+            return None
+        if program.outputs is None:
+            return Refusal("branch needs fixed outputs", "use route auto")
+        if not all(program.weights):
+            return Refusal("branch needs a prior without zeros", "leave out the inputs of probability zero")
+        if program.size * len(program.outputs) > CELLS:
+            return Refusal(f"branch takes {CELLS:,} cells at most", "merge categories")
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        if program.extra(OffDiagonalForm) is not None:
+            return solve_off_diagonals(program, effort)
+        return solve_matrices(program, effort)

@@ -1,0 +1,66 @@
+"""The `columns` route: column generation, priced exactly by branch and bound.
+
+Mutual information and chi-square information under LDP are priced by a knapsack search at any number of inputs. The
+universal bound is compared in every round: where sets of the right mass cover all inputs evenly it is nearly attained,
+and one linear programme over such sets is enough. Every other convex objective and cone is priced by boxes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.program.block_cones import RobustCone
+from rropt.program.cones import FreeCone
+from rropt.program.design_utilities import DesignUtility
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.programs import ColumnSum, Program
+from rropt.solve.columns.generation import solve_boxed
+from rropt.solve.designs.designs import solve_design
+from rropt.solve.kernel.curves import has_curve
+from rropt.solve.kernel.route import Answer, Effort, Route
+from rropt.solve.ldp.generation import solve_ldp
+from rropt.solve.metric.labels import Labels
+from rropt.solve.metric.search import LabelPricer
+from rropt.solve.robust.robust import solve_robust
+
+
+class ColumnsRoute(Route):
+    """Column generation for convex objectives on any cone."""
+
+    name = "columns"
+    because = "the objective is convex in every column: rays are generated, priced exactly, and never listed"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"columns uses the solver highs only, not {solver!r}", "leave the solver out")
+        risk = isinstance(program.utility, DesignUtility) and program.sense == "minimize"
+        if not risk and (not isinstance(program.utility, ColumnSum) or program.sense == "minimize"):
+            return Refusal("columns maximises convex objectives and minimises risks only", "use route auto")
+        if isinstance(program.cone, FreeCone):
+            return Refusal("columns needs a cone that bounds the columns", "add LDP, or use route linear")
+        if program.extra(OffDiagonalForm) is not None:
+            return Refusal("columns does not take a structure of the whole matrix", "use route branch")
+        if program.rows:
+            return Refusal(
+                "columns does not take constraints on the whole matrix",
+                "leave those out, or maximise trace or expected_gain by route linear",
+            )
+        if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
+            return Refusal(
+                "columns needs the objective's gradient", "give UserColumnSum a slope, or use route vertices"
+            )
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        utility = program.utility
+        if isinstance(utility, DesignUtility):
+            return solve_design(program, effort)
+        assert isinstance(utility, ColumnSum)
+        if isinstance(program.cone, RobustCone):
+            return solve_robust(program, effort)
+        if has_curve(program):
+            return solve_ldp(program, effort)
+        labels = Labels.of(program)
+        finder = None if labels is None else LabelPricer(program, labels)
+        return solve_boxed(program, utility, effort, finder)

@@ -1,0 +1,276 @@
+"""The `relaxed` route, for problems that no other route solves: a bound by a relaxation, and a mechanism by a local
+search.
+
+Mutual information above an entropy floor: sum_x s_x H(Q_x) <= sum_x s_x sum_y Q[x, y] (-log r_x(y)) for all
+distributions r_x (Gibbs), so every r gives a linear row that the floor implies. Branch and bound over the matrix with
+such rows is a true bound; rows at the points that it finds nearly close it at small sizes, above all under LDP. Where
+it is no better than the bound of `floor_bound`, that one stands. The risk of estimation with rows on the whole matrix:
+the design without them is a lower bound.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.exact import dyadic_down, dyadic_up, log_enclosure
+from rropt.program.cones import FloatArray, FreeCone
+from rropt.program.design_utilities import InverseTrace
+from rropt.program.entropy_floors import ConcaveFloor, has_entropy
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.programs import ChiSquare, ColumnSum, Information, Linear, Program, Row
+from rropt.solve.entropy.conic import no_mechanism, solve_conic
+from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.kernel.boxes.tree import MatrixBox
+from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
+from rropt.solve.kernel.polyhedral import entry_model, farkas_candidate
+from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, SolverClaim
+
+LOCAL = "a local search found the mechanism"
+STARTS, STEPS = 6, 60
+"""Random directions that a local search starts from, and its steps at most."""
+ROUNDS = 12
+"""Rounds of rows from the floor at most; all together take LONGEST seconds where there is no time limit."""
+LONGEST = 15.0
+SLOW = 0.02
+"""A round that lessens the gap by less than this share of it is the last one."""
+RELABELLED = 4
+"""Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism."""
+LEAST = 1e-6
+"""Entries of a reference distribution are kept above this."""
+BITS = 60
+
+
+class RelaxedRoute(Route):
+    """A true bound from a relaxation, and a mechanism from a local search."""
+
+    name = "relaxed"
+    because = "no other route solves it: a relaxation bounds it, and a local search finds a mechanism"
+    concave = True
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver is not None:
+            return Refusal("relaxed chooses its solvers itself", "leave the solver out")
+        utility = program.utility
+        informed = isinstance(utility, ChiSquare) or (isinstance(utility, Information) and utility.given is None)
+        floored = program.extra(ConcaveFloor) is not None
+        bounded = informed and program.sense == "maximize" and floored
+        tied = bool(program.rows) or floored
+        risky = isinstance(utility, InverseTrace) and program.sense == "minimize" and tied
+        if program.outputs is None or program.extra(OffDiagonalForm) is not None or not (bounded or risky):
+            return Refusal(
+                "relaxed is for information above an entropy floor, and for the risk with rows on the whole matrix",
+                "use route auto",
+            )
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        best = _chooser(program, effort)
+        middle = best(np.zeros((program.size, len(program.outputs or ()))))
+        if middle is None:
+            # The objective is not part of a proof that the constraints are infeasible.
+            plain = replace(program, sense="maximize", utility=Linear(()))
+            farkas = no_mechanism(plain, effort) if has_entropy(program) else farkas_candidate(plain, effort)
+            claim = SolverClaim("rropt", "no mechanism was found", None, 0.0)
+            return Answer(claim, farkas, relaxed=None if farkas is None else plain)
+        if isinstance(program.utility, InverseTrace):
+            return _risk(program, effort, best)
+        return _information(program, effort, best, middle)
+
+
+def _chooser(program: Program, effort: Effort) -> Oracle:
+    """Linear costs over all that the program demands."""
+    assert program.outputs is not None
+    shape = program.size, len(program.outputs)
+    plain = replace(program, sense="maximize", utility=Linear(()))
+    if program.extra(ConcaveFloor) is not None:
+
+        def above(cost: FloatArray) -> FloatArray | None:
+            terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
+            found = solve_conic(replace(plain, utility=Linear(terms)), effort)
+            return found.matrix if found.claim.status.startswith("optimal") else None
+
+        return above
+    return Vertices(entry_model(plain))
+
+
+# -- mutual information above a floor ------------------------------------------------------------------
+
+
+def _information(program: Program, effort: Effort, best: Oracle, middle: FloatArray) -> Answer:
+    begun, utility = time.monotonic(), program.utility
+    assert isinstance(utility, ColumnSum)
+    found, value = _climb(program, effort, best, middle)
+    loosened = program.without(ConcaveFloor)
+    claim = SolverClaim("rropt", "a local maximum", value, time.monotonic() - begun, (LOCAL,))
+    known = floor_multipliers(program)
+    least = np.inf if known is None else known.value
+    effort.found(value)
+    effort.monitor(value, least if np.isfinite(least) else None)
+    if least - value <= effort.allowed or effort.route("branch").refuse(loosened, None) is not None:
+        return Answer(claim, MatrixDraft.of(found, program.outputs))
+    limit = LONGEST if effort.time_limit is None else effort.time_limit
+    rows, answer, bound = tangent_rows(program, found, 0), None, np.inf
+    for number in range(1, ROUNDS + 1):
+        left = limit - (time.monotonic() - begun)
+        if effort.interrupted() or (number > 1 and left <= 0):
+            break
+        relaxed = replace(loosened, rows=(*program.rows, *rows))
+        wanted = max(effort.allowed, 0.1 * (bound - value) if np.isfinite(bound) else 0.05)
+        inner = replace(effort.within(wanted), time_limit=max(left, 1.0), begun=time.monotonic())
+        tried = effort.route("branch").solve(relaxed, inner)
+        root = None if tried.dual is None else tried.dual.evidence_of(MatrixBox)
+        if root is None or tried.matrix is None:
+            break
+        reached = max(leaf.bound for leaf in root.leaves())
+        slow = reached > bound - SLOW * (bound - value) if np.isfinite(bound) else False
+        if reached < min(bound, least):
+            answer = replace(tried, relaxed=relaxed)
+        bound = min(bound, reached)
+        effort.monitor(value, min(bound, least))
+        if slow or bound - value <= effort.allowed:
+            break
+        touched = _above(program, tried.matrix, middle)
+        again, better = climb_matrix(utility, touched, best, STEPS)
+        if better > value:
+            found, value = again, better
+            effort.found(value)
+        rows += tangent_rows(program, touched, number)
+    draft = MatrixDraft.of(found, program.outputs)
+    claim = replace(claim, objective=value, seconds=time.monotonic() - begun)
+    if answer is None:
+        return Answer(claim, draft)
+    note = f"{LOCAL}; the certificate's rows are what the entropy floor implies near it"
+    return Answer(replace(claim, notes=(note,)), draft, answer.dual, answer.relaxed)
+
+
+def _climb(program: Program, effort: Effort, best: Oracle, middle: FloatArray) -> tuple[FloatArray, float]:
+    """The best of several local maxima."""
+    utility = program.utility
+    assert program.outputs is not None and isinstance(utility, ColumnSum)
+    shape = program.size, len(program.outputs)
+    random = np.random.default_rng(0)
+    top, most = middle, -np.inf
+    for number in range(STARTS):
+        start = best(np.eye(*shape) if number == 0 else random.standard_normal(shape))
+        if start is not None:
+            found, value = climb_matrix(utility, start, best, STEPS)
+            if value > most:
+                top, most = found, value
+        if effort.stopped():
+            break
+    return top, most
+
+
+def _above(program: Program, matrix: FloatArray, middle: FloatArray) -> FloatArray:
+    """The last point from `middle`, which keeps the floor, toward `matrix` that keeps it."""
+    floor = program.required(ConcaveFloor)
+    inside, outside = 0.0, 1.0
+    for _ in range(40):
+        share = (inside + outside) / 2
+        kept = floor.entropy((1 - share) * middle + share * matrix) >= floor.height
+        inside, outside = (share, outside) if kept else (inside, share)
+    return np.asarray((1 - inside) * middle + inside * matrix)
+
+
+def tangent_rows(program: Program, near: FloatArray, number: int) -> tuple[Row, ...]:
+    """Rows that the floor implies, tight at `near` (k x m): exact, whatever `near` is."""
+    floor = program.required(ConcaveFloor)
+    k, m = near.shape
+    costs: list[list[Fraction]] = []
+    for x, share in enumerate(floor.shares):
+        # A distribution, or less than one: rounded down.
+        row = np.maximum(near[x], LEAST)
+        reference = [dyadic_down(Fraction(float(entry)), 50) for entry in row / row.sum()]
+        scale = max(sum(reference, Fraction(0)), Fraction(1))
+        costs.append([dyadic_up(-share * log_enclosure(entry / scale).lower, BITS) for entry in reference])
+    height = dyadic_down(
+        floor.at_least
+        * sum(
+            (
+                share * log_enclosure(Fraction(size)).lower
+                for share, size in zip(floor.shares, floor.sizes, strict=True)
+            ),
+            Fraction(0),
+        ),
+        BITS,
+    )
+    orders = list(permutations(range(m))) if m <= RELABELLED else [tuple(range(m))]
+    return tuple(
+        Row(
+            f"floor {number}.{at}",
+            "<=",
+            -height,
+            tuple((x, y, -costs[x][order[y]]) for x in range(k) for y in range(m) if costs[x][order[y]]),
+        )
+        for at, order in enumerate(orders)
+    )
+
+
+# -- the risk of estimation ----------------------------------------------------------------------------
+
+
+def _risk(program: Program, effort: Effort, best: Oracle) -> Answer:
+    begun = time.monotonic()
+    found, value = _descend(program, effort, best)
+    claim = SolverClaim("rropt", "a local minimum", value, time.monotonic() - begun, (LOCAL,))
+    draft = MatrixDraft.of(found, program.outputs)
+    relaxed = replace(program, rows=(), extras=(), outputs=None)
+    if isinstance(program.cone, FreeCone) or effort.route("columns").refuse(relaxed, None) is not None:
+        return Answer(claim, draft)
+    bound = effort.route("columns").solve(relaxed, effort)
+    note = f"{LOCAL}; the bound is that without the constraints on the whole matrix"
+    claim = replace(claim, status=bound.claim.stopped or claim.status, notes=(note,))
+    return Answer(claim, draft, bound.dual, relaxed)
+
+
+def _descend(program: Program, effort: Effort, best: Oracle) -> tuple[FloatArray | None, float]:
+    """The least risk that a few descents come to: toward the best point of the linearised risk, as long as the risk
+    falls.
+    """
+    assert program.outputs is not None
+    shape = program.size, len(program.outputs)
+    random = np.random.default_rng(0)
+    top, least = None, np.inf
+    for number in range(STARTS):
+        matrix = best(np.eye(*shape) if number == 0 else np.eye(*shape) + random.standard_normal(shape))
+        if matrix is None:
+            continue
+        value, slope = value_and_slope(program, matrix)
+        for _ in range(STEPS):
+            if slope is None or effort.stopped() or (toward := best(-slope)) is None:
+                break
+            shares = np.concatenate([2.0 ** -np.arange(20), [0.0]])
+            tried = [value_and_slope(program, (1 - share) * matrix + share * toward)[0] for share in shares]
+            share = float(shares[int(np.argmin(tried))])
+            if not share or min(tried) >= value - 1e-12 * abs(value):
+                break
+            matrix = (1 - share) * matrix + share * toward
+            value, slope = value_and_slope(program, matrix)
+        if value < least:
+            top, least = matrix, value
+    return top, least
+
+
+def value_and_slope(program: Program, matrix: FloatArray) -> tuple[float, FloatArray | None]:
+    """(the risk, its gradient as a k x m array); infinite and None where the frequencies are not identified."""
+    utility = program.utility
+    assert isinstance(utility, InverseTrace)
+    p = utility.prior
+    queries = np.array([[float(entry) for entry in row] for row in utility.rows])
+    mass = p @ matrix
+    own = matrix[:, mass > 1e-12]
+    information = own / mass[mass > 1e-12] @ own.T
+    if np.linalg.cond(information) > 1e12:
+        return np.inf, None
+    inverse = np.linalg.inv(information)
+    value = float(np.trace(queries @ inverse @ queries.T)) - float(utility.offset)
+    weight = inverse @ queries.T @ queries @ inverse
+    turned = weight @ matrix
+    safe = np.maximum(mass, 1e-12)
+    return value, -(2 * turned / safe - np.outer(p, (matrix * turned).sum(axis=0) / safe**2))

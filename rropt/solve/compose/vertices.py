@@ -1,0 +1,170 @@
+"""The `vertices` route: extreme rays of the cone, then the linear programme over columns.
+
+For LDP the 2^k - 2 staircase rays are known in closed form and are priced by enumeration; for any other
+polyhedral cone they come from cddlib.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from rropt.errors import Refusal
+from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.programs import ColumnSum, Information, Linear, Program
+from rropt.solve.kernel.curves import has_curve
+from rropt.solve.kernel.lp import LpModel
+from rropt.solve.kernel.master import Priced, column_model, generate, tie_groups
+from rropt.solve.kernel.polyhedral import farkas_candidate
+from rropt.solve.kernel.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, OffDiagonals, Route, SolverClaim
+from rropt.solve.ldp.enumeration import Staircases
+from rropt.solve.offdiagonal.vertices import information
+from rropt.solve.offdiagonal.vertices import vertices as off_diagonal_vertices
+
+LARGEST_PRODUCT = 300_000
+"""Largest number of (output, ray) variables of a linear utility."""
+LARGEST_LISTED = 14
+"""Largest k whose vertices with uniform off-diagonals (2^k and more) are listed."""
+
+
+class VerticesRoute(Route):
+    """Columns are mixtures of extreme rays: convex utilities are maximised there."""
+
+    name = "vertices"
+    because = "the objective is convex in every column, so extreme rays of the cone suffice"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"vertices uses the solver highs only, not {solver!r}", "leave the solver out")
+        k = program.size
+        if program.extra(OffDiagonalForm) is not None:
+            if k > LARGEST_LISTED:
+                return Refusal(f"vertices lists those of {LARGEST_LISTED} inputs at most", "use route branch")
+            return None
+        if isinstance(program.utility, ColumnSum) and program.rows:
+            return Refusal(
+                "vertices takes convex objectives without constraints on the whole matrix only",
+                "leave those out, or maximise trace or expected_gain by route linear",
+            )
+        if not isinstance(program.utility, (Linear, ColumnSum)):
+            return Refusal("vertices does not take risks", "use route columns")
+        if program.sense == "minimize" and isinstance(program.utility, ColumnSum):
+            return Refusal("a convex objective cannot be minimised by vertices", "maximise it")
+        if isinstance(program.cone, CompleteCone):
+            if isinstance(program.utility, Linear) and (1 << k) * len(program.outputs or ()) > LARGEST_PRODUCT:
+                return Refusal(
+                    f"vertices cannot take {k} inputs with {len(program.outputs or ())} outputs (2**{k} patterns each)",
+                    "use route linear",
+                )
+            if k > ENUMERATED:
+                return Refusal(
+                    f"vertices cannot take {k} inputs (2**{k} patterns; {ENUMERATED} at most)",
+                    "use route columns, or merge inputs",
+                )
+            return None
+        if not isinstance(program.cone, FreeCone):
+            most = LARGEST_GRAPH if isinstance(base_cone(program.cone), GraphCone) else LARGEST_CDD
+            if k > most:
+                return Refusal(f"vertices hands at most {most} such inputs to cddlib, not {k}", "use route columns")
+            return None
+        return Refusal("vertices needs a cone that bounds ratios", "add LDP, or use route linear")
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        if program.extra(OffDiagonalForm) is not None:
+            return self._off_diagonals(program)
+        if isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum):
+            return self._staircases(program, program.utility, program.cone, effort)
+        if isinstance(program.cone, CompleteCone):
+            rays: FloatArray | Refusal = staircase(
+                np.arange(1 << program.size), program.size, float(program.cone.level.ratio)
+            )
+        else:
+            rays = cdd_rays(program.cone, program.size)
+        if isinstance(rays, Refusal):
+            return self._otherwise(program, effort, rays)
+        if isinstance(program.utility, ColumnSum):
+            answer = self._list(program, program.utility, rays, effort)
+        else:
+            answer = self._linear(program, rays, effort)
+        if answer.draft is None and not answer.claim.stopped:
+            return self._otherwise(program, effort, Refusal("cddlib lost rays of this cone"))
+        return answer
+
+    @staticmethod
+    def _otherwise(program: Program, effort: Effort, why: Refusal) -> Answer:
+        """The answer of the next route where cddlib fails: ratios beyond a thousand are too large for its floats."""
+        other = effort.route("linear") if isinstance(program.utility, Linear) else effort.route("columns")
+        if other.refuse(program, None) is not None:
+            return Answer(SolverClaim("cddlib", str(why), None, 0.0, (str(why),)))
+        answer = other.solve(program, effort)
+        return answer.with_notes(f"{why.why}: route {other.name} took the problem")
+
+    @staticmethod
+    def _off_diagonals(program: Program) -> Answer:
+        """The best vertex with one number off the diagonal in each row; its proof is the search of `branch`."""
+        assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
+        points = np.array(off_diagonal_vertices(program.size, float(program.cone.level.ratio)))
+        values = information(points, program.utility.prior)
+        best = int(np.argmax(values))
+        claim = SolverClaim("rropt", f"best of {len(points)} vertices", float(values[best]), 0.0)
+        return Answer(claim, OffDiagonals(points[best]))
+
+    @staticmethod
+    def _staircases(program: Program, utility: ColumnSum, cone: CompleteCone, effort: Effort) -> Answer:
+        """Column generation over the staircase rays, priced by enumeration of all of them."""
+        k, gamma = program.size, float(cone.level.ratio)
+        p = np.array([float(value) for value in program.prior])
+        by_prior = np.argsort(-p, kind="stable")
+        apart = np.concatenate([by_prior[::2], by_prior[1::2]])
+        first = np.unique(np.concatenate([[0], cyclic_intervals(by_prior, k), cyclic_intervals(apart, k)]))
+        every = Staircases.of(utility, p, gamma)
+
+        def price(a: FloatArray, level: int) -> Priced:
+            return every.price(a)
+
+        # Informations treat inputs of equal prior alike; a gain matrix need not.
+        ties = tie_groups(program.weights) if has_curve(program) else []
+        return generate(utility, staircase(first, k, gamma), p, price, effort, ties)
+
+    @staticmethod
+    def _list(program: Program, utility: ColumnSum, rays: FloatArray, effort: Effort) -> Answer:
+        """One linear programme over all rays of a cone that cddlib enumerated."""
+        if rays.shape[1] == 0:
+            return Answer(SolverClaim("highs", "no rays", None, 0.0), farkas_candidate(program, effort))
+        found = column_model(utility.mu(rays), rays, "choose").solve(effort.remaining(), effort.interrupted)
+        claim = SolverClaim("highs", found.status, found.objective, found.seconds)
+        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            return Answer(claim, None if claim.stopped else farkas_candidate(program, effort))
+        used = found.x > 1e-12
+        return Answer(claim, MatrixDraft(rays[:, used] * found.x[used]), Dual(found.row_dual))
+
+    @staticmethod
+    def _linear(program: Program, rays: FloatArray, effort: Effort) -> Answer:
+        """One linear programme over pairs of an output and a ray; coupling rows stay rows."""
+        assert isinstance(program.utility, Linear) and program.outputs is not None
+        k, m = program.size, len(program.outputs)
+        rays = rays / np.maximum(rays.max(axis=0), 1e-300)
+        # Variable (y, r) puts ray r into output y: entry (x, y) of Q is rays[x, r].
+        place = sparse.vstack(
+            [sparse.kron(sparse.eye(m), sparse.csr_matrix(rays[[x]]), format="csr") for x in range(k)],
+            format="csr",
+        )
+        sums = sparse.hstack([sparse.csr_matrix(rays)] * m, format="csr")
+        blocks, lower, upper = [sums], [np.ones(k)], [np.ones(k)]
+        if program.rows:
+            blocks.append(program.row_matrix(m) @ place)
+            rhs = np.array([float(row.rhs) for row in program.rows])
+            upper.append(rhs)
+            lower.append(np.where([row.sense == "=" for row in program.rows], rhs, -np.inf))
+        cost = place.T @ (program.sign * program.utility.matrix(k, m)).ravel()
+        rows = sparse.vstack(blocks, format="csc")
+        found = LpModel(cost, rows, np.concatenate(lower), np.concatenate(upper)).solve(
+            effort.remaining(), effort.interrupted
+        )
+        claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
+        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            return Answer(claim, None if claim.stopped else farkas_candidate(program, effort))
+        draft = MatrixDraft(np.asarray(place @ found.x).reshape(k, m), program.outputs)
+        return Answer(claim, draft, Dual(found.row_dual[:k], found.row_dual[k:]))

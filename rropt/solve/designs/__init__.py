@@ -1,0 +1,1 @@
+"""Designs for estimation: risks minimised by column generation."""

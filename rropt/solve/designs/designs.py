@@ -1,0 +1,293 @@
+"""Designs to estimate with: risks minimised by column generation, with a lower bound from every price vector.
+
+Each criterion has a bound (a number that forms W give) - sum(a), for prices a with a.v >= v'W W'v / (p.v) on the whole
+cone (`design_criteria`). The interior-point method gives such forms and prices for the columns it has; pricing looks
+for columns that break them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rropt.program.cones import CompleteCone, FloatArray, cone_rows
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
+from rropt.program.programs import ColumnSum, Program
+from rropt.solve.designs.corners import ENUMERATED, all_corners, climbed_corners
+from rropt.solve.designs.criteria import DesignCriterion, DesignForms, DeterminantCriterion, TraceCriterion
+from rropt.solve.designs.eigenvalue import EigenvalueCriterion
+from rropt.solve.designs.interior_point import ROUGH, DesignPoint, best_design
+from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
+from rropt.solve.kernel.boxes.search import PROVING, BoxPricer, ColumnForms
+from rropt.solve.kernel.boxes.separable import BoxSearch
+from rropt.solve.kernel.boxes.tree import BoxTree
+from rropt.solve.kernel.polyhedral import farkas_candidate
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+from rropt.solve.kernel.search import Budget
+
+ROUNDS = 200
+ADDED = 3
+"""Columns added a round, for each input; those within TIED of the best come besides, up to TIES."""
+TIED, TIES = 1e-7, 200
+LEAST_GAP = 1e-9
+"""Relative gaps below this make no criterion finer."""
+KEPT = 1e-9
+"""Columns below this share of the largest mass are dropped."""
+BOXES = (300, 3_000, 30_000, 300_000)
+TESTS = 10**8
+"""The format's limit of k * max(k, forms) * nodes."""
+STARTS = 60
+LAST = 0.4
+"""The share of a time limit that is left for the last search over boxes."""
+ALWAYS = 100
+"""Boxes that are searched even after the time limit: without any there is no bound."""
+HALVINGS = 30
+PLAIN = 0.999
+"""Forms that would be multiplied by more than this stay as they are."""
+RIDGE = 30.0
+"""Where queries do not span all directions, (gap / RIDGE)^2 of these are added: a loss of about gap / RIDGE."""
+
+
+@dataclass(frozen=True)
+class QuadraticOverLinear(ColumnSum):
+    """v'S v / (p.v): what a column costs at a given W."""
+
+    table: FloatArray
+    prior: FloatArray
+
+    def payload(self) -> dict[str, object] | None:
+        return None
+
+    def mu(self, columns: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("xn,xn->n", columns, self.table @ columns) / (self.prior @ columns))
+
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        w = self.prior @ columns
+        own = self.table @ columns
+        square = np.einsum("xn,xn->n", columns, own)
+        return np.asarray(2 * own / w - self.prior[:, None] * square / w**2)
+
+
+def most_nodes(inputs: int, forms: int) -> int:
+    """The most boxes of a tree that a checker reads; a search may exceed its limit by two."""
+    return TESTS // (inputs * max(inputs, forms)) - 2
+
+
+def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
+    """The criterion of a utility; `gap` is what may be lost."""
+    if isinstance(utility, InverseTrace):
+        queries = np.array([[float(c) for c in row] for row in utility.rows]).T
+        ridge = 0.0
+        if np.linalg.matrix_rank(queries) < len(queries):
+            # Directions that no query needs may vanish in the limit, where M is singular: a small share of them is
+            # kept.
+            ridge = (gap / RIDGE) ** 2 * float(np.sum(queries**2))
+        return TraceCriterion(queries, float(utility.offset), ridge)
+    if isinstance(utility, InverseDeterminant):
+        return DeterminantCriterion()
+    assert isinstance(utility, InverseEigenvalue)
+    return EigenvalueCriterion.within(utility.prior, gap)
+
+
+def solve_design(program: Program, effort: Effort) -> Answer:
+    """The best design over the columns of the program's cone."""
+    begun = time.monotonic()
+    utility = program.utility
+    assert isinstance(utility, DesignUtility)
+    wanted = max(effort.gap, LEAST_GAP)
+    criterion = criterion_of(utility, wanted)
+    pricer = _Corners(program, effort) if isinstance(program.cone, CompleteCone) else _Boxes(program, effort)
+    columns = pricer.starts()
+    if not columns.size:
+        claim = SolverClaim("interior point", "the constant column is outside the cone", None, 0.0)
+        return Answer(claim, farkas_candidate(program, effort))
+    best: tuple[float, Dual] | None = None
+    last: Dual | None = None
+    point: DesignPoint | None = None
+    matrix: FloatArray | None = None
+    stopped, level = "", 0
+    for _ in range(ROUNDS):
+        found = best_design(columns, utility.prior, criterion, max(min(1e-11, wanted * 1e-3), criterion.least))
+        if found is None:
+            break
+        point, own = found, found.found
+        matrix = columns * found.mass
+        effort.found(own.value)
+        gap = effort.allowed
+        last = Dual(found.prices, evidence=DesignForms(own.forms, own.factors))
+        hurried = pricer.hurried()
+        excess, new, tree = pricer.price(own.forms, found.prices, gap / 8, pricer.levels if hurried else level)
+        if np.isfinite(excess):
+            factor, bound = criterion.scaled(own, float(found.prices.sum()) + max(excess, 0.0))
+            if best is None or bound > best[0]:
+                best = bound, last if tree is None else _shrunk(last, tree, factor)
+        effort.monitor(own.value, None if best is None else best[0])
+        stopped = effort.stopped()
+        if (best is not None and own.value - best[0] <= gap / 2) or stopped:
+            break
+        if hurried:
+            # Columns that the boxes found are not part of the proof, but improve the design.
+            found = best_design(np.hstack([columns, new]), utility.prior, criterion, ROUGH) if new.size else None
+            if found is not None and found.found.value < own.value:
+                point, matrix = found, np.hstack([columns, new]) * found.mass
+            break
+        if not new.size:
+            if level + 1 >= pricer.levels:
+                break
+            level += 1
+            continue
+        level = 0
+        kept = columns if criterion.keeps else columns[:, found.mass > KEPT * found.mass.max()]
+        columns = np.unique(np.hstack([kept, new]).round(13), axis=1)
+    claim = SolverClaim(
+        "interior point",
+        stopped or ("converged" if point is not None else "no design of full rank"),
+        None if point is None else point.found.value,
+        time.monotonic() - begun,
+    )
+    if matrix is not None:
+        matrix = matrix[:, matrix.max(axis=0) > 1e-12]
+        matrix = matrix / matrix.sum(axis=1, keepdims=True)
+    return Answer(claim, MatrixDraft.of(matrix), last if best is None else best[1])
+
+
+def _shrunk(dual: Dual, tree: BoxTree, factor: float) -> Dual:
+    """A design's multipliers and their tree, the forms multiplied by `factor`."""
+    own = DesignForms.of(dual)
+    if factor > PLAIN:
+        return replace(dual, evidence=replace(own, search=tree))
+    k, count = own.forms.shape
+    search = shrunk_tree(tree, k, count, factor)
+    return Dual(dual.prices * factor**2, dual.rows, replace(own, forms=own.forms * factor, search=search))
+
+
+class _Corners:
+    """Pricing under LDP: every corner up to 16 inputs, beyond these corners that no single change improves."""
+
+    levels = 1
+
+    def __init__(self, program: Program, effort: Effort) -> None:
+        assert isinstance(program.cone, CompleteCone)
+        self.k, self.gamma = program.size, float(program.cone.level.ratio)
+        self.p = np.array([float(value) for value in program.prior])
+        self.effort = effort
+        self.every = all_corners(self.k, self.gamma) if self.k <= ENUMERATED else None
+        self.turn = 0
+
+    def hurried(self) -> bool:
+        """Whether this must be the last pricing: never, as it takes little time."""
+        return False
+
+    def starts(self) -> FloatArray:
+        alone = np.eye(self.k, dtype=bool)
+        random = np.random.default_rng(0)
+        size = max(1, min(self.k - 1, round(self.k / (1 + self.gamma))))
+        some = np.array([random.permutation(self.k) < size for _ in range(3 * self.k)]).T
+        return np.unique(np.where(np.hstack([alone, ~alone, some]), self.gamma, 1.0), axis=1)
+
+    def price(
+        self, forms: FloatArray, prices: FloatArray, accept: float, level: int
+    ) -> tuple[float, FloatArray, BoxTree | None]:
+        """(by how much the prices must be raised along the prior, columns that break them, no tree: the proof makes its
+        own). Beyond 16 inputs the first is infinite: only the proof's search bounds it."""
+        table = forms @ forms.T - (np.outer(prices, self.p) + np.outer(self.p, prices)) / 2
+        columns = self.every
+        if columns is None:
+            self.turn += 1
+            columns = climbed_corners(table, self.gamma, STARTS, self.turn)
+        mass = self.p @ columns
+        height = np.einsum("xn,xn->n", columns, table @ columns)
+        worst = float((height / mass**2).max())
+        reduced = height / mass
+        order = np.argsort(-reduced)
+        chosen = [i for i in order[: ADDED * self.k] if reduced[i] > accept * 1e-3]
+        ties = [i for i in order[:TIES] if reduced[i] > reduced[order[0]] - TIED] if reduced[order[0]] > 0 else []
+        new = columns[:, sorted(set(chosen) | set(ties))] if chosen else columns[:, :0]
+        if self.every is not None or not new.size:
+            # Without all corners this is an estimate of the bound; the proof decides.
+            return worst, new, None
+        return np.inf, new, None
+
+
+class _Boxes:
+    """Pricing on any other cone: climbing first, then boxes."""
+
+    levels = 1 + len(BOXES)
+
+    def __init__(self, program: Program, effort: Effort) -> None:
+        self.forms = ColumnForms.of(program)
+        self.k, self.effort = program.size, effort
+        self.p = np.array([float(value) for value in program.prior])
+        self.pricer = BoxPricer(self.forms, QuadraticOverLinear(np.eye(self.k), self.p), effort)
+        self.search: tuple[bytes, BoxSearch] | None = None
+
+    def starts(self) -> FloatArray:
+        if not self.pricer.holds(np.ones(self.k)):
+            return np.zeros((self.k, 0))
+        # Vertices alone may miss a direction (any four edges of a square do), those around the constant column none.
+        return np.hstack([np.maximum(self.pricer.starts(), 0.0), self._around()])
+
+    def _around(self) -> FloatArray:
+        """Columns 1 + d and 1 - d at each input that lie in the cone, with the largest d of 1/2, 1/4, ...; none where
+        the constant column is on its boundary."""
+        cone = self.forms.program.cone
+        rows = np.array([[float(entry) for entry in row] for row in cone_rows(cone)]).reshape(-1, self.k)
+        found = []
+        for unit in np.eye(self.k):
+            for halvings in range(1, HALVINGS):
+                pair = [1 + unit / 2**halvings, 1 - unit / 2**halvings]
+                if all((v[:, None] <= self.forms.ratios * v).all() and (rows @ v <= 0).all() for v in pair):
+                    found += pair
+                    break
+        return np.array(found).reshape(-1, self.k).T
+
+    def hurried(self) -> bool:
+        """Whether this must be the last pricing: the rest of the time is for its boxes."""
+        left, limit = self.effort.remaining(), self.effort.time_limit
+        return left is not None and limit is not None and left < LAST * limit
+
+    def price(
+        self, forms: FloatArray, prices: FloatArray, accept: float, level: int
+    ) -> tuple[float, FloatArray, BoxTree | None]:
+        """As for corners; the tree where boxes were asked."""
+        table = forms @ forms.T
+        utility = QuadraticOverLinear(table, self.p)
+        pricer = self.pricer = BoxPricer(self.forms, utility, self.effort)
+        if level == 0:
+            new = pricer.look(prices)[:, : ADDED * self.k]
+            # Smaller gains are left to the boxes: a column without mass would be dropped and regenerated indefinitely.
+            return np.inf, new[:, [pricer.reduced(v) > accept for v in new.T]], None
+        key = prices.tobytes()
+        if self.search is None or self.search[0] != key:
+            self.search = key, BoxSearch(FormRelaxation(quadratic_forms(self.forms, forms.T, prices)))
+        search = self.search[1]
+        pricer.prices, pricer.found = prices, {}
+        counted = 0
+
+        def note(point: FloatArray) -> None:
+            nonlocal counted
+            counted += 1
+            if counted <= 24 or counted % 24 == 0:
+                pricer.climb(point[: self.k])
+
+        def over() -> bool:
+            # A proof of this size must still be written, and at least ALWAYS boxes are.
+            left = self.effort.remaining()
+            late = left is not None and left < PROVING * self.k * search.nodes
+            return bool(search.nodes > ALWAYS and (late or self.effort.stopped()))
+
+        def enough() -> bool:
+            gains = (value for value, _ in pricer.found.values())
+            return over() or max(gains, default=0.0) > max(2 * accept, 1e-10)
+
+        search.boxes.note = note
+        nodes = most_nodes(self.k, forms.shape[1])
+        if level == self.levels:
+            search.run(accept, Budget(nodes, over))
+        else:
+            search.run(accept, Budget(min(BOXES[level - 1], nodes), enough))
+        good = [v for value, v in pricer.found.values() if value > max(accept, 1e-11)]
+        new = np.array(good).T if good else np.zeros((self.k, 0))
+        return search.bound, new, search.tree

@@ -1,0 +1,1 @@
+"""Problems with a floor on the entropies of rows."""

@@ -1,0 +1,1 @@
+"""Convex objectives under approximate local privacy."""

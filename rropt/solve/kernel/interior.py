@@ -1,0 +1,111 @@
+"""A dense interior-point method for small linear programmes: prices from the centre of the optimal set.
+
+A master of a column generation with few rows has many optimal prices; those of a simplex vertex swing from round to
+round. A primal-dual path stopped early stays central and is cheap: one Cholesky factor of the size of the rows a step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from rropt.program.cones import FloatArray
+
+STEPS = 60
+INSIDE = 0.98
+"""The share of the way to the border that a step may take."""
+FEASIBLE = 1e-9
+
+
+@dataclass(frozen=True)
+class InteriorAnswer:
+    """`x` (n,) and `prices` (rows,) of max worth . x, A x = rhs, x >= 0; `gap` is what their values differ by."""
+
+    x: FloatArray
+    prices: FloatArray
+    gap: float
+
+
+def central_prices(worth: FloatArray, matrix: FloatArray, rhs: FloatArray, tolerance: float) -> InteriorAnswer:
+    """Mehrotra's predictor-corrector method for max worth . x, matrix x = rhs, x >= 0, until the gap is `tolerance`.
+
+    `matrix` is rows x n, dense; some x must be feasible and the maximum finite. Where rounding ends the path early, the
+    answer is its last point. Source: Mehrotra, On the implementation of a primal-dual interior point method (1992).
+    """
+    scale = np.abs(matrix).max(axis=0)
+    a = matrix / scale
+    weight = np.sqrt((a * a).sum(axis=1))
+    a, b, cost = a / weight[:, None], rhs / weight, -worth / scale
+    factor = _factor(a @ a.T)
+    if factor is None:
+        return InteriorAnswer(np.zeros(len(worth)), np.zeros(len(rhs)), np.inf)
+    x = a.T @ scipy.linalg.cho_solve(factor, b)
+    y = scipy.linalg.cho_solve(factor, a @ cost)
+    z = cost - a.T @ y
+    x += max(-1.5 * float(x.min()), 0.0) + 1e-8
+    z += max(-1.5 * float(z.min()), 0.0) + 1e-8
+    middle = 0.5 * float(x @ z)
+    x, z = x + middle / z.sum(), z + middle / x.sum()
+    for _ in range(STEPS):
+        primal, dual = b - a @ x, cost - a.T @ y - z
+        feasible = np.abs(primal).max() <= FEASIBLE and np.abs(dual).max() <= FEASIBLE * (1 + np.abs(cost).max())
+        if feasible and x @ z <= tolerance:
+            break
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = x / z
+            gram = (a * ratio) @ a.T
+        factor = _factor(gram) if np.isfinite(gram).all() else None
+        if factor is None:
+            break
+
+        def direction(right: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+            """(dx, dy, dz) with z dx + x dz = right, at the iterate in force."""
+            with np.errstate(over="ignore", invalid="ignore"):
+                target = primal + a @ (ratio * (dual - right / x))  # noqa: B023
+                dy = scipy.linalg.cho_solve(factor, target, check_finite=False)  # noqa: B023
+                dz = dual - a.T @ dy  # noqa: B023
+                return (right - x * dz) / z, dy, dz  # noqa: B023
+
+        dx, _, dz = direction(-x * z)
+        if not (np.isfinite(dx).all() and np.isfinite(dz).all()):
+            break
+        ahead = float((x + _room(x, dx) * dx) @ (z + _room(z, dz) * dz))
+        # Points of the path with less than half of the wanted gap are not approached: prices stay central.
+        centre = max((ahead / float(x @ z)) ** 3 * float(x @ z), tolerance / 2) / len(x)
+        dx, dy, dz = direction(centre - x * z - dx * dz)
+        if not (np.isfinite(dx).all() and np.isfinite(dz).all()):
+            break
+        step, dual_step = (min(1.0, INSIDE * _room(own, change)) for own, change in ((x, dx), (z, dz)))
+        x, y, z = x + step * dx, y + dual_step * dy, z + dual_step * dz
+    return InteriorAnswer(x / scale, -y / weight, float(x @ z))
+
+
+def boxed_prices(
+    worth: FloatArray, columns: FloatArray, middle: FloatArray, half: FloatArray, tolerance: float
+) -> InteriorAnswer:
+    """Prices within `half` of `middle` for max worth . theta, columns theta = 1: theta are the first of `x`."""
+    eye = np.eye(len(columns))
+    cost = np.concatenate([worth, middle - half, -(middle + half)])
+    return central_prices(cost, np.hstack([columns, eye, -eye]), np.ones(len(columns)), tolerance)
+
+
+def _factor(gram: FloatArray) -> tuple[FloatArray, bool] | None:
+    """The Cholesky factor of a matrix with a small multiple of the identity added; None where it is still not
+    positive.
+    """
+    moved = gram.copy()
+    moved[np.diag_indices(len(gram))] *= 1 + 1e-12
+    moved[np.diag_indices(len(gram))] += 1e-16 * np.trace(gram) / len(gram)
+    try:
+        factor: tuple[FloatArray, bool] = scipy.linalg.cho_factor(moved)
+    except np.linalg.LinAlgError:
+        return None
+    return factor
+
+
+def _room(values: FloatArray, change: FloatArray) -> float:
+    """How far positive values can go along a change before one reaches 0, at most 1."""
+    down = change < 0
+    return min(1.0, float((-values[down] / change[down]).min())) if down.any() else 1.0

@@ -1,0 +1,216 @@
+"""The restricted master of a column generation: max sum theta mu(v), sum theta v = 1, theta >= 0.
+
+Columns are scaled to anchor . v = 1 for a positive anchor, so that reduced prices are per unit of mass and a
+float tolerance means the same for all of them. A pricer proposes columns; any prices a with largest reduced
+price d give the bound sum(a) + d, so the loop may stop at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from scipy import sparse
+
+from rropt.program.cones import FloatArray
+from rropt.program.programs import ColumnSum
+from rropt.solve.kernel.lp import LpModel, cost_scale
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A pricer's answer at some prices: the largest reduced price (per unit of anchor . v) that any column of
+    the cone can have, and k x n columns worth adding."""
+
+    excess: float
+    columns: FloatArray
+
+
+CLOSE = 0.75
+"""The share of the wanted gap at which to stop: the rest is for losses of rounding and proof."""
+BRIEF = 100_000
+"""Entries of a master that HiGHS solves again within milliseconds, without interruption."""
+KEPT = 12
+"""Columns the master keeps, for each input, before the idle half is dropped; twice as many after each
+drop without a gain, as dropped columns may be regenerated indefinitely."""
+
+GAIN = 1e-12
+"""A reduced price, or an increase of the value (relative to it above 1), that is more than the rounding of floats."""
+
+Pricer = Callable[[FloatArray, int], Priced]
+"""From prices and a level of effort, 0 upwards, to columns and a bound on all."""
+
+
+def tie_groups(weights: tuple[int, ...]) -> list[np.ndarray]:
+    """Index groups of inputs with equal prior, larger than one."""
+    groups: dict[int, list[int]] = {}
+    for x, weight in enumerate(weights):
+        groups.setdefault(weight, []).append(x)
+    return [np.array(group) for group in groups.values() if len(group) > 1]
+
+
+def polished(columns: FloatArray, theta: FloatArray) -> FloatArray:
+    """theta re-solved on its support by least squares: a simplex vertex is exact up to rounding there, which
+    takes the solver's feasibility tolerance out of the mechanism."""
+    support = np.flatnonzero(theta > 1e-12)
+    best = np.where(theta > 1e-12, theta, 0.0)
+    refined, *_ = np.linalg.lstsq(columns[:, support], np.ones(columns.shape[0]), rcond=None)
+    if (refined > 0).all():
+        before = np.abs(columns @ best - 1.0).max()
+        if np.abs(columns[:, support] @ refined - 1.0).max() <= before:
+            best[support] = refined
+    return np.asarray(best)
+
+
+def generate(
+    utility: ColumnSum,
+    start: FloatArray,
+    anchor: FloatArray,
+    pricer: Pricer,
+    effort: Effort,
+    ties: list[np.ndarray],
+    ceiling: float = np.inf,
+    levels: int = 1,
+) -> Answer:
+    """Column generation from the k x n columns `start` (whose cone must contain the vector 1).
+
+    Prices are averaged over `ties` (inputs that the problem treats alike): by convexity and symmetry
+    that never worsens the bound. Stops when the value is within CLOSE times the wanted gap of the bound or half of
+    it from the `ceiling` (a bound known from elsewhere), when no column improves at any of the pricer's `levels` of
+    effort, at the time limit, or on Ctrl-C.
+    """
+    master = Master(utility, start, anchor)
+    best = np.inf
+    best_prices: FloatArray | None = None
+    stopped = ""
+    while master.solve(effort):
+        prices = _average(master.prices, ties)
+        if ceiling - master.value <= effort.allowed / 2:
+            break
+        # Prices half way to the best ones so far vary less; where they give no new column, the master's own are used.
+        trials = [prices] if best_prices is None else [(prices + best_prices) / 2, prices]
+        if not np.array_equal(prices, master.prices):
+            # A column that gains at averaged prices need not gain at those of the master: its own are asked last.
+            trials.append(master.prices)
+        fresh = np.zeros((len(anchor), 0))
+        for level, trial in product(range(levels), trials):
+            priced = pricer(trial, level)
+            if (reached := float(trial.sum()) + priced.excess) < best:
+                best, best_prices = reached, trial
+            fresh = master.improving(priced.columns)
+            if fresh.shape[1] or min(best, ceiling) - master.value <= CLOSE * effort.allowed or effort.stopped():
+                break
+        effort.monitor(master.value, min(best, ceiling))
+        stopped = effort.stopped()
+        if min(best, ceiling) - master.value <= CLOSE * effort.allowed or not fresh.shape[1] or stopped:
+            break
+        master.add(fresh)
+    value = None if master.theta is None else master.value
+    claim = SolverClaim("highs", stopped or master.status, value, master.seconds)
+    return Answer(claim, MatrixDraft.of(master.matrix()), None if best_prices is None else Dual(best_prices))
+
+
+def column_model(worth: FloatArray, columns: FloatArray, method: str = "simplex") -> LpModel:
+    """max worth . theta, columns theta = 1, theta >= 0, for k x n columns."""
+    ones = np.ones(len(columns))
+    return LpModel(worth, sparse.csc_matrix(columns), ones, ones, method=method)
+
+
+class Master:
+    """The restricted master: its columns, scaled to anchor . v = 1, and HiGHS's last answer. Where columns are
+    very much alike a `warm` simplex may stall for minutes; from the start, with presolve, it does not."""
+
+    def __init__(self, utility: ColumnSum, start: FloatArray, anchor: FloatArray, warm: bool = True) -> None:
+        self.utility, self.anchor, self.warm = utility, anchor, warm
+        self.columns = start / (anchor @ start)
+        self._seen = {_key(column) for column in self.columns.T}
+        self.worth = utility.mu(self.columns)
+        self._lp = self._cold()
+        self.status, self.seconds, self.value = "not started", 0.0, -np.inf
+        self.theta: FloatArray | None = None
+        self.prices: FloatArray = np.zeros(len(anchor))
+        self._kept, self._dropped_at = KEPT * len(anchor), -np.inf
+
+    def _cold(self) -> LpModel:
+        return column_model(self.worth, self.columns)
+
+    def solve(self, effort: Effort) -> bool:
+        """Whether HiGHS found an optimum in the time that is left."""
+        brief = self.columns.size <= BRIEF
+        if not self.warm:
+            self._lp = self._cold()
+        found = self._lp.solve(effort.remaining(), None if brief else effort.interrupted)
+        if found.status not in ("optimal", "time limit", "interrupted"):
+            # A warm basis that has gone bad; from the start it works.
+            self._lp = self._cold()
+            found = self._lp.solve(effort.remaining(), None if brief else effort.interrupted)
+        self.status = found.status
+        self.seconds += found.seconds
+        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            return False
+        self.theta, self.value, self.prices = found.x, found.objective, found.row_dual
+        effort.found(self.value)
+        return True
+
+    def improving(self, columns: FloatArray) -> FloatArray:
+        """Those of some columns, scaled, that are not in the master and have a positive reduced price."""
+        if not columns.shape[1]:
+            return columns
+        scaled = columns / (self.anchor @ columns)
+        gain = self.utility.mu(scaled) - self.prices @ scaled
+        least = GAIN * min(float(np.abs(self.worth).max()), 1.0)
+        new = [y for y in np.argsort(-gain) if gain[y] > least and _key(scaled[:, y]) not in self._seen]
+        return scaled[:, new]
+
+    def unseen(self, columns: FloatArray) -> FloatArray:
+        """Those of some columns, scaled, that the master does not have, each once."""
+        scaled = columns / (self.anchor @ columns)
+        named = {_key(column): y for y, column in reversed(list(enumerate(scaled.T)))}
+        return scaled[:, sorted(y for name, y in named.items() if name not in self._seen)]
+
+    def add(self, columns: FloatArray) -> None:
+        """Append scaled columns, after dropping those that have been idle longest."""
+        self._drop_idle()
+        worth = self.utility.mu(columns)
+        self._seen.update(_key(column) for column in columns.T)
+        self.columns = np.hstack([self.columns, columns])
+        self.worth = np.concatenate([self.worth, worth])
+        if self._lp.scale == cost_scale(self.worth):
+            self._lp.add_columns(worth, sparse.csc_matrix(columns))
+        else:
+            self._lp = self._cold()
+
+    def _drop_idle(self) -> None:
+        if self.columns.shape[1] <= self._kept or self.theta is None:
+            return
+        if self.value - self._dropped_at <= GAIN * max(1.0, abs(self.value)):
+            self._kept *= 2
+            return
+        self._dropped_at = self.value
+        loss = self.prices @ self.columns - self.worth
+        keep = (self.theta > 0) | (loss <= np.partition(loss, self._kept // 2)[self._kept // 2])
+        self._lp.keep_columns(keep)
+        self._seen -= {_key(column) for column in self.columns[:, ~keep].T}
+        self.columns, self.worth, self.theta = self.columns[:, keep], self.worth[keep], self.theta[keep]
+
+    def matrix(self) -> FloatArray | None:
+        """The k x m matrix of the last optimum, or None."""
+        if self.theta is None:
+            return None
+        theta = np.concatenate([self.theta, np.zeros(self.columns.shape[1] - len(self.theta))])
+        weight = polished(self.columns, theta)
+        return np.asarray(self.columns[:, weight > 0] * weight[weight > 0])
+
+
+def _average(prices: FloatArray, ties: list[np.ndarray]) -> FloatArray:
+    averaged = prices.copy()
+    for group in ties:
+        averaged[group] = prices[group].mean()
+    return averaged
+
+
+def _key(column: FloatArray) -> bytes:
+    return np.round(column, 12).tobytes()

@@ -1,0 +1,294 @@
+"""The interface of routes: effort, answer, and refusal."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.io.clock import Clock
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.program.assignments import Places
+from rropt.program.cones import FloatArray
+from rropt.program.events import Event
+from rropt.program.programs import Program
+
+
+def ignore_progress(value: float | None, bound: float | None) -> None:
+    """A monitor that ignores progress."""
+
+
+def never() -> bool:
+    """A stop signal that is never set."""
+    return False
+
+
+def without_routes(name: str) -> Route:
+    """The look-up of routes for an effort made without the registry: it does not have other routes."""
+    raise LookupError(f"this effort does not have the route {name!r}: make it by rropt.solve.registry.effort()")
+
+
+STOPS = ("time limit", "interrupted")
+"""Why work may end before it is done."""
+GRACE = 2.0
+"""Seconds that proving may take, after a time limit or Ctrl-C too."""
+PROVING = 1.5
+"""Seconds after the end of the whole solve when it must be over."""
+
+
+@dataclass
+class Size:
+    """The scale of the values: |value| of the last mechanism that was found, in the utility's own unit."""
+
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The effort of a solve: a `gap` relative to the bound, an `absolute_gap` in the utility's own unit (to reach
+    either is enough), an optional time limit in seconds counted from `begun`, a named solver, worker processes, and
+    a `monitor(value, bound)` called with progress. A route reports values by `found`; `allowed`
+    is then the gap that is allowed. `clock` is that of the whole solve; a part of it may have
+    a limit of its own. `route(name)` gives the route of that name for a part of
+    the problem."""
+
+    gap: float = 1e-6
+    absolute_gap: float = 0.0
+    time_limit: float | None = None
+    solver: str | None = None
+    workers: int = 2
+    monitor: Callable[[float | None, float | None], None] = ignore_progress
+    interrupted: Callable[[], bool] = never
+    begun: float = field(default_factory=time.monotonic)
+    route: Callable[[str], Route] = without_routes
+    clock: Clock = field(default_factory=Clock)
+    size: Size = field(default_factory=Size)
+
+    @property
+    def allowed(self) -> float:
+        """The gap that is allowed, in the utility's own unit, for the values found so far."""
+        return max(self.gap * self.size.value, self.absolute_gap)
+
+    def found(self, value: float) -> None:
+        """Note the value of a mechanism, the best one so far."""
+        if math.isfinite(value):
+            self.size.value = abs(value)
+
+    def within(self, gap: float) -> Effort:
+        """The same for a problem inside another one, to an absolute gap."""
+        return replace(self, gap=0.0, absolute_gap=gap, size=Size())
+
+    def remaining(self) -> float | None:
+        """Seconds left, never negative, and none after Ctrl-C; None without a limit."""
+        if self.interrupted():
+            return 0.0
+        if self.time_limit is None:
+            return None
+        return max(0.0, self.begun + self.time_limit - time.monotonic())
+
+    def stopped(self) -> str:
+        """Why work should stop now: "interrupted", "time limit", or "" when it should not."""
+        if self.interrupted():
+            return "interrupted"
+        return "time limit" if self.remaining() == 0.0 else ""
+
+    def closing(self) -> Callable[[], bool]:
+        """A stop signal for the proof of an answer: it is set GRACE seconds from now, even
+        after an interrupt, and earlier where the whole solve would be late."""
+        least = min(time.monotonic() + GRACE, self.clock.end + PROVING)
+        return lambda: time.monotonic() > least and bool(self.stopped())
+
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True)
+class ColumnMultipliers:
+    """Multipliers >= 0 of a cone's conditions on each column: `cone` (columns under test x cone rows) of a polyhedral
+    cone, `flows` (columns under test x edges) of a graph. `events` are those whose rows come last in `Dual.rows`."""
+
+    cone: FloatArray | None = None
+    flows: FloatArray | None = None
+    events: tuple[Event, ...] = ()
+
+    def numbers(self) -> tuple[FloatArray, ...]:
+        """The arrays that are not None."""
+        return tuple(part for part in (self.cone, self.flows) if part is not None)
+
+    def mapped(self, function: Callable[[FloatArray], FloatArray]) -> ColumnMultipliers:
+        """`function` of every array that is not None."""
+        cone = None if self.cone is None else function(self.cone)
+        return replace(self, cone=cone, flows=None if self.flows is None else function(self.flows))
+
+
+@dataclass(frozen=True)
+class Dual:
+    """Multipliers in floating point, for a maximisation (a minimisation is solved with negated costs).
+
+    `prices` (k,) of the row sums; `rows`, one a coupling row; `evidence` is further evidence of the theory that
+    solved the problem (a tree, multipliers of a cone, ...); no other theory reads it. All of it is repaired
+    and proved in rationals before it is used.
+    """
+
+    prices: FloatArray
+    rows: FloatArray = field(default_factory=lambda: np.zeros(0))
+    evidence: object = None
+
+    def evidence_of(self, kind: type[E]) -> E | None:
+        """The evidence where it is of that kind, else None."""
+        return self.evidence if isinstance(self.evidence, kind) else None
+
+    @property
+    def columns(self) -> ColumnMultipliers:
+        """The multipliers of the columns; none of any where the evidence is of another kind."""
+        return self.evidence_of(ColumnMultipliers) or ColumnMultipliers()
+
+    def is_finite(self) -> bool:
+        """Whether all multipliers are finite; a solver that broke down may return NaN. Evidence that has multipliers
+        lists them by a method `numbers`."""
+        own = getattr(self.evidence, "numbers", tuple)()
+        return all(bool(np.all(np.isfinite(part))) for part in (self.prices, self.rows, *own))
+
+
+class Draft(ABC):
+    """A mechanism that a route found, before it is rounded and verified."""
+
+    @abstractmethod
+    def floats(self) -> FloatArray:
+        """The k x m matrix that it stands for."""
+
+
+@dataclass(frozen=True)
+class MatrixDraft(Draft):
+    """A k x m matrix; `outputs` are the labels of its columns where they are fixed."""
+
+    matrix: FloatArray
+    outputs: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, matrix: FloatArray | None, outputs: tuple[str, ...] | None = None) -> MatrixDraft | None:
+        """The draft of a matrix, where there is one."""
+        return None if matrix is None else cls(matrix, outputs)
+
+    def floats(self) -> FloatArray:
+        """The matrix."""
+        return self.matrix
+
+
+@dataclass(frozen=True)
+class OffDiagonals(Draft):
+    """The one number off the diagonal in each of k rows."""
+
+    numbers: FloatArray
+
+    def floats(self) -> FloatArray:
+        """The k x k matrix that has them."""
+        size = len(self.numbers)
+        others = np.repeat(np.asarray(self.numbers)[:, None], size, axis=1)
+        others[np.diag_indices(size)] = 1 - (size - 1) * others[np.diag_indices(size)]
+        return others
+
+
+@dataclass(frozen=True)
+class ExactDraft(Draft):
+    """A mechanism that is exact as it was found: it is verified, and not rounded."""
+
+    mechanism: Mechanism
+
+    def floats(self) -> FloatArray:
+        """The mechanism's matrix."""
+        return self.mechanism.matrix
+
+
+@dataclass(frozen=True)
+class MixedWeights(Draft):
+    """Float weights of permutations (the outputs' places), and those of a mixture with slack in all inequalities, to
+    move toward before rounding; `anchor` is empty where there is none."""
+
+    permutations: tuple[Places, ...]
+    weights: FloatArray
+    anchored: tuple[Places, ...]
+    anchor: FloatArray
+
+    def floats(self) -> FloatArray:
+        """The k x k matrix that they make up."""
+        size = len(self.permutations[0])
+        matrix = np.zeros((size, size))
+        for places, weight in zip(self.permutations, self.weights, strict=True):
+            matrix[np.arange(size), np.array(places)] += weight
+        return matrix
+
+
+@dataclass(frozen=True)
+class SolverClaim:
+    """The claims of a solver: shown beside the proved numbers, but not used in proofs. `notes` are for the user."""
+
+    solver: str
+    status: str
+    objective: float | None
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def stopped(self) -> str:
+        """Why the work ended early, as in `Effort.stopped`; "" where it did not."""
+        return self.status if self.status in STOPS else ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a route, in floating point.
+
+    `draft` is a mechanism, or the multipliers that claim that none exists; None where nothing was found. `dual` proves
+    an upper bound after repair. `relaxed` is the program that the multipliers are about, where it is not the one that
+    was asked for: every mechanism of that one is one of `relaxed`.
+    """
+
+    claim: SolverClaim
+    draft: Draft | Dual | None = None
+    dual: Dual | None = None
+    relaxed: Program | None = None
+
+    @property
+    def matrix(self) -> FloatArray | None:
+        """The float matrix; None where no mechanism was found."""
+        return self.draft.floats() if isinstance(self.draft, Draft) else None
+
+    @property
+    def farkas(self) -> Dual | None:
+        """The multipliers that claim that no mechanism exists."""
+        return self.draft if isinstance(self.draft, Dual) else None
+
+    def with_notes(self, *notes: str) -> Answer:
+        """The same with more to say to the user."""
+        return replace(self, claim=replace(self.claim, notes=(*self.claim.notes, *notes)))
+
+
+class Route(ABC):
+    """A way to solve programs. `name` is its name in problem files and on the command line; `because`
+    says in one clause when it is the right one; `concave` whether it takes entropy."""
+
+    name: str
+    because: str
+    concave: bool = False
+
+    @abstractmethod
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        """The refusal of this program (with this solver), with its reason and a remedy; None where the route takes
+        it.
+        """
+
+    @abstractmethod
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        """Solve a program that it does not refuse."""
+
+
+def unanswered(solver: str, effort: Effort) -> Answer:
+    """The answer of work that did not stop in time, and was ended."""
+    return Answer(SolverClaim(solver, "ended: it did not stop in time", None, effort.clock.seconds))

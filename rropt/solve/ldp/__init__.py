@@ -1,0 +1,1 @@
+"""Informations under local differential privacy, priced by a knapsack search."""

@@ -1,0 +1,259 @@
+"""The `column-dual` proof of an information under LDP: repaired prices and a pricing tree.
+
+Written from docs/certificate-format.md, section 6. The float search suggests the prices and the tree; every
+leaf is then tested in integers with the roundings that the format prescribes, and the prices are raised along
+the prior until all of them hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.exact import rational_text
+from rropt.program.cones import CompleteCone, FloatArray
+from rropt.program.programs import Program
+from rropt.prove.balls import PRICE_BITS
+from rropt.prove.certificates import Proof
+from rropt.prove.trees import column_dual, leaves_below, raised
+from rropt.prove.uninformative import or_entropy
+from rropt.solve.kernel.curves import WORK_BITS, Curve, curve_of, down, has_curve, up
+from rropt.solve.kernel.prover import Wanted
+from rropt.solve.kernel.route import Dual
+from rropt.solve.ldp.pricing import LdpPricer, Node, Split
+from rropt.solve.ldp.universal import attained_price, few_masses
+
+LEAF_BITS = 48
+"""A leaf's t is a multiple of 2^-48: where two sets tie at a leaf, its bound has a kink in t, and a rounding of t
+costs its own size."""
+
+NOISE = 1e-14
+"""The error of the float search, for utilities of size 1."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf: its tangent point t, and a slope of its own where a limit on weight stops it (version 2)."""
+
+    t: Fraction
+    slope: Fraction | None = None
+
+
+TreeItem = Split | Leaf
+
+
+def prove_information(
+    program: Program,
+    prices: FloatArray | None,
+    target: float | None,
+    node_limit: int = 200_000,
+    stop: Callable[[], bool] = lambda: False,
+) -> Proof:
+    """The best `column-dual` proof from float `prices` (k,) in nats; the universal bound is always
+    compared. The search ends when the bound is at most `target` (None: when no corner allows a better one), at
+    `node_limit` nodes or when `stop()` says so: the bound is true at any time."""
+    assert has_curve(program)
+    best = _universal(program)
+    # Where sets have few different masses, the best price over these is a bound too, by a tree of few leaves.
+    candidates = [prices]
+    if few_masses(program.weights):
+        height, _ = attained_price(program.weights, curve_of(program))
+        candidates.insert(0, height * np.array([float(p) for p in program.prior]))
+    for tried in candidates:
+        assert best.bound is not None
+        if tried is None or (target is not None and best.bound <= target):
+            continue
+        proof = _from_prices(program, tried, target, node_limit, stop)
+        if proof is not None and proof.bound is not None and proof.bound < best.bound:
+            best = proof
+    return best
+
+
+def _universal(program: Program) -> Proof:
+    """Prices U * prior and a tree of one leaf: valid for every prior."""
+    height, w = curve_of(program).ceiling()
+    for margin in (2.0**-50, 2.0**-46, 2.0**-40, 2.0**-30, 2.0**-20):
+        prices = raised([0] * program.size, program.prior, height + margin)
+        tree: list[TreeItem] = [_leaf(w)]
+        if _holds(program, prices, tree):
+            return _proof(program, prices, tree)
+    raise ArithmeticError("the universal bound could not be proved: this is a defect of rropt, please report it")
+
+
+def _from_prices(
+    program: Program, a: FloatArray, target: float | None, node_limit: int, stop: Callable[[], bool]
+) -> Proof | None:
+    curve = curve_of(program)
+    pricer = LdpPricer(program.weights, curve, np.asarray(a, dtype=np.float64))
+    accept = -math.inf if target is None else target - math.fsum(a)
+    found = pricer.search(accept=accept, node_limit=node_limit, stop=stop)
+    if not math.isfinite(found.bound):
+        return None
+    # Floats have errors of some 1e-16: where the bound is that near to the accepted one, the latter is tried first.
+    near = 0 < found.bound - accept < NOISE
+    margin = 2e-15 * max(abs(found.bound), float(np.abs(a).sum()), 2.0**-16)
+    shifts = [accept - program.size * 2.0**-PRICE_BITS] * near + [found.bound + margin * 8**n for n in range(16)]
+    for shift in shifts:
+        prices = raised(a, program.prior, shift)
+        tree = _write(found.root, shift, curve)
+        if _holds(program, prices, tree):
+            return _proof(program, prices, tree)
+    return None
+
+
+def _leaf(t: float, slope: float | None = None) -> Leaf:
+    """A leaf with its numbers on the grid of 2^-48."""
+    scale = 2**LEAF_BITS
+    point = max(Fraction(1), Fraction(round(t * scale), scale))
+    return Leaf(point, None if slope is None else max(Fraction(0), Fraction(round(slope * scale), scale)))
+
+
+def _write(root: Node, shift: float, curve: Curve) -> list[TreeItem]:
+    """The tree in preorder. Prices that are `shift` higher along the prior lower every slope by it; a leaf's t is
+    where the tangent has that slope, or the end of its limits on weight."""
+    tree: list[TreeItem] = []
+    for node, _ in leaves_below(root, None, lambda split, _: (split.split, None, None), tree):
+        slope = node.slope - shift
+        tree.append(_leaf(curve.touch(slope)) if node.end is None else _leaf(node.end, slope))
+    return tree
+
+
+def _proof(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> Proof:
+    items: list[object] = []
+    for item in tree:
+        if isinstance(item, Leaf):
+            t = rational_text(item.t)
+            items.append(t if item.slope is None else [t, rational_text(item.slope)])
+        elif item.way == "input":
+            items.append(item.at)
+        elif item.way == "count":
+            items.append([item.at])
+        else:
+            items.append([str(item.at)])
+    by_weight = any(item.way == "weight" for item in tree if isinstance(item, Split))
+    version = max(curve_of(program).version, 2 if by_weight else 1)
+    return column_dual(prices, version, tree=items)
+
+
+class _Part(NamedTuple):
+    """A pending subtree: the inputs that are in by their number and the sums of their c and q, those that are free,
+    the limits on number and on weight, and whether there are any on the number."""
+
+    inside: int
+    c: int
+    q: int
+    free: tuple[int, ...]
+    fewest: int
+    most: int
+    lightest: int
+    heaviest: int
+    counted: bool = False
+
+
+@dataclass(frozen=True)
+class _LeafTest:
+    """The test of a leaf at exact prices, in integers over 2^WORK_BITS: c rounded up, q down (k each), and minus the
+    sum of the prices."""
+
+    c: list[int]
+    q: list[int]
+    minus_sum: int
+    total: int
+    gh: Fraction
+    curve: Curve
+    known: dict[Fraction, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, program: Program, prices: list[Fraction]) -> _LeafTest:
+        """The test at some prices."""
+        assert isinstance(program.cone, CompleteCone)
+        level, curve = program.cone.level, curve_of(program)
+        gh, log_gh = level.ratio.upper, level.log_ratio.upper
+        return cls(
+            [up(curve.exact_cost(gh, log_gh, p, a)) for p, a in zip(program.prior, prices, strict=True)],
+            [down((gh - 1) * p) for p in program.prior],
+            up(-sum(prices, Fraction(0))),
+            sum(program.weights),
+            gh,
+            curve,
+        )
+
+    def tangent(self, t: Fraction) -> tuple[int, int]:
+        """A(t) and T(t), each made once."""
+        if t not in self.known:
+            self.known[t] = self.curve.exact_tangent(self.gh, t)
+        return self.known[t]
+
+    def halves(self, part: _Part, split: Split) -> tuple[_Part, _Part]:
+        """The two halves of a part, in the order of the format."""
+        at = split.at
+        if split.way == "input":
+            free = tuple(x for x in part.free if x != at)
+            taken = part._replace(inside=part.inside + 1, c=part.c + self.c[at], q=part.q + self.q[at], free=free)
+            return taken, part._replace(free=free)
+        if split.way == "count":
+            return (
+                part._replace(most=min(part.most, at), counted=True),
+                part._replace(fewest=max(part.fewest, at + 1), counted=True),
+            )
+        return part._replace(heaviest=min(part.heaviest, at)), part._replace(lightest=max(part.lightest, at + 1))
+
+    def holds(self, part: _Part, leaf: Leaf) -> bool:
+        """Whether a leaf holds with slack 2^-80 of its terms, or its part is empty."""
+        if part.lightest > part.heaviest:
+            return True
+        height, tangent = self.tangent(leaf.t)
+        slope = tangent if leaf.slope is None else down(leaf.slope)
+        c, q = self.c, self.q
+        gains = [c[x] - (q[x] * slope >> WORK_BITS) for x in part.free]
+        if part.counted:
+            first = max(part.fewest - part.inside, 0)
+            last = min(part.most - part.inside, len(gains))
+            if first > last:
+                return True
+            best = max(list(accumulate(sorted(gains, reverse=True), initial=0))[first : last + 1])
+        else:
+            best = sum(gain for gain in gains if gain > 0)
+        inner = part.c - (part.q * slope >> WORK_BITS)
+        # Q (L - T(t)) over the limits on weight, zero for a leaf without a slope of its own.
+        tilt = 0
+        if slope != tangent:
+            end = part.heaviest if slope > tangent else part.lightest
+            tilt = -(-(up((self.gh - 1) * Fraction(end, self.total)) * (slope - tangent)) >> WORK_BITS)
+        terms = (height, -tangent, self.minus_sum, inner, best, tilt)
+        margin = self.curve.margin(self.gh, len(c), 0 if leaf.slope is None else slope)
+        return sum(terms) <= -(sum(map(abs, terms)) >> 80) - margin
+
+
+def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bool:
+    """Whether the tree covers all corners and every leaf holds."""
+    test = _LeafTest.at(program, prices)
+    size = program.size
+    stack = [_Part(0, 0, 0, tuple(range(size)), 0, size, 0, test.total)]
+    for item in tree:
+        if not stack:
+            return False
+        part = stack.pop()
+        if isinstance(item, Split):
+            first, second = test.halves(part, item)
+            stack += [second, first]
+        elif not test.holds(part, item):
+            return False
+    return not stack
+
+
+def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+    """Informations under LDP, with the universal prices where there are no others."""
+    if not has_curve(program):
+        return None
+    prices = None if dual is None else dual.prices
+    found = prove_information(program, prices, wanted.target, stop=wanted.effort.closing())
+    # The entropy of the input is the smaller bound where the input is nearly certain.
+    return or_entropy(program, found, "")

@@ -1,0 +1,1 @@
+"""Linear objectives by linear programming, with a dual proof."""

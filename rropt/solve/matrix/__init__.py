@@ -1,0 +1,1 @@
+"""Convex objectives over whole matrices whose columns are tied by rows."""

@@ -1,0 +1,84 @@
+"""Branch and bound over the columns of a matrix, with local maxima climbed to on the way."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from rropt.program.cones import FloatArray
+from rropt.program.programs import ColumnSum, Program
+from rropt.solve.kernel.climb import Vertices, climb_matrix
+from rropt.solve.kernel.polyhedral import EntryModel, farkas_candidate
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.matrix.search import MatrixRelaxation
+
+CLIMBS = 40
+"""Random directions from which local maxima are climbed to before the search."""
+STEPS = 60
+"""Steps of one climb at most."""
+CHUNK = 500
+"""Boxes between two reports of progress."""
+
+
+def solve_matrices(program: Program, effort: Effort) -> Answer:
+    """The best matrix whose columns are tied by rows."""
+    begun = time.monotonic()
+    relaxation = MatrixRelaxation(program)
+    climber = _Climber(relaxation.model, program)
+    if not climber.feasible:
+        claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
+        return Answer(claim, farkas_candidate(program, effort))
+    climber.start(effort)
+    search = Search(relaxation)
+    search.run(np.inf)  # the root is bounded before a target is set
+    relaxation.note = climber.note
+    while not (stopped := effort.stopped()):
+        # What is within half of the gap of the best matrix is good enough.
+        effort.found(climber.value)
+        accept, before = climber.value + effort.allowed / 2, search.nodes
+        relaxation.aim(climber.best)
+        search.run(accept, Budget(search.nodes + CHUNK, lambda: bool(effort.stopped())))
+        effort.monitor(climber.value, search.bound)
+        if search.bound <= accept or search.nodes == before:
+            break
+    claim = SolverClaim("rropt", stopped or f"{search.nodes} boxes", climber.value, time.monotonic() - begun)
+    dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
+    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
+
+
+class _Climber:
+    """Local maxima: linearise, go to the best vertex, repeat. Keeps the best matrix (k x m) that it found."""
+
+    def __init__(self, model: EntryModel, program: Program) -> None:
+        assert isinstance(program.utility, ColumnSum)
+        self._utility, self._vertex = program.utility, Vertices(model)
+        self._random = np.random.default_rng(0)
+        self._noted = 0
+        nothing = np.zeros((model.size, model.width))
+        found = self._vertex(nothing)
+        self.feasible, self.status = found is not None, self._vertex.status
+        self.best: FloatArray = nothing if found is None else found
+        self.value = float(self._utility.mu(self.best).sum()) if self.feasible else -np.inf
+
+    def start(self, effort: Effort) -> None:
+        """Climb from random vertices."""
+        for _ in range(CLIMBS):
+            matrix = self._vertex(np.asarray(self._random.standard_normal(self.best.shape)))
+            if matrix is not None:
+                self.climb(matrix)
+            if effort.stopped():
+                return
+
+    def note(self, matrix: FloatArray) -> None:
+        """Climb from some of the matrices that a search finds."""
+        self._noted += 1
+        if self._noted <= CLIMBS or self._noted % CLIMBS == 0:
+            self.climb(np.maximum(matrix, 0.0))
+
+    def climb(self, matrix: FloatArray) -> None:
+        """Climb from a matrix as long as the value grows."""
+        matrix, value = climb_matrix(self._utility, matrix, self._vertex, STEPS)
+        if value > self.value:
+            self.best, self.value = matrix, value

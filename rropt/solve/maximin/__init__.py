@@ -1,0 +1,1 @@
+"""The largest least information over a set of distributions."""

@@ -1,0 +1,116 @@
+"""Integer labellings of a graph of inputs, and the best of them by a minimum cut.
+
+Where the edges of a cone v_x <= exp(length) v_z have lengths that are multiples of one `unit`, the tight edges of an
+extreme ray fix every ratio of its entries. Scaled to a largest entry of 1 it is v_x = exp(-unit * m_x) with integer
+labels m >= 0, and m_z - m_x is at most the length of each edge in units. A sum over inputs of functions of their labels
+is then largest at a closure of a graph with a node for each input and label (Ishikawa 2003), which a flow finds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+from rropt.exact import cleared
+from rropt.program.cones import FloatArray, GraphCone, reach
+from rropt.program.programs import Information, Program
+
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
+
+MOST_NODES = 10_000
+"""Inputs and labels of one graph: finer lengths make it too large."""
+LONGEST = 500.0
+"""The log of the largest ratio of a column, so that all entries are floats."""
+SCALE = 2.0**29
+"""What all capacities out of the source come to: SciPy's flows are integers of 32 bits."""
+ENDLESS = 2**30
+"""A capacity above all of them; a flow can still be added to it."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A cone whose edges v_x <= exp(unit * steps) v_z are the columns of `edges`, three rows x, z and steps. Those with
+    x = z say that a label of m or more is one of m - 1 or more. `distances[x, z]` is what m_z - m_x is at most."""
+
+    unit: float
+    edges: IntArray
+    distances: IntArray
+
+    @classmethod
+    def of(cls, program: Program) -> Self | None:
+        """The labels of a program; None where its columns are not those of integer labellings."""
+        cone, utility, k = program.cone, program.utility, program.size
+        if not isinstance(cone, GraphCone) or not isinstance(utility, Information) or not utility.plain:
+            return None
+        numbers = [number for *_, number in cone.edges]
+        if not any(cone.exponents) or (cone.unit == "gamma" and len(set(numbers)) > 1):
+            return None
+        steps = cleared(numbers) if cone.unit == "epsilon" else (1,) * len(numbers)
+        unit = max(cone.exponents) / max(steps)
+        distances = reach(cone, k) / unit
+        if distances.sum(axis=1).max() > MOST_NODES or unit * distances.max() > LONGEST:
+            return None
+        ends = [(x, z, length) for (x, z, _), length in zip(cone.edges, steps, strict=True)]
+        edges = np.array([*ends, *((x, x, 1) for x in range(k))], dtype=np.int64).T
+        return cls(unit, edges, np.rint(distances).astype(np.int64))
+
+    def within(self, lower: IntArray, upper: IntArray) -> tuple[IntArray, IntArray]:
+        """The limits that follow from some limits of the labels."""
+        return (lower - self.distances).max(axis=1), (upper[:, None] + self.distances).min(axis=0)
+
+    def graph(self, lower: IntArray, upper: IntArray) -> ClosureGraph:
+        """The closures that are the labellings between limits, which follow from no tighter ones."""
+        tails, heads, steps = self.edges
+        counts = upper - lower
+        first = np.concatenate([[0], np.cumsum(counts)])
+        inputs = np.repeat(np.arange(len(counts)), counts)
+        # A label of head that is j or more makes one of tail that is j - steps or more.
+        least = np.maximum(lower[heads], lower[tails] + steps) + 1
+        many = np.maximum(np.minimum(upper[heads], upper[tails] + steps) - least + 1, 0)
+        label = np.repeat(least, many) + _count(many)
+        from_, to = np.repeat(heads, many), np.repeat(tails, many)
+        sources = first[from_] + label - lower[from_] - 1
+        targets = first[to] + label - np.repeat(steps, many) - lower[to] - 1
+        return ClosureGraph(inputs, lower[inputs] + 1 + _count(counts), sources, targets)
+
+
+@dataclass(frozen=True)
+class ClosureGraph:
+    """A node for each of `inputs` and each of its `labels` j: it is chosen where the label is j or more. Where a node
+    of `sources` is chosen, that of `targets` is chosen too."""
+
+    inputs: IntArray
+    labels: IntArray
+    sources: IntArray
+    targets: IntArray
+
+    def best(self, worth: FloatArray) -> tuple[float, np.ndarray[Any, np.dtype[np.bool_]]]:
+        """(what no closure is worth more than, the nodes of a closure that is worth about as much)."""
+        nodes = len(worth)
+        chosen = np.zeros(nodes, dtype=bool)
+        gains, losses = np.flatnonzero(worth > 0), np.flatnonzero(worth < 0)
+        total = float(worth[gains].sum())
+        if not len(gains):
+            return 0.0, chosen
+        source, sink = nodes, nodes + 1
+        tails = np.concatenate([np.full(len(gains), source), losses, self.sources])
+        heads = np.concatenate([gains, np.full(len(losses), sink), self.targets])
+        ends = np.concatenate([worth[gains], -worth[losses]]) * (SCALE / total)
+        # Capacities are rounded down and flows with them, so that the bound is rounded up.
+        room = np.concatenate([np.minimum(ends, SCALE), np.full(len(self.sources), ENDLESS)]).astype(np.int32)
+        network = sparse.csr_matrix((room, (tails, heads)), (nodes + 2, nodes + 2))
+        found = maximum_flow(network, source, sink, method="dinic")
+        left = network - found.flow
+        left.eliminate_zeros()
+        reached = breadth_first_order(left, source, return_predecessors=False)
+        chosen[reached[reached < nodes]] = True
+        return total - found.flow_value * (total / SCALE), chosen
+
+
+def _count(counts: IntArray) -> IntArray:
+    """0, 1, ... up to each of some counts, one after the other."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

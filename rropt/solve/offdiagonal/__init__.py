@@ -1,0 +1,1 @@
+"""Mechanisms with one off-diagonal probability per input."""

@@ -1,0 +1,203 @@
+"""The polytope of mechanisms with one number o_x off the diagonal in each row: its rows, its vertices, its points.
+
+Row x of the k x k mechanism is o_x outside the diagonal and q_x = 1 - (k-1) o_x on it (ayed eq. 8, where the
+variable is q_x). LDP with ratio g says, for all x != z,
+
+    (a)  o_x <= g o_z (k >= 3 only)    (b)  q_z <= g o_x    (c)  o_x <= g q_z.
+
+With l = 1 / (k-1+g) and u = g / (1 + g (k-1)) the whole box [l, u]^k is feasible: two numbers at l meet (b), two
+at u meet (c), and u <= g l. By (b) at most one number s lies below l, and then all others are at least
+A(s) = max((1 - (k-1) s) / g, (1 - g s) / (k-1)) > l. By (c) at most one number M lies above u, and then all others
+are at most B(M) = g - g (k-1) M < u.
+
+**The vertices.** Let s be the least and M the largest number of a vertex; k independent constraints are tight there.
+
+- l <= s, M <= u: only pairs at l and pairs at u are tight (u < g l for k >= 3), so every number is l or u, and none
+  stands alone. Two numbers at l are tied by two equations with the matrix [[g, k-1], [k-1, g]], which is
+  singular exactly where g = k-1: then two at l are not a vertex (three are).
+- l <= s, M > u: the others are l or B(M), M itself needs B(M) = l, for (a) is slack: M <= M_max = (g-l) / (g (k-1))
+  and M_max < g l where (k-2) g > 1. So M_max once and l for all others.
+- s < l, M <= u: among the others only (c) between two at u, (a) and o = A(s) can be tight. If A(s) meets u before
+  g s does, as s falls, the vertex is s = (1 - g u) / (k-1) with u for all others; there u <= g s is
+  (g-1) (g-(k-2)) <= 0, that is g <= k-2. Otherwise (a) is met first: at s = u / g each of the others is u or A(s),
+  at least two of them u (one alone is held by (a) only, and s would be free); and at A(s) = g s all others are equal.
+- s < l, M > u: the k-2 others are A(s) or B(M), strictly between l and u. Both M = g s and A(s) = B(M) are needed.
+  Where g <= k-2 there is none: the points with A(s) = B(M) lie on segments between the two kinds of vertices with
+  one number outside [l, u], on which M = g s holds at most at an end.
+
+**The sharp condition.** Prop. 3.2 of ayed lists the vertices in {l, u}^k with no number standing alone and the two
+with one number at (1 - g u) / (k-1), or at M_max. The list is exact if and only if g <= k-2 (so k >= 4), that is
+alpha <= log(S-2). The condition in the proposition, g <= (S + sqrt(S (S-4))) / 2, is too weak for S > 4; the one
+in its proof, g <= (S - 2 + sqrt(S (S-4))) / 2, that is g + 1/g <= S-2, suffices and is not necessary: it asks (16) and
+(17) of two numbers alone, while a third one already keeps them from where it fails. The q of the vertex
+with one small q is 1 / (g (g+S-1)), not the v_min of the proposition, which is v_{-alpha} itself. There are 2^k
+vertices for g <= k-2, and 2^k + k 2^(k-1) - k above (k (k-1) / 2 fewer where g = k-1 > 2); 4 for k = 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import comb, factorial
+from typing import TypeVar
+
+import numpy as np
+
+from rropt.program.cones import FloatArray
+
+Number = TypeVar("Number", Fraction, float)
+"""The functions are exact for rationals, and take floats too."""
+
+
+def box(size: int, ratio: Number) -> tuple[Number, Number]:
+    """(l, u): every o in [l, u]^k is feasible at this ratio."""
+    return 1 / (size - 1 + ratio), ratio / (1 + ratio * (size - 1))
+
+
+def raised(size: int, ratio: Number, least: Number) -> Number:
+    """A(s): the lower limit of all other numbers when one is s."""
+    return max((1 - (size - 1) * least) / ratio, (1 - ratio * least) / (size - 1))
+
+
+def lowered(size: int, ratio: Number, most: Number) -> Number:
+    """B(M): the upper limit of all other numbers when one is M."""
+    return min(ratio * (1 - (size - 1) * most), (ratio - most) / (ratio * (size - 1)))
+
+
+def extremes(size: int, ratio: Number) -> tuple[Number, Number]:
+    """The least and the largest number that a feasible o can hold."""
+    values = [value for kind in vertex_kinds(size, ratio) for value, _ in kind]
+    return min(values), max(values)
+
+
+def excess(off_diagonal: Sequence[Number], ratio: Number) -> Number:
+    """By how much k numbers miss the constraints (a), (b), (c) and 0 <= o <= 1 / (k-1); <= 0 inside. Takes O(k)."""
+    size = len(off_diagonal)
+    ordered = sorted(off_diagonal)
+    (s, second), (before, m) = ordered[:2], ordered[-2:]
+    found = [
+        # The binding pairs of (b) are the two smallest in both orders, those of (c) the two largest.
+        1 - (size - 1) * s - ratio * second,
+        1 - (size - 1) * second - ratio * s,
+        m - ratio * (1 - (size - 1) * before),
+        before - ratio * (1 - (size - 1) * m),
+        -s,
+        (size - 1) * m - 1,
+    ]
+    if size >= 3:
+        found.append(m - ratio * s)
+    return max(found)
+
+
+def polytope_rows(size: int, ratio: Fraction) -> list[list[Fraction]]:
+    """Rows (b, A) with b + A o >= 0 for exactly the feasible o, as cddlib wants them: (a), (b), (c) for all pairs.
+
+    0 <= o <= 1 / (k-1) follows: (b) and (c) of one pair say q_z <= g o_x <= g^2 q_z, so neither is negative.
+    """
+    rows = []
+    for x in range(size):
+        for z in range(size):
+            if x == z:
+                continue
+            terms = [(Fraction(-1), ratio, Fraction(size - 1)), (ratio, Fraction(-1), -ratio * (size - 1))]
+            if size >= 3:
+                terms.append((Fraction(0), Fraction(-1), ratio))
+            for constant, at_x, at_z in terms:
+                row = [constant] + [Fraction(0)] * size
+                row[1 + x], row[1 + z] = at_x, at_z
+                rows.append(row)
+    return rows
+
+
+def vertex_kinds(size: int, ratio: Number) -> list[tuple[tuple[Number, int], ...]]:
+    """The vertices up to the order of the inputs: for each kind the pairs (value, how many inputs have it).
+
+    Source: the derivation above; ayed Prop. 3.2 corrected and completed.
+    """
+    k, g = size, ratio
+    low, high = box(k, g)
+    if k == 2:
+        # 0 * g and so on keep the type of the ratio.
+        return [((low, 2),), ((high, 2),), ((0 * g, 1), (0 * g + 1, 1))]
+    kinds: list[tuple[tuple[Number, int], ...]] = [((low, k),), ((high, k),)]
+    for count in range(2, k - 1):
+        if count == k - 2 and g == k - 1:
+            continue
+        kinds.append(((low, k - count), (high, count)))
+    kinds.append(((low, k - 1), ((g - low) / (g * (k - 1)), 1)))
+    if g <= k - 2:
+        kinds.append((((1 - g * high) / (k - 1), 1), (high, k - 1)))
+        return kinds
+    least = high / g
+    others = raised(k, g, least)
+    kinds.append(((least, 1), (high, k - 1)))
+    kinds += [((least, 1), (others, count), (high, k - 1 - count)) for count in range(1, k - 2)]
+    least = max(1 / (g * k), 1 / (g * g + k - 1))
+    kinds.append(((least, 1), (g * least, k - 1)))
+    # A(s) = B(g s), for both branches of A.
+    least = min(
+        (g * (k - 1) - 1) / (g * (g * (k - 1) ** 2 - 1)),
+        (g + 1) / ((k - 1) * (g * g + g + 1)),
+    )
+    kinds.append(((least, 1), (raised(k, g, least), k - 2), (g * least, 1)))
+    return kinds
+
+
+def count_vertices(size: int, ratio: Number) -> int:
+    """How many vertices the polytope has: in closed form, so for any number of inputs."""
+    k = size
+    if k == 2:
+        return 4
+    if ratio <= k - 2:
+        return int(2**k)
+    missing = comb(k, 2) if ratio == k - 1 and k > 3 else 0
+    return int(2**k + k * 2 ** (k - 1) - k - missing)
+
+
+def orders(kind: Sequence[tuple[Number, int]]) -> int:
+    """In how many ways the values of a kind can be given to the inputs."""
+    ways = factorial(sum(count for _, count in kind))
+    for _, count in kind:
+        ways //= factorial(count)
+    return ways
+
+
+def arrangements(kind: Sequence[tuple[Number, int]]) -> Iterator[tuple[Number, ...]]:
+    """Each of the orders of a kind once, as a tuple over the inputs."""
+    left = [[value, count] for value, count in kind]
+
+    def extended(start: tuple[Number, ...]) -> Iterator[tuple[Number, ...]]:
+        done = True
+        for pair in left:
+            if pair[1]:
+                done = False
+                pair[1] -= 1
+                yield from extended((*start, pair[0]))
+                pair[1] += 1
+        if done:
+            yield start
+
+    return extended(())
+
+
+def vertices(size: int, ratio: Number) -> list[tuple[Number, ...]]:
+    """All vertices, each a tuple of k numbers; there are `count_vertices` of them, so keep k small."""
+    return [vertex for kind in vertex_kinds(size, ratio) for vertex in arrangements(kind)]
+
+
+def information(off_diagonal: FloatArray, prior: FloatArray) -> FloatArray:
+    """Mutual information in nats for each row o of an n x k array, at the prior (k,); O(n k).
+
+    f(o) = sum_x p_x (phi(q_x) + (k-1) phi(o_x)) - sum_x phi(m_x), phi(v) = v log v, m_x the probability of output x.
+    All logarithms are taken of k times their argument, which changes nothing and keeps the terms small.
+    """
+    table = np.atleast_2d(off_diagonal)
+    k = len(prior)
+    q = np.maximum(1 - (k - 1) * table, 0.0)
+    mass = prior * (1 - k * table) + (table @ prior)[:, None]
+    return np.asarray((scaled(q, k) + (k - 1) * scaled(table, k)) @ prior - scaled(mass, k).sum(axis=1))
+
+
+def scaled(values: FloatArray, size: int) -> FloatArray:
+    """v log(k v), 0 where v = 0."""
+    return np.asarray(values * np.log(np.where(values > 0, values * size, 1.0)))

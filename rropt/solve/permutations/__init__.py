@@ -1,0 +1,1 @@
+"""Mixtures of permutations with bounds on their weights."""

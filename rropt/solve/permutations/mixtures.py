@@ -1,0 +1,171 @@
+"""The `mixtures` route: weights of permutations whose bounds linear rows on the matrix alone cannot express."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from rropt.errors import Refusal
+from rropt.program.assignments import Places
+from rropt.program.cones import FloatArray
+from rropt.program.permutation_mixtures import Mixture
+from rropt.program.programs import Program, Row
+from rropt.solve.kernel.milp import solve_milp
+from rropt.solve.kernel.route import Answer, Effort, MixedWeights, Route, SolverClaim
+from rropt.solve.permutations.master import ELASTIC, Master, Mixed, linear, whole
+
+CHOICES = 1_000
+"""Permutations that the integer programme chooses from, at most."""
+LEAST = 1e-9
+"""A weight below this counts as zero."""
+
+
+class MixturesRoute(Route):
+    """Column generation over permutations; which of them, where their number is limited, by an integer programme."""
+
+    name = "mixtures"
+    concave = True  # it refuses what it cannot solve itself
+    because = (
+        "weights of permutations have bounds that rows on the matrix cannot express: the weights are the variables"
+    )
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if program.extra(Mixture) is None:
+            return Refusal("mixtures is for bounded weights of permutations", "use route auto")
+        if solver not in (None, "highs"):
+            return Refusal(f"mixtures uses the solver highs only, not {solver!r}", "leave the solver out")
+        if not linear(program):
+            return Refusal(
+                "mixtures takes linear objectives without an entropy floor",
+                "maximise trace or expected_gain, or list the permutations that may be used",
+            )
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        mixture = program.required(Mixture)
+        begun = time.monotonic()
+        loose = Master(program, mixture).solve(effort)
+        relaxed = program.without(Mixture)
+        if loose is None or loose.given > ELASTIC:
+            proved = effort.route("linear").solve(relaxed, effort)
+            unproved = () if proved.farkas is not None else ("no mixture was found; infeasibility is not proved",)
+            claim = SolverClaim("highs", "no mixture was found", None, time.monotonic() - begun, unproved)
+            return Answer(claim, proved.farkas)
+        notes: list[str] = []
+        if mixture.bounds:
+            relaxed, note = self._with_cut(relaxed, mixture, loose.scores)
+            notes.append(note)
+        bound = effort.route("linear").solve(relaxed, effort)
+        chosen, claimed = loose, ""
+        if mixture.max_terms is not None and (loose.weights > LEAST).sum() > mixture.max_terms:
+            found, claimed = self._fewer(program, mixture, loose, effort)
+            notes.append(
+                "the bound is that of any number of permutations"
+                + (f"; HiGHS claims {claimed}, which is not proved" if claimed else "")
+            )
+            if found is None:
+                notes.append("no mixture of so few permutations was found")
+                status = "no mixture of so few permutations was found"
+                claim = SolverClaim("highs", status, None, bound.claim.seconds, tuple(notes))
+                return Answer(claim, None, bound.dual, relaxed)
+            chosen = found
+        used = [j for j, weight in enumerate(chosen.weights) if weight > LEAST]
+        permutations = tuple(chosen.permutations[j] for j in used)
+        mixing = MixedWeights(permutations, chosen.weights[used], *self._anchor(program, mixture, permutations, effort))
+        status = chosen.stopped or bound.claim.stopped or "optimal"
+        claim = SolverClaim("highs", status, program.sign * chosen.value, time.monotonic() - begun, tuple(notes))
+        return Answer(claim, mixing, bound.dual, relaxed)
+
+    @staticmethod
+    def _with_cut(program: Program, mixture: Mixture, scores: FloatArray) -> tuple[Program, str]:
+        """The program with the row that the prices of the weights make: valid for every mixture, in exact arithmetic,
+        and with the same bound for this objective as all weights."""
+        table = whole(scores)
+        limit = mixture.most(table)
+        assert limit is not None
+        terms = tuple((x, y, Fraction(value)) for x, row in enumerate(table) for y, value in enumerate(row) if value)
+        scale = max((abs(value) for *_, value in terms), default=Fraction(1))
+        terms = tuple((x, y, value / scale) for x, y, value in terms)
+        cut = Row("mixture", "<=", limit / scale, terms)
+        note = (
+            "the certificate holds the one inequality of all such mixtures that this bound needs, derived exactly; "
+            "solution.decomposition shows that the mechanism is one"
+        )
+        return replace(program, rows=(*program.rows, cut)), note
+
+    @staticmethod
+    def _anchor(
+        program: Program, mixture: Mixture, permutations: Sequence[Places], effort: Effort
+    ) -> tuple[tuple[Places, ...], FloatArray]:
+        """A mixture with slack in the inequalities, of the same permutations where their number is limited."""
+        only = permutations if mixture.max_terms is not None else None
+        found = Master(program, mixture, only).solve(effort, slack=True)
+        if found is None or found.given > ELASTIC:
+            return tuple(permutations), np.zeros(0)
+        used = [j for j, weight in enumerate(found.weights) if weight > LEAST]
+        return tuple(found.permutations[j] for j in used), found.weights[used]
+
+    def _fewer(self, program: Program, mixture: Mixture, loose: Mixed, effort: Effort) -> tuple[Mixed | None, str]:
+        """(the best mixture of at most `max_terms` permutations that an integer programme finds, the bound that
+        HiGHS claims, where all permutations were candidates)."""
+        assert mixture.max_terms is not None
+        from itertools import permutations as orders
+
+        if mixture.listed is not None:
+            pool, every = list(mixture.listed), True
+        elif math.factorial(mixture.size) <= CHOICES:
+            pool, every = list(orders(range(mixture.size))), True
+        else:
+            # Those that the relaxation uses or generated, the used ones first.
+            ranked = sorted(range(len(loose.permutations)), key=lambda j: -loose.weights[j])
+            pool, every = [loose.permutations[j] for j in ranked[:CHOICES]], False
+        master = Master(program, mixture, pool)
+        model, count = master.model, len(pool)
+        cells = mixture.size**2
+        aux = model.matrix.shape[1] - cells
+        table = model.cost[:cells].reshape(mixture.size, -1)
+        limits = [mixture.limits(places) for places in pool]
+        low = sparse.diags([float(least) for least, _ in limits])
+        high = sparse.diags([float(most) for _, most in limits])
+        one = np.ones((1, count))
+        matrix = sparse.bmat(
+            [
+                [model.matrix[:, cells:], master.columns(pool), None],
+                [None, one, None],
+                [None, sparse.identity(count), -high],
+                [None, -sparse.identity(count), low],
+                [None, None, one],
+            ],
+            format="csc",
+        )
+        answer = solve_milp(
+            -np.concatenate(
+                [
+                    model.cost[cells:],
+                    [sum(table[x, y] for x, y in enumerate(places)) for places in pool],
+                    np.zeros(count),
+                ]
+            ),
+            matrix,
+            np.concatenate([model.row_lower, [1.0], np.full(2 * count, -np.inf), [0.0]]),
+            np.concatenate([model.row_upper, [1.0], np.zeros(2 * count), [float(mixture.max_terms)]]),
+            np.concatenate([np.zeros(aux + count), [float(least > 0) for least, _ in limits]]),
+            np.concatenate([np.full(aux, np.inf), np.ones(2 * count)]),
+            np.repeat([False, True], [aux + count, count]),
+            effort.remaining(),
+            effort.interrupted,
+        )
+        claimed = f"a bound of {-program.sign * answer.bound:.9g}" if every and np.isfinite(answer.bound) else ""
+        if every and answer.status == "infeasible":
+            claimed = "that there is none of so few"
+        if answer.x is None:
+            return None, claimed
+        picked = [pool[j] for j in np.flatnonzero(answer.x[aux + count :] > 0.5)]
+        found = Master(program, mixture, picked).solve(effort)
+        return (None if found is None or found.given > ELASTIC else found), claimed

@@ -1,0 +1,61 @@
+"""The provers of all theories, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from rropt.errors import Refusal
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.programs import ColumnSum, Program
+from rropt.prove.certificates import Proof
+from rropt.solve.columns import boxes
+from rropt.solve.designs import proof as designs
+from rropt.solve.entropy import entropy_dual
+from rropt.solve.entropy.gibbs import EntropyMultipliers
+from rropt.solve.kernel.prover import Prover, Wanted
+from rropt.solve.kernel.route import Dual, Effort
+from rropt.solve.ldp import column_dual
+from rropt.solve.linear import linear_dual
+from rropt.solve.matrix import proof as matrix
+from rropt.solve.offdiagonal import proof as offdiagonal
+from rropt.solve.risk import proof as risk
+from rropt.solve.robust import block_knapsack_proof as robust
+from rropt.solve.robust_exact import dominant_input_proof as robust_exact
+
+PROVERS: tuple[Prover, ...] = (
+    entropy_dual.prove,
+    risk.prove,
+    offdiagonal.prove,
+    matrix.prove,
+    column_dual.prove,
+    robust.prove,
+    robust_exact.prove,
+    boxes.prove,
+    designs.prove,
+    linear_dual.prove,
+)
+"""The first that covers a program proves its bound. Those that cover less come first."""
+UNDER_RISK: tuple[Prover, ...] = (entropy_dual.prove, risk.prove, linear_dual.prove)
+"""Those that apply where identification risk is bounded: the others prove bounds of all matrices."""
+
+
+def prove(program: Program, dual: Dual | None, effort: Effort, attained: float | None) -> Proof | Refusal:
+    """The bound that `dual` proves after repair, or why no proof kind covers the program. `attained` is the mechanism's
+    value in the utility's unit, None where there is no mechanism."""
+    if isinstance(program.utility, ColumnSum) and program.sense == "minimize":
+        return Refusal("no proof kind covers the minimum of a convex objective")
+    wanted = Wanted(effort, attained)
+    for prover in PROVERS if program.extra(PosteriorRisk) is None else UNDER_RISK:
+        proof = prover(program, dual, wanted)
+        if proof is not None:
+            return proof
+    if program.extra(PosteriorRisk) is not None:
+        return Refusal("no proof kind covers mutual information over all matrices under a bound on risk")
+    return Refusal("the certificate format cannot state this objective")
+
+
+def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
+    """The `farkas` proof that no mechanism exists, or the `entropy-farkas` one where `dual` has a multiplier of the
+    floor; None where the multipliers do not survive their repair."""
+    floor = dual.evidence_of(EntropyMultipliers)
+    if floor is None or floor.floor is None:
+        return linear_dual.prove_infeasible(program, dual)
+    return entropy_dual.prove_too_little_entropy(program, dual)

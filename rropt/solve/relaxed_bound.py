@@ -1,0 +1,156 @@
+"""Proved bounds for programs that no proof kind covers: theorems that are not machine-checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+
+from rropt.exact import ball, dyadic_up, enclosure, log_enclosure, xlogx_ball
+from rropt.model.privacy import Level
+from rropt.program.cones import CompleteCone, base_cone
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy
+from rropt.program.worst_case import LeastInformation
+from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.events.bound import event_bound
+from rropt.solve.kernel.curves import Curve, InformationCurve, curve_class, has_curve
+from rropt.solve.ldp.column_dual import prove_information
+
+EVENTS = "the information about each input under the events of approximate privacy, in ball arithmetic"
+
+
+def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
+    """(a bound in the utility's unit, why it holds), or None where none is known.
+
+    The simple one (`simple_bound`); under LDP with further constraints an information never exceeds the optimum without
+    them; above an entropy floor multipliers bound it (`floor_bound`), under approximate privacy `event_bound`.
+    """
+    found = simple_bound(program)
+    if found is None or program.sense == "minimize" or not isinstance(program.utility, (Information, ChiSquare)):
+        return found
+    known = [found, *_universal(program)]
+    if (within := event_bound(program)) is not None:
+        known.append((within, EVENTS))
+    if isinstance(program.utility, Information) and (above := _above_floor(program)) is not None:
+        known.append((above, "that of multipliers of the entropy floor, in ball arithmetic"))
+    return min(known, key=lambda bound: bound[0])
+
+
+def simple_bound(program: Program) -> tuple[Fraction, str] | None:
+    """(a bound that every mechanism obeys, whatever the constraints, why), or None for utilities of the user's own. It
+    takes one pass over the inputs."""
+    utility, prior = program.utility, program.prior
+    if isinstance(utility, Linear):
+        best: dict[int, Fraction] = {}
+        listed: dict[int, int] = {}
+        for x, _, value in utility.cost:
+            listed[x] = listed.get(x, 0) + 1
+            best[x] = max(best.get(x, program.sign * value), program.sign * value)
+        width = None if program.outputs is None else len(program.outputs)
+        # A cell that is not listed costs nothing.
+        rows = (value if listed[x] == width else max(value, Fraction(0)) for x, value in best.items())
+        return program.sign * sum(rows, Fraction(0)), "the best output for each input, given always"
+    if isinstance(utility, BayesGain):
+        scores = utility.scores()
+        if program.sense == "minimize":
+            return max(sum(row, Fraction(0)) for row in scores), "what a guess without the release gains"
+        return sum(map(max, zip(*scores, strict=True)), Fraction(0)), "what the true answers gain"
+    if program.sense == "minimize":
+        if isinstance(utility, (Information, ChiSquare)):
+            return Fraction(0), "no information is negative"
+        return _least_risk(utility, prior) if isinstance(utility, DesignUtility) else None
+    if (most := _choose_best(program)) is None:
+        return None
+    known = [most]
+    if isinstance(cone := base_cone(program.cone), CompleteCone) and not isinstance(utility, RowEntropy):
+        known.append((_ceiling(cone.level, curve_class(utility) or InformationCurve), "the universal bound of LDP"))
+    return min(known, key=lambda bound: bound[0])
+
+
+def _choose_best(program: Program) -> tuple[Fraction, str] | None:
+    """The information of the true answers."""
+    utility = program.utility
+    if isinstance(utility, ChiSquare):
+        return Fraction(program.size - 1), "one less than the number of inputs"
+    if isinstance(utility, RowEntropy) and program.outputs is not None:
+        return log_enclosure(Fraction(len(program.outputs))).upper, "the entropy of uniform rows"
+    if isinstance(utility, LeastInformation):
+        weights = utility.confidence.counts.weights
+        return _entropy(weights), "the entropy of one distribution of the set"
+    return (_entropy(program.weights), "the entropy of the prior") if isinstance(utility, Information) else None
+
+
+def _ceiling(level: Level, kind: type[Curve]) -> Fraction:
+    """The universal bound of LDP, `Curve.ceiling` in ball arithmetic. Information given a third variable, or at the
+    worst distribution of a set, does not exceed it."""
+
+    def bound() -> arb:
+        rise = ball(level.epsilon).expm1() if level.epsilon is not None else ball((level.gamma or Fraction(1)) - 1)
+        return kind.exact_ceiling(rise)
+
+    return enclosure(bound).upper
+
+
+def _least_risk(utility: DesignUtility, prior: tuple[Fraction, ...]) -> tuple[Fraction, str] | None:
+    """The risk of the true answers: their information matrix is diag(1 / p), and no mechanism's exceeds it."""
+    if isinstance(utility, InverseTrace):
+        own = sum((c * c * p for row in utility.rows for c, p in zip(row, prior, strict=True)), Fraction(0))
+        return own - utility.offset, "the risk of the true answers"
+    if isinstance(utility, InverseDeterminant):
+        logs = sum((log_enclosure(p).lower for p in prior), Fraction(0))
+        return logs, "the determinant of the true answers"
+    if isinstance(utility, InverseEigenvalue):
+        # Eigenvalues of diag(p) - p p' lie between those of diag(p).
+        return sorted(prior)[-2], "the second largest frequency, a lower bound for the true answers"
+    return None
+
+
+def _entropy(weights: Sequence[int]) -> Fraction:
+    total = sum(weights)
+    return enclosure(lambda: -sum((xlogx_ball(weight, total) for weight in weights), arb(0))).upper
+
+
+def _universal(program: Program) -> list[tuple[Fraction, str]]:
+    """The universal bound of LDP, where that is among the constraints of an information."""
+    alone = replace(program, cone=base_cone(program.cone), rows=(), outputs=None)
+    bound = prove_information(alone, None, None).bound if has_curve(alone) else None
+    return [] if bound is None else [(bound, "the universal bound of LDP without the further constraints")]
+
+
+def _above_floor(program: Program) -> Fraction | None:
+    """The bound on mutual information that any multipliers of an entropy floor prove (`floor_bound`)."""
+    found = floor_multipliers(program)
+    floor = program.extra(ConcaveFloor)
+    if found is None or floor is None or program.outputs is None:
+        return None
+    k, m = program.size, len(program.outputs)
+    t = Fraction(found.floor)
+    # Codes of a distribution that sums to one at most.
+    masses = [max(Fraction(float(mass)), Fraction(1, 1 << 40)) for mass in np.exp(-found.codes)]
+    codes = [dyadic_up(-log_enclosure(mass / sum(masses, Fraction(0))).lower, 80) for mass in masses]
+    scores = [[p * code for code in codes] for p in program.prior]
+    total = Fraction(0)
+    for multiplier, row in zip(found.rows, program.rows, strict=True):
+        u = Fraction(float(multiplier)) if row.sense == "=" else max(Fraction(float(multiplier)), Fraction(0))
+        total += u * row.rhs
+        for x, y, value in row.terms:
+            scores[x][y] -= u * value
+
+    def bound() -> arb:
+        result = ball(total)
+        for share, size in zip(floor.shares, floor.sizes, strict=True):
+            result -= ball(t * floor.at_least * share) * arb(size).log()
+        for x in range(k):
+            heat, top = t * floor.shares[x] - program.prior[x], max(scores[x])
+            result += ball(top)
+            if heat > 0:
+                spread = sum((ball((score - top) / heat).exp() for score in scores[x]), arb(0))
+                result += ball(heat) * spread.log()
+        return result
+
+    return enclosure(bound).upper if m else None

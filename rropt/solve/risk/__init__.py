@@ -1,0 +1,1 @@
+"""Linear objectives under a bound on identification risk."""

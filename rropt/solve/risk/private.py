@@ -1,0 +1,163 @@
+"""Identification risk beside bounds on every column (local and metric privacy): a mechanism that keeps both, and the
+better of two bounds.
+
+Without the bound on risk another route solves the problem, and its bound holds here too. The search over
+cells does not take a cone; but a cone's bound on two cells of a column is a linear row of the matrix. With these
+redundant rows its trees prove both together, as long as there are not too many of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import scipy
+
+from rropt.exact import dyadic_up
+from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.programs import Linear, Program, Row
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.risk.climb import SAFE, RiskClimber
+from rropt.solve.risk.floats import FloatRisk
+from rropt.solve.risk.search import search_risk, spent
+
+ROWS = 512
+"""No more rows of the cone are handed to the search over cells; where all pairs are more, a category's own cell is
+compared with the others of its column."""
+BITS = 40
+"""Ratios in these rows are rounded up to multiples of 2^-40."""
+STARTS = 6
+PLACED, TRUTH = 32, 1e-3
+"""Inputs up to which columns are put into another order, and what a cell of truth counts against a broken bound."""
+CLIMBING, CLIMBING_ONLY, LONGEST = 0.3, 0.9, 15.0
+"""The share of a time limit after which mechanisms are no longer searched: where a search follows, and where none
+does, for information, whose bound takes half of it; the seconds of that bound where there is no limit."""
+WITHOUT_RISK = "a local search found the mechanism; the bound is that without the bound on identification risk"
+NOTHING = "no mechanism that keeps the bound on risk was found; it is infeasible, as no matrix can reach the bound"
+
+Term = tuple[tuple[int, Fraction], ...]
+
+
+def answer_private(program: Program, effort: Effort) -> Answer:
+    """A mechanism that keeps the cone, the rows and the risk, and a bound for all of them."""
+    begun = time.monotonic()
+    loose = _without_risk(program, effort)
+    if loose is not None and loose.farkas is not None:
+        return loose
+    linear = isinstance(program.utility, Linear)
+    tight = tightened(program) if linear else program
+    climber = RiskClimber(tight, lambda: spent(effort, CLIMBING if linear else CLIMBING_ONLY))
+    random = np.random.default_rng(0)
+    size = program.size
+    found = None if loose is None else loose.matrix
+    if found is not None and not linear and not program.rows and found.shape[1] <= size <= PLACED:
+        found = placed(found, climber.risk)
+    if loose is not None and found is not None and found.shape == (size, size):
+        if climber.risk.worst(found) >= SAFE:
+            # The bound on risk is redundant.
+            return replace(loose, draft=MatrixDraft(found, program.outputs))
+        climber.offer(found)
+    climber.start()
+    costs = [np.eye(size)] + [np.eye(size) + random.standard_normal((size, size)) for _ in range(STARTS - 1)]
+    if not linear:
+        # A permutation of the answers is as informative as the truth.
+        costs[1:1] = [np.roll(np.eye(size), shift, axis=1) for shift in range(1, min(size, STARTS))]
+    for cost in costs:
+        if not climber.stopped() and (matrix := climber.extreme(cost)) is not None:
+            climber.offer(matrix)
+    status, stopped = "a local maximum", ""
+    dual: Dual | None = None
+    relaxed: Program | None = None
+    notes: tuple[str, ...] = ()
+    if loose is not None:
+        dual, relaxed, stopped, notes = loose.dual, loose.relaxed, loose.claim.stopped, (WITHOUT_RISK,)
+    if climber.cost is not None:
+        tree, nodes, bound = search_risk(tight, climber, effort)
+        status, stopped = f"{nodes} boxes", effort.stopped()
+        if loose is None or loose.claim.objective is None or bound < program.sign * loose.claim.objective:
+            dual, relaxed = Dual(np.zeros(size), np.zeros(len(tight.rows)), tree), tight
+            notes = ()
+    value = None if climber.best is None else program.sign * climber.value
+    notes = notes if climber.best is not None else (NOTHING,)
+    claim = SolverClaim("rropt", stopped or status, value, time.monotonic() - begun, notes)
+    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual, relaxed)
+
+
+def placed(matrix: FloatArray, risk: FloatRisk) -> FloatArray:
+    """The columns (k x m, m <= k) as outputs of the categories in the order that breaks the bound least, and then
+    keeps most truth; the information is the same in any order."""
+    size = len(matrix)
+    columns = np.hstack([matrix, np.zeros((size, size - matrix.shape[1]))])
+    cost = -TRUTH * columns
+    for c in risk.risk.categories:
+        for y in range(size):
+            margin = float(risk.margins(np.repeat(columns[:, y : y + 1], size, axis=1), c).min())
+            if margin < SAFE:
+                cost[c, y] += 1.0 + min(-margin, 50.0)
+    return np.asarray(columns[:, scipy.optimize.linear_sum_assignment(cost)[1]])
+
+
+def _without_risk(program: Program, effort: Effort) -> Answer | None:
+    """The answer of the problem without the bound on risk; None where no route takes it. `relaxed` is then the
+    problem that the dual is about, where it is not the one with the risk."""
+    loose = program.without(PosteriorRisk)
+    if isinstance(program.utility, Linear):
+        return effort.route("linear").solve(loose, effort)
+    limit = LONGEST if effort.time_limit is None else effort.time_limit
+    inner = replace(effort, time_limit=limit / 2)
+    free = replace(loose, outputs=None)
+    # Without constraints between columns, their number and their labels are left free.
+    chosen: tuple[Program, Route] = (
+        (free, effort.route("columns")) if not program.rows else (loose, effort.route("branch"))
+    )
+    if chosen[1].refuse(chosen[0], None) is not None:
+        return None
+    found = chosen[1].solve(chosen[0], inner)
+    return replace(found, relaxed=chosen[0])
+
+
+def tightened(program: Program) -> Program:
+    """The same problem with the bounds of its cone on cells as further rows, where these are few enough."""
+    most = ROWS // program.size
+    every = _pairs(program, lambda x, z, y: True)
+    rows = every if len(every[0]) <= most else _pairs(program, lambda x, z, y: y in (x, z))
+    if max(map(len, rows)) > most:
+        return program
+    prefix = "cone"
+    while any(row.name.startswith(prefix) for row in program.rows):
+        prefix += "'"
+    added = tuple(
+        Row(f"{prefix} {y} {number}", "<=", Fraction(0), tuple((x, y, value) for x, value in term))
+        for y, own in enumerate(rows)
+        for number, term in enumerate(own)
+    )
+    return replace(program, rows=(*program.rows, *added))
+
+
+def _pairs(program: Program, wanted: Callable[[int, int, int], bool]) -> list[list[Term]]:
+    """For each column y the inequalities (coefficients by input, at most zero) of the wanted ratios of x to z, and of
+    the rows of the cone."""
+    base, size = base_cone(program.cone), program.size
+    ratios: list[tuple[int, int, Fraction]] = []
+    if isinstance(base, CompleteCone):
+        ratio = dyadic_up(base.level.ratio.upper, BITS)
+        ratios = [(x, z, ratio) for x in range(size) for z in range(size) if x != z]
+    elif isinstance(base, GraphCone):
+        ratios = [
+            (x, z, dyadic_up(ratio.upper, BITS)) for (x, z, _), ratio in zip(base.edges, base.ratios, strict=True)
+        ]
+    further = [
+        tuple((x, value) for x, value in enumerate(row) if value)
+        for row in (program.cone.rows if isinstance(program.cone, PolyhedralCone) else ())
+    ]
+    return [
+        [
+            *(tuple(sorted(((x, Fraction(1)), (z, -ratio)))) for x, z, ratio in ratios if wanted(x, z, y)),
+            *further,
+        ]
+        for y in range(size)
+    ]

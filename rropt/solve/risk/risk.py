@@ -1,0 +1,68 @@
+"""The `risk` route: bounds on identification risk, within inverse-frequency blocks or over any matrix."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.program.cones import FreeCone
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.programs import Information, Linear, Program
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.risk.blocks import answer_blocks
+from rropt.solve.risk.climb import RiskClimber
+from rropt.solve.risk.private import NOTHING, answer_private
+from rropt.solve.risk.search import search_risk, spent
+
+CELLS = 4096
+"""No more cells are searched; the certificate format takes no more."""
+CLIMBING = 0.2
+"""The share of a time limit after which good mechanisms are no longer searched."""
+
+
+class RiskRoute(Route):
+    """Least thetas of given blocks; branch and bound over the cells of the columns at risk where any matrix will do."""
+
+    name = "risk"
+    because = "identification risk is bounded, which is convex in the odds of a column and not in its probabilities"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        risk = program.extra(PosteriorRisk)
+        if risk is None:
+            return Refusal("risk is for bounds on identification risk", "use route auto")
+        if solver not in (None, "highs"):
+            return Refusal(f"risk uses the solver highs only, not {solver!r}", "leave the solver out")
+        utility = program.utility
+        informed = isinstance(utility, Information) and utility.given is None and program.sense == "maximize"
+        if not isinstance(utility, Linear) and not informed:
+            return Refusal("risk takes linear objectives and mutual information only", "ask for one of these")
+        if isinstance(program.cone, ConfidenceCone):
+            return Refusal("risk does not take the exact cone of a confidence set", 'use form = "polytope"')
+        if not isinstance(program.cone, FreeCone) and risk.blocks is not None:
+            return Refusal(
+                "inverse-frequency blocks leave cells empty, which bounds on columns forbid", "leave blocks out"
+            )
+        if risk.blocks is None and program.size**2 > CELLS:
+            return Refusal(f"risk takes {CELLS:,} cells at most", 'ask for blocks = "auto"')
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        risk = program.required(PosteriorRisk)
+        if risk.blocks is not None:
+            return answer_blocks(program)
+        if not isinstance(program.cone, FreeCone):
+            return answer_private(program, effort)
+        begun = time.monotonic()
+        climber = RiskClimber(program, lambda: spent(effort, CLIMBING))
+        climber.start()
+        dual, stopped, nodes = Dual(np.zeros(program.size), np.zeros(len(program.rows))), effort.stopped(), 0
+        if climber.cost is not None:
+            tree, nodes, _ = search_risk(program, climber, effort)
+            dual, stopped = Dual(dual.prices, dual.rows, tree), effort.stopped()
+        value = None if climber.best is None else program.sign * climber.value
+        notes = () if climber.best is not None else (NOTHING,)
+        claim = SolverClaim("rropt", stopped or f"{nodes} boxes", value, time.monotonic() - begun, notes)
+        return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)

@@ -1,0 +1,1 @@
+"""Robust local differential privacy over polytopes, block by block."""

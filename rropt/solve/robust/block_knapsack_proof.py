@@ -1,0 +1,355 @@
+"""`column-dual` proofs by levels: mutual information on a robust cone with blocks of any size.
+
+Written from the text of the certificate format, Levels. The float search suggests prices, trees, cells and multipliers;
+the corners of the cells that floats and their error cannot rule out are then bounded in Arb balls, and the prices are
+raised along the prior until every leaf holds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, ctx
+
+from rropt.errors import Refusal
+from rropt.exact import ball, rational_text
+from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
+from rropt.program.programs import Information, Program
+from rropt.prove.balls import PRECISION, max_of
+from rropt.prove.certificates import Proof
+from rropt.prove.terms import X_LOG_X
+from rropt.prove.trees import column_dual, leaves_below, raised
+from rropt.prove.uninformative import or_entropy
+from rropt.solve.kernel.prover import Wanted
+from rropt.solve.kernel.route import GRACE, Dual
+from rropt.solve.robust.block_knapsack import CornerTable
+from rropt.solve.robust.block_knapsack_cells import Kept
+from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
+from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
+from rropt.solve.robust.block_vertices_proof import STEEPEST, dyadic_point, least_bound, prove_shapes
+from rropt.solve.robust.pricing import Pricing
+
+ROUNDED = 1e-12
+"""The error that is assumed of floats, as a share of their terms: a thousand times their rounding."""
+CHUNK = 16
+"""Leaves whose cells are made at once."""
+SLACK = Fraction(1, 2**76)
+"""The slack of a leaf, as a share of its terms: more than the format's 2^-80."""
+TRIALS = 10
+"""Margins tried, each eight times the one before."""
+SHORT, LARGEST_PROOF = 60, 8000
+"""Elements of the proof that always comes first, and of the next one at most: trees are cut off higher up."""
+CHECKED = 2.2
+"""Seconds that the checker takes for what is written in one."""
+VERSION = 4
+"""The version of the format that has levels."""
+
+Point = tuple[arb, arb, arb]
+"""q, lo and hi at one end of b; q is the very object lo where they are equal by the format."""
+
+
+def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> Proof | None:
+    """The `column-dual` proof by levels from float prices and their search; None where there is none. A short
+    proof comes first, then the best one that can be written and checked in `seconds`."""
+    assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
+    found: LevelSearch | None = dual.evidence_of(Pricing)
+    if found is None or not math.isfinite(found.bound):
+        return None
+    begun = time.monotonic()
+    bound = max(found.bound, least_bound(found.roots, SHORT))
+    best = _with_bound(program, dual, found, bound, lambda: False)
+    each, size = (time.monotonic() - begun) / SHORT, LARGEST_PROOF
+    if seconds is not None:
+        size = min(size, int((seconds / each - SHORT) / (1 + CHECKED)))
+    if size <= SHORT or (closer := max(found.bound, least_bound(found.roots, size))) >= bound:
+        return best
+    until = math.inf if seconds is None else begun + seconds
+    proof = _with_bound(program, dual, found, closer, lambda: time.monotonic() > until)
+    return best if proof is None else proof
+
+
+def _with_bound(
+    program: Program, dual: Dual, found: LevelSearch, bound: float, stop: Callable[[], bool]
+) -> Proof | None:
+    """The proof with the trees of a search cut off below the nodes within `bound`."""
+    assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
+    given = np.asarray(dual.prices, dtype=np.float64)
+    blocks = LevelBlocks(program.cone, program.utility.prior)
+    margin = 1e-10 * max(1.0, float(np.abs(given).sum()), abs(bound))
+    for _ in range(TRIALS):
+        shift = Fraction(bound + margin)
+        prices = raised(given, program.prior, shift)
+        with ctx.workprec(PRECISION):
+            leaves = _Leaves(program, blocks, prices, float(shift))
+            trees = [leaves.tree(root, bound) for root in found.roots]
+            if leaves.hold(stop):
+                return column_dual(prices, VERSION, levels=trees)
+        if stop():
+            return None
+        margin *= 8
+    return None
+
+
+def _branch(node: LevelNode, _: None) -> tuple[object, None, None]:
+    if isinstance(node.way, tuple):
+        return ["e", node.way[1]], None, None
+    return [node.way, rational_text(Fraction(node.cut))], None, None
+
+
+@dataclass
+class _Leaf:
+    """A leaf's node, t, and the payload that its cells go into."""
+
+    node: LevelNode
+    t: Fraction
+    payload: dict[str, object]
+
+
+class _Leaves:
+    """The leaves of all trees and the quantities of their tests, named as in the format."""
+
+    def __init__(self, program: Program, blocks: LevelBlocks, prices: list[Fraction], shift: float) -> None:
+        assert isinstance(program.cone, RobustCone)
+        cone = program.cone
+        self._blocks, self._shift = blocks, shift
+        self._pricer = LevelPricer(blocks, np.array([float(price) for price in prices]))
+        self._gamma = ball(cone.level.ratio.upper)
+        self.free = [ball(free) for free in cone.free]
+        self.own = [
+            [(ball(program.prior[x]), ball(prices[x]), ball(cone.lower[x])) for x in block] for block in cone.blocks
+        ]
+        self._leaves: list[_Leaf] = []
+
+    def tree(self, root: LevelNode, bound: float) -> list[object]:
+        """The elements of one tree in preorder, cut off below nodes that are within the bound themselves."""
+        items: list[object] = []
+        for node, _ in leaves_below(root, None, _branch, items, bound):
+            t = dyadic_point(math.exp(min(node.slope - 1.0 - self._shift, STEEPEST)))
+            leaf = _Leaf(node, t, {"t": rational_text(t)})
+            items.append(leaf.payload)
+            self._leaves.append(leaf)
+        return items
+
+    def hold(self, stop: Callable[[], bool]) -> bool:
+        """Whether every leaf holds, with slack; its cells are written on the way. False once `stop()` is true."""
+        for first in range(0, len(self._leaves), CHUNK):
+            if stop():
+                return False
+            chunk = self._leaves[first : first + CHUNK]
+            slope = np.array([1 + math.log(leaf.t) for leaf in chunk])
+            zones, cells = self._pricer.cells([leaf.node for leaf in chunk], slope)
+            tables = [
+                CornerTable.of(zone.part, zone.limits, zone.points, self._pricer.costs(s, slope), ROUNDED)
+                for s, zone in enumerate(zones)
+            ]
+            above = [
+                np.where(table.closed[..., None], -np.inf, table.above(own.multiplier, ROUNDED))
+                for table, own in zip(tables, cells, strict=True)
+            ]
+            for row, leaf in enumerate(chunk):
+                kept = [
+                    Kept.of(zone, above[s][row], own.multiplier[row], row, leaf.node.state[s] == EXCEPTIONAL)
+                    for s, (zone, own) in enumerate(zip(zones, cells, strict=True))
+                ]
+                leaf.payload["cells"] = [own.payload for own in kept]
+                if not self._holds(leaf, kept):
+                    return False
+        return True
+
+    def _holds(self, leaf: _Leaf, kept: list[Kept]) -> bool:
+        t = ball(leaf.t)
+        slope = 1 + t.log()
+        if any(own.zone.limits.closed[own.row] or not np.isfinite(own.values).any() for own in kept):
+            return True
+        sums = [t, t]
+        size = abs(t)
+        for s, own in enumerate(kept):
+            corners = _Corners(self, s, leaf.node, own, slope)
+            for e in (0, 1):
+                best, terms = corners.highest(e)
+                sums[e] += best
+                size += terms
+        return all(bool(total + size * ball(SLACK) <= 0) for total in sums)
+
+    def point(self, s: int, node: LevelNode, own: Kept, at: int, end: int) -> Point:
+        """(q, lo, hi) of one point at one end of b."""
+        b = ball(Fraction(node.b1 if end else node.b0))
+        if end and node.b1 == self._blocks.gamma:
+            b = self._gamma
+            if s != node.i and own.points[at] != "lo":
+                return (1 - self.free[s]) * b, b, b
+        lo, hi = (arb(1), self._gamma * b) if s == node.i else (b, self._gamma)
+        free, y = self.free[s], own.points[at]
+        if y == "first":
+            return (1 - free) * lo, lo, hi
+        if y == "last":
+            return (1 - free) * hi, lo, hi
+        if y == "lo":
+            return lo, lo, hi
+        exact = ball(Fraction(float(y)))
+        after = "lo" in own.points[:at]
+        return (hi * exact / (free + exact) if after else (1 - free) * lo + (hi - lo) * exact), lo, hi
+
+
+class _Corners:
+    """The corners of the cells of one block in a leaf, in balls; those that floats cannot rule out are computed."""
+
+    def __init__(self, leaves: _Leaves, s: int, node: LevelNode, kept: Kept, slope: arb) -> None:
+        self.kept, self.slope = kept, slope
+        self.free, self.own = leaves.free[s], leaves.own[s]
+        self._points = [[leaves.point(s, node, kept, at, end) for at in range(kept.cells + 1)] for end in (0, 1)]
+        self.kinds = [self._kind(cell) for cell in range(kept.cells)]
+        self._cells: dict[int, _Cell] = {}
+
+    def four(self, cell: int) -> list[Point]:
+        """The corners of a cell: its two points at b0, then at b1."""
+        return [self._points[end][cell + j] for end in (0, 1) for j in (0, 1)]
+
+    def _kind(self, cell: int) -> str:
+        four = self.four(cell)
+        if all(q is lo or lo - q >= 0 for q, lo, _ in four):
+            return "upper"
+        return "lower" if all(q is lo or q - lo >= 0 for q, lo, _ in four) else "mixed"
+
+    def highest(self, e: int) -> tuple[arb, arb]:
+        """(the largest value at this end of b, the absolute values of the terms that were added up for it)."""
+        values = self.kept.values[:, 2 * e : 2 * e + 2].copy()
+        for cell, kind in enumerate(self.kept.kinds):
+            if kind != self.kinds[cell]:
+                # Floats took the cell for another kind: their value is void.
+                values[cell] = np.inf
+        best, size = arb(-math.inf), arb(0)
+        for at in np.argsort(-values, axis=None, kind="stable").tolist():
+            cell, side = divmod(at, 2)
+            if values[cell, side] == -np.inf or best >= ball(Fraction(float(values[cell, side]))):
+                break
+            value, terms = self._value(cell, 2 * e + side)
+            best, size = value if best == -math.inf else best.max(value), size + terms
+        return best, size
+
+    def _value(self, cell: int, at: int) -> tuple[arb, arb]:
+        """The bound at one corner of a cell, and the sum of the absolute values of its terms."""
+        if cell not in self._cells:
+            self._cells[cell] = _Cell(self, cell)
+        return self._cells[cell].value(at)
+
+
+class _Cell:
+    """One cell: its levels at the four corners, and which ends of every entry are assumed at all of them."""
+
+    def __init__(self, block: _Corners, cell: int) -> None:
+        four, free, kind = block.four(cell), block.free, block.kinds[cell]
+        kept = block.kept
+        self._slope, self._own = block.slope, block.own
+        self._q = [q for q, _, _ in four]
+        # At b = gamma the other blocks have lo = hi, which balls cannot decide: their levels are one.
+        flat = [kind == "upper" and lo is hi and q is not lo for q, lo, hi in four]
+        levels = [
+            (lo, lo)
+            if same
+            else ((lo - q) / free if kind == "upper" else arb(0), arb(0) if hi is q else (hi - q) / free)
+            for (q, lo, hi), same in zip(four, flat, strict=True)
+        ]
+        self._levels = levels
+        self._spans = [arb(0) if same else high - low for (low, high), same in zip(levels, flat, strict=True)]
+        self._multiplier = ball(Fraction(float(kept.multiplier[cell])))
+        self._rules = [self._rule(x, kind, four, flat, free, kept) for x in range(len(self._own))]
+
+    def _rule(self, x: int, kind: str, four: list[Point], flat: list[bool], free: arb, kept: Kept) -> _Rule:
+        """The assumption on the ends of one entry."""
+        alpha, beta, binary = 0.0, 1.0, False
+        limits, row = kept.zone.limits, kept.row
+        if kind != "mixed":
+            alpha, beta = float(limits.low[row, x]), float(limits.high[row, x])
+            binary = bool(limits.binary[row, x])
+        r = self._own[x][2]
+        if not r > 0:
+            return _Rule(alpha, beta, "share", "share", [], [])
+        c, d = [], []
+        for (q, _, _), (m, most), same in zip(four, self._levels, flat, strict=True):
+            c.append(arb(0) if same else ((q - (1 - free) * m) / r).max(arb(0)))
+            d.append(arb(0) if same else (((1 - free) * most - q) / r).max(arb(0)))
+        spans = self._spans
+        top = bottom = "share"
+        up, down = ball(Fraction(beta)), 1 - ball(Fraction(alpha))
+        if binary and all(bool(own < span) for own, span in zip(c, spans, strict=True)):
+            top = "other"
+        elif all(bool(own <= up * span) for own, span in zip(c, spans, strict=True)):
+            top = "rest"
+        if binary and all(bool(own < span) for own, span in zip(d, spans, strict=True)):
+            bottom = "other"
+        elif all(bool(own <= down * span) for own, span in zip(d, spans, strict=True)):
+            bottom = "rest"
+        return _Rule(alpha, beta, top, bottom, c, d)
+
+    def value(self, at: int) -> tuple[arb, arb]:
+        """The bound at one corner, and the sum of the absolute values of its terms."""
+        m, most = self._levels[at]
+        span, worth = self._spans[at], {0: X_LOG_X.ball(m.max(arb(0))), 1: X_LOG_X.ball(most.max(arb(0)))}
+        total = self._multiplier * self._q[at]
+        size = abs(total)
+        for (p, a, r), rule in zip(self._own, self._rules, strict=True):
+            if rule.top == "other":
+                upper = m, worth[0]
+            elif rule.top == "rest":
+                upper = _with_worth(m + rule.c[at])
+            else:
+                upper = (most, worth[1]) if rule.beta == 1 else _scale(m, span, rule.beta, worth)
+            if rule.bottom == "other":
+                lower = most, worth[1]
+            elif rule.bottom == "rest":
+                lower = _with_worth(most - rule.d[at])
+            else:
+                lower = (m, worth[0]) if rule.alpha == 0 else _scale(m, span, rule.alpha, worth)
+            steep = a + self._slope * p + self._multiplier * r
+            values = [p * own_worth - steep * v.max(arb(0)) for v, own_worth in (upper, lower)]
+            total += max_of(values)
+            size += max_of([abs(value) for value in values])
+        return total, size
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """The rules that hold at all corners for U ("other": m, "rest": m + c, "share": a share `beta` of the span) and for
+    T ("other": M, "rest": M - d, "share": `alpha`), with c and d at the corners."""
+
+    alpha: float
+    beta: float
+    top: str
+    bottom: str
+    c: list[arb]
+    d: list[arb]
+
+
+def _with_worth(v: arb) -> tuple[arb, arb]:
+    positive = v.max(arb(0))
+    return positive, X_LOG_X.ball(positive)
+
+
+def _scale(m: arb, span: arb, share: float, worth: dict[int, arb]) -> tuple[arb, arb]:
+    if share == 0:
+        return m, worth[0]
+    if share == 1:
+        return m + span, worth[1]
+    return _with_worth(m + ball(Fraction(share)) * span)
+
+
+def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+    """Mutual information on the cone of robust local differential privacy: by vertices of blocks, or by knapsacks where
+    these are too many."""
+    cone = program.cone
+    if not isinstance(cone, RobustCone) or not isinstance(program.utility, Information):
+        return None
+    if dual is None:
+        return or_entropy(program, None, "the search ended before it had prices to prove a bound from")
+    if max(map(len, cone.blocks)) > LARGEST_BLOCK:
+        left = wanted.effort.remaining()
+        proof = prove_levels(program, dual, None if left is None else max(GRACE, left))
+    else:
+        proof = prove_shapes(program, dual, wanted.target, stop=wanted.effort.closing())
+    return or_entropy(program, proof, "the search ended before it had prices to prove a bound from")

@@ -1,0 +1,395 @@
+"""Pricing mutual information over a robust cone whose blocks are too large to list their vertices.
+
+As `block_vertices.py`, with knapsacks (`block_knapsack.py`) in the place of lists: no column of a node has a reduced
+price above min over l of l - 1 - log(-G(l)), where G(l) is the larger, over the two ends of an interval of b, of
+the sum over blocks of the bounds on g_s - l w_s. Branched on are b, whether a block has an exceptional input, and z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rropt.program.cones import FloatArray
+from rropt.program.programs import xlogx
+from rropt.solve.kernel.search import Cell
+from rropt.solve.robust.block_knapsack import Cells, Filled, LevelZone
+from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, EXTRA, HAIR, OPEN, PLAIN, LevelBlocks, Limits, Points
+from rropt.solve.robust.pricing import Pricer, Pricing
+
+TURNS = 40
+"""Slopes tried for a node at most."""
+CLOSE = 1e-10
+"""A slope whose bound could fall by no more is kept."""
+WIDE, PARTED = 0.3, 0.1
+"""Relative widths of b above which it is split first, and where the ends of b are of interest alike."""
+REFINED, PER_TURN = 4, 2
+"""Times that the cells of a node are made, and further points of a block each time."""
+LOOSE = 0.3
+"""The share of a node's excess from which its cells are made finer."""
+MEANT = 0.02
+"""Points are no nearer to the ends of a cell than this share of it."""
+STALLED = 0.03
+"""The share of a positive bound by which splitting b has to lessen it; otherwise something else is split next."""
+STEEPEST = 1e4
+"""Slopes beyond this only show that a node is empty."""
+
+
+@dataclass(slots=True, eq=False)
+class LevelNode(Cell):
+    """Columns of Y_i with b in [b0, b1], the `state` of each block (blocks), z in [low, high] (k each).
+
+    `bound` is the largest reduced price that they can have, found at `slope` with the further points `points` (one
+    array a block). `choice` says how to split: an input, how much of w is fractional there, whether both ends of b
+    matter, z there, and whether b is too wide for its cells. A split node keeps `way` ("b", ("e", s) or an input), its
+    `cut` and its `parts`.
+    """
+
+    i: int
+    b0: float
+    b1: float
+    state: np.ndarray
+    low: FloatArray
+    high: FloatArray
+    bound: float = np.inf
+    slope: float = 1.0
+    points: list[FloatArray] | None = None
+    choice: tuple[int, float, bool, float, bool] | None = None
+    way: str | tuple[str, int] | int | None = None
+    cut: float = 0.0
+    parts: tuple[LevelNode, LevelNode] | None = None
+    # Of a part of a node whose b was split: the bound of that node.
+    before: float = np.inf
+
+    @property
+    def stalled(self) -> bool:
+        """Whether splitting b did not lessen the bound."""
+        return 0.0 < self.bound < np.inf and self.before < np.inf and self.bound > (1 - STALLED) * self.before
+
+    def child(self) -> LevelNode:
+        """The same columns as a node of its own."""
+        own = (self.state.copy(), self.low.copy(), self.high.copy())
+        return LevelNode(self.i, self.b0, self.b1, *own, slope=self.slope, points=self.points)
+
+
+LevelSearch = Pricing[LevelNode]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A best fractional column at some slope: w, sum of g, the end of b, and for every block its entries, m and M."""
+
+    w: float
+    g: float
+    end: int
+    v: list[FloatArray]
+    low: list[float]
+    high: list[float]
+
+
+class LevelPricer(Pricer[LevelNode]):
+    """Best-first branch and bound for the reduced price at prices `a` (k,); cells of a node are made finer where they
+    lose much."""
+
+    batch = 24
+
+    def __init__(self, blocks: LevelBlocks, a: FloatArray) -> None:
+        super().__init__()
+        self.blocks, self.a = blocks, a
+        self._prices = [a[index] for index in blocks.index]
+
+    def roots(self) -> list[LevelNode]:
+        k, count = len(self.a), len(self.blocks.parts)
+        return [
+            LevelNode(i, 1.0, self.blocks.gamma, np.full(count, OPEN), np.zeros(k), np.ones(k)) for i in range(count)
+        ]
+
+    # -- bounds ----------------------------------------------------------------------------------------
+
+    def ends(self, s: int, node: LevelNode, b: float) -> tuple[float, float]:
+        """(lo, hi) of block s at one b."""
+        return (1.0, self.blocks.gamma * b) if s == node.i else (b, self.blocks.gamma)
+
+    def zones(self, nodes: Sequence[LevelNode]) -> list[LevelZone]:
+        """The points of every block for n nodes."""
+        found = []
+        for s, part in enumerate(self.blocks.parts):
+            ends = np.array([[self.ends(s, node, b) for b in (node.b0, node.b1)] for node in nodes])
+            limits = Limits.of(
+                np.array([node.low[part.index] for node in nodes]),
+                np.array([node.high[part.index] for node in nodes]),
+                np.array([node.state[s] for node in nodes]),
+            )
+            extra = np.array(
+                [np.zeros(EXTRA + PER_TURN * REFINED) if node.points is None else node.points[s] for node in nodes]
+            )
+            points = Points.of(part, ends[:, :, 0], ends[:, :, 1], extra, limits.exceptional)
+            found.append(LevelZone.of(part, limits, points))
+        return found
+
+    def costs(self, s: int, slope: FloatArray) -> FloatArray:
+        """a + slope p of block s (n x U)."""
+        return np.asarray(self._prices[s] + slope[:, None] * self.blocks.parts[s].prior)
+
+    def cells(self, nodes: Sequence[LevelNode], slope: FloatArray) -> tuple[list[LevelZone], list[Cells]]:
+        """The cells of every block for n nodes, each with its slope."""
+        zones = self.zones(nodes)
+        return zones, [zone.cells(self.costs(s, slope)) for s, zone in enumerate(zones)]
+
+    def bound(self, nodes: Sequence[LevelNode], enough: float) -> None:
+        zones = self.zones(nodes)
+        empty = np.logical_or.reduce([zone.limits.closed for zone in zones])
+        slope = np.array([node.slope for node in nodes])
+        sides, reached = self._slopes(zones, slope, empty)
+        for node, lines in zip(nodes, sides, strict=True):
+            node.points = [self._extra(s, lines) for s in range(len(zones))]
+        value = np.where(empty, -np.inf, np.inf)
+        open_rows = np.flatnonzero(~empty)
+        before: dict[int, list[FloatArray] | None] = {}
+        for turn in range(REFINED):
+            if not len(open_rows):
+                break
+            mine = [nodes[row] for row in open_rows.tolist()]
+            zones, cells = self.cells(mine, slope[open_rows])
+            height = -np.sum([own.highest for own in cells], axis=0).max(axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                here = np.where(height > 0, slope[open_rows] - 1 - np.log(height), np.inf)
+            here = np.where(height == np.inf, -np.inf, here)
+            worse = here >= value[open_rows]
+            for j, row in enumerate(open_rows.tolist()):
+                if worse[j] and turn:
+                    nodes[row].points = before[row]
+            value[open_rows] = np.minimum(value[open_rows], here)
+            again = np.flatnonzero((here > np.maximum(reached[open_rows], self.keep) + 1e-6) & ~(worse & (turn > 0)))
+            before = {int(open_rows[j]): mine[j].points for j in again}
+            if turn + 1 < REFINED:
+                for j in again.tolist():
+                    self._finer(mine[j], j, turn, zones, cells)
+            open_rows = open_rows[again]
+        for row, node in enumerate(nodes):
+            node.slope, node.bound = float(slope[row]), min(float(value[row]), node.bound)
+            if sides[row] and node.bound > min(self.keep, 0.0):
+                self._settle(node, sides[row], float(reached[row]))
+
+    def _slopes(
+        self, zones: list[LevelZone], slope: FloatArray, empty: np.ndarray
+    ) -> tuple[list[list[Line]], FloatArray]:
+        """The slope (in place) at which l - 1 - log(-G(l)) is least over the points, and the one or two best fractional
+        columns there; and what it is."""
+        lines: list[list[Line | None]] = [[None, None] for _ in slope]
+        best, trial = np.full(len(slope), np.inf), slope.copy()
+        active = np.flatnonzero(~empty)
+        for _ in range(TURNS):
+            if not len(active):
+                break
+            parts = [zone.take(active).fill(self.costs(s, trial[active])) for s, zone in enumerate(zones)]
+            total = np.sum([part.value.max(axis=2) for part in parts], axis=0)
+            left = []
+            for j, row in enumerate(active.tolist()):
+                end = int(total[j].argmax())
+                height = -float(total[j, end])
+                if not np.isfinite(height):
+                    continue
+                slope_here = float(trial[row])
+                line = _line(parts, zones, j, row, end, slope_here)
+                value = slope_here - 1 - np.log(height) if height > 0 else np.inf
+                if value <= best[row]:
+                    best[row], slope[row] = value, slope_here
+                lines[row][int(height >= line.w)] = line
+                following = min(_next_slope(lines[row]), STEEPEST)
+                known = min(following * own.w - own.g for own in lines[row] if own is not None)
+                reachable = following - 1 - np.log(known) if known > 0 else np.inf
+                if best[row] > reachable + CLOSE and following != slope_here:
+                    trial[row] = following
+                    left.append(row)
+            active = np.array(left, dtype=np.int64)
+        return [[line for line in pair if line is not None] for pair in lines], best
+
+    def _finer(self, node: LevelNode, row: int, turn: int, zones: list[LevelZone], cells: list[Cells]) -> None:
+        """Add points inside the largest cells of every block: where another input may be large, or half way."""
+        assert node.points is not None
+        finer = []
+        for own, zone, table in zip(node.points, zones, cells, strict=True):
+            own, points = own.copy(), zone.points
+            y = np.concatenate([points.below[row], [np.nan, np.nan], points.above[row]])
+            edge = points.below.shape[1]
+            switch = (points.below[row, -1], points.above[row, 0])
+            y[edge], y[edge + 1] = switch
+            highest = table.values[row].max(axis=1)
+            highest = np.where(y[1:] - y[:-1] > 1e-9, highest, -np.inf)
+            turns = self._thresholds(zone, row)
+            for slot, cell in enumerate(np.argsort(-highest)[:PER_TURN].tolist()):
+                if np.isfinite(highest[cell]):
+                    least, most = y[cell], y[cell + 1]
+                    inside = turns[(turns > least + MEANT * (most - least)) & (turns < most - MEANT * (most - least))]
+                    middle = (least + most) / 2
+                    own[EXTRA + turn * PER_TURN + slot] = (
+                        inside[np.abs(inside - middle).argmin()] if len(inside) else middle
+                    )
+            finer.append(own)
+        node.points = finer
+
+    @staticmethod
+    def _thresholds(zone: LevelZone, row: int) -> FloatArray:
+        """r.z at which one more input may be large beside those that are known to be."""
+        lower, limits = zone.part.lower, zone.limits
+        known = limits.binary[row] & (limits.low[row] == 1)
+        free = (limits.high[row] > 0) & ~known & (lower > 0)
+        return np.asarray((lower[known].sum() + lower[free]) * (1 - HAIR))
+
+    # -- columns ---------------------------------------------------------------------------------------
+
+    def _extra(self, s: int, lines: list[Line]) -> FloatArray:
+        """r.z of the vertices on both sides of the best fractional blocks."""
+        found = [
+            float(self.blocks.parts[s].lower @ members) * (1 - HAIR)
+            for line in lines
+            for members in _round(line.v[s], line.low[s], line.high[s])[1]
+        ]
+        return np.array((found + [0.0] * EXTRA)[:EXTRA] + [0.0] * (PER_TURN * REFINED))
+
+    def vertex(self, s: int, lo: float, hi: float, members: np.ndarray) -> FloatArray:
+        """The vertex of P_s(lo, hi) that is large on `members`."""
+        part = self.blocks.parts[s]
+        if members.all():
+            return np.full(len(members), hi)
+        held = float(part.lower @ members)
+        step = (hi - lo) / part.free
+        if step * held <= lo:
+            return np.asarray(lo - step * held + step * members)
+        return np.asarray(hi / (part.free + held) * members)
+
+    def column(self, node: LevelNode, b: float, sets: list[np.ndarray]) -> FloatArray:
+        """The column of these vertices at one b."""
+        v = np.zeros(len(self.a))
+        for s, members in enumerate(sets):
+            v[self.blocks.index[s]] = self.vertex(s, *self.ends(s, node, b), members)
+        return v
+
+    def price(self, v: FloatArray) -> float:
+        """The reduced price of one column."""
+        p = self.blocks.prior
+        w = float(p @ v)
+        return float((p @ xlogx(v) - self.a @ v) / w - np.log(w))
+
+    def _settle(self, node: LevelNode, lines: list[Line], reached: float) -> None:
+        """Note the columns near the best fractional ones, and how to split the node; `reached` is its bound over
+        points."""
+        attained = -np.inf
+        scores = np.zeros(len(self.a))
+        heights = []
+        for line in lines:
+            b = node.b1 if line.end else node.b0
+            sets, v, z_all = [], np.zeros(len(self.a)), np.zeros(len(self.a))
+            for s, part in enumerate(self.blocks.parts):
+                z, choices = _round(line.v[s], line.low[s], line.high[s])
+                cost = self._prices[s] + node.slope * part.prior
+                made = [self.vertex(s, *self.ends(s, node, b), own) for own in choices]
+                made.append(line.v[s])
+                pick = int(np.argmax([float(part.prior @ xlogx(own) - cost @ own) for own in made]))
+                sets.append(choices[min(pick, 1)])
+                v[part.index], z_all[part.index] = made[pick], z
+                inside = np.minimum(z - node.low[part.index], node.high[part.index] - z)
+                scores[part.index] += (line.high[s] - line.low[s]) * np.maximum(inside, 0.0)
+            heights.append(z_all)
+            for column in [v, *(self.column(node, b, sets) for b in self._turns(node, sets))]:
+                value = self.price(column)
+                self.best, attained = max(self.best, value), max(attained, value)
+                if value > self.keep:
+                    self.columns.append((value, column))
+        if len(lines) > 1:
+            scores += np.abs(np.concatenate(lines[0].v) - np.concatenate(lines[1].v))[self._place]
+        scores *= self.blocks.prior / max(line.w for line in lines)
+        x = int(scores.argmax())
+        z_mean = float(np.mean([own[x] for own in heights]))
+        # Where the points allow much less than the cells, b is too wide for one slope and one multiplier a cell.
+        parted = len({line.end for line in lines}) > 1
+        loose = node.bound - reached > LOOSE * (node.bound - attained)
+        node.choice = x, float(scores[x]), parted, z_mean, bool(loose)
+
+    @property
+    def _place(self) -> np.ndarray:
+        """Where every input stands when blocks follow each other."""
+        return np.argsort(np.concatenate(self.blocks.index))
+
+    def _turns(self, node: LevelNode, sets: list[np.ndarray]) -> list[float]:
+        """The b at which a vertex of these sets changes its kind: between them its column is linear in b."""
+        gamma = self.blocks.gamma
+        numbers = {1.0, gamma}
+        for s, members in enumerate(sets):
+            part = self.blocks.parts[s]
+            held = float(part.lower @ members)
+            if held > 0:
+                share = held / (part.free + held)
+                numbers.add(1 / (gamma * share) if s == node.i else gamma * share)
+        return [b for b in numbers if 1.0 <= b <= gamma]
+
+    # -- branching -------------------------------------------------------------------------------------
+
+    def split_one(self, node: LevelNode) -> tuple[LevelNode, ...]:
+        if node.choice is None:
+            return ()
+        x, score, parted, z, loose = node.choice
+        wide = node.b1 / node.b0 - 1
+        one, other = node.child(), node.child()
+        s = next(s for s, index in enumerate(self.blocks.index) if x in index)
+        decided = node.state[s] == PLAIN and (node.high[x] < 1 or node.low[x] > 0)
+        stalled = (
+            node.stalled and wide <= PARTED and score > 1e-12 and not decided and node.high[x] - node.low[x] > 1e-6
+        )
+        wanted = wide > WIDE or (parted and wide > PARTED) or wide > score or (loose and wide > 1e-6)
+        if wide > 1e-9 and wanted and not stalled:
+            node.way, node.cut = "b", float(np.sqrt(node.b0 * node.b1))
+            one.b1 = other.b0 = node.cut
+            one.before = other.before = node.bound
+        elif score <= 1e-12:
+            return ()
+        elif node.state[s] == OPEN:
+            node.way = "e", s
+            one.state[s], other.state[s] = PLAIN, EXCEPTIONAL
+        elif decided:
+            return ()
+        else:
+            least, most = node.low[x], node.high[x]
+            z = 0.5 if node.state[s] == PLAIN else min(max(z, 0.75 * least + 0.25 * most), 0.25 * least + 0.75 * most)
+            if most - least < 1e-9:
+                return ()
+            node.way, node.cut = x, float(z)
+            one.high[x] = other.low[x] = node.cut
+        node.parts = one, other
+        return node.parts
+
+
+def _line(parts: list[Filled], zones: list[LevelZone], j: int, row: int, end: int, slope: float) -> Line:
+    """The best fractional column of active node j, node number `row` of the zones, at a slope."""
+    at = [int(part.value[j, end].argmax()) for part in parts]
+    w = sum(float(part.mass[j, end, p]) for part, p in zip(parts, at, strict=True))
+    v = [part.v[j, end, p] for part, p in zip(parts, at, strict=True)]
+    value = sum(float(part.value[j, end, p]) for part, p in zip(parts, at, strict=True))
+    low, high = (
+        [float(table[row, end, p]) for table, p in zip(tables, at, strict=True)]
+        for tables in ([zone.points.low for zone in zones], [zone.points.high for zone in zones])
+    )
+    return Line(w, value + slope * w, end, v, low, high)
+
+
+def _round(v: FloatArray, low: float, high: float) -> tuple[FloatArray, list[np.ndarray]]:
+    """z of a block, and the sets of the inputs where it is one and where it is positive."""
+    span = high - low
+    z = np.clip((v - low) / span, 0.0, 1.0) if span > 1e-12 else np.zeros(len(v))
+    return z, [z >= 1 - HAIR, z > HAIR]
+
+
+def _next_slope(pair: list[Line | None]) -> float:
+    """The slope at which the higher of the curves l - 1 - log(l w - g) of the lines is smallest."""
+    first, second = pair
+    if first is None or second is None:
+        line = first or second
+        assert line is not None
+        return 1.0 + line.g / line.w
+    own, other = 1.0 + first.g / first.w, 1.0 + second.g / second.w
+    width = first.w - second.w
+    cross = (first.g - second.g) / width if width > 0 else own
+    return own if own <= cross else other if other >= cross else cross

@@ -1,0 +1,278 @@
+"""Pricing mutual information over a robust cone: which column most exceeds its price?
+
+Per block i that has the smallest mean the columns are one vertex of each block, given b (`blocks.py`). With
+g_s = sum_x p_x v_x log v_x - a_x v_x over block s and w = sum_s w_s = p.v, the reduced price of a column is
+(sum_s g_s) / w - log w; its maximum d makes the prices a + d p dual feasible. With G(l) = sum_s max (g_s - l w_s) no
+column has a reduced price above min over l of l - 1 - log(-G(l)): put l = 1 + log t + d in the tangent
+-w log w <= t - w (1 + log t). As P_s(b, gamma) shrinks and P_i(1, gamma b) grows with b, the lists at the ends of an
+interval of b bound all columns in it; at one b a block whose best vertices tie is branched on its weight w_s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rropt.program.cones import FloatArray
+from rropt.solve.kernel.search import Cell
+from rropt.solve.robust.blocks import BlockShapes
+from rropt.solve.robust.pricing import Pricer
+
+TURNS = 60
+"""Slopes tried for a node at most; about six are usual."""
+CLOSE = 1e-13
+"""Relative change of G that is no more than rounding."""
+TIED = 1e-12
+"""Weights of vertices that differ by less than this share are not separated."""
+SHARE = (5**0.5 - 2) * 2
+"""The place where two weights are separated. The middle is exactly the weight of a third vertex where ratios are simple
+(gamma = 300, every r = 0), and floats and the checker would put that one on different sides."""
+
+
+@dataclass(slots=True, eq=False)
+class ShapeNode(Cell):
+    """Columns of Y_i with b in elements `first` to `last` of B_i, and for some blocks s limits on w_s.
+
+    `bound` is the largest reduced price that they can have, found at `slope`; a split node keeps `way` ("b" or a
+    block), `cut` and its two `parts` (at most `cut`, then more) instead.
+    """
+
+    i: int
+    first: int
+    last: int
+    limits: dict[int, tuple[float, float]]
+    bound: float = np.inf
+    slope: float = 1.0
+    # The vertices of each block on the two sides of the slope, and p.v of each of them.
+    tied: tuple[np.ndarray, np.ndarray] | None = None
+    masses: tuple[np.ndarray, np.ndarray] | None = None
+    way: str | int | None = None
+    cut: float = 0.0
+    parts: tuple[ShapeNode, ShapeNode] | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The vertices of one block for n nodes: w_s, g_s (minus infinity where there is none), level and number in the
+    list of each (n x width), and the step of each node (n,)."""
+
+    mass: FloatArray
+    gain: FloatArray
+    level: FloatArray
+    at: np.ndarray
+    step: FloatArray
+
+    @classmethod
+    def empty(cls, count: int, width: int) -> Listed:
+        """No vertices yet."""
+        shape = (count, width)
+        return cls(
+            np.zeros(shape), np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape, dtype=np.int64), np.zeros(count)
+        )
+
+    def put(
+        self, rows: np.ndarray, mass: FloatArray, gain: FloatArray, level: FloatArray, at: np.ndarray, step: FloatArray
+    ) -> None:
+        """Set the vertices of some nodes."""
+        width = mass.shape[1]
+        self.mass[rows, :width], self.gain[rows, :width] = mass, gain
+        self.level[rows, :width], self.at[rows, :width], self.step[rows] = level, at, step
+
+
+class ShapePricer(Pricer[ShapeNode]):
+    """Best-first branch and bound for the reduced price at prices `a` (k,)."""
+
+    def __init__(self, shapes: BlockShapes, a: FloatArray) -> None:
+        super().__init__()
+        self.shapes, self.a = shapes, a
+        self._prices = [a[index] for index in shapes.index]
+        self._gains: dict[tuple[int, bool], FloatArray] = {}
+
+    def roots(self) -> list[ShapeNode]:
+        return [ShapeNode(i, 0, len(own) - 1, {}) for i, own in enumerate(self.shapes.elements)]
+
+    # -- bounds --------------------------------------------------------------------------------------
+
+    def lists(self, nodes: Sequence[ShapeNode]) -> list[Listed]:
+        """The vertices of every block for n nodes."""
+        ends = self.shapes.ends
+        i = np.array([node.i for node in nodes])
+        low = np.array([ends[node.i][0][node.first] for node in nodes])
+        high = np.array([ends[node.i][1][node.last] for node in nodes])
+        found = []
+        for s in range(len(self.shapes.parts)):
+            own = np.flatnonzero(i == s)
+            other = np.flatnonzero(i != s)
+            parts = [
+                (rows, self._some(s, flag, places[rows]))
+                for flag, rows, places in ((True, own, high), (False, other, low))
+            ]
+            width = max(mass.shape[1] for rows, (mass, _, _, _, _) in parts if len(rows))
+            whole = Listed.empty(len(nodes), width)
+            for rows, some in parts:
+                if len(rows):
+                    whole.put(rows, *some)
+            found.append(whole)
+        return found
+
+    def _some(
+        self, s: int, own: bool, places: np.ndarray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, np.ndarray, FloatArray]:
+        """(w, g, level, number, step) of the vertices of block s at some places of b."""
+        table, rows = self.shapes.lookup(s, own, places)
+        part = self.shapes.parts[s]
+        if table.mass.shape[0] != len(self.shapes.numbers):
+            gains = part.gains(table, self._prices[s])
+        else:
+            if (s, own) not in self._gains:
+                self._gains[s, own] = part.gains(table, self._prices[s])
+            gains = self._gains[s, own]
+        return table.mass[rows], gains[rows], table.level[rows], table.at[rows], table.step[rows]
+
+    def _limit(self, nodes: Sequence[ShapeNode]) -> list[Listed]:
+        """The same without the vertices outside the limits of their node."""
+        found = self.lists(nodes)
+        for row, node in enumerate(nodes):
+            for s, (least, most) in node.limits.items():
+                listed = found[s]
+                listed.gain[row, (listed.mass[row] <= least) | (listed.mass[row] > most)] = -np.inf
+        return found
+
+    def bound(self, nodes: Sequence[ShapeNode], enough: float) -> None:
+        lists = self._limit(nodes)
+        count, blocks = len(nodes), len(lists)
+        slope = np.array([node.slope for node in nodes])
+        every = np.arange(count)
+        empty = np.zeros(count, dtype=bool)
+        for listed in lists:
+            empty |= ~np.isfinite(listed.gain.max(axis=1))
+        # One line N(l) = l w - g on each side of the minimum, with the vertices that make it.
+        lines = {side: (np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)) for side in (0, 1)}
+        picks = np.zeros((2, count, blocks), dtype=np.int64)
+        weights = np.zeros((2, count, blocks))
+        bound = np.where(empty, -np.inf, np.inf)
+        active = every[~empty]
+        for _ in range(TURNS):
+            if not len(active):
+                break
+            w, g = np.zeros(len(active)), np.zeros(len(active))
+            at = np.empty((len(active), blocks), dtype=np.int64)
+            own = np.empty((len(active), blocks))
+            whole = len(active) == count
+            for s, listed in enumerate(lists):
+                mass_here, gain_here = listed.mass, listed.gain
+                if not whole:
+                    mass_here, gain_here = mass_here[active], gain_here[active]
+                scores = gain_here - slope[active, None] * mass_here
+                at[:, s] = scores.argmax(axis=1)
+                rows = np.arange(len(active))
+                own[:, s] = mass_here[rows, at[:, s]]
+                w += own[:, s]
+                g += gain_here[rows, at[:, s]]
+            height = slope[active] * w - g
+            with np.errstate(divide="ignore", invalid="ignore"):
+                value = np.where(height > 0, slope[active] - 1 - np.log(height), np.inf)
+            bound[active] = np.minimum(bound[active], value)
+            nodes_slope_better = value <= bound[active]
+            for row, better in zip(active[nodes_slope_better], slope[active][nodes_slope_better], strict=True):
+                nodes[row].slope = float(better)
+            rising = height >= w
+            for side in (0, 1):
+                chosen = active[rising == bool(side)]
+                mine = rising == bool(side)
+                lines[side][0][chosen], lines[side][1][chosen] = w[mine], g[mine]
+                lines[side][2][chosen] = True
+                picks[side, chosen], weights[side, chosen] = at[mine], own[mine]
+            following = self._next(active, lines)
+            # Done where no line is above those known at the next slope: they give the bound there.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                known = np.minimum(
+                    np.where(lines[0][2][active], following * lines[0][0][active] - lines[0][1][active], np.inf),
+                    np.where(lines[1][2][active], following * lines[1][0][active] - lines[1][1][active], np.inf),
+                )
+                reachable = np.where(known > 0, following - 1 - np.log(known), np.inf)
+            done = bound[active] <= reachable + CLOSE * np.maximum(1.0, np.abs(following))
+            slope[active] = following
+            active = active[~done]
+        self._collect(nodes, lists, lines, picks, weights, bound)
+
+    @staticmethod
+    def _next(active: np.ndarray, lines: dict[int, tuple[FloatArray, FloatArray, np.ndarray]]) -> FloatArray:
+        """The slope at which the higher of the two curves l - 1 - log(l w - g) is smallest."""
+        (w0, g0, has0), (w1, g1, has1) = ((w[active], g[active], has[active]) for w, g, has in lines.values())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own0, own1 = 1.0 + g0 / w0, 1.0 + g1 / w1
+            cross = np.where(w0 > w1, (g0 - g1) / (w0 - w1), own0)
+            both = has0 & has1
+            # Line 0 is the steeper one: below the crossing it is the smaller N, hence the higher curve.
+            first = both & (own0 <= cross)
+            second = both & ~first & (own1 >= cross)
+        return np.asarray(np.where(first | ~has1, own0, np.where(second | ~has0, own1, cross)))
+
+    def _collect(
+        self,
+        nodes: Sequence[ShapeNode],
+        lists: list[Listed],
+        lines: dict[int, tuple[FloatArray, FloatArray, np.ndarray]],
+        picks: np.ndarray,
+        weights: FloatArray,
+        bound: FloatArray,
+    ) -> None:
+        """Store what branching needs, and the columns of nodes of one b."""
+        elements = self.shapes.elements
+        for row, node in enumerate(nodes):
+            node.bound = float(bound[row])
+            sides = [side for side in (0, 1) if lines[side][2][row]]
+            if not sides:
+                continue
+            node.tied = picks[sides[0], row].copy(), picks[sides[-1], row].copy()
+            node.masses = weights[sides[0], row].copy(), weights[sides[-1], row].copy()
+            if node.first != node.last or not elements[node.i][node.first].single:
+                continue
+            for side in sides:
+                w, g = lines[side][0][row], lines[side][1][row]
+                value = g / w - np.log(w) if w > 0 else -np.inf
+                self.best = max(self.best, value)
+                if value > self.keep:
+                    self.columns.append((float(value), self._column(row, lists, picks[side, row])))
+
+    def _column(self, row: int, lists: list[Listed], picks: np.ndarray) -> FloatArray:
+        v = np.zeros(len(self.a))
+        for s, (index, part) in enumerate(zip(self.shapes.index, self.shapes.parts, strict=True)):
+            listed, at = lists[s], int(picks[s])
+            v[index] = part.point(float(listed.level[row, at]), float(listed.step[row]), int(listed.at[row, at]))
+        return v
+
+    # -- branching -----------------------------------------------------------------------------------
+
+    def split_one(self, node: ShapeNode) -> tuple[ShapeNode, ...]:
+        """Split a node; nothing where it is one column, or its columns cannot be separated."""
+        node.parts = self._split(node)
+        return node.parts or ()
+
+    def _split(self, node: ShapeNode) -> tuple[ShapeNode, ShapeNode] | None:
+        if node.first < node.last:
+            middle = (node.first + node.last) // 2
+            own = self.shapes.elements[node.i]
+            node.way, node.cut = "b", float((own[middle].high + own[middle + 1].low) / 2)
+            return (
+                ShapeNode(node.i, node.first, middle, {}, slope=node.slope),
+                ShapeNode(node.i, middle + 1, node.last, {}, slope=node.slope),
+            )
+        if node.masses is None or not self.shapes.elements[node.i][node.first].single:
+            return None
+        one, other = node.masses
+        apart = np.abs(one - other)
+        s = int(apart.argmax())
+        if apart[s] <= TIED * max(one[s], other[s]):
+            return None
+        node.way, node.cut = s, float(one[s] + SHARE * (other[s] - one[s]))
+        least, most = node.limits.get(s, (-np.inf, np.inf))
+        below, above = dict(node.limits), dict(node.limits)
+        below[s], above[s] = (least, min(most, node.cut)), (max(least, node.cut), most)
+        return (
+            ShapeNode(node.i, node.first, node.last, below, slope=node.slope),
+            ShapeNode(node.i, node.first, node.last, above, slope=node.slope),
+        )

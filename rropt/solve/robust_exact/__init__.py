@@ -1,0 +1,1 @@
+"""Exact robust local differential privacy over confidence sets, by cuts."""

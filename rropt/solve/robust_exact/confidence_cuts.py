@@ -1,0 +1,292 @@
+"""The `cuts` route: column generation on the exact cone of robust local differential privacy.
+
+The cone is represented by its cuts only. Columns come from climbing along gradients over a linear programme with cuts
+that are generated on the way; its points are moved into the cone toward the constant column, which lies strictly
+inside. The bound comes from boxes at prices that are raised evenly for all inputs by most of the wanted gap: raised
+along the prior instead, rare inputs would need far more boxes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
+from rropt.program.cones import FloatArray
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.programs import Information, Program
+from rropt.solve.kernel.master import Master
+from rropt.solve.kernel.route import GRACE, Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, never
+from rropt.solve.robust_exact.climb import Climber
+from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
+from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.solve.robust_exact.cut_search import Probe
+from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
+from rropt.solve.robust_exact.dominant_input_tree import CaseTree
+
+RANDOM, MOST_RANDOM = 4, 40
+"""Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
+away from such a column."""
+ROUGH = 1e-4
+"""The gap to which the polytope form is solved for a start ..."""
+FIRST = 0.15
+"""... and its share of the time."""
+KEPT = 4
+"""Columns that are crossed, for each input."""
+BATCHES = (0.25, 0.75)
+"""Batches without a column before a search, for each input: at first, and at most; two more after every search,
+which takes as long as many batches."""
+USEFUL, LEAST = 0.2, 0.02
+"""Shares of the gap: climbs from the columns in use alone are enough where they gain more than the first, and columns
+that gain less than the second are left out."""
+LAST = 0.5
+"""The share of a time limit after which one search goes on to the end."""
+SHARE = 0.7
+"""The share of the wanted gap that the prices are raised by before their bound is proved."""
+BOXES = 5_000_000
+"""Boxes of a search at most."""
+PROVING = 3e-5
+"""Seconds that the proof of a box takes to be written and checked, for each input."""
+LEAST_GAP = 1e-9
+"""Gaps below this share of the value are not attempted: the linear programmes are exact to about 1e-10."""
+
+
+class CutsRoute(Route):
+    """Column generation over the cuts of a confidence cone."""
+
+    name = "cuts"
+    because = "the cone is that of a confidence set: columns are generated, bounded by boxes over cuts"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if solver not in (None, "highs"):
+            return Refusal(f"cuts uses the solver highs only, not {solver!r}", "leave the solver out")
+        if not isinstance(program.cone, ConfidenceCone):
+            return Refusal("cuts is for robust LDP in form exact or product", "use route auto")
+        plain = isinstance(program.utility, Information) and program.utility.given is None
+        if not plain or program.sense == "minimize" or program.rows or program.outputs is not None:
+            return Refusal(
+                "the exact cone of a confidence set takes mutual information and free outputs only",
+                'use form = "polytope"',
+            )
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        assert isinstance(program.cone, ConfidenceCone) and isinstance(program.utility, Information)
+        return _Generation(program, program.cone, effort).run()
+
+
+class _Generation:
+    """The loop of master, climbs and searches."""
+
+    def __init__(self, program: Program, cone: ConfidenceCone, effort: Effort) -> None:
+        self.effort = effort
+        self.size = program.size
+        self.prior = np.array([float(value) for value in program.prior])
+        # Climbs make far more cuts than a proof needs: searches have a pool of their own.
+        self.pool = CutPool(cone)
+        self._climber = Climber(CutPool(cone), self.prior, effort.stopped)
+        self._program, self._cone = program, cone
+        self.used = np.ones((1, self.size))
+        self.searches = 0
+        # The bound, its prices, and the trees that prove it where they are those of cases.
+        self._best: tuple[float, FloatArray, CaseTree | None] | None = None
+        self._search: BatchedCutSearch | None = None
+
+    @property
+    def gap(self) -> float:
+        """The gap that is allowed, and at least what the linear programmes resolve."""
+        return max(self.effort.allowed, LEAST_GAP * max(self.master.value, 0.0))
+
+    def run(self) -> Answer:
+        """The answer, with prices and their tree."""
+        polytope = self._polytope()
+        self._climber.stop = self._begun
+        start = np.vstack([polytope, self._climber.covering()])
+        self._climber.stop = self.effort.stopped
+        assert isinstance(self._program.utility, Information)
+        master = self.master = Master(self._program.utility, start.T, np.full(self.size, 1 / self.size))
+        prices, closed = None, False
+        while master.solve(self._patient()):
+            prices, self.used = master.prices, self._used()
+            if self.effort.stopped():
+                break
+            self.effort.monitor(master.value, None if self._best is None else self._best[0])
+            last = self._late()
+            good = self._climbs(prices)
+            if not len(good) or last:
+                met, closed = self._searched(prices, last)
+                if closed:
+                    break
+                good = np.vstack([good, met])
+            master.add(good.T)
+        if prices is not None and not closed:
+            # Stopped before the first search, or after one that ended at a column: a short one proves more.
+            self._searched(prices, True)
+        status = self.effort.stopped() or master.status
+        if master.theta is None:
+            return Answer(SolverClaim("highs", status, None, master.seconds))
+        claim = SolverClaim("highs", status, master.value, master.seconds)
+        dual = None
+        if self._best is not None:
+            _, prices, tree = self._best
+            evidence = self._search.tree if tree is None and self._search is not None else tree
+            dual = Dual(prices, evidence=evidence)
+        return Answer(claim, MatrixDraft.of(master.matrix()), dual)
+
+    def _polytope(self) -> FloatArray:
+        """Columns (n x k) of the best mechanism over the polytope of lower bounds, a smaller cone: good starts, and
+        the answer is no worse."""
+        none = np.zeros((0, self.size))
+        if max(map(len, self._cone.blocks)) > LARGEST_BLOCK:
+            return none
+        left = self.effort.remaining()
+        now = time.monotonic() - self.effort.begun
+        effort = Effort(
+            gap=max(self.effort.gap, ROUGH),
+            absolute_gap=self.effort.absolute_gap,
+            time_limit=None if left is None else now + FIRST * left,
+            interrupted=self.effort.interrupted,
+            begun=self.effort.begun,
+            route=self.effort.route,
+        )
+        inner = RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds)
+        found = effort.route("columns").solve(replace(self._program, cone=inner), effort).matrix
+        if found is None:
+            return none
+        points = found.T[found.sum(axis=0) > 1e-12]
+        inside, _, _ = self.pool.pulled(points / points.mean(axis=1, keepdims=True))
+        return np.asarray(inside / inside.mean(axis=1, keepdims=True))
+
+    def _begun(self) -> bool:
+        """Whether a start has had its share of the time."""
+        left, limit = self.effort.remaining(), self.effort.time_limit
+        return bool(self.effort.stopped()) or (
+            left is not None and limit is not None and left < (1 - 2 * FIRST) * limit
+        )
+
+    def _late(self) -> bool:
+        """Whether the remaining time goes into one bound."""
+        left, limit = self.effort.remaining(), self.effort.time_limit
+        return left is not None and limit is not None and left < (1 - LAST) * limit
+
+    def _climbs(self, prices: FloatArray) -> FloatArray:
+        """Columns worth adding: from climbs that begin at the columns in use, which are few and near good ones, or else
+        from batches with more; none where no climb found one."""
+        points, worth = self._climber.climbed(self.used, prices)
+        good = self._climber.fresh(points, worth, LEAST * self.gap)
+        if worth.max() > USEFUL * self.gap:
+            return good
+        near = self._good(prices)
+        first, most = (max(int(share * self.size), 1) for share in BATCHES)
+        count = min(RANDOM * self.size, MOST_RANDOM)
+        for _ in range(min(first + 2 * self.searches, most)):
+            if self.effort.stopped():
+                break
+            random = [
+                self._climber.altered(self.used, near, count // 2),
+                self._climber.altered(near, near, count // 4),
+                self._climber.crossed(near, count // 8),
+                self._climber.sparse_points(count // 8),
+            ]
+            points, worth = self._climber.climbed(np.vstack(random), prices)
+            more = self._climber.fresh(points, worth, LEAST * self.gap)
+            if len(more):
+                return np.vstack([good, more])
+        return good
+
+    def _good(self, prices: FloatArray) -> FloatArray:
+        """The columns with the smallest reduced losses."""
+        loss = prices @ self.master.columns - self.master.worth
+        return self.master.columns.T[np.argsort(loss, kind="stable")[: KEPT * self.size]]
+
+    def _searched(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
+        """(columns worth adding, whether the search was the last one), after a search at prices raised by the gap: by
+        cases where they promise more than boxes."""
+        self.pool.take(self._climber.pool, self.used, self.size)
+        self.searches += 1
+        slack = SHARE * self.gap * (1 / self.size + self.prior) / 2
+        cases = CaseSearch(Cases(self.pool, self.prior, prices + slack, self.used, slack))
+        cases.cases.margin = (1 - SHARE) * self.gap
+        if cases.promising(self.master.value):
+            return self._by_cases(cases, prices, last)
+        return self._by_boxes(prices, last)
+
+    def _by_cases(self, search: CaseSearch, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
+        """The search case by case."""
+        cases = search.cases
+        stop = self._closing(lambda: search.nodes + cases.parted)
+        ended = search.search(stop, None if last else self._probe(prices), last)
+        total = float(cases.prices.sum()) + max(search.bound, 0.0)
+        if np.isfinite(total) and (self._best is None or total < self._best[0]):
+            self._best = total, cases.prices, search.tree
+        return self._met(ended, cases.columns, prices)
+
+    def _probe(self, prices: FloatArray) -> Probe:
+        """The probe of a search: climbs from its points."""
+
+        def probe(points: FloatArray) -> FloatArray:
+            found, worth = self._climber.climbed(points, prices)
+            return self._climber.fresh(found, worth, SHARE * self.gap)
+
+        return probe
+
+    def _met(self, ended: str, columns: list[FloatArray], prices: FloatArray) -> tuple[FloatArray, bool]:
+        """(columns that a search met and what is climbed to from them, whether the search was the last one)."""
+        self.effort.monitor(self.master.value, None if self._best is None else self._best[0])
+        if ended == "open" or not columns:
+            return np.zeros((0, self.size)), True
+        points = np.array(columns)
+        points /= points.mean(axis=1, keepdims=True)
+        climbs, worth = self._climber.climbed(points, prices)
+        return np.vstack([points, self._climber.fresh(climbs, worth, LEAST * self.gap)]), False
+
+    def _by_boxes(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
+        """The search in one tree of boxes, kept from one time to the next."""
+        raised = prices + SHARE * self.gap / self.size
+        if self._search is None:
+            self._search = BatchedCutSearch(self.pool, self.prior, raised, self.used)
+            self._search.cuts.margin = (1 - SHARE) * self.gap
+        else:
+            self._search.at(raised, self.used)
+        search = self._search
+        ended = search.search(BOXES, self._closing(lambda: search.nodes), None if last else self._probe(prices), last)
+        total = float(raised.sum()) + max(search.bound, 0.0)
+        best = self._best
+        if best is not None and best[2] is None and best[0] < total:
+            # The tree has changed since: its bound at the best prices is computed again.
+            before = float(best[1].sum()) + max(search.worst(best[1]), 0.0)
+            if before < total:
+                raised, total = best[1], before
+        if np.isfinite(total) and (best is None or best[2] is None or total < best[0]):
+            self._best = total, raised, None
+        return self._met(ended, search.cuts.columns, prices)
+
+    def _closing(self, nodes: Callable[[], int]) -> Callable[[], bool]:
+        """Whether the remaining time is needed to write and check a tree of `nodes()`. A search that has just
+        begun may go on for GRACE seconds beyond the limit: stopped at once, its bound would be poor."""
+        least = time.monotonic() + GRACE
+
+        def stop() -> bool:
+            if time.monotonic() <= least:
+                return False
+            left = self.effort.remaining()
+            late = left is not None and left < PROVING * self.size * nodes()
+            return late or bool(self.effort.stopped())
+
+        return stop
+
+    def _used(self) -> FloatArray:
+        """The columns of the master's optimum."""
+        assert self.master.theta is not None
+        return np.asarray(self.master.columns.T[self.master.theta > 1e-12])
+
+    def _patient(self) -> Effort:
+        """The effort for a master: the first optimum is awaited, as a bound needs prices."""
+        left = self.effort.remaining()
+        if left is None or self.master.theta is not None or left > GRACE:
+            return self.effort
+        return replace(self.effort, time_limit=time.monotonic() - self.effort.begun + GRACE, interrupted=never)

@@ -1,0 +1,289 @@
+"""From a float matrix to an exact mechanism that satisfies everything that was declared.
+
+Mix first, in float, with a small weight toward a strictly feasible anchor; round to the grid of 2^-53; where
+coupling rows are equalities, solve them exactly for a few entries; verify in integers; double the weight until
+everything holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import scipy.linalg
+from flint import fmpq, fmpq_mat
+
+from rropt.errors import InputError, Refusal
+from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.margins import round_with_margins
+from rropt.mechanisms.mechanism import GRID, Mechanism
+from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
+from rropt.program.cones import FloatArray, tightest_log
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.events import ApproximateBound
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.permutation_mixtures import Mixture
+from rropt.program.programs import Program, Row
+from rropt.solve.entropy.anchor import floor_anchor
+from rropt.solve.events.anchor import event_anchor
+from rropt.solve.kernel.anchor import Anchor, find_anchor, is_emptiness
+from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
+from rropt.solve.weight_rounding import Weights, round_weights
+
+CANDIDATES = 8
+"""Cells of one equation that are tried first to solve it."""
+NEGLIGIBLE = 1e-13
+"""Free columns with less mass than this (summed over the inputs) are dropped before rounding."""
+
+
+def round_draft(program: Program, draft: Draft | Dual | None) -> tuple[Mechanism, Weights | None] | Refusal | None:
+    """An exact mechanism near a draft that satisfies the program, and the weights of its permutations where these are
+    at stake. Without a draft, or with one of another form, the rounding starts from its own feasible point; for weights
+    there is none."""
+    exact: Mechanism | Refusal
+    if program.extra(Mixture) is not None:
+        return round_weights(program, draft) if isinstance(draft, MixedWeights) else None
+    if isinstance(draft, ExactDraft):
+        missed = program.excess(draft.mechanism)
+        exact = Refusal(f"the one that was found does not keep {', '.join(missed)}") if missed else draft.mechanism
+    elif program.extra(OffDiagonalForm) is not None:
+        even = np.full(program.size, 1 / program.size)
+        exact = round_off_diagonals(program, draft.numbers if isinstance(draft, OffDiagonals) else even)
+    elif isinstance(draft, MatrixDraft):
+        # A Bayes gain is solved over its actions, which the program itself leaves free.
+        outputs = program.outputs if draft.outputs is None else draft.outputs
+        exact = round_to_mechanism(replace(program, outputs=outputs), draft.matrix, outputs)
+    else:
+        nothing = np.zeros((program.size, 1 if program.outputs is None else len(program.outputs)))
+        exact = round_to_mechanism(program, nothing, program.outputs)
+    return exact if isinstance(exact, Refusal) else (exact, None)
+
+
+def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[str] | None) -> Mechanism | Refusal:
+    """An exact mechanism near `matrix` (k x m, rows summing to about one) that satisfies the program.
+
+    `outputs` labels the columns; None where they are free (then empty ones are dropped). Refuses, naming the
+    constraint, where the program has no strictly feasible point to move toward.
+    """
+    q = _cleaned(program, matrix, dropping=outputs is None)
+    if isinstance(q, Refusal):
+        return q
+    if program.extra(PosteriorRisk) is not None and outputs is not None and (unused := _unused(program, q)):
+        # A category that is not released has no risk; its smallest entries could reveal a record.
+        rows = [
+            Row("unused", "<=", Fraction(0), tuple((x, y, Fraction(1)) for x in range(program.size))) for y in unused
+        ]
+        emptied = round_to_mechanism(replace(program, rows=(*program.rows, *rows)), q, outputs)
+        if not isinstance(emptied, Refusal):
+            return emptied
+    anchored = find_anchor if program.extra(ApproximateBound) is None else event_anchor
+    floored = program.extra(ConcaveFloor) is not None
+    found = floor_anchor(program, q) if floored else (anchored(program, q), 0.0)
+    anchor, least = (found, 0.0) if isinstance(found, Refusal) else found
+    if isinstance(anchor, Refusal):
+        return anchor
+    labels = tuple(outputs) if outputs is not None else tuple(f"output {y + 1}" for y in range(q.shape[1]))
+    mechanism = _nearest(program, q, anchor, least, labels)
+    if mechanism is None and floored:
+        # A floor at the maximum leaves one point, which need not be on a grid of 2^-53.
+        width = q.shape[1]
+        even = Mechanism.from_rationals([[Fraction(1, width)] * width] * program.size, program.inputs, labels)
+        if not program.excess(even):
+            return even
+        return Refusal("the entropy floor leaves no slack to round in", "lower it a little")
+    return Refusal("no exact mechanism was found near the float one") if mechanism is None else mechanism
+
+
+def _cleaned(program: Program, matrix: FloatArray, dropping: bool) -> FloatArray | Refusal:
+    """The matrix with entries >= 0, zeros where the program has empty cells, and rows that sum to one; alike in all
+    other cells where a row has nothing. `dropping` leaves empty columns out, and puts the largest first."""
+    q = np.clip(np.nan_to_num(matrix), 0.0, None)
+    if dropping:
+        mass = q.sum(axis=0)
+        q = q[:, [y for y in np.argsort(-mass, kind="stable") if mass[y] > NEGLIGIBLE]]
+    for entries in (q, np.ones((program.size, max(q.shape[1], 1)))):
+        for x, y in program.empty_cells:
+            entries[x, y] = 0.0
+        sums = entries.sum(axis=1, keepdims=True)
+        if entries.shape[1] and (sums > 0).all():
+            return np.asarray(entries / sums)
+    return Refusal("every output of some input is forbidden")
+
+
+def _nearest(
+    program: Program, q: FloatArray, anchor: Anchor, least: float, labels: tuple[str, ...]
+) -> Mechanism | None:
+    """The exact mechanism between `q` and the anchor, from the anchor's weight `least` on, that is nearest to `q`."""
+    for x, y in anchor.program.empty_cells:
+        q[x, y] = 0.0
+    q = q / np.maximum(q.sum(axis=1, keepdims=True), 1e-300)
+    # log gamma of the tightest ratio, for ratios that a float cannot separate from one.
+    epsilon = tightest_log(program.cone)
+    # A rounding error of 2^-53 an entry is covered once the anchor's own slack, about (gamma - 1) / m of it
+    # times the weight, exceeds (1 + gamma) 2^-53; (gamma + 1) / (gamma - 1) = coth(epsilon / 2).
+    spread = 1.0 / np.tanh(epsilon / 2) if np.isfinite(epsilon) else 1.0
+    weight = max(2.0**-52 * q.shape[1] * spread, least)
+    while True:
+        # The anchor itself comes last.
+        candidate = (1 - weight) * q + weight * anchor.matrix if weight < 1.0 else anchor.matrix
+        mechanism = _round(anchor.program, candidate, labels)
+        if mechanism is not None and not program.excess(mechanism):
+            return mechanism
+        if weight >= 1.0:
+            return None
+        weight *= 2.0
+
+
+def _unused(program: Program, q: FloatArray) -> list[int]:
+    """The columns of negligible mass, except those that the program empties."""
+    return [y for y in range(q.shape[1]) if q[:, y].max() < NEGLIGIBLE and (0, y) not in program.empty_cells]
+
+
+def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagonalMechanism | Refusal:
+    """An exact mechanism with one number off the diagonal in each row, near `off_diagonal` (k,), that keeps the cone.
+
+    The anchor is the uniform mechanism, o_x = 1/k; the denominator grows with k, so that the numbers keep 53 bits.
+    """
+    size = program.size
+    denominator = GRID << (size - 1).bit_length()
+    level = tightest_log(program.cone)
+    weight = 2.0**-50 / np.tanh(level / 2)
+    while weight < 1.0:
+        mixed = (1 - weight) * np.clip(off_diagonal, 0.0, 1.0 / (size - 1)) + weight / size
+        # A float times a power of two is exact; whole numbers below keep the row's sum at most one.
+        numbers = [int(math.ldexp(value, denominator.bit_length() - 1)) for value in mixed.tolist()]
+        if (size - 1) * max(numbers) <= denominator:
+            mechanism = OffDiagonalMechanism(program.inputs, numbers, denominator)
+            if not program.excess(mechanism):
+                return mechanism
+        weight *= 2.0
+    return Refusal("no exact mechanism was found near the float one")
+
+
+def _round(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> Mechanism | None:
+    table = [_grid_row(row) for row in candidate.tolist()]
+    if (weights := _kept_frequencies(program)) is not None:
+        # Flows from inputs to outputs are rounded together, rows and columns at once, which tiny entries survive. A row
+        # without weight is in no equation.
+        flows = [[Fraction(weight * entry, GRID) for entry in row] for weight, row in zip(weights, table, strict=True)]
+        margins = [weight * GRID for weight in weights]
+        try:
+            found = round_with_margins(flows, margins, margins)
+        except InputError:
+            return None
+        table = [flow if weight else row for weight, flow, row in zip(weights, found, table, strict=True)]
+        denominators = tuple(weight * GRID or GRID for weight in weights)
+        columns = tuple(map(DenseColumn, zip(*table, strict=True)))
+        return Mechanism(program.inputs, labels, columns, denominators if max(weights) > 1 else (GRID,))
+    elif any(row.sense == "=" and not is_emptiness(program, row) for row in program.rows):
+        solved = _solve_equalities(program, [[Fraction(entry, GRID) for entry in row] for row in table])
+        return None if solved is None else Mechanism.from_rationals(solved, program.inputs, labels)
+    return Mechanism(program.inputs, labels, tuple(map(DenseColumn, zip(*table, strict=True))))
+
+
+def _kept_frequencies(program: Program) -> tuple[int, ...] | None:
+    """Integers T with sum_x T_x Q[x, y] = T_y for every y, where the equality rows, except those that empty cells,
+    are exactly these (all T_x = 1: every column sums to one); None otherwise."""
+    if program.outputs is None or len(program.outputs) != program.size:
+        return None
+    weights: dict[int, Fraction] | None = None
+    right: dict[int, Fraction] = {}
+    for row in program.rows:
+        if row.sense != "=" or is_emptiness(program, row):
+            continue
+        own = {x: value for x, _, value in row.terms}
+        of = {y for _, y, _ in row.terms}
+        if len(of) != 1 or (weights is not None and own != weights) or min(own.values()) <= 0:
+            return None
+        weights = own
+        right[of.pop()] = row.rhs
+    if weights is None or any(value.denominator != 1 for value in weights.values()):
+        return None
+    whole = tuple(int(weights.get(x, Fraction(0))) for x in range(program.size))
+    # One column follows from the others and the rows; a column without weight is empty, which is not an equation here.
+    if any(whole[y] != value for y, value in right.items()) or sum(map(bool, whole)) > len(right) + 1:
+        return None
+    return whole
+
+
+def _grid_row(row: list[float]) -> list[int]:
+    """A row of floats that sum to about one, as integers that sum to 2^53: rounded down, then one more for the
+    largest remainders (a zero stays zero); the few units that float sums may be off go the same way."""
+    scaled = [entry * GRID for entry in row]  # exact: a power of two
+    whole = [int(entry) for entry in scaled]
+    order = sorted((y for y in range(len(row)) if row[y] > 0), key=lambda y: whole[y] - scaled[y])
+    missing = GRID - sum(whole)
+    if missing < 0:
+        whole[max(order, key=whole.__getitem__)] += missing
+        return whole
+    each, rest = divmod(missing, len(order))
+    for position, y in enumerate(order):
+        whole[y] += each + (position < rest)
+    return whole
+
+
+def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[list[Fraction]] | None:
+    """A near table whose row sums and equality rows hold exactly: the residual is solved for a
+    set of large entries whose coefficients are independent. None where an entry would turn negative."""
+    width = len(table[0])
+    cells = [(x, y) for x in range(program.size) for y in range(width) if (x, y) not in program.empty_cells]
+    index = {cell: number for number, cell in enumerate(cells)}
+    system: list[dict[int, Fraction]] = []
+    residual: list[Fraction] = []
+    for x in range(program.size):
+        system.append({index[x, y]: Fraction(1) for y in range(width) if (x, y) in index})
+        residual.append(1 - sum(table[x], Fraction(0)))
+    for row in program.rows:
+        if row.sense == "=" and not is_emptiness(program, row):
+            system.append({index[x, y]: value for x, y, value in row.terms if (x, y) in index})
+            residual.append(row.rhs - sum((value * table[x][y] for x, y, value in row.terms), Fraction(0)))
+    if not any(residual):
+        return table
+    dense = np.zeros((len(system), len(cells)))
+    for number, coefficients in enumerate(system):
+        for cell, value in coefficients.items():
+            dense[number, cell] = float(value)
+    # Pivots are large entries, which absorb the correction best; then independent rows.
+    size = np.array([float(table[x][y]) for x, y in cells])
+    few = _largest_cells(dense, size)
+    _, upper, pivots = scipy.linalg.qr((dense * size)[:, few], mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(upper))
+    rank = int(np.count_nonzero(diagonal > 1e-11 * max(diagonal[0], 1e-300)))
+    chosen = [int(few[column]) for column in pivots[:rank]]
+    _, _, row_pivots = scipy.linalg.qr(dense[:, chosen].T, mode="economic", pivoting=True)
+    rows = [int(number) for number in row_pivots[:rank]]
+    matrix = fmpq_mat([[_fmpq(system[number].get(cell, Fraction(0))) for cell in chosen] for number in rows])
+    right = fmpq_mat([[_fmpq(residual[number])] for number in rows])
+    try:
+        change = matrix.solve(right)
+    except ZeroDivisionError:
+        return None
+    solved = [list(row) for row in table]
+    for position, cell in enumerate(chosen):
+        x, y = cells[cell]
+        step = change[position, 0]
+        solved[x][y] += Fraction(int(step.p), int(step.q))
+        if solved[x][y] < 0:
+            return None
+    # Rows that looked dependent beside tiny entries may be left over.
+    return solved if all(sum(row, Fraction(0)) == 1 for row in solved) else None
+
+
+def _largest_cells(dense: FloatArray, size: FloatArray) -> np.ndarray:
+    """Cells to choose pivots among: the largest few of each equation where they span as much as all cells do."""
+    count = dense.shape[1]
+    if count <= CANDIDATES * len(dense):
+        return np.arange(count)
+    among = np.where(dense != 0, size, -1.0)
+    largest = np.unique(np.argpartition(-among, CANDIDATES, axis=1)[:, :CANDIDATES])
+    part = dense[:, largest]
+    whole, less = (np.linalg.matrix_rank(table @ table.T, hermitian=True) for table in (dense, part))
+    return largest if less == whole else np.arange(count)
+
+
+def _fmpq(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)

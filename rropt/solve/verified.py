@@ -1,0 +1,114 @@
+"""The programs that accept a certificate: the checker alone, the kernel too, or the checker that is proved in Coq.
+
+See docs/verified-core.md. The kernel and rropt-core read a proof file, which is made of the
+certificate here; their bound must be the certificate's claim.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from rropt import kernel
+from rropt.checker import MAX_BYTES, Verdict, check_bytes, check_file
+from rropt.errors import InputError
+from rropt.prove.elaborate import elaborate
+from rropt.prove.problems import OutsideCoreError
+
+BY_CHECKER, BY_KERNEL, BY_CORE = "checker", "kernel and checker", "verified core"
+VARIABLE, NAME = "RROPT_CORE", "rropt-core"
+BUILD = f"`make core` builds it as proofs/build/{NAME}"
+END = re.compile(r"-?\d+/\d+")
+
+Json = dict[str, Any]
+Judge = Callable[[bytes], str]
+"""The last line that a program prints about the bytes of a proof file."""
+
+
+def check(path: str | os.PathLike[str], core: bool = False) -> Verdict:
+    """The checker's verdict on one file. With `core` it names the programs that accept (`verdict.by`): rropt-core,
+    which is proved correct, and the checker; or the kernel and the checker, where rropt-core is not installed; or the
+    checker alone, where the proof is of a kind that the core lacks, which the report names."""
+    if not core:
+        return check_file(path)
+    try:
+        with open(os.fspath(path), "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError, TypeError):
+        return check_file(path)  # which names the fault
+    return strengthen(check_bytes(data), data, find_core())
+
+
+def find_core() -> str | None:
+    """The program rropt-core: the environment variable RROPT_CORE names it, or it is on PATH; None where it is not.
+    Raises InputError where the variable does not name a program."""
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return shutil.which(NAME)
+    found = shutil.which(named)
+    if found is None:
+        raise InputError("it is not a program that can be run", f"{VARIABLE}={named}", f"{BUILD}; or unset {VARIABLE}")
+    return found
+
+
+def proof_file(certificate: Json) -> bytes:
+    """The proof file of a certificate; raises OutsideCoreError where the core lacks a rule."""
+    with kernel.long_integers():
+        return "".join(f"{line}\n" for line in elaborate(certificate)).encode("ascii")
+
+
+def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Verdict:
+    """The checker's verdict on the bytes of a certificate, and that of the kernel, or of rropt-core where
+    `program` names it: both must accept."""
+    if not verdict.proved:
+        return verdict
+    certificate = json.loads(data)
+    try:
+        proof = proof_file(certificate)
+    except OutsideCoreError as outside:
+        return replace(verdict, by=BY_CHECKER, statement=(*verdict.statement, f"outside: {outside}"))
+    by, judge = (BY_KERNEL, judge_kernel) if program is None else (BY_CORE, lambda text: judge_core(program, text))
+    line = judge(proof)
+    if not claims(line, by.partition(" and ")[0], certificate):
+        reason = f"the {by.partition(' and ')[0]} does not accept what the checker accepts ({line}); please report it"
+        return Verdict("REFUTED", reason, verdict.problem, digest=verdict.digest)
+    # Every step of such a proof is a theorem: no lemma is assumed.
+    return replace(verdict, by=by, assumptions=())
+
+
+def judge_kernel(proof: bytes) -> str:
+    """The verdict of rropt/kernel.py on a proof file."""
+    return kernel.verdict(io.BytesIO(proof))[1]
+
+
+def judge_core(program: str, proof: bytes) -> str:
+    """The verdict of rropt-core on a proof file. Raises InputError where the program is another one."""
+    try:
+        done = subprocess.run([program], input=proof, capture_output=True, check=False)
+    except OSError as error:
+        raise InputError(f"it cannot be run: {error.strerror or error}", program, BUILD) from None
+    lines = done.stdout.decode("ascii", "backslashreplace").splitlines()
+    word = lines[-1].split(" ")[0] if lines else ""
+    if {"PROVED": 0, "REFUTED": 1, "UNREADABLE": 2}.get(word) != done.returncode:
+        raise InputError(f"it does not answer as {NAME} does (exit status {done.returncode})", program, BUILD)
+    return lines[-1]
+
+
+def claims(line: str, by: str, certificate: Json) -> bool:
+    """Whether a verdict's line proves the bound that a certificate claims, or that no mechanism exists."""
+    if certificate["bound"] is None:
+        return line == f"PROVED ({by}): no mechanism exists"
+    if not line.startswith(f"PROVED ({by}): "):
+        return False
+    with kernel.long_integers():
+        bound, ends = Fraction(certificate["bound"]), END.findall(line) or [""]
+        end = ends[0 if certificate["problem"]["sense"] == "minimize" else -1]
+        return end == f"{bound.numerator}/{bound.denominator}"

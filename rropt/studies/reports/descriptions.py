@@ -1,0 +1,99 @@
+"""Descriptions of problems for readers of reports: one sentence for each objective and constraint."""
+
+from __future__ import annotations
+
+from rropt.model.prior import DataColumn
+from rropt.problem import Problem
+
+__all__ = ["ASSUMPTIONS", "CONSTRAINTS", "OBJECTIVES", "goal_sentence", "prior_sentence", "rule_sentences"]
+
+OBJECTIVES = {
+    "mutual_information": "the information (Shannon's) about the true answer that the released one keeps",
+    "chi_square": "the chi-square information about the true answer that the released one keeps",
+    "trace": "how often the released answer is the true one",
+    "expected_loss": "the mean loss from acting on the released answer instead of the true one",
+    "expected_gain": "the mean gain from acting on the released answer",
+    "bayes_success": "the success of the best guess at the true answer from the released one",
+    "minimax_risk": "the squared error (times the number of respondents) of frequencies estimated from the release",
+    "d_optimality": "the volume of the confidence region of frequencies estimated from the release (its logarithm)",
+    "e_optimality": "the largest error of any weighted sum of frequencies estimated from the release",
+    "entropy_rate": "the mean uncertainty (entropy) of the released answer given the true one",
+}
+"""What each objective measures, by its name in problem files."""
+
+CONSTRAINTS = {
+    "ldp": "Every output is at most exp(epsilon) times as likely under one true answer as under any other.",
+    "approximate_ldp": "Every output is at most exp(epsilon) times as likely under one true answer as under "
+    "any other, except for a probability of at most delta.",
+    "metric_dp": "Answers at distance d release any output with probabilities within a factor exp(epsilon d).",
+    "maximal_rldp": "The sensitive part is protected whatever the joint distribution of the two parts may be.",
+    "rldp": "The sensitive part is protected for every joint distribution in the stated confidence set.",
+    "bistochastic": "Equally frequent answers stay equally frequent in the release.",
+    "blocks": "An answer never leaves its class.",
+    "tridiagonal": "An answer moves to a neighbour at most.",
+    "symmetric": "Each answer turns into another one with the same probability as the reverse.",
+    "circulant": "Every answer is shifted by the same distribution, counted from its own place.",
+    "entropy_rate": "The released answer stays uncertain: on average at least this share of the largest entropy.",
+    "shared_entropy_rate": "Several attributes share one budget of uncertainty.",
+    "uniform_off_diagonal": "A wrong answer is any other one, each equally likely.",
+    "identification_risk": "An intruder who looks for a known person among the matching records finds it with at "
+    "most this probability.",
+    "invariant": "The frequencies of the release are, in expectation, those of the data.",
+    "permutation_mixture": "The release is a random relabelling of the categories, drawn from the stated ones.",
+    "forbidden": "The stated outputs are never released for the stated answers.",
+    "floor": "A true answer is released as it is with at least the stated probability.",
+    "linear": "A row of the user's own on the whole matrix.",
+    "cone": "The user's own inequalities on each column.",
+}
+"""What each constraint guarantees, by its name in problem files."""
+
+ASSUMPTIONS = {
+    "mi-column-convex": "information is a convex function of each column of the matrix (the log-sum inequality)",
+    "chi-square-column-convex": "chi-square information is a convex function of each column (a square over a sum)",
+    "uniform-choice-among-matches": "an intruder picks among the records that match with equal chances",
+    "v-log-v-convex": "v log v lies below its chords and above its tangents",
+    "quadratic-over-linear-convex": "a sum of squares over a positive linear function is convex",
+    "off-diagonal-convex": "the information of uniform off-diagonals is convex where a quadratic is not negative",
+    "robust-vertices": "the listed points contain all vertices of the columns under robust privacy",
+    "cauchy-schwarz-membership": "two inequalities of Cauchy-Schwarz and of means put a column into a confidence cone",
+    "gibbs-inequality": "a mean plus an entropy is at most the logarithm of a sum of exponentials",
+    "newton-inequalities": "the quotient of successive elementary symmetric polynomials grows in each number",
+    "marcus-lopes": "that quotient is a concave function of the numbers",
+    "regular-by-approximate-inverse": "a matrix times an approximate inverse, near one, proves that it is regular",
+    "log-det-below-trace": "the logarithm of a determinant is at most the trace less the size",
+    "schur-complement": "the signs of the pivots of a block matrix are those of its Schur complement",
+    "eigenvalue-of-densities": "the largest eigenvalue is at least every weighted mean of the eigenvalues",
+}
+"""The assumptions of proofs, by their names in the certificate format."""
+
+FEW = 3
+
+
+def goal_sentence(problem: Problem) -> str:
+    """The objective as a sentence."""
+    kind, sense = problem.objective.kind, problem.goal.sense
+    least = "as large as possible" if sense == "maximize" else "as small as possible"
+    what = OBJECTIVES.get(kind, f"the objective {kind.replace('_', ' ')}, which is the user's own")
+    unit = f" (in {problem.objective.units})" if problem.objective.units else ""
+    return f"The problem: a random perturbation of {len(problem.inputs)} categories that makes {what}{unit} {least}."
+
+
+def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
+    """The frequencies of the answers; `data` is the file where they were counted."""
+    prior = problem.objective.prior
+    if prior is None:
+        return "It does not need the frequencies of the true answers."
+    if prior.declared == "uniform":
+        return "All true answers are taken to be equally frequent."
+    order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])[:FEW]
+    most = ", ".join(f"{prior.labels[x]} ({100 * float(prior.probabilities[x]):.3g} %)" for x in order)
+    place = "" if data is None else f" in {data}"
+    people = f", counted from {sum(prior.weights):,} people{place}" if prior.declared == "counts" else ""
+    more = "; the most frequent are" if len(prior) > FEW else ":"
+    return f"The frequencies of the true answers are given{people}{more} {most}."
+
+
+def rule_sentences(problem: Problem) -> list[tuple[str, str]]:
+    """(short name, promise) of each constraint."""
+    own = "A rule of the user's own."
+    return [(rule.describe(), CONSTRAINTS.get(rule.kind, own)) for rule in problem.constraints]

@@ -1,0 +1,297 @@
+"""A report as one HTML page: no script, no font, no picture from elsewhere; light and dark; readable on a telephone."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from rropt.exact import Interval, shown
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.prove.gaps import relative
+from rropt.studies.reports.descriptions import ASSUMPTIONS, goal_sentence, prior_sentence, rule_sentences
+from rropt.studies.reports.reported import Report
+from rropt.studies.reports.terminal import LARGEST_MAP, plain
+
+__all__ = ["heat_svg", "page"]
+
+DIGITS, IN_CELLS, CELL, LETTER = 9, 12, 30, 6.6
+"""Significant digits; a map of at most so many outputs has numbers in its cells; a cell's side and a letter's width in
+the units of the picture."""
+LONGEST_LABEL = 18
+
+STYLE = """
+:root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --soft: #59626e; --line: #d5dae0; --card: #f5f7f9;
+  --heat: #08458c; --on-heat: #ffffff; --good: #0b6b3a; --good-back: #e4f4ea; --bad: #b00020; --bad-back: #fdeaec;
+  --warn: #7a4b00; --warn-back: #fdf2dc; }
+@media (prefers-color-scheme: dark) { :root { --page: #14171b; --ink: #e8ebee; --soft: #a5afba; --line: #39414a;
+  --card: #1d2227; --heat: #7db8f5; --on-heat: #0b1117; --good: #6fdc9d; --good-back: #12301f; --bad: #ff8d98;
+  --bad-back: #3c151a; --warn: #f0c268; --warn-back: #33260d; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1rem; max-width: 52rem; background: var(--page); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.2; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
+p, ul { margin: .5rem 0; } ul { padding-left: 1.2rem; } .soft { color: var(--soft); }
+.verdict { border: 2px solid; border-radius: .5rem; padding: .75rem 1rem; margin: 1rem 0; }
+.verdict strong { display: block; font-size: 1.25rem; }
+.good { color: var(--good); background: var(--good-back); } .bad { color: var(--bad); background: var(--bad-back); }
+.warn { color: var(--warn); background: var(--warn-back); }
+.wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { overflow-wrap: normal; min-width: 6.5rem; }
+.matrix th, .matrix td { min-width: 0; font-size: .8rem; text-align: right; white-space: nowrap; }
+.matrix tbody th { text-align: left; position: sticky; left: 0; background: var(--page); }
+pre { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
+  font-size: .85rem; white-space: pre; overflow-wrap: normal; }
+pre.words { white-space: pre-wrap; overflow-wrap: anywhere; }
+code { font-family: ui-monospace, monospace; } summary { cursor: pointer; margin: .5rem 0; }
+svg { display: block; max-width: 100%; height: auto; font: 11px system-ui, sans-serif; }
+svg.large { max-width: none; }
+svg text { fill: var(--ink); } svg rect { fill: var(--heat); stroke: var(--line); stroke-width: .5; }
+svg text.on { fill: var(--on-heat); }
+@media print { body { max-width: none; } .wide { overflow: visible; } }
+"""
+
+HEADLINES = {
+    "proved": ("good", "Proved"),
+    "refuted": ("bad", "REFUTED"),
+    "unreadable": ("bad", "UNREADABLE"),
+    "contradicted": ("bad", "The files contradict each other"),
+    "not checked": ("warn", "Not machine-checked"),
+}
+
+
+def page(report: Report) -> str:
+    """The page, UTF-8. Everything that came from a file is escaped."""
+    title = f"{_text(report.title)}: rropt report"
+    parts = [_headline(report), _problem(report), _result(report)]
+    if report.mechanism is not None:
+        parts.append(_mechanism(report.mechanism))
+    parts += [_certificate(report), _again(report), _source(report)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(parts) + "\n</body>\n</html>\n"
+    )
+
+
+def _text(words: str) -> str:
+    return escape(plain(words))
+
+
+def _items(lines: list[str]) -> str:
+    return "<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>" if lines else ""
+
+
+def _headline(report: Report) -> str:
+    colour, word = HEADLINES[report.word]
+    content = {
+        "refuted": "The checker refutes the certificate: do not rely on the numbers below.",
+        "unreadable": "The checker cannot read the certificate: do not rely on the numbers below.",
+        "contradicted": "The files contradict each other: rely only on the numbers that the checker proves.",
+        "not checked": "There is no certificate: the numbers below are rropt's own, and an independent program has not "
+        "checked them.",
+    }
+    sentence = content.get(report.word, _proved_sentence(report))
+    promise = f"<p>It guarantees: {_text(report.promise)}.</p>" if report.promise and colour != "bad" else ""
+    reasons = list(report.contradictions)
+    if report.verdict is not None and not report.verdict.proved:
+        reasons.insert(0, report.verdict.reason)
+    box = f'<div class="verdict {colour}" role="status"><strong>{word}</strong>{sentence}'
+    return (
+        f'<p class="soft">rropt report</p>\n<h1>{_text(report.title)}</h1>\n'
+        f"{box}{promise}{_items([_text(reason) for reason in reasons])}{_larger(report)}</div>"
+    )
+
+
+def _larger(report: Report) -> str:
+    """The note where the certificate states a larger problem than the declared one."""
+    found = report.statement
+    if report.word != "proved" or found is None or found.is_declared:
+        return ""
+    lines = [*found.derived, *(f"without {name}, as declared" for name in found.left_out)]
+    kept = (
+        " rropt has checked in exact arithmetic that the mechanism keeps the omitted constraints; the independent "
+        "program "
+        "has not seen it."
+        if found.left_out and report.mechanism is not None
+        else ""
+    )
+    return (
+        "<p>The certificate states a larger problem, whose bound holds for the declared one; this was derived again "
+        f"when this page was written:</p>{_items([_text(line) for line in lines])}<p>{kept}</p>"
+    )
+
+
+def _proved_sentence(report: Report) -> str:
+    found = report.proved
+    if found is None:
+        conflict = f" ({_text(' and '.join(report.conflict))})" if report.conflict else ""
+        return (
+            f"No mechanism satisfies all the constraints together{conflict}. An independent program has checked this."
+        )
+    value, optimum = found
+    up = report.problem.goal.sense == "maximize"
+    unit = f" {_text(report.units)}" if report.units else ""
+    best, verb = (optimum.upper, "more than") if up else (optimum.lower, "less than")
+    own = value.lower if up else value.upper
+    gap = shown(optimum.upper - optimum.lower, 2, up=True)
+    return (
+        f"The mechanism attains {shown(own, DIGITS, up=not up)}{unit}, and none with the same properties attains "
+        f"{verb} {shown(best, DIGITS, up=up)}{unit}: it is optimal to within {gap}. An independent program has checked "
+        "this."
+    )
+
+
+def _problem(report: Report) -> str:
+    problem = report.problem
+    rules = [f"<strong>{_text(name)}</strong>: {_text(words)}" for name, words in rule_sentences(problem)]
+    must = f"<p>It must hold that:</p>{_items(rules)}" if rules else "<p>No constraint is declared.</p>"
+    words = f"{_text(goal_sentence(problem))} {_text(prior_sentence(problem, report.data))}"
+    name = "" if report.data is None else f": {_text(problem.name)}"
+    return f"<h2>The problem{name}</h2>\n<p>{words}</p>\n{must}"
+
+
+def _result(report: Report) -> str:
+    up = report.problem.goal.sense == "maximize"
+    found = report.proved
+    rows = [("reported by the solve", _text(report.status))]
+    unit = f" {report.units}" if report.units else ""
+
+    def range_of(interval: Interval) -> str:
+        return f"from {shown(interval.lower, DIGITS, False)} to {shown(interval.upper, DIGITS, True)}{unit}"
+
+    if found is not None:
+        of = " of another problem" if report.statement is not None and report.statement.differences else ""
+        rows += [(f"value, proved{of}", range_of(found[0])), (f"optimum, proved{of}", range_of(found[1]))]
+        gap = found[1].upper - found[1].lower
+        rows.append((f"gap, proved{of}", shown(gap, 2, up=True) + unit))
+        share = relative(gap, found[1].upper if up else found[1].lower)
+        if share is not None:
+            rows.append((f"gap as a share of the bound, proved{of}", shown(share, 2, up=True)))
+    else:
+        refuted = report.word in ("refuted", "unreadable")
+        note = " (refuted)" if report.word == "refuted" else " (not proved)" if refuted else " (not machine-checked)"
+        if report.value is not None:
+            rows.append(("value", shown(report.value, DIGITS, not up) + unit + note))
+        if report.bound is not None:
+            rows.append(("bound", shown(report.bound, DIGITS, up) + unit + note))
+    if report.mechanism is not None:
+        rows.append(
+            ("privacy" if HEADLINES[report.word][0] != "bad" else "privacy of the matrix below", report.promise)
+        )
+    rows += [("route", _text(report.route)), ("seconds", f"{report.seconds:.2f}")]
+    rows += [("note", _text(note)) for note in report.notes]
+    body = "".join(f"<tr><th>{name}</th><td>{_text(value)}</td></tr>" for name, value in rows)
+    return f'<h2>The result</h2>\n<div class="wide"><table>{body}</table></div>'
+
+
+def _mechanism(mechanism: Mechanism) -> str:
+    rows, columns = mechanism.matrix.shape
+    cut = ""
+    if max(rows, columns) > LARGEST_MAP:
+        cut = f" Shown are the first {min(rows, LARGEST_MAP)} rows and {min(columns, LARGEST_MAP)} columns."
+    words = (
+        f"Each row is a true answer ({rows}), each column a released one ({columns}); the stronger a cell, the "
+        f"likelier that output. The strongest is {float(mechanism.matrix.max()):.4f}.{cut}"
+    )
+    return (
+        f'<h2>The mechanism</h2>\n<p>{words}</p>\n<div class="wide">{heat_svg(mechanism)}</div>\n'
+        f'<details><summary>The numbers</summary><div class="wide">{_table(mechanism)}</div>\n'
+        '<p class="soft">Five decimals; the exact integers stand in mechanism.json and the certificate.</p></details>'
+    )
+
+
+def heat_svg(mechanism: Mechanism) -> str:
+    """The matrix as inline SVG in the page's colours: strength is the probability over the largest one. At most 40
+    inputs and outputs."""
+    rows, columns = (min(side, LARGEST_MAP) for side in mechanism.matrix.shape)
+    matrix = mechanism.matrix[:rows, :columns]
+    names = [[_short(label) for label in labels] for labels in (mechanism.inputs[:rows], mechanism.outputs[:columns])]
+    left, top = (12 + LETTER * max(map(len, side)) for side in names)
+    side = CELL if columns <= IN_CELLS else 18
+    width, height = left + side * columns + 10, top + side * rows + 10
+    lines = [
+        f'<svg{" class=large" if columns > 16 else ""} viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}" role="img" aria-label="Heat map of the mechanism: {rows} inputs by {columns} outputs">'
+    ]
+    for y, name in enumerate(names[1]):
+        at = left + side * (y + 0.5)
+        place = f'transform="translate({at + 4:.1f},{top - 6:.1f}) rotate(-90)"'
+        lines.append(f"<text {place}>{_text(name)}</text>")
+    for x, name in enumerate(names[0]):
+        at = top + side * (x + 0.5) + 4
+        lines.append(f'<text x="{left - 6:.1f}" y="{at:.1f}" text-anchor="end">{_text(name)}</text>')
+    largest = float(matrix.max()) or 1.0
+    for (x, y), value in np.ndenumerate(matrix):
+        strength = float(value) / largest
+        corner = f'x="{left + side * y:.1f}" y="{top + side * x:.1f}"'
+        full = f"{_text(mechanism.inputs[x])} to {_text(mechanism.outputs[y])}: {float(value):.6f}"
+        cell = f'<rect {corner} width="{side}" height="{side}" fill-opacity="{strength:.3f}">'
+        lines.append(f"{cell}<title>{full}</title></rect>")
+        if columns <= IN_CELLS:
+            where = f'x="{left + side * (y + 0.5):.1f}" y="{top + side * (x + 0.5) + 4:.1f}" text-anchor="middle"'
+            ink = ' class="on"' if strength > 0.55 else ""
+            lines.append(f"<text {where}{ink}>{_cell(float(value))}</text>")
+    return "\n".join([*lines, "</svg>"])
+
+
+def _short(label: str) -> str:
+    return plain(label, LONGEST_LABEL)
+
+
+def _cell(value: float) -> str:
+    return "0" if value == 0 else "1" if value == 1 else f"{value:.2f}".removeprefix("0")
+
+
+def _table(mechanism: Mechanism) -> str:
+    rows, columns = (min(side, LARGEST_MAP) for side in mechanism.matrix.shape)
+    head = "".join(f'<th scope="col">{_text(label)}</th>' for label in mechanism.outputs[:columns])
+    body = "".join(
+        f'<tr><th scope="row">{_text(label)}</th>'
+        + "".join(f"<td>{value:.5f}</td>" for value in row[:columns])
+        + "</tr>"
+        for label, row in zip(mechanism.inputs[:rows], mechanism.matrix, strict=False)
+    )
+    return f'<table class="matrix"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _certificate(report: Report) -> str:
+    if report.verdict is None:
+        return "<h2>The certificate</h2>\n<p>There is none.</p>"
+    verdict = report.verdict
+    taken = [f"<code>{_text(name)}</code>: {_text(ASSUMPTIONS.get(name, ''))}" for name in verdict.assumptions]
+    granted = "The proof assumes nothing."
+    if taken:
+        granted = "The proof assumes:"
+    lines = "\n".join(_text(line) for line in verdict.report().splitlines())
+    colour = "words" if verdict.proved else "words bad"
+    rest = f"<p>{granted}</p>{_items(taken)}" if verdict.proved else ""
+    return (
+        "<h2>The certificate</h2>\n<p>The checker's output when this page was written:</p>\n"
+        f'<pre class="{colour}"><code>{lines}</code></pre>\n{rest}\n'
+        f'<p class="soft">SHA-256 of certificate.json: <code>{report.sha256}</code></p>'
+    )
+
+
+def _again(report: Report) -> str:
+    if report.verdict is None:
+        return ""
+    return (
+        "<h2>Check it again</h2>\n"
+        "<p>This page shows the result; the proof is the certificate. The checker is one Python file that needs the "
+        "standard library only: copy <code>rropt/checker.py</code> to any machine, and run</p>\n"
+        "<pre><code>python checker.py certificate.json</code></pre>\n"
+        "<p>or, where rropt is installed,</p>\n<pre><code>rropt check certificate.json</code></pre>\n"
+        "<p>Exit status 0 is proved, 1 refuted, 2 unreadable. The numbers are those above if "
+        "<code>sha256sum certificate.json</code> prints the digest above.</p>"
+    )
+
+
+def _source(report: Report) -> str:
+    return (
+        "<h2>To solve it again</h2>\n<p>Save this as a file and run <code>rropt solve FILE.toml</code>.</p>\n"
+        f"<details><summary>The problem file</summary><pre><code>{escape(report.text)}</code></pre></details>"
+    )

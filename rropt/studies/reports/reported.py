@@ -1,0 +1,82 @@
+"""The data of a report of one solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rropt.exact import Interval
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import DataColumn
+from rropt.model.promises import promised
+from rropt.problem import Problem
+from rropt.solve.assembly import in_units
+from rropt.studies.reports.statements import Statement, promise_of
+
+
+@dataclass(frozen=True)
+class Report:
+    """One solve as its report shows it.
+
+    `problem` as declared; `status`, `value`, `bound`, `route`, `seconds` as the solve reported (numbers in `units`,
+    None where there is none); `verdict` is the checker's on the certificate as it is now, None where there is none;
+    `contradictions` are differences between the files, and parts that are not proved, one line each; `notes` the
+    warnings of the solve; `statement` the relation of the certificate's problem to the declared one, None where nothing
+    is proved; `data` the column of a file whose frequencies the problem has.
+    """
+
+    problem: Problem
+    text: str
+    status: str
+    value: float | None
+    bound: float | None
+    units: str
+    route: str
+    seconds: float
+    mechanism: Mechanism | None
+    verdict: Any
+    sha256: str = ""
+    version: int | None = None
+    notes: tuple[str, ...] = ()
+    conflict: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = field(default=())
+    statement: Statement | None = None
+    data: DataColumn | None = None
+
+    @property
+    def word(self) -> str:
+        """The headline: "proved", "refuted", "unreadable", "contradicted" or "not checked"."""
+        if self.verdict is not None and not self.verdict.proved:
+            return str(self.verdict.status).lower()
+        if self.contradictions:
+            return "contradicted"
+        return "not checked" if self.verdict is None else "proved"
+
+    @property
+    def exit_status(self) -> int:
+        """0 proved, or without a certificate; 1 refuted or contradicted; 2 unreadable."""
+        return {"refuted": 1, "contradicted": 1, "unreadable": 2}.get(self.word, 0)
+
+    @property
+    def title(self) -> str:
+        """Its title: the column and its file, else the problem's name."""
+        return self.problem.name if self.data is None else str(self.data)
+
+    @property
+    def promise(self) -> str:
+        """The matrix's privacy in one sentence: the declared one, unless it is contradicted, and
+        plain LDP; "" without a matrix."""
+        if self.mechanism is None:
+            return ""
+        trusted = self.word in ("proved", "not checked")
+        return promise_of(self.problem, self.mechanism) if trusted else promised(None, self.mechanism.parity())
+
+    @property
+    def proved(self) -> tuple[Interval, Interval] | None:
+        """The checker's proved enclosure of the optimum, in `units`, between the mechanism's value and the bound;
+        None without a proved optimum."""
+        verdict = self.verdict
+        if verdict is None or not verdict.proved or verdict.lower is None:
+            return None
+        value = in_units(Interval(verdict.value_lower, verdict.value_upper), self.units)
+        return value, in_units(Interval(verdict.lower, verdict.upper), self.units)

@@ -1,0 +1,221 @@
+"""The guarantee of a declared problem, and whether a certificate states this problem, or one whose bound holds for it:
+derived again here, exactly.
+
+Some routes certify a larger problem: without a constraint that no proof takes, or with rows that this constraint
+implies. The certificate's own description is not trusted: each part of its problem is one of the declaration's or
+follows from it, or it is named as a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from rropt.exact import exp_enclosure, log_enclosure
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.promises import promised
+from rropt.problem import Problem
+from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.permutation_mixtures import Mixture, mixed
+from rropt.program.programs import Program
+from rropt.prove.certificates import Certificate
+from rropt.prove.problem_digest import canonical, differences
+from rropt.solve.events.events import one_output_an_action
+
+Terms = tuple[tuple[int, int, Fraction], ...]
+Weights = Mapping[tuple[str, ...], Fraction]
+
+LEFT_OUT = {
+    "entropy": "the floor on the entropy",
+    "identification_risk": "the bound on the identification risk",
+    "approximate": "approximate LDP",
+}
+"""Constraints that have a key of their own in a certificate, by that key."""
+FREE, MERGED, MIXTURE = (
+    "the number of outputs is left free",
+    "one output for each action",
+    "the weights of permutations",
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The relation of the problem of a certificate to a declared one.
+
+    `differences` are parts of it that do not follow from the declaration, one line each: where there are any, the
+    certificate proves another problem than the declared one. `derived` are parts that stand in it in place of what was
+    declared, and follow from it. `left_out` is what was declared and is not in it: its bound holds all the more, but
+    the checker has not verified that the mechanism keeps these.
+    """
+
+    differences: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the certificate states the declared problem itself."""
+        return not (self.differences or self.derived or self.left_out)
+
+
+def promise_of(problem: Problem, mechanism: Mechanism | None) -> str:
+    """The privacy guarantee of the problem, the notion and its level first, then the plain LDP of the mechanism; ""
+    without a mechanism."""
+    return "" if mechanism is None else promised(problem.compile().payload(), mechanism.parity())
+
+
+def statement(problem: Problem, certificate: Certificate) -> Statement:
+    """The relation of an accepted certificate to `problem`."""
+    program = problem.compile()
+    exact = certificate.differences(program)
+    if not exact and program.extra(Mixture) is None:
+        return Statement()
+    stated = certificate.document["problem"]
+    infeasible = certificate.document.get("mechanism") is None
+    found = [_follows(one, note, stated, infeasible) for one, note in _forms(program)]
+    return next((one for one in found if not one.differences), found[0])
+
+
+def breaches(problem: Problem, mechanism: Mechanism, weights: Weights | None = None) -> tuple[str, ...]:
+    """The constraints that a mechanism violates, or is not shown to keep, one line each; exact. `weights` of
+    permutations (by the outputs of the inputs) make it up where the problem bounds these."""
+    program = problem.compile()
+    if mechanism.inputs != program.inputs:
+        return ("the mechanism has other inputs than those declared",)
+    if program.outputs is not None and mechanism.outputs != program.outputs:
+        return ("the mechanism has other outputs than those declared",)
+    missed = list(program.excess(mechanism))
+    more = f", and {len(missed) - 1:,} more" if missed[1:] else ""
+    found = [f"the mechanism does not keep what was declared: {missed[0]}{more}"] if missed else []
+    if (mixture := program.extra(Mixture)) is not None:
+        found += _unmix(mixture, mechanism, weights)
+    return tuple(found)
+
+
+def _unmix(mixture: Mixture, mechanism: Mechanism, weights: Weights | None) -> list[str]:
+    if weights is None:
+        return ["weights of permutations are missing: it is not shown that the mechanism is a declared mixture"]
+    inputs = mechanism.inputs
+    places = {tuple(inputs.index(name) for name in outputs): weight for outputs, weight in weights.items()}
+    broken = mixture.breach(places)
+    made = mixed(places, inputs)
+    if not broken and any(made.column(y) != mechanism.column(y) for y in range(len(inputs))):
+        broken = "they make another matrix"
+    return [f"the weights of permutations do not show that the mechanism is a declared mixture: {broken}"] * bool(
+        broken
+    )
+
+
+def _forms(program: Program) -> Iterator[tuple[Program, str]]:
+    """The program in the forms that have its optimum, each with a note on what was done."""
+    yield program, ""
+    linear = program.linearised()
+    if linear is not program:
+        yield linear, ""
+    merged = one_output_an_action(program)
+    if merged is not None:
+        yield merged, MERGED
+
+
+def _follows(program: Program, note: str, stated: Mapping[str, Any], infeasible: bool) -> Statement:
+    own = program.payload()
+    same, derived, left_out = dict(stated), [note] if note else [], []
+    # Infeasibility does not depend on the objective.
+    free = ("sense", "utility") if infeasible else ()
+    for key in free:
+        same[key] = own[key]
+    if stated.get("outputs", 0) is None and program.outputs is not None and stated.get("rows") == []:
+        same["outputs"] = own["outputs"]
+        derived.append(FREE)
+    for key, name in LEFT_OUT.items():
+        if key in own and key not in stated:
+            same[key] = own[key]
+            left_out.append(name)
+    declared = {canonical(row.payload()): row.payload() for row in program.rows}
+    rows = {canonical(row): row for row in stated.get("rows", [])}
+    missed = [row for text, row in declared.items() if text not in rows]
+    strange, reasons = [], dict[str, int]()
+    for row in (row for text, row in rows.items() if text not in declared):
+        reason = _imply(program, row)
+        if reason is None:
+            strange.append(row)
+        else:
+            reasons[reason] = reasons.get(reason, 0) + 1
+    # Parts that follow are removed, missing parts are added; the remaining differences do not follow.
+    same["rows"] = [*declared.values(), *strange]
+    derived += [f"{_rows(count)} that rropt derived from {reason}" for reason, count in reasons.items()]
+    if missed:
+        left_out.append(f"{_rows(len(missed))} on the whole matrix (the first is {missed[0]['name']!r})")
+    if program.extra(Mixture) is not None:
+        left_out.append(MIXTURE)
+    found = tuple(differences(own, same))
+    return Statement(found, tuple(derived), tuple(left_out))
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' * (count > 1)}"
+
+
+def _imply(program: Program, row: Mapping[str, Any]) -> str | None:
+    """From which constraint of the program a row follows; None where it follows from none of the known kinds."""
+    if row["sense"] != "<=":
+        return None
+    terms = tuple((x, y, Fraction(value)) for x, y, value in row["terms"])
+    limit = Fraction(row["rhs"])
+    if (mixture := program.extra(Mixture)) is not None and _of_mixture(mixture, terms, limit):
+        return MIXTURE
+    if (floor := program.extra(ConcaveFloor)) is not None and _of_floor(program, floor, terms, limit):
+        return LEFT_OUT["entropy"]
+    return "the conditions on every column" if _of_cone(program, terms, limit) else None
+
+
+def _of_mixture(mixture: Mixture, terms: Terms, limit: Fraction) -> bool:
+    """Whether the largest sum over all mixtures is at most `limit`."""
+    scale = lcm(*(value.denominator for *_, value in terms))
+    scores = [[0] * mixture.size for _ in range(mixture.size)]
+    for x, y, value in terms:
+        scores[x][y] = int(value * scale)
+    most = mixture.most(scores)
+    return most is not None and most <= limit * scale
+
+
+def _of_floor(program: Program, floor: ConcaveFloor, terms: Terms, limit: Fraction) -> bool:
+    """Whether the row is -sum c Q <= -h with h at most the height of the floor and sum c Q at least the entropy.
+
+    By Gibbs' inequality share H(Q_x) <= sum_y c[x, y] Q[x, y] where sum_y exp(-c[x, y] / share) <= 1.
+    """
+    assert program.outputs is not None
+    pairs = zip(floor.shares, floor.sizes, strict=True)
+    height = floor.at_least * sum((share * log_enclosure(Fraction(size)).lower for share, size in pairs), Fraction(0))
+    if -limit > height:
+        return False
+    costs = {(x, y): -value for x, y, value in terms}
+    for x, share in enumerate(floor.shares):
+        own = [costs.get((x, y), Fraction(0)) for y in range(len(program.outputs))]
+        if min(own) < 0 or (share and sum((exp_enclosure(-cost / share).upper for cost in own), Fraction(0)) > 1):
+            return False
+    return True
+
+
+def _of_cone(program: Program, terms: Terms, limit: Fraction) -> bool:
+    """Whether the row is one inequality of the cone on one column, or a weaker one."""
+    if limit < 0 or len({y for _, y, _ in terms}) != 1:
+        return False
+    own = {x: value for x, _, value in terms}
+    if any(own == {x: value for x, value in enumerate(row) if value} for row in cone_rows(program.cone)):
+        return True
+    above, below = ([x for x, value in own.items() if sign * value > 0] for sign in (1, -1))
+    if len(above) != 1 or len(below) != 1:
+        return False
+    base = base_cone(program.cone)
+    ratio = None
+    if isinstance(base, CompleteCone):
+        ratio = base.level.ratio
+    elif isinstance(base, GraphCone):
+        both = zip(base.edges, base.ratios, strict=True)
+        ratio = next((ratio for (x, z, _), ratio in both if (x, z) == (above[0], below[0])), None)
+    return ratio is not None and own[above[0]] * ratio.upper <= -own[below[0]]

@@ -1,0 +1,34 @@
+"""The fields of a solution for JSON and rows of tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rropt.model.promises import promises_to_list
+from rropt.problem import Solution
+from rropt.studies.reports.statements import promise_of
+
+
+def summarise(solution: Solution) -> dict[str, Any]:
+    """The fields of a solution in JSON and tables; None where there is none.
+
+    Status, value, bound, gap (and as a share of |bound|), units, route (and why), seconds, its privacy guarantee (one
+    sentence, and a list of notions with their levels), the epsilon of plain LDP (nats; may be infinite), the number of
+    outputs and the checker's verdict.
+    """
+    mechanism, verdict = solution.mechanism, solution.verdict
+    return {
+        "status": solution.status,
+        "value": solution.value,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "relative_gap": solution.relative_gap,
+        "units": solution.units,
+        "route": solution.route,
+        "seconds": solution.seconds,
+        "promise": promise_of(solution.problem, mechanism) or None,
+        "promises": None if mechanism is None else promises_to_list(solution.problem.compile().payload()),
+        "epsilon": solution.epsilon,
+        "outputs": None if mechanism is None else len(mechanism.outputs),
+        "verdict": None if verdict is None else verdict.status,
+    }

@@ -1,0 +1,1 @@
+"""Studies of robust local differential privacy that solve several problems."""

@@ -1,0 +1,1 @@
+"""One problem at every point of a grid, resumable and in parallel."""

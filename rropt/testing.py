@@ -1,0 +1,324 @@
+"""The laws that every objective, constraint and relaxation keeps, for classes of this package and of users alike.
+
+`run` draws mechanisms (or asks for points) and raises `BrokenLaw` where a class breaks a law of its kind.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rropt.declare.constraints import LDP, Constraint
+from rropt.declare.objectives import Objective, Trace
+from rropt.errors import InputError, NoRoute
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem import Maximize, Minimize, Problem, Solution
+from rropt.program.design_utilities import DesignUtility
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.programs import ColumnSum, Linear, Program, Utility
+from rropt.solve.kernel.route import Answer, Dual, Effort, Route
+from rropt.solve.kernel.search import Relaxation
+from rropt.solve.registry import choose
+
+Rows = list[list[Fraction]]
+CLOSE = 1e-9
+"""What floats of a definition and of a form may be apart, relative to the larger one or to 1."""
+LIMIT = 5.0
+"""Seconds for each of the solves whose bounds are compared with mechanisms."""
+
+
+class BrokenLaw(AssertionError):
+    """A class breaks a law of its kind; the message names the law and shows where."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points that a relaxation is about: `values` of each, and whether a cell has point number i."""
+
+    values: Sequence[float]
+    has: Callable[[Any, int], bool]
+
+
+def run(
+    thing: object,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    inside: Sequence[Sequence[Fraction]] | None = None,
+    points: Points | None = None,
+    draws: int = 30,
+    solve: bool = True,
+) -> None:
+    """Hold an objective, a constraint or a relaxation against the laws of its kind, at `draws` random mechanisms.
+
+    An objective without a prior and a constraint need `inputs`; a constraint that leaves outputs free may get them,
+    and `inside`, rows of a matrix that satisfies it, to draw others near it. A relaxation needs `points`. The draws are
+    the same in every run. Without `solve` nothing is solved. Raises BrokenLaw, or InputError for another class.
+    """
+    rng = random.Random(0)
+    if isinstance(thing, Objective):
+        labels = tuple(inputs or (() if thing.prior is None else thing.prior.labels))
+        names = thing.outputs(labels) or tuple(outputs or (f"y{y}" for y in range(len(labels) + 1)))
+        _hold_objective(thing, labels, names, rng, draws)
+        if solve:
+            _hold_bounds(thing, [LDP(1)], labels, names, rng, draws, None)
+    elif isinstance(thing, Constraint):
+        labels = tuple(inputs or ())
+        names = thing.outputs(labels) or tuple(outputs or labels)
+        _hold_constraint(thing, labels, names, rng, draws, inside)
+        if solve and labels == names:
+            _hold_bounds(Trace(), [thing], labels, names, rng, draws, inside)
+    elif points is not None and hasattr(thing, "roots"):
+        _hold_relaxation(thing, points)  # type: ignore[arg-type]
+    else:
+        where = "rropt.testing.run"
+        raise InputError(
+            f"{type(thing).__name__} is not an objective or a constraint", where, "a relaxation needs points"
+        )
+
+
+# -- random mechanisms -----------------------------------------------------------------------------------
+
+
+def random_rows(rng: random.Random, k: int, m: int, zeros: float = 0.0) -> Rows:
+    """k rows of m non-negative rationals that sum to one; about a share `zeros` of the entries is zero."""
+    rows = []
+    for _ in range(k):
+        numbers = [0 if rng.random() < zeros else rng.randint(1, 10 ** rng.randint(1, 6)) for _ in range(m)]
+        if not any(numbers):
+            numbers[rng.randrange(m)] = 1
+        total = sum(numbers)
+        rows.append([Fraction(number, total) for number in numbers])
+    return rows
+
+
+def near_flat_rows(rng: random.Random, k: int, m: int) -> Rows:
+    """As `random_rows`, with all entries of a column within a random factor of each other."""
+    base, noise = random_rows(rng, 1, m)[0], random_rows(rng, k, m)
+    share = Fraction(rng.randint(0, 100), 100)
+    return mixed([base] * k, noise, share)
+
+
+def mixed(first: Sequence[Sequence[Fraction]], second: Sequence[Sequence[Fraction]], share: Fraction) -> Rows:
+    """(1 - share) first + share second."""
+    return [
+        [(1 - share) * a + share * b for a, b in zip(one, other, strict=True)]
+        for one, other in zip(first, second, strict=True)
+    ]
+
+
+def drawn(rng: random.Random, k: int, m: int, inside: Sequence[Sequence[Fraction]] | None = None) -> Rows:
+    """A matrix of any kind: wild, with zeros, flat, or near a known one."""
+    kind = rng.randrange(3 if inside is None else 4)
+    if kind == 2:
+        return near_flat_rows(rng, k, m)
+    wild = random_rows(rng, k, m, zeros=0.4 * (kind == 1))
+    return wild if inside is None or kind < 2 else mixed(inside, wild, Fraction(rng.randint(0, 20), 100))
+
+
+# -- definition and form ---------------------------------------------------------------------------------
+
+
+def form_excess(constraint: Constraint, mechanism: Mechanism) -> Fraction:
+    """The largest violation of the form: the cone column by column, the rows, and what is of the whole matrix."""
+    inputs, outputs = mechanism.inputs, mechanism.outputs
+    cone = constraint.cone(inputs)
+    found = [Fraction(-1)]
+    if cone is not None:
+        found += [cone.excess(mechanism.column(y)) for y in range(len(outputs))]
+    found += [row.excess(mechanism) for row in constraint.rows(inputs, outputs)]
+    # The form of one number off the diagonal stands in place of the rows: they must say the same alone.
+    extras = [extra for extra in constraint.extras(inputs, outputs) if not isinstance(extra, OffDiagonalForm)]
+    return max(found + [extra.excess(mechanism) for extra in extras])
+
+
+def is_kept(constraint: Constraint, mechanism: Mechanism) -> bool:
+    """Whether definition and form say that it is kept. Raises BrokenLaw where they say two things."""
+    violation, excess = constraint.violation(mechanism), form_excess(constraint, mechanism)
+    if not isinstance(violation, Fraction):
+        raise BrokenLaw(f"a violation is a Fraction, and this one is {violation!r}")
+    if (violation <= 0) != (excess <= 0):
+        raise BrokenLaw(f"definition says {violation}, form says {excess}, of {mechanism.matrix.tolist()}")
+    return violation <= 0
+
+
+def _hold_constraint(
+    constraint: Constraint,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    rng: random.Random,
+    draws: int,
+    inside: Sequence[Sequence[Fraction]] | None,
+) -> None:
+    k, m = len(inputs), len(outputs)
+    for row in constraint.rows(inputs, outputs):
+        cells = [(x, y) for x, y, _ in row.terms]
+        inner = all(0 <= x < k and 0 <= y < m for x, y in cells)
+        if cells != sorted(set(cells)) or not inner or not all(isinstance(v, Fraction) for _, _, v in row.terms):
+            raise BrokenLaw(f"row {row.name!r}: cells in order, each once, with rational values")
+    if inside is not None and not is_kept(constraint, Mechanism.from_rationals(inside, inputs, outputs)):
+        raise BrokenLaw("the matrix that should satisfy it does not")
+    for _ in range(draws):
+        is_kept(constraint, Mechanism.from_rationals(drawn(rng, k, m, inside), inputs, outputs))
+
+
+def float_value(utility: Utility, matrix: np.ndarray) -> float | None:
+    """The form in floats; None for a utility that has none."""
+    if isinstance(utility, ColumnSum):
+        return float(utility.mu(matrix).sum())
+    if isinstance(utility, Linear):
+        return float((utility.matrix(*matrix.shape) * matrix).sum())
+    return None
+
+
+def _hold_objective(
+    objective: Objective, inputs: tuple[str, ...], outputs: tuple[str, ...], rng: random.Random, draws: int
+) -> None:
+    utility = objective.form(inputs)
+    for _ in range(draws):
+        mechanism = Mechanism.from_rationals(drawn(rng, len(inputs), len(outputs)), inputs, outputs)
+        value, form = objective.own_value(mechanism), float_value(utility, mechanism.matrix)
+        if form is None:
+            continue
+        spare = CLOSE * max(1.0, abs(form))
+        if not float(value.lower) - spare <= form <= float(value.upper) + spare:
+            raise BrokenLaw(f"definition says {float(value)}, form says {form}, of {mechanism.matrix.tolist()}")
+        if value.upper - value.lower > spare:
+            raise BrokenLaw(f"the definition is enclosed no closer than {float(value.upper - value.lower)}")
+    if isinstance(utility, ColumnSum):
+        _hold_columns(utility, np.random.default_rng(0), len(inputs))
+
+
+def _hold_columns(utility: ColumnSum, rng: np.random.Generator, k: int) -> None:
+    """Convex, positively homogeneous, and below its gradient nowhere."""
+    one, other = rng.random((2, k, 50)) * rng.choice([1.0, 1e-3], (2, k, 50))
+    each, both = utility.mu(one), utility.mu(one) + utility.mu(other)
+    spare = CLOSE * np.maximum(1.0, abs(both))
+    if (abs(utility.mu(3.5 * one) - 3.5 * each) > 4 * spare).any():
+        raise BrokenLaw("the form is not homogeneous: f(3.5 v) is not 3.5 f(v)")
+    if (utility.mu(one + other) > both + spare).any():
+        raise BrokenLaw("the form is not convex: f(u + v) is above f(u) + f(v)")
+    slope = utility.gradient(one)
+    if slope is not None and ((slope * other).sum(axis=0) > utility.mu(other) + spare).any():
+        raise BrokenLaw("the gradient is not one: a tangent is above the function")
+    if slope is not None and (abs((slope * one).sum(axis=0) - each) > spare).any():
+        raise BrokenLaw("the gradient is not one: a tangent does not touch the function")
+
+
+# -- bounds ----------------------------------------------------------------------------------------------
+
+
+class _Shaken(Route):
+    """The route that is right, with other multipliers."""
+
+    name = "shaken"
+    because = "any multipliers are valid"
+    concave = True
+
+    def __init__(self, size: float) -> None:
+        self._size = size
+
+    def refuse(self, program: Program, solver: str | None) -> None:
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        answer = choose(program, "auto", None)[0].solve(program, effort)
+        rng = np.random.default_rng(0)
+
+        def shaken(dual: Dual | None) -> Dual | None:
+            if dual is None:
+                return None
+            prices, rows = (part + self._size * rng.standard_normal(part.shape) for part in (dual.prices, dual.rows))
+            return replace(dual, prices=prices, rows=rows)
+
+        return replace(answer, dual=shaken(answer.dual))
+
+
+def _hold_bounds(
+    objective: Objective,
+    constraints: Sequence[Constraint],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    rng: random.Random,
+    draws: int,
+    inside: Sequence[Sequence[Fraction]] | None,
+) -> None:
+    """No feasible mechanism is better than a bound, whatever the multipliers that it was made of."""
+    least = isinstance(objective.form(inputs), DesignUtility)
+    goal = Minimize(objective) if least else Maximize(objective)
+    free = objective.outputs(inputs) is None and all(one.outputs(inputs) is None for one in constraints)
+    problem = Problem(goal, constraints, None if objective.prior is not None else inputs, outputs if free else None)
+    # Some programs have a route of their own, and take no other.
+    others = [_solve(problem, _Shaken(size)) for size in (0.01, 1.0)]
+    found = [one for one in (_solve(problem, "auto"), *others) if one is not None]
+    bounds = [-math.inf if one.bound is None else float(one.bound) for one in found]
+    for one in found:
+        if one.mechanism is not None and any(rule.violation(one.mechanism) > 0 for rule in constraints):
+            raise BrokenLaw("a mechanism that solves the problem violates its definition")
+    for mechanism in _feasible(constraints, inputs, outputs, rng, draws, inside):
+        value = float(objective.value(mechanism))
+        for bound in bounds:
+            if math.isfinite(bound) and (bound - value) * (-1 if least else 1) < -CLOSE * max(1.0, abs(bound)):
+                raise BrokenLaw(
+                    f"a bound is {bound}, and a feasible mechanism has {value}: {mechanism.matrix.tolist()}"
+                )
+
+
+def _solve(problem: Problem, route: str | Route) -> Solution | None:
+    try:
+        return problem.solve(route, time_limit=LIMIT)
+    except NoRoute:
+        return None
+    except InputError as error:
+        raise BrokenLaw(f"it cannot be solved with: {error}") from error
+
+
+def _feasible(
+    constraints: Sequence[Constraint],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    rng: random.Random,
+    draws: int,
+    inside: Sequence[Sequence[Fraction]] | None,
+) -> Iterator[Mechanism]:
+    k, m = len(inputs), len(outputs)
+    for _ in range(draws):
+        centre = [[Fraction(1, m)] * m] * k if inside is None else inside
+        for share in (Fraction(1), Fraction(1, 4), Fraction(1, 20)):
+            rows = mixed(centre, drawn(rng, k, m, inside), share)
+            mechanism = Mechanism.from_rationals(rows, inputs, outputs)
+            if all(rule.violation(mechanism) <= 0 for rule in constraints):
+                yield mechanism
+
+
+# -- relaxations -----------------------------------------------------------------------------------------
+
+
+def _hold_relaxation(relaxation: Relaxation[Any], points: Points, most: int = 200) -> None:
+    """Roots and parts cover all points, and no cell is bounded below a point of its own, whatever the effort."""
+    cells = list(relaxation.roots())
+    every = range(len(points.values))
+    lost = [i for i in every if not any(points.has(cell, i) for cell in cells)]
+    if lost:
+        raise BrokenLaw(f"no root has point {lost[0]}")
+    done = 0
+    while cells and done < most:
+        for enough in (math.inf, -math.inf):
+            relaxation.bound(cells, enough)
+            for cell in cells:
+                own = max((points.values[i] for i in every if points.has(cell, i)), default=-math.inf)
+                if cell.bound < own - CLOSE * max(1.0, abs(own)):
+                    raise BrokenLaw(f"a cell is bounded by {cell.bound}, and has a point of {own}")
+        open_ = [cell for cell in cells if cell.bound > -math.inf]
+        below = list(relaxation.split(open_, -math.inf)) if open_ else []
+        for cell in open_:
+            for i in every:
+                if cell.parts is not None and points.has(cell, i) and not any(points.has(one, i) for one in cell.parts):
+                    raise BrokenLaw(f"no part of a cell has its point {i}")
+        done += len(cells)
+        cells = below
