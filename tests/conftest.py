@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is no failure of a property: what has to be fast has a test of its own that takes the time. The
+# A busy machine is not a failure of a property: what has to be fast has a test of its own that takes the time. The
 # examples are the same in every run: searching for new ones is a campaign's work (docs/reliability.md).
 settings.register_profile("rropt", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("rropt")
@@ -18,6 +19,12 @@ settings.load_profile("rropt")
 def checkout() -> Path:
     """The folder that holds pyproject.toml."""
     return Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_finish() -> None:
+    """What ten thousand tests are made of stays to the end: the garbage collector need not walk through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

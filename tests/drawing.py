@@ -1,45 +1,23 @@
-"""Random exact things to test with: matrices of rationals, mechanisms, priors; all from a seeded generator."""
+"""Random exact things to test with: matrices of rationals, mechanisms, priors; all from a seeded generator.
+
+And how many of them a test takes in which suite."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+import pytest
 from flint import arb, ctx, fmpq
 from hypothesis import strategies as st
 
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.priors import Prior
-
-Rows = list[list[Fraction]]
-
-
-def random_rows(rng: random.Random, k: int, m: int, zeros: float = 0.0) -> Rows:
-    """k rows of m non-negative rationals that sum to one; about a share `zeros` of the entries is zero."""
-    rows = []
-    for _ in range(k):
-        numbers = [0 if rng.random() < zeros else rng.randint(1, 10 ** rng.randint(1, 6)) for _ in range(m)]
-        if not any(numbers):
-            numbers[rng.randrange(m)] = 1
-        total = sum(numbers)
-        rows.append([Fraction(number, total) for number in numbers])
-    return rows
-
-
-def near_flat_rows(rng: random.Random, k: int, m: int) -> Rows:
-    """As `random_rows`, with all entries of a column within a random factor of each other."""
-    base, noise = random_rows(rng, 1, m)[0], random_rows(rng, k, m)
-    share = Fraction(rng.randint(0, 100), 100)
-    return mixed([base] * k, noise, share)
-
-
-def mixed(first: Sequence[Sequence[Fraction]], second: Sequence[Sequence[Fraction]], share: Fraction) -> Rows:
-    """(1 - share) first + share second."""
-    return [
-        [(1 - share) * a + share * b for a, b in zip(one, other, strict=True)]
-        for one, other in zip(first, second, strict=True)
-    ]
+from rropt.model.prior import Prior
+from rropt.testing import Rows as Rows
+from rropt.testing import mixed as mixed
+from rropt.testing import near_flat_rows as near_flat_rows
+from rropt.testing import random_rows as random_rows
 
 
 def exact(rows: Sequence[Sequence[Fraction]], inputs: Sequence[str], outputs: Sequence[str]) -> Mechanism:
@@ -87,3 +65,25 @@ def random_prior(rng: random.Random, k: int, zeros: float = 0.0) -> Prior:
     if not any(counts):
         counts[0] = 1
     return Prior.from_counts(counts)
+
+
+def thinned(values: Iterable[object], step: int) -> list[object]:
+    """As `graded`: each `step`-th one for `make test`, the others for `make test-all`."""
+    listed = list(values)
+    return graded(listed[::step], [value for at, value in enumerate(listed) if at % step])
+
+
+def graded(quick: Iterable[object], long: Iterable[object] = (), campaign: Iterable[object] = ()) -> list[object]:
+    """The parameters of one law: those of `make test`, those of `make test-all`, and those of `make campaign` alone.
+
+    A tuple holds the values of several parameters."""
+    by_hand = (pytest.mark.long, pytest.mark.campaign)
+    return [
+        *quick,
+        *(_marked(value, pytest.mark.long) for value in long),
+        *(_marked(value, *by_hand) for value in campaign),
+    ]
+
+
+def _marked(value: object, *marks: pytest.MarkDecorator) -> object:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=marks)

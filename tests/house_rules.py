@@ -7,51 +7,58 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import networkx as nx
 
-# Rooms from the top of the house to its ground; an import goes down, or sideways without a circle.
-# The name of a room is the longest prefix here: `comparison.audit` is not in `comparison`.
+# Rooms from the top of the package to its ground; an import goes down, or sideways without a circle.
+# The name of a room is the longest prefix here: `solve.kernel` is not in `solve`.
+THEORIES = (
+    "linear", "ldp", "columns", "matrix", "offdiagonal", "robust", "robust_exact", "designs", "risk", "events",
+    "entropy", "permutations", "maximin", "metric",
+)  # fmt: skip
 LEVELS: tuple[tuple[str, ...], ...] = (
-    (
-        "cli",
-        "cli_audit",
-        "cli_claims",
-        "cli_compare",
-        "cli_data",
-        "cli_figures",
-        "cli_folder",
-        "cli_models",
-        "cli_report",
-        "cli_sweep",
-        "__main__",
-    ),
-    ("studies", "terminal"),
-    ("models",),
-    ("__init__",),
-    ("comparison.audit", "release", "multivariate", "strategy", "remedy", "calibration", "subprotocols"),
-    ("robust_utility", "robust_auditing", "correlated"),
-    ("problem", "declarations"),
-    ("assembly",),
-    ("proofs", "rounding", "weight_rounding", "comparison"),
-    ("routes", "certificates"),
-    ("objectives", "constraints"),
-    ("programs", "design_utilities", "least_information", "worst_case"),
-    ("cones", "approximate", "confidence_cone", "block_cones", "floors", "mixtures", "mixture_files", "posterior_risk"),
+    ("cli", "__main__"),
+    ("studies",),
+    ("models", "__init__"),
+    ("comparison", "release", "estimate", "disclosure", "testing"),
+    ("problem", "problem_file"),
+    ("solve", "solve.compose"),
+    tuple(f"solve.{theory}" for theory in THEORIES),
+    ("solve.kernel",),
+    ("declare", "prove"),
+    ("program",),
     ("mechanisms",),
-    ("inference", "sampling", "criteria", "confidence", "priors"),
-    ("exact", "microdata", "files", "assignments", "parallel", "extras", "memory"),
-    ("errors",),
+    ("model",),
+    ("exact", "io", "errors"),
 )
-# The trusted checker stands apart from the levels: it is called as a stranger would call it.
-CHECKER, CHECKER_CALLERS = "checker", ("assembly", "problem", "release", "cli", "__init__")
-# `comparison` may use of the rooms between it and `mechanisms` only these.
-COMPARISON_MAY = ("routes.lp", "routes.milp")
-SOLVERS, SOLVER_ROOM = ("cvxpy", "highspy", "cdd"), "routes"
-LONGEST_FILE = 400
+# The trusted checker and the kernel stand apart from the levels: they receive only bytes, like any external caller.
+APART: dict[str, tuple[str, ...]] = {
+    "checker": ("solve", "problem", "prove", "cli", "__init__"),
+    "kernel": ("solve",),
+}
+# `comparison` may use of the rooms of `solve` only these.
+COMPARISON_MAY = ("solve.kernel.lp", "solve.kernel.milp")
+SOLVERS, SOLVER_ROOM = ("cvxpy", "highspy", "cdd"), "solve"
+MOST_NAMES, MOST_FILES = 20, 15
+LONGEST_FILE, LONGEST_FUNCTION = 400, 60
+THE_SEARCH = "rropt.solve.kernel.search"
+"""The only heap loop over cells."""
+OTHER_HEAPS = frozenset(
+    f"rropt.{name}"
+    for name in (
+        "model.privacy.infimum",
+        "model.shortest",
+        "prove.limits",
+        "program.assignments",
+        "program.worst_case",
+        "solve.candidates",
+    )
+)
+"""Heaps below the solver, or over other things than cells. This list may only get shorter."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Tree:
-    """A package's modules by dotted name ("rropt.routes.lp"), as parsed source with its file."""
+    """A package's modules by dotted name ("rropt.solve.kernel.lp"), as parsed source with its file."""
 
     modules: Mapping[str, tuple[Path, ast.Module]]
 
@@ -141,15 +148,13 @@ def own(imports: Iterable[Import]) -> list[Import]:
 
 
 def comparison_may(target: str) -> bool:
-    """Whether `comparison` may import `target`: itself, mechanisms and what is below, the two LP modules."""
-    ground = height(room(target)) or 0
-    inner = target.partition(".")[2]
-    return room(target) == "comparison" or ground <= (height("mechanisms") or 0) or inner in COMPARISON_MAY
+    """Whether `comparison` may import `target`: anything but the solver's rooms, and of these the two LP modules."""
+    return not room(target).startswith("solve") or target.partition(".")[2] in COMPARISON_MAY
 
 
 def unplaced(tree: Tree) -> list[str]:
     """Rooms that stand nowhere in LEVELS."""
-    rooms = {room(name) for name in tree.modules} - {CHECKER}
+    rooms = {room(name) for name in tree.modules} - APART.keys()
     return [f"room {name!r} has no place in LEVELS" for name in sorted(rooms) if height(name) is None]
 
 
@@ -158,9 +163,9 @@ def upward(tree: Tree) -> list[str]:
     faults = []
     for one in own(tree.imports()):
         source, target = room(one.source), room(one.target)
-        if CHECKER in (source, target):
-            if source == CHECKER or target not in (source, CHECKER) or source not in CHECKER_CALLERS:
-                faults.append(f"{one}: only {', '.join(CHECKER_CALLERS)} may, and the checker nothing")
+        if source in APART or target in APART:
+            if source in APART or source not in APART[target]:
+                faults.append(f"{one}: a file that stands apart imports nothing and is imported by its callers only")
             continue
         low, high = height(source), height(target)
         if low is None or high is None:
@@ -168,7 +173,7 @@ def upward(tree: Tree) -> list[str]:
         if high > low:
             faults.append(f"{one}: {source} stands below {target}")
         elif source == "comparison" and not comparison_may(one.target):
-            faults.append(f"{one}: comparison may use mechanisms and {', '.join(COMPARISON_MAY)}")
+            faults.append(f"{one}: comparison may use of the solver {', '.join(COMPARISON_MAY)} only")
     return faults
 
 
@@ -192,8 +197,36 @@ def stray_solvers(tree: Tree) -> list[str]:
         for one in tree.imports()
         if one.target.partition(".")[0] in SOLVERS
         and one.kind != "typing"
-        and (room(one.source) != SOLVER_ROOM or one.kind != "function")
+        and (room(one.source).partition(".")[0] != SOLVER_ROOM or one.kind != "function")
     ]
+
+
+def heap_loops(tree: Tree) -> list[str]:
+    """Best-first loops beside the kernel's, and names on the list of others that have none."""
+    found = {one.source for one in tree.imports() if one.target == "heapq" and room(one.source) not in APART}
+    stray = sorted(found - OTHER_HEAPS - {THE_SEARCH})
+    faults = [f"{name} imports heapq: cells are searched by {THE_SEARCH}" for name in stray]
+    return faults + [f"{name} has no heap: take it off the list" for name in OTHER_HEAPS & tree.modules.keys() - found]
+
+
+def between_theories(tree: Tree) -> list[str]:
+    """Imports of one theory by another: what two theories share belongs to the kernel."""
+    own_rooms = {f"solve.{theory}" for theory in THEORIES}
+    return [
+        f"{one}: what two theories share belongs to solve/kernel/"
+        for one in own(tree.imports())
+        if {room(one.source), room(one.target)} <= own_rooms and room(one.source) != room(one.target)
+    ]
+
+
+def crowded(tree: Tree) -> list[str]:
+    """More names at the top than MOST_NAMES, and folders with more than MOST_FILES files or without a docstring."""
+    tops = {name.split(".")[1] for name in tree.modules if "." in name} - {"__main__", "models"}
+    faults = [] if len(tops) <= MOST_NAMES else [f"{len(tops)} names at the top (at most {MOST_NAMES})"]
+    folders = Counter(path.parent for path, _ in tree.modules.values())
+    faults += [f"{folder.name}/: {n} files (at most {MOST_FILES})" for folder, n in folders.items() if n > MOST_FILES]
+    faults += [f"{folder.name}/ has no __init__.py" for folder in folders if not (folder / "__init__.py").exists()]
+    return faults
 
 
 def undocumented(tree: Tree) -> list[str]:
@@ -211,13 +244,71 @@ def undocumented(tree: Tree) -> list[str]:
 
 
 def overlong(tree: Tree) -> list[str]:
-    """Files that are two rooms, the trusted checker excepted."""
+    """Files that are two rooms, the checker and the kernel excepted."""
     lengths = {
         name: len(path.read_text(encoding="utf-8").splitlines())
         for name, (path, _) in tree.modules.items()
-        if room(name) != CHECKER
+        if room(name) not in APART
     }
     return [f"{name}: {n} lines (at most {LONGEST_FILE})" for name, n in lengths.items() if n > LONGEST_FILE]
+
+
+def long_functions(tree: Tree) -> list[str]:
+    """Functions of the solver that are several steps, and name none of them."""
+    return [
+        f"{name}:{node.lineno} {node.name}: {length} lines (at most {LONGEST_FUNCTION})"
+        for name, (_, module) in tree.modules.items()
+        if room(name).partition(".")[0] == SOLVER_ROOM
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
+    ]
+
+
+PRIVATE = {
+    "mechanisms/test_sampling.py": ("_KeyStream", "_columns"),
+    "program/test_worst_information.py": ("_Search",),
+    "solve/kernel/test_box_executor.py": ("_Worker", "_cores"),
+    "solve/kernel/test_highs_faults.py": ("_RUNNING", "_limit"),
+    "solve/kernel/test_pooled.py": ("_solved",),
+    "studies/test_sweep_cluster.py": ("_environment", "_one"),
+}
+"""The private names of the package that tests still speak to, besides those of the checker; it only gets shorter."""
+
+
+def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Which private names of the package each file of a folder of tests imports, or takes from what it imports. The
+    tests of the checker are left out: its pieces are tested one by one."""
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        if name.startswith("checker"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom | ast.Import)]
+        taken = [(alias.asname or alias.name, alias.name) for node in imports for alias in node.names if of_rropt(node)]
+        private = {asked for _, asked in taken if is_private(asked)}
+        known = {called for called, _ in taken}
+        private |= {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known
+            if is_private(node.attr)
+        }
+        if private:
+            found[name] = tuple(sorted(private))
+    return found
+
+
+def of_rropt(node: ast.ImportFrom | ast.Import) -> bool:
+    """Whether a statement imports from the package."""
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    return any(name.partition(".")[0] == "rropt" for name in names)
+
+
+def is_private(name: str) -> bool:
+    """Whether a name is a module's own: one underscore in front of it, not two."""
+    return name.startswith("_") and not name.startswith("__")
 
 
 # The pieces are joined so that this file does not find itself.
@@ -253,9 +344,55 @@ def pins(text: str) -> tuple[dict[str, str], list[str]]:
     for number, line in enumerate(text.splitlines(), 1):
         match = PIN.fullmatch(line)
         if match is None:
-            faults.append(f"line {number} is no name==version: {line!r}")
+            faults.append(f"line {number} is not a name==version: {line!r}")
         elif normal(match[1]) in found:
             faults.append(f"line {number} pins {match[1]} again")
         else:
             found[normal(match[1])] = match[2]
     return found, faults
+
+
+# ---- plain English -----------------------------------------------------------------------------------
+
+COMPARATIVES = (
+    "better|closer|deeper|earlier|farther|fewer|finer|further|greater|higher|larger|later|less|longer|lower|more|"
+    "narrower|nearer|other|shorter|slower|smaller|tighter|wider|worse"
+)
+FORBIDDEN = (
+    rf"(?<!there )\b(?:is|are|was|were|be) no (?!(?:{COMPARATIVES})\b)",
+    r"\bha(?:s|ve) no word\b",
+    r"\bknows? (?:no|nothing)\b",
+    r"\b(?:is|are|was|were|be) told\b",
+    r"\btells? (?:all|everything|nothing)\b",
+    r"\bbelieve[sd]?\b",
+    r"\bblames?\b",
+    r"\bnobody\b",
+    r"\bwhoever\b",
+    r"\bstrangers?\b",
+    r"\briddles?\b",
+    r"\bmends?\b",
+    r"\bfor ever\b",
+    r"\bleaves? and comes? back\b",
+    r"\bleft to itself\b",
+    r"\btakes? for granted\b",
+    r"\b(?:is|are|be) looked at\b",
+    r"\bof our own\b",
+    r"\bin vain\b",
+    r"\bfor certain\b",
+    r"\bwhat is wanted\b",
+    r"\bin no way\b",
+    r"\bother hands\b",
+)
+"""Phrases that make a riddle of a sentence or a person of a program; "is not a" stands for the first of them."""
+
+
+def riddles(files: Iterable[Path]) -> list[str]:
+    """Phrases of FORBIDDEN in these files, across line breaks, in any case."""
+    faults = []
+    for path in files:
+        text = re.sub(r'"\s*\n\s*[rf]?"', "", path.read_text(encoding="utf-8"))  # literals that follow each other
+        text = " ".join(re.sub(r"\n\s*#:? ?", " ", text).split())
+        for phrase in FORBIDDEN:
+            for found in re.finditer(phrase, text, re.IGNORECASE):
+                faults.append(f"{path}: ...{text[max(found.start() - 40, 0) : found.end() + 20]}...")
+    return faults

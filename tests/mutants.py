@@ -196,7 +196,7 @@ def _at_place(document: Any, path: Path, value: Any, where: str) -> Iterator[Mut
 # -- random --------------------------------------------------------------------------------------------
 
 
-def _scaled(rng: random.Random, value: Fraction) -> Fraction:
+def _scale(rng: random.Random, value: Fraction) -> Fraction:
     """Nearby: by a part in 2 to 2^100, up or down; sometimes an integer step."""
     step = Fraction(rng.choice((-1, 1)), 2 ** rng.choice((1, 3, 8, 20, 40, 60, 80, 100)))
     if rng.random() < 0.2:
@@ -235,7 +235,7 @@ def _one(rng: random.Random, document: Any, others: Sequence[Any]) -> tuple[str,
         return f"{where} index", replaced(document, path, rng.choice(of_indices(value))[1])
     own = number(value)
     if own is not None:
-        new = str(_scaled(rng, own)) if rng.random() < 0.7 else rng.choice(of_numbers(value))[1]
+        new = str(_scale(rng, own)) if rng.random() < 0.7 else rng.choice(of_numbers(value))[1]
         return f"{where} to {new[:30]}", replaced(document, path, new)
     if isinstance(value, str) and value in WORDS:
         return f"{where} word", replaced(document, path, rng.choice(WORDS[value]))
@@ -281,9 +281,9 @@ def _claimed(rng: random.Random, document: Any) -> Any:
     changed = copy.deepcopy(document)
     end = rng.choice(("bound", "lower", "upper"))
     if end == "bound":
-        changed["bound"] = str(_scaled(rng, Fraction(changed["bound"])))
+        changed["bound"] = str(_scale(rng, Fraction(changed["bound"])))
     else:
-        changed["value"][end] = str(_scaled(rng, Fraction(changed["value"][end])))
+        changed["value"][end] = str(_scale(rng, Fraction(changed["value"][end])))
     return changed
 
 

@@ -36,7 +36,8 @@ from _pytest.runner import runtestprotocol
 HERE = Path(__file__).resolve().parent
 CHECKER = HERE.parent / "rropt" / "checker.py"
 EQUIVALENT = HERE / "data" / "mutation_equivalent.json"
-FILES = ("test_checker_mutants_*.py", "test_checker_branches.py")
+FILES = ("test_checker_mutants_*.py", "test_checker_branches.py", "test_checker_operations.py",
+         "test_checker_memory.py", "test_checker_statement.py")  # fmt: skip
 STRIDE = 7919
 """A prime: the order of the mutants goes through the file in steps of so many."""
 CALLS = ("_check", "_limit", "_read", "add")
@@ -377,7 +378,7 @@ def main() -> None:
     parser.add_argument("--contexts", type=Path, help="keep here which test runs which line")
     options = parser.parse_args()
     patterns = options.tests.split(",") if options.tests else FILES
-    files = sorted({str(path) for pattern in patterns for path in HERE.glob(pattern)})
+    files = sorted({str(path) for pattern in patterns for path in (HERE / "checker").glob(pattern)})
     arguments = ["-q", "--capture=no", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
     arguments += ["-k", options.expression] if options.expression else []
     sys.path[:0] = [str(HERE), str(HERE.parent)]

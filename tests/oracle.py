@@ -78,7 +78,7 @@ def _rational(value: object) -> Any:
 
 def _natural(value: object) -> Any:
     number = _rational(value)
-    _need(number >= 0 and number.q == 1, f"{value!r} is no natural number")
+    _need(number >= 0 and number.q == 1, f"{value!r} is not a natural number")
     return number
 
 
@@ -233,11 +233,12 @@ def _read_claim(problem: object) -> Claim:
             costs.append([p * gain for p, gain in zip(prior, gains, strict=True)])
         _need(len(costs) > 0 and outputs is None, "actions")
     else:
-        _need(kind == "mutual_information" and outputs is None, "utility")
+        # What bounds any number of columns bounds those that `outputs` names.
+        _need(kind == "mutual_information", "utility")
     _need(kind == "linear" or sense == "maximize", "a minimised convex utility")
     rows = []
     for row in _list(_get(problem, "rows")):
-        _need(outputs is not None and _get(row, "sense") in ("<=", "="), "rows")
+        _need(kind == "linear" and outputs is not None and _get(row, "sense") in ("<=", "="), "rows")
         rows.append((row["sense"], _rational(_get(row, "rhs")), _entries(_get(row, "terms"), k, len(outputs))))
     sign = 1 if sense == "maximize" else -1
     return Claim(sign, k, outputs, prior, kind, costs, _read_cone(_get(problem, "cone"), k), rows)

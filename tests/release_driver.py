@@ -2,8 +2,8 @@
 
 Run as a script it reads cases, a JSON list a line, and answers each line with the list of their results. A case names
 a `folder` and the `arguments` of the command, and one of: `limit` (bytes that no file may pass), `die` (the step at
-which the child kills itself), `kill` (seconds after which it is killed), or nothing. A result has `status` (of the
-command, or the signal as a negative number), `out`, `err`, `seconds`.
+which the child kills itself), `kill` (seconds after which it gets `signal`, SIGKILL by default), or nothing. A result
+has `status` (of the command, or the signal as a negative number), `out`, `err`, `seconds`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from rropt import cli
-from rropt.mechanisms.randomized_response import RandomizedResponse
+from rropt.cli import main as cli
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, ledger, release_table, run
+from rropt.release.storage import database
 
 
 def die(*_: Any, **__: Any) -> None:
@@ -50,15 +51,10 @@ def after(work: Callable[..., Any], times: int = 1) -> Callable[..., Any]:
 def arm(step: str) -> None:
     """Let this process die at a step of a release."""
 
-    def half(self: Any, data: bytes, at: int) -> None:
-        os.lseek(self._handle, at, os.SEEK_SET)
-        os.write(self._handle, data[: len(data) // 2])
-        die()
-
     traps: dict[str, Callable[[], None]] = {
-        "half a line": lambda: setattr(ledger.Ledger, "_write", half),
-        "begun": lambda: setattr(ledger.Ledger, "begin", after(ledger.Ledger.begin)),
-        "opened": lambda: setattr(run._HashedStream, "__init__", after(run._HashedStream.__init__)),
+        "half a line": lambda: setattr(database.LedgerFile, "append", after(database.LedgerFile.append)),
+        "begun": lambda: setattr(run.PrivateStream, "__init__", die),
+        "opened": lambda: setattr(run.PrivateStream, "__init__", after(run.PrivateStream.__init__)),
         "drawing": lambda: setattr(run.Protector, "draw", after(run.Protector.draw)),
         "streamed": lambda: setattr(run.FileRelease, "_stream", after(run.FileRelease._stream)),
         "manifest": lambda: setattr(run, "sync_folder", after(run.sync_folder)),
@@ -100,7 +96,7 @@ def perform(case: dict[str, Any]) -> dict[str, Any]:
     os.close(err_end)
     if "kill" in case:
         time.sleep(case["kill"])
-        os.kill(process, signal.SIGKILL)
+        os.kill(process, case.get("signal", signal.SIGKILL))
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     seconds = time.monotonic() - begun
     texts = []

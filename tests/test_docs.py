@@ -5,28 +5,72 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from drawing import graded
 
 import rropt as rr
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```python\n" in page.read_text(encoding="utf-8"))
+LONG = ("compare", "robust")
 
 
 def test_there_are_pages() -> None:
     assert len(PAGES) >= 1
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    code = "\n".join(re.findall(r"(?ms)^```python\n(.*?)^```$", page.read_text(encoding="utf-8")))
-    done = subprocess.run(
-        [sys.executable, "-"], input=code, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
-    )
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[[list[str]], str]:
+    """Runs the blocks of a page one after the other, in an empty folder and with no name but its own, and gives what
+    they print. In this process: the start of an interpreter and the imports would take longer than most pages."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(code: list[str]) -> str:
+        capfd.readouterr()
+        exec(compile("\n".join(code), "page", "exec"), {"__name__": "page"})
+        printed = capfd.readouterr()
+        assert printed.err == ""
+        return printed.out
+
+    return call
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    graded([page for page in PAGES if page.stem not in LONG], [page for page in PAGES if page.stem in LONG]),
+    ids=lambda page: page.stem,
+)
+def test_the_python_of_a_page_runs(page: Path, run: Callable[[list[str]], str]) -> None:
+    run(blocks(page, "python"))
+
+
+def test_a_page_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """That a page needs nothing which other tests have imported."""
+    code = "\n".join(blocks(ROOT / "docs" / "start.md", "python"))
+    done = subprocess.run([sys.executable, "-"], input=code, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_report_that_a_page_shows_is_the_one_that_is_printed(run: Callable[[list[str]], str]) -> None:
+    """Word by word; of the numbers that depend on the processor the first nine digits, and that there is a gap."""
+    page = ROOT / "docs" / "read-a-certificate.md"
+    shown = blocks(page, "text")[1].splitlines()
+
+    def known(line: str) -> str:
+        return re.sub(r"\.(\d{9})\d*", r".\1", line.partition("  gap ")[0])
+
+    assert [known(line) for line in run(blocks(page, "python")[:1]).splitlines()] == [known(line) for line in shown]
+    assert sum("  gap " in line for line in shown) == 1
 
 
 SHELL = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```sh\n" in page.read_text(encoding="utf-8"))
@@ -35,7 +79,7 @@ SHELL = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```sh\n" in pa
 @pytest.mark.long
 @pytest.mark.parametrize("page", SHELL, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    commands = "\n".join(re.findall(r"(?ms)^```sh\n(.*?)^```$", page.read_text(encoding="utf-8")))
+    commands = "\n".join(blocks(page, "sh"))
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],

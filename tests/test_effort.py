@@ -53,7 +53,7 @@ def test_more_work_is_noticed(effort: Any, stored: dict[str, dict[str, int]]) ->
 
 
 def test_nothing_stays_behind(effort: Any) -> None:
-    from rropt.routes.lp import LpModel
+    from rropt.solve.kernel.lp import LpModel
 
     before = LpModel.solve
     with pytest.raises(ZeroDivisionError), effort.counted():

@@ -54,10 +54,10 @@ def test_the_files_of_the_page_stand_alone(checkout: Path, tmp_path: Path) -> No
 
 
 def test_the_law_of_the_page_finds_a_class_that_says_two_things(checkout: Path, tmp_path: Path) -> None:
-    """The laws at the end of the page are no decoration: a wrong definition, or a wrong cone, breaks them."""
+    """The laws at the end of the page are not a decoration: a wrong definition, or a wrong cone, breaks them."""
     rest = written(checkout, tmp_path)
     declared = [line for line in rest[0].splitlines() if line.startswith(("prior =", "rules ="))]
-    laws = next(block for block in rest if "draw = random.Random" in block)
+    laws = next(block for block in rest if "import run" in block)
     known = HEAD + "\n".join([*declared, laws])
     for name, right, wrong in (
         ("cap.py", "(x == z) - self.at_most", "(x == z) - self.at_most / 2"),
@@ -66,5 +66,5 @@ def test_the_law_of_the_page_finds_a_class_that_says_two_things(checkout: Path, 
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.count(right) == 1
         (tmp_path / name).write_text(text.replace(right, wrong), encoding="utf-8")
-        assert "AssertionError" in run(tmp_path, known).stderr
+        assert "BrokenLaw: definition says" in run(tmp_path, known).stderr
         (tmp_path / name).write_text(text, encoding="utf-8")

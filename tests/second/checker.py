@@ -9,7 +9,7 @@ from flint import fmpq
 from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
-from .designs import Design
+from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
 from .levels import Levels
 from .matrices import MatrixTree
@@ -21,6 +21,7 @@ from .shapes import Shapes
 from .trees import InformationTree
 from .values import check_value
 from .witness import check_mechanism, read_mechanism
+from .work import limit_work
 
 INFEASIBLE = ("farkas", "entropy-farkas")
 CONVEX = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}
@@ -34,6 +35,28 @@ KINDS = {
     "thresholds": 4,
     "risk-branch": 4,
 }
+
+
+INFORMATION = ("mutual_information",)
+# Version 5: the classes of proof and the utilities (all where there are none) that take a lemma.
+PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases)
+USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
+    "v-log-v-convex": (PLAIN, INFORMATION),
+    "off-diagonal-convex": ((OffDiagonal,), ()),
+    "robust-vertices": ((Shapes, Levels), ()),
+    "gibbs-inequality": ((EntropyDual,), ()),
+    "newton-inequalities": ((Thresholds,), ()),
+    "marcus-lopes": ((RiskBranch,), ()),
+    "regular-by-approximate-inverse": ((Design,), ()),
+    "log-det-below-trace": ((Design,), ("inverse_determinant",)),
+    "schur-complement": ((Design,), ("inverse_eigenvalue",)),
+    "eigenvalue-of-densities": ((Design,), ("inverse_eigenvalue",)),
+}
+LATER = [*USED, "quadratic-over-linear-convex", "cauchy-schwarz-membership"]
+
+
+def _is_one(proof: Any, kinds: tuple[type, ...], utility: str, utilities: tuple[str, ...]) -> bool:
+    return isinstance(proof, kinds) and (not utilities or utility in utilities)
 
 
 def verdict(data: bytes) -> tuple[str, str]:
@@ -57,10 +80,10 @@ def _check(data: bytes) -> None:
     file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
     version = file["version"]
-    must(type(version) is int and version in (1, 2, 3, 4), "version")
+    must(type(version) is int and version in (1, 2, 3, 4, 5), "version")
     problem = read_problem(reader, file["problem"], version)
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
-    must(isinstance(kind, str) and KINDS.get(kind, 5) <= version, "proof kind")
+    must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
     for key in ("mechanism", "value", "bound"):
         must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
     proof = read_proof(reader, problem, file["proof"])
@@ -68,8 +91,11 @@ def _check(data: bytes) -> None:
     known = ["mi-column-convex"]
     if version >= 4:
         known += ["chi-square-column-convex", "uniform-choice-among-matches"]
+    if version >= 5:
+        known += LATER
     must(all(name in known for name in names), "an assumption that the text does not know")
     if kind in INFEASIBLE:
+        limit_work(file, reader.common, len(data))
         _assumptions(problem, proof, names)
         proof.check()
         return
@@ -77,6 +103,7 @@ def _check(data: bytes) -> None:
     value = keys(file["value"], ["lower", "upper"])
     claimed = reader.rat(value["lower"]), reader.rat(value["upper"])
     bound = reader.rat(file["bound"])
+    limit_work(file, reader.common, len(data))
     _assumptions(problem, proof, names)
     check_mechanism(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
@@ -94,6 +121,14 @@ def _assumptions(problem: Problem, proof: Any, names: list[str]) -> None:
     wanted = {CONVEX[problem.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
+    if problem.version >= 5:
+        wanted |= {name for name, (kinds, utilities) in USED.items() if _is_one(proof, kinds, problem.kind, utilities)}
+        if isinstance(proof, Thresholds) and problem.kind == "mutual_information":
+            wanted.add("mi-column-convex")
+        if isinstance(proof, Design) and isinstance(proof.cover, FormTree):
+            wanted.add("quadratic-over-linear-convex")
+        if problem.cone.kind == "confidence":
+            wanted.add("cauchy-schwarz-membership")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
 
 

@@ -106,7 +106,7 @@ def read_blocks(value: Any, k: int) -> list[list[int]]:
     blocks = items(value, lambda block: items(block, index(k), least=1))
     for block in blocks:
         increasing(block, "inputs of a block")
-    must(sorted(x for block in blocks for x in block) == list(range(k)), "blocks are no partition")
+    must(sorted(x for block in blocks for x in block) == list(range(k)), "blocks are not a partition")
     return blocks
 
 
@@ -190,7 +190,7 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
         found: dict[str, Any] = {}
         if "given" in value:
             given = items(value["given"], lambda row: items(row, reader.big_from(0), least=1), k)
-            must(len({len(row) for row in given}) == 1, "given is no table")
+            must(len({len(row) for row in given}) == 1, "given is not a table")
             must(all(sum(row) == w for row, w in zip(given, weights, strict=True)), "given does not sum to the weights")
             must(k * len(given[0]) <= 10**7, "limit: k * J of a given")
             found["given"] = [[fmpq(cell, sum(weights)) for cell in row] for row in given]

@@ -212,7 +212,7 @@ class Tree:
         return found
 
     def worst(self, elements: list[Any]) -> Fraction | None:
-        """The largest left side of a leaf of these elements, none of them out of range; None where they are no tree."""
+        """The largest left side of a leaf of these elements, all in range; None where they are not a tree."""
         stack, found = [self.root], Fraction(-1)
         for element in elements:
             if not stack:

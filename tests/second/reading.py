@@ -15,6 +15,8 @@ from .reals import Unreadable
 
 RATIONAL = re.compile(r"(?:0|-?[1-9][0-9]*(?:/[1-9][0-9]*)?)", re.ASCII)
 MOST_BITS = 1 << 17
+MOST_VALUES = 8_000_000
+MOST_COLONS = 2_000_000
 
 
 def bad(why: str) -> NoReturn:
@@ -67,6 +69,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def load(data: bytes) -> Any:
     """The JSON value."""
     must(len(data) <= 256 << 20, "file too long")
+    must(sum(byte in b",[{" for byte in data) <= MOST_VALUES, "too many commas and opening brackets")
+    must(sum(byte == 58 for byte in data) <= MOST_COLONS, "too many colons")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,0 +1,342 @@
+"""Branches of the checker that the certificates of the other tests do not reach: rare, long, or behind checks."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+import runpy
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import Document, encode, ends
+from flint import arb, ctx, fmpq
+from test_checker_offdiagonal import CASES, grown
+
+from rropt import checker
+from rropt.checker import check_bytes, main
+
+STORED = Path(__file__).resolve().parents[1] / "data" / "second"
+
+
+def stored(name: str) -> Any:
+    return json.loads((STORED / f"{name}.json").read_bytes())
+
+
+def status(document: Document) -> tuple[str, str]:
+    verdict = check_bytes(encode(document))
+    return verdict.status, verdict.reason
+
+
+def loose(document: Document) -> Document:
+    """With a value and a bound that say nothing."""
+    return {**copy.deepcopy(document), "value": {"lower": "0", "upper": "100"}, "bound": "100"}
+
+
+# -- arithmetic ----------------------------------------------------------------------------------------
+
+
+def test_sums_of_long_denominators_are_exact() -> None:
+    """Beyond 2^18 bits no common divisor is taken out."""
+    long = 3 << (1 << 18)
+    assert checker._add_pairs((1, long), (1, 6)) == (6 + long, 6 * long)
+    assert Fraction(*checker._add_pairs((5, 12), (7, 18))) == Fraction(5, 12) + Fraction(7, 18)
+
+
+def test_a_weight_that_may_be_zero() -> None:
+    """w log w of a w between 0 and some units of 2^-P: never above 0, and below the smallest value there."""
+    for units in (1, 5, 1 << 17):
+        lo, hi = checker._w_log_w(0, units)
+        least = units * (math.log(units) - checker.P * math.log(2))
+        assert hi == 0
+        assert least - 2 <= lo <= least
+    assert checker._w_log_w(0, 0) == (0, 0)
+
+
+def test_a_denominator_that_is_too_long_is_no_common_one() -> None:
+    for long in (1 << 5000, 3**4000):
+        assert checker._one_denominator({long}) == (1, {})
+    assert checker._one_denominator({4, 6}) == (12, {4: 3, 6: 2})
+
+
+def test_both_ends_of_a_sum_of_logarithms() -> None:
+    """Three of log 3 less two of log 2, of either sign: the ends are apart, the truth between them."""
+    before, ctx.prec = ctx.prec, 400
+    try:
+        for sign in (1, -1):
+            lo, hi = checker._sum_of_logs(
+                [(3, (3 * sign, 1)), (2, (-2 * sign, 1)), (1, (7, 1)), (5, (1, 2)), (5, (-1, 2))]
+            )
+            true = ends(sign * (3 * arb(3).log() - 2 * arb(2).log()))
+            assert Fraction(lo, checker.ONE) <= true[0] <= true[1] <= Fraction(hi, checker.ONE)
+            assert lo < hi <= lo + (1 << checker.P - 120)
+    finally:
+        ctx.prec = before
+
+
+# -- reading -------------------------------------------------------------------------------------------
+
+
+def test_a_block_of_two_needs_counts() -> None:
+    made = stored("risk-blocks")
+    made["problem"]["identification_risk"]["counts"][0] = "0"
+    found, reason = status(made)
+    assert found == "UNREADABLE"
+    assert reason.endswith("blocks[0]: a block of two or more has only inputs with counts >= 1")
+
+
+def test_a_column_dual_is_not_for_linear_utilities() -> None:
+    made = stored("linear")
+    made["proof"]["kind"] = "column-dual"
+    assert status(made) == ("UNREADABLE", "proof.kind: column-dual is not for the utility linear")
+
+
+# -- mechanisms ----------------------------------------------------------------------------------------
+
+
+def test_off_diagonals_of_zero_and_one() -> None:
+    """Two inputs that give one answer: a column of ones, one of zeros, and no information."""
+    plain, most, width = CASES["2"]
+    made = plain.document(grown("2"), most, [0, 1], 1)
+    made["value"] = {"lower": "0", "upper": "0"}
+    assert status(made) == ("PROVED", "")
+    del width
+
+
+def test_a_chi_square_information_too_long_to_be_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = stored("chi-boxes")
+    exact = Fraction(made["value"]["lower"])
+    monkeypatch.setattr(checker, "MAX_EXACT_BITS", 100)
+    found, reason = status(made)
+    assert (found, reason.split(":")[0]) == ("REFUTED", "value.lower")  # an enclosure has a width
+    made["value"] = {"lower": str(exact - Fraction(1, 2**90)), "upper": str(exact + Fraction(1, 2**90))}
+    assert status(made) == ("PROVED", "")
+
+
+def test_a_chi_square_information_over_a_long_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same numbers, written with a factor of 2^5000 that cancels: exact while the work is small, else enclosed."""
+    made = stored("chi-boxes")
+    exact = Fraction(made["value"]["lower"])
+    table = made["mechanism"]
+    table["denominators"] = [str(int(d) << 5000) for d in table["denominators"]]
+    table["columns"] = [{"dense": [str(int(n) << 5000) for n in column["dense"]]} for column in table["columns"]]
+    assert status(made) == ("PROVED", "")
+    monkeypatch.setattr(checker, "MAX_EXACT_WORK", 5000)
+    found, reason = status(made)
+    assert (found, reason.split(":")[0]) == ("REFUTED", "value.lower")
+    made["value"] = {"lower": str(exact - Fraction(1, 2**90)), "upper": str(exact + Fraction(1, 2**90))}
+    assert status(made) == ("PROVED", "")
+
+
+def test_a_design_whose_pivots_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A regular M whose pivots may be 0 is looked at in finer arithmetic, and refuted where that fails too."""
+    made, pivots, failing = stored("design-d"), checker._pivots, {256}
+
+    def unproved(centres: Any, radii: Any, bits: int) -> Any:
+        found = pivots(centres, radii, bits)
+        return [*found[:-1], (-1, found[-1][1])] if bits in failing else found
+
+    monkeypatch.setattr(checker, "_pivots", unproved)
+    assert status(made) == ("PROVED", "")
+    failing.add(1024)
+    assert status(made) == ("REFUTED", "mechanism: not proved that M is regular, which this utility needs")
+
+
+def test_columns_of_zeros_fill_a_batch_of_a_design() -> None:
+    made = stored("design-d")
+    table = made["mechanism"]
+    table["columns"] = [{"low": "0", "high": "0", "members": "0"}] * 256 + table["columns"]
+    table["outputs"] = [f"none {y}" for y in range(256)] + table["outputs"]
+    assert status(made) == ("PROVED", "")
+
+
+NEAR = [10, 40, 70, *range(84, 128, 4), 126, 127, 300, 480, 600]
+
+
+@pytest.mark.parametrize("bits", NEAR)
+def test_designs_nearer_and_nearer_to_singular(bits: int) -> None:
+    """-log det M at Q = 1/2 +- 2^-bits, p = (2/3, 1/3), enclosed in a finer and finer arithmetic, or not at all."""
+    made = stored("design-d")
+    step = Fraction(1, 2**bits)
+    rows = [[Fraction(1, 2) + step, Fraction(1, 2) - step], [Fraction(1, 2) - step, Fraction(1, 2) + step]]
+    made["problem"].update(inputs=["a", "b"], weights=["2", "1"])
+    columns = [{"dense": [str(row[y] * 2**bits) for row in rows]} for y in range(2)]
+    made["mechanism"] = {"denominators": [str(2**bits)], "outputs": ["0", "1"], "columns": columns}
+    made["proof"].update(prices=["0"] * 2, forms=[["1", "0"], ["0", "1"]], tree=["0"])
+    read = checker._read_certificate(checker._json(encode(made)))
+    assert read.mechanism is not None
+    (lo, below), (hi, above) = checker._inverse_determinant(read.problem, read.mechanism)
+    if not above:
+        assert bits > 100
+        return
+    p = [Fraction(2, 3), Fraction(1, 3)]
+    matrix = [[Fraction(0)] * 2 for _ in range(2)]
+    for y in range(2):
+        w = sum(p[x] * rows[x][y] for x in range(2))
+        for x in range(2):
+            for z in range(2):
+                matrix[x][z] += rows[x][y] * rows[z][y] / w
+    determinant = matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0]
+    before, ctx.prec = ctx.prec, 4000
+    try:
+        true = ends(-arb(fmpq(determinant.numerator, determinant.denominator)).log())
+    finally:
+        ctx.prec = before
+    assert Fraction(lo, below) <= true[0]
+    assert true[1] <= Fraction(hi, above)
+    assert bits > 400 or Fraction(hi, above) - Fraction(lo, below) <= Fraction(1, 2**60) * max(1, true[1])
+
+
+def test_a_row_of_equal_entries_and_zeros_reaches_its_floor_exactly() -> None:
+    """H = log 2 of 3/6, 3/6, 0 is known as that, zeros left out; log 6 - log 3 would not be an exact zero beside it."""
+    made = stored("entropy-floor")
+    made["problem"]["entropy"].update(at_least="1", sizes=[2, 2, 2])
+    made["problem"]["rows"] = []
+    columns = [["3", "3", "0"], ["3", "0", "3"], ["0", "3", "3"]]
+    made["mechanism"].update(denominators=["6"], columns=[{"dense": column} for column in columns])
+    made["proof"] = {"kind": "entropy-dual", "weight": "0", "rows": [], "tilts": [], "flows": []}
+    own = sum(Fraction(c) * Fraction(int(columns[y][x]), 6) for x, y, c in made["problem"]["utility"]["cost"])
+    most = [
+        max([Fraction(c) for z, _, c in made["problem"]["utility"]["cost"] if z == x] + [Fraction(0)]) for x in range(3)
+    ]
+    made["value"], made["bound"] = {"lower": str(own), "upper": str(own)}, str(sum(most))
+    assert status(made) == ("PROVED", "")
+    made["problem"]["entropy"]["at_least"] = "1000001/1000000"
+    found, reason = status(made)
+    assert (found, reason.split(":")[0]) == ("REFUTED", "mechanism")
+
+
+# -- proofs --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("leaf", ["0", "-1/2", ["0", "1"], ["-1/2", "1"]])
+def test_a_tangent_that_is_not_positive_proves_nothing(leaf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the check that a leaf has t >= 1 is left out: there is no logarithm to take."""
+    made = stored("mi-tree")
+    made["version"] = 2
+    made["proof"]["tree"] = [leaf]
+    assert status(made) == ("REFUTED", "proof.tree[0]: a leaf with t < 1")
+    monkeypatch.setattr(checker, "_check_tangent", lambda t, i: None)
+    found, reason = status(made)
+    assert found == "REFUTED"
+    assert reason.startswith("proof.tree[0]: the inequality of this leaf")
+
+
+def test_of_an_infeasible_problem_the_utility_does_not_count() -> None:
+    """entropy-farkas takes all u_x as 0; multipliers this small would prove nothing beside them."""
+    made = stored("entropy-farkas")
+    made["problem"]["utility"] = {"kind": "entropy", "shares": ["100", "1", "1"]}
+    proof = made["proof"]
+    for name in ("weight", "rows", "tilts"):
+        proof[name] = thousandth(proof[name])
+    assert status(made) == ("PROVED", "")
+
+
+def thousandth(value: Any) -> Any:
+    return [thousandth(one) for one in value] if isinstance(value, list) else str(Fraction(value) / 1000)
+
+
+def test_an_entry_without_an_upper_limit_must_not_pay() -> None:
+    """An input of weight 0 in a free cone may be as large as it likes: its price must not be below 0."""
+    made = loose(stored("mi-free-cone"))
+    made["problem"]["weights"][2] = "0"
+    made["problem"]["cone"]["rows"] = [["1", "-2", "0"]]
+    made["mechanism"] = {"denominators": ["1"], "outputs": ["0"], "columns": [{"dense": ["1", "1", "1"]}]}
+    made["proof"] = {
+        "kind": "column-dual", "prices": ["10", "10", "1"], "unit": "1", "boxes": [{"n": 0, "f": [], "u": []}],
+    }  # fmt: skip
+    assert status(made) == ("PROVED", "")
+    made["proof"]["prices"][2] = "-1"
+    assert status(made) == ("REFUTED", "proof.boxes[0]: the inequality of this leaf fails")
+
+
+def test_a_form_without_values_between_its_limits_closes_the_leaf() -> None:
+    made = stored("design-e-path")
+    false = {"n": 0, "f": [], "e": [0] * len(made["proof"]["forms"])}
+    boxes = made["proof"]["boxes"]
+    made["proof"]["boxes"] = [["y", 0, "-1000000"], false, *boxes]
+    assert status(made) == ("PROVED", "")
+    made["proof"]["boxes"] = [["y", 0, "1000000"], false, *boxes]
+    assert status(made)[0] == "REFUTED"
+
+
+def test_heights_are_forgotten_when_there_are_many() -> None:
+    made = CASES["3"][0].document(grown("3"), CASES["3"][1])
+    read = checker._read_certificate(checker._json(encode(made)))
+    search = checker._OffDiagonals(read.problem, read.proof)
+    known = search.height(checker.ONE >> 1)
+    search._heights.update({-number: 0 for number in range(1, 2**16 + 2)})
+    assert search.height(checker.ONE >> 2) != known
+    assert len(search._heights) == 1
+    assert search.height(checker.ONE >> 1) == known
+
+
+def test_vertices_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker._Shapes, "MOST_KEPT", 0)
+    assert status(stored("robust-three")) == ("PROVED", "")
+
+
+def test_costs_between_blocks_count_for_nothing() -> None:
+    made = stored("risk-blocks")
+    made["problem"]["utility"]["cost"].insert(1, [0, 2, "1000"])
+    assert status(made) == ("PROVED", "")
+    made["problem"]["utility"]["cost"][1] = [0, 1, "1000"]
+    assert status(made)[0] == "REFUTED"
+
+
+def test_inputs_of_weight_zero_in_blocks() -> None:
+    made = loose(stored("risk-blocks-mi"))
+    made["problem"]["weights"] = ["8", "0", "3", "1"]
+    assert status(made) == ("PROVED", "")
+    made["bound"] = "0"
+    assert status(made)[0] == "REFUTED"
+
+
+def test_a_row_that_packs_nothing() -> None:
+    made = stored("risk-linear")
+    made["problem"]["rows"] = [{"name": "any", "sense": "<=", "rhs": "0", "terms": [[0, 0, "1"], [0, 1, "-100"]]}]
+    found, reason = status(made)
+    assert (found, reason) in (("PROVED", ""), ("REFUTED", "problem.rows[0] ('any'): the mechanism violates it"))
+    made["problem"]["rows"][0]["rhs"] = "5"
+    assert status(made) == ("PROVED", "")
+
+
+def test_a_cut_that_is_none_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the check that each point gives a cut: a leaf that uses one that gives none goes without it."""
+    made = stored("risk-linear")
+    cut = {"category": 2, "a": 1, "point": ["0", "0", "0"]}
+    made["proof"]["cuts"] = [cut]
+    made["proof"]["tree"] = [{"a": [0] * 3, "l": [], "s": [[0, 1, "0"]]}]
+    made["proof"]["limits"] = []
+    monkeypatch.setattr(checker, "_gradient", lambda risk, own: None)
+    assert status(made) == ("REFUTED", "proof.cuts[0]: its point gives no cut")
+    monkeypatch.setattr(checker, "_check_risk_cut", lambda own, i: None)
+    assert status(made) == ("REFUTED", "proof.tree[0]: the inequality of this leaf fails")
+    made["proof"]["yield"] = made["bound"] = "2"
+    assert status(made) == ("PROVED", "")
+
+
+# -- the program ---------------------------------------------------------------------------------------
+
+
+def test_a_verdict_that_nobody_reads_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        assert main([str(STORED / "linear.json")]) == 2
+
+
+@pytest.mark.parametrize(("name", "expected"), [("linear", 0), ("nothing there", 2)])
+def test_the_file_is_a_program(
+    name: str, expected: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["checker.py", str(STORED / f"{name}.json")])
+    with pytest.raises(SystemExit) as exit_status:
+        runpy.run_path(checker.__file__, run_name="__main__")
+    assert exit_status.value.code == expected
+    assert ("PROVED" in capsys.readouterr().out) == (expected == 0)

@@ -1,0 +1,737 @@
+"""Version 4 of the certificates in the trusted checker: `levels` for robust cones.
+
+Small proofs that a writer of this file makes from the text of the format alone; leaves against a second reading of the
+text, with its conditions in Fractions and the rest in floats; that reading against all vertices, at many b; claims
+against points of the cone; what the format forbids.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from test_checker_boxes import phi, too_good
+from test_checker_shapes import CASES, TWO, Case, best_prices, document, listed, points
+
+from rropt import checker
+from rropt.checker import check_bytes
+
+ALL = {
+    **CASES,
+    # (1 - rho) hi is below lo in block 0, so that q = lo is beyond the last line.
+    "little known": Case([1, 2, 1, 2], TWO, ["1/20", "1/10", "2/5", "1/2"], {"gamma": "3/2"}),
+}
+
+
+class Path(NamedTuple):
+    """As in the text; states: None for open, "plain" or "exceptional"."""
+
+    b: tuple[Fraction, Fraction]
+    z: tuple[tuple[Fraction, Fraction], ...]
+    states: tuple[str | None, ...]
+
+    def branch(self, element: list[Any]) -> tuple[Path, Path]:
+        place, c = element
+        if place == "e":
+            made = ((*self.states[:c], word, *self.states[c + 1 :]) for word in ("plain", "exceptional"))
+            plain, exceptional = (self._replace(states=states) for states in made)
+            return plain, exceptional
+        c = Fraction(c)
+        if place == "b":
+            return self._replace(b=(self.b[0], c)), self._replace(b=(c, self.b[1]))
+        below, above = (self.z[place][0], c), (c, self.z[place][1])
+        before, after = self.z[:place], self.z[place + 1 :]
+        return self._replace(z=(*before, below, *after)), self._replace(z=(*before, above, *after))
+
+
+def root(case: Case) -> Path:
+    return Path((Fraction(1), gamma(case)), ((Fraction(0), Fraction(1)),) * case.k, (None,) * len(case.blocks))
+
+
+def read(case: Case) -> checker._Problem:
+    return checker._read_problem(case.problem(), "problem", checker._Rationals(), 4)
+
+
+def gamma(case: Case) -> Fraction:
+    """gh; the checker's own where it is exp(epsilon)."""
+    return read(case).cone.gamma[1] if "epsilon" in case.level else Fraction(case.level["gamma"])
+
+
+def sizes(i: int, s: int, b: Fraction, gh: Fraction) -> tuple[Fraction, Fraction]:
+    return (Fraction(1), gh * b) if s == i else (b, gh)
+
+
+# -- the text, read once more ----------------------------------------------------------------------------
+
+Corner = tuple[int, Fraction, list[Fraction], list[Fraction]]  # which e, q, T and U by input of the block
+
+
+def in_force(path: Path, block: Sequence[int], state: str | None) -> list[tuple[Fraction, Fraction, bool]] | None:
+    found = []
+    strict = [x for x in block if path.z[x][0] > 0 and path.z[x][1] < 1]
+    if (state == "plain" and strict) or (state == "exceptional" and len(strict) > 1):
+        return None
+    for x in block:
+        al, be = path.z[x]
+        binary = (state == "plain" or (state == "exceptional" and len(strict) == 1)) and x not in strict
+        if binary:
+            al, be = Fraction(1) if al > 0 else al, Fraction(0) if be < 1 else be
+        found.append((al, be, binary))
+    return found
+
+
+def corners_of(
+    r: Sequence[Fraction],
+    ends: Sequence[tuple[Fraction, Fraction]],
+    lines: Sequence[Sequence[Fraction]],
+    limits: list[tuple[Fraction, Fraction, bool]],
+) -> list[Corner] | None:
+    """One cell; lines: q_{j-1} and q_j, each at b0 and at b1. None where it is closed."""
+    rho = 1 - sum(r)
+    places = [(e, line[e]) for line in lines for e in (0, 1)]
+    if all(q <= ends[e][0] for e, q in places):
+        base = [(ends[e][0] - q) / rho for e, q in places]
+    else:
+        base = [Fraction(0)] * 4
+        if not all(q >= ends[e][0] for e, q in places):
+            limits = [(Fraction(0), Fraction(1), False)] * len(r)
+    tops = [(ends[e][1] - q) / rho for e, q in places]
+    spans = [top - m for top, m in zip(tops, base, strict=True)]
+    four = range(4)
+    found: list[Corner] = [(e, q, [], []) for e, q in places]
+    for own, (al, be, binary) in zip(r, limits, strict=True):
+        u = [base[n] + be * spans[n] for n in four]
+        t = [base[n] + al * spans[n] for n in four]
+        if own:
+            c = [max(Fraction(0), (places[n][1] - (1 - rho) * base[n]) / own) for n in four]
+            d = [max(Fraction(0), ((1 - rho) * tops[n] - places[n][1]) / own) for n in four]
+            if all(c[n] <= be * spans[n] for n in four):
+                u = [base[n] + c[n] for n in four]
+            if binary and all(c[n] < spans[n] for n in four):
+                u = base
+            if all(d[n] <= (1 - al) * spans[n] for n in four):
+                t = [tops[n] - d[n] for n in four]
+            if binary and all(d[n] < spans[n] for n in four):
+                t = tops
+        if all(t[n] > u[n] for n in four):
+            return None
+        for n in four:
+            found[n][2].append(t[n])
+            found[n][3].append(u[n])
+    return found
+
+
+def lines_of(
+    r: Sequence[Fraction], ends: Sequence[tuple[Fraction, Fraction]], ys: Sequence[str]
+) -> list[list[Fraction]]:
+    rho = 1 - sum(r)
+    found, after = [[(1 - rho) * lo for lo, _ in ends]], False
+    for y in ys:
+        if y == "lo":
+            after = True
+            found.append([lo for lo, _ in ends])
+        elif after:
+            found.append([hi * Fraction(y) / (rho + Fraction(y)) for _, hi in ends])
+        else:
+            found.append([(1 - rho) * lo + (hi - lo) * Fraction(y) for lo, hi in ends])
+    return [*found, [(1 - rho) * hi for _, hi in ends]]
+
+
+class Leaf:
+    """A leaf of a path, for some prices and some t: what does not depend on the l is computed once."""
+
+    def __init__(
+        self, case: Case, gh: Fraction, prices: Sequence[float], i: int, path: Path, ys: Sequence[Sequence[str]]
+    ):
+        self.case, self.prices, self.ys = case, prices, ys
+        self.closed = False
+        self.cells: list[list[list[Any] | None]] = []  # by block and cell, in floats
+        for s, block in enumerate(case.blocks):
+            r = case.r[s]
+            ends = [sizes(i, s, b, gh) for b in path.b]
+            if sum(r) == 1:
+                pairs = [
+                    (e, x, float(end / own)) for e in (0, 1) for x, own in zip(block, r, strict=True) for end in ends[e]
+                ]
+                self.cells.append([pairs])
+                continue
+            limits = in_force(path, block, path.states[s])
+            if limits is None:
+                self.closed = True
+                return
+            lines = lines_of(r, ends, ys[s])
+            if path.states[s] == "exceptional":
+                lines = [[lo for lo, _ in ends]] * 2
+            own_cells: list[list[Any] | None] = []
+            for j in range(1, len(lines)):
+                cell = corners_of(r, ends, lines[j - 1 : j + 1], limits)
+                own_cells.append(
+                    cell and [(e, float(q), list(map(float, t)), list(map(float, u))) for e, q, t, u in cell]
+                )
+            if not any(own_cells):
+                self.closed = True
+                return
+            self.cells.append(own_cells)
+
+    def f(self, x: int, v: float, slope: float) -> float:
+        p = self.case.p[x]
+        return p * phi(v) - (self.prices[x] + slope * p) * v
+
+    def terms(self, s: int, j: int, slope: float) -> list[tuple[int, float, list[tuple[float, float, float, float]]]]:
+        """Of each corner e, q, and f and r v at T and at U."""
+        block, r = self.case.blocks[s], [float(own) for own in self.case.r[s]]
+        return [
+            (e, q, [
+                (self.f(x, t, slope), own * t, self.f(x, u, slope), own * u)
+                for x, own, t, u in zip(block, r, low, high, strict=True)
+            ])
+            for e, q, low, high in self.cells[s][j] or []
+        ]  # fmt: skip
+
+    @staticmethod
+    def cell(terms: list[tuple[int, float, list[tuple[float, float, float, float]]]], l_j: float) -> list[float]:
+        """The largest at either e."""
+        best = [-math.inf] * 2
+        for e, q, parts in terms:
+            best[e] = max(best[e], l_j * q + sum([max(a - l_j * b, c - l_j * d) for a, b, c, d in parts]))
+        return best
+
+    def value(self, t: float, ls: Sequence[Sequence[float]]) -> float:
+        if self.closed:
+            return -math.inf
+        slope, sums = 1 + math.log(t), [t, t]
+        for s, own in enumerate(self.cells):
+            if sum(self.case.r[s]) == 1:
+                found = [max(self.f(x, v, slope) for e, x, v in own[0] or [] if e == side) for side in (0, 1)]
+            else:
+                values = [self.cell(self.terms(s, j, slope), ls[s][j]) for j in range(len(own))]
+                found = [max(value[side] for value in values) for side in (0, 1)]
+            sums = [before + more for before, more in zip(sums, found, strict=True)]
+        return max(sums)
+
+    def best(self, t: float) -> list[list[float]]:
+        """For each cell the l that makes its largest corner least; convex in l."""
+        found: list[list[float]] = []
+        slope = 1 + math.log(t)
+        for s, own in enumerate(self.cells):
+            found.append([])
+            for j in range(len(own) if sum(self.case.r[s]) < 1 else 0):
+                terms = self.terms(s, j, slope)
+                low, high = -8.0, 8.0
+                for _ in range(14 if terms else 0):
+                    first, second = low + (high - low) / 3, high - (high - low) / 3
+                    if max(self.cell(terms, first)) < max(self.cell(terms, second)):
+                        high = second
+                    else:
+                        low = first
+                found[s].append(round((low + high) / 2 * 2**16) / 2**16)
+        return found
+
+    def element(self, t: float, ls: Sequence[Sequence[float]]) -> Document:
+        cells: list[list[str]] = []
+        for s, r in enumerate(self.case.r):
+            if sum(r) == 1:
+                cells.append([])
+                continue
+            own = list(ls[s]) if not self.closed else [0.0] * (len(self.ys[s]) + 1)
+            parts = [[rat(Fraction(own[0]))]] + [
+                [y, rat(Fraction(l_j))] for y, l_j in zip(self.ys[s], own[1:], strict=True)
+            ]
+            cells.append([item for part in parts for item in part])
+        return {"t": rat(Fraction(t)), "cells": cells}
+
+
+# -- the writer ------------------------------------------------------------------------------------------
+
+
+def ys_of(case: Case, path: Path, s: int, parts: int) -> list[str]:
+    """So many cells on either side of lo, where lo is below the last line; one where the block is exceptional."""
+    r = case.r[s]
+    if sum(r) in (0, 1) or path.states[s] == "exceptional":
+        return []
+    numbers = [rat(sum(r) * Fraction(n, parts)) for n in range(1, parts)]
+    return [*numbers, "lo", *numbers]
+
+
+def best_leaf(leaf: Leaf) -> tuple[float, Document]:
+    """t at w of the middle of the intervals [T, U]."""
+    case = leaf.case
+    if leaf.closed:
+        return -math.inf, leaf.element(1.0, [])
+    weight = 0.0
+    for s, own in enumerate(leaf.cells):
+        block = case.blocks[s]
+        if sum(case.r[s]) == 1:
+            means = [case.p[x] * v for _, x, v in own[0] or []]
+        else:
+            means = [
+                sum(case.p[x] * (a + b) / 2 for x, a, b in zip(block, low, high, strict=True))
+                for cell in own
+                for _, _, low, high in cell or []
+            ]
+        weight += sum(means) / len(means)
+    t = max(round(weight * 2**16), 1) / 2**16
+    ls = leaf.best(t)
+    return leaf.value(t, ls), leaf.element(t, ls)
+
+
+def branch_of(case: Case, path: Path, depth: int) -> list[Any]:
+    """The exceptional inputs after one branch on b, then the widest z and b in turns."""
+    known = [s for s, r in enumerate(case.r) if sum(r) < 1]
+    open_ones = [s for s in known if path.states[s] is None and sum(case.r[s])]
+    if open_ones and depth >= 1:
+        return ["e", open_ones[0]]
+    free = [
+        (path.z[x][1] - path.z[x][0], -x)
+        for s in known
+        for x in case.blocks[s]
+        if path.states[s] != "plain" or path.z[x] == (0, 1)
+    ]
+    if depth % 3 and free and max(free)[0] > Fraction(1, 16):
+        x = -max(free)[1]
+        return [x, rat(sum(path.z[x], Fraction(0)) / 2)]
+    return ["b", rat(Fraction(round(sum(path.b) / 2 * 2**30), 2**30))]
+
+
+class Node:
+    def __init__(self, case: Case, gh: Fraction, prices: Sequence[float], i: int, path: Path, depth: int) -> None:
+        self.path, self.depth = path, depth
+        self.parts = Leaf(case, gh, prices, i, path, [ys_of(case, path, s, 2) for s in range(len(case.blocks))])
+        self.value, self.leaf = best_leaf(self.parts)
+        self.element: list[Any] = []
+        self.below: tuple[Node, Node] | None = None
+
+    def leaves(self) -> list[Node]:
+        return [self] if self.below is None else self.below[0].leaves() + self.below[1].leaves()
+
+    def tree(self) -> list[Any]:
+        return [self.leaf] if self.below is None else [self.element, *self.below[0].tree(), *self.below[1].tree()]
+
+
+def grown(case: Case, prices: Sequence[float], i: int, many: int) -> Node:
+    """So many branches, each at the leaf that is worst."""
+    gh = gamma(case)
+    top = Node(case, gh, prices, i, root(case), 0)
+    for _ in range(many):
+        worst = max(top.leaves(), key=lambda node: node.value)
+        worst.element = branch_of(case, worst.path, worst.depth)
+        below, above = (Node(case, gh, prices, i, part, worst.depth + 1) for part in worst.path.branch(worst.element))
+        worst.below = below, above
+    return top
+
+
+def with_levels(case: Case, prices: Sequence[Fraction], levels: Sequence[Any]) -> Document:
+    proof = {"kind": "column-dual", "prices": [rat(a) for a in prices], "levels": list(levels)}
+    return {**document(case, proof, sum(prices, Fraction(0))), "version": 4}
+
+
+@cache
+def made(name: str) -> Document:
+    """Prices raised until all leaves hold. Not to be changed."""
+    case = ALL[name]
+    least = best_prices(case, 0.0)
+    tops = [grown(case, [float(a) for a in least], i, 11) for i in range(len(case.blocks))]
+
+    def raised(step: Fraction) -> tuple[float, Document]:
+        prices, worst = [a + step / case.k for a in least], -math.inf
+        for top in tops:
+            for node in top.leaves():
+                node.parts.prices = [float(a) for a in prices]
+                node.value, node.leaf = best_leaf(node.parts)
+                worst = max(worst, node.value)
+        return worst, with_levels(case, prices, [top.tree() for top in tops])
+
+    low, high, found = Fraction(0), Fraction(1, 8), None
+    while found is None or high - low > high / 4:
+        step = (low + high) / 2 if found else high
+        worst, document_of_it = raised(step)
+        if worst < -1e-9:
+            high, found = step, document_of_it
+        else:
+            low, high = step, high if found else 2 * high
+    return found
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_levels_are_proved(name: str) -> None:
+    document_of_it = made(name)
+    verdict = check_bytes(encode(document_of_it))
+    assert verdict.proved, verdict.reason
+    assert verdict.assumptions == ("mi-column-convex", "v-log-v-convex", "robust-vertices")
+    for version in (1, 2, 3):
+        assert check_bytes(encode({**document_of_it, "version": version})).status == "UNREADABLE"
+
+
+def test_every_kind_of_element_was_needed() -> None:
+    elements = [item for name in ALL for tree in made(name)["proof"]["levels"] for item in tree]
+    heads = {type(item[0]) if isinstance(item[0], int) else item[0] for item in elements if isinstance(item, list)}
+    assert heads == {"b", "e", int}
+    lengths = {len(own) for item in elements if isinstance(item, dict) for own in item["cells"]}
+    assert lengths == {0, 1, 7}
+
+
+# -- every leaf against the text, and the text against all vertices ---------------------------------------
+
+
+def random_path(case: Case, gh: Fraction, rng: random.Random) -> tuple[Path, list[list[Any]]]:
+    """With the branches that lead there, and the side of each."""
+    path, steps = root(case), []
+    for _ in range(rng.choice((0, 1, 3, 6, 9))):
+        known = [s for s, r in enumerate(case.r) if sum(r) < 1]
+        open_ones = [s for s in known if path.states[s] is None]
+        kind = rng.choice("bbez" if open_ones else "bbz") if known else "b"
+        if kind == "e":
+            element: list[Any] = ["e", rng.choice(open_ones)]
+        else:
+            x = rng.choice(case.blocks[rng.choice(known)]) if known else 0
+            low, high = path.b if kind == "b" else path.z[x]
+            element = ["b" if kind == "b" else x, low + (high - low) * Fraction(rng.randint(1, 7), 8)]
+        up = rng.random() < 0.5
+        path = path.branch(element)[up]
+        steps.append([*element, up])
+    return path, steps
+
+
+def random_ys(case: Case, path: Path, rng: random.Random) -> list[list[str]]:
+    """In any order; sums of r as y, where conditions hold with equality; with and without "lo"."""
+    found: list[list[str]] = []
+    for s, r in enumerate(case.r):
+        own: list[str] = []
+        if sum(r) < 1 and path.states[s] != "exceptional":
+            for _ in range(rng.choice((0, 0, 1, 2, 3))):
+                at_random = sum(r) * Fraction(rng.randint(0, 16), 16)
+                own.append(rat(rng.choice((at_random, sum(rng.sample(r, rng.randint(0, len(r))), Fraction(0))))))
+            if rng.random() < 0.8:
+                own.sort(key=Fraction)
+            if rng.random() < 0.7:
+                own.insert(rng.randint(0, len(own)), "lo")
+        found.append(own)
+    return found
+
+
+class Tried(NamedTuple):
+    case: Case
+    gh: Fraction
+    i: int
+    path: Path
+    steps: list[list[Any]]
+    prices: list[Fraction]
+    leaf: Leaf
+    t: float
+    ls: list[list[float]]
+
+
+def tried(rng: random.Random, many: int) -> list[Tried]:
+    """Random leaves; some with the best l."""
+    found = []
+    for case in ALL.values():
+        gh, least = gamma(case), best_prices(case, 0.0)
+        for _ in range(many):
+            i = rng.randrange(len(case.blocks))
+            path, steps = random_path(case, gh, rng)
+            prices = [a + Fraction(rng.randint(-8, 40), 64) for a in least]
+            leaf = Leaf(case, gh, [float(a) for a in prices], i, path, random_ys(case, path, rng))
+            t = rng.randint(1, 3 * 2**10) / 2**10
+            if leaf.closed:
+                ls: list[list[float]] = [[0.0] * (len(own) + 1) for own in leaf.ys]
+            elif rng.random() < 0.7:
+                ls = leaf.best(t)
+            else:
+                ls = [[rng.randint(-2048, 2048) / 2**10 for _ in range(len(own) + 1)] for own in leaf.ys]
+            found.append(Tried(case, gh, i, path, steps, prices, leaf, t, ls))
+    return found
+
+
+def test_a_leaf_is_what_the_text_says() -> None:
+    """Along random paths, with random leaves: the sign of the left side."""
+    answers = {True: 0, False: 0, None: 0}
+    for each in tried(random.Random(21), 40):
+        problem = read(each.case)
+        value, prices = each.leaf.value(each.t, each.ls), each.prices
+        # Prices raised or lowered alike, so that the sign is in doubt.
+        for shift in (Fraction(0), Fraction(1, 8), Fraction(1, 2)):
+            floats = [float(a + shift) for a in prices]
+            each.leaf.prices = floats
+            value = each.leaf.value(each.t, each.ls)
+            if abs(value) < 1e-9:
+                continue
+            proof = checker._Proof("column-dual", [a + shift for a in prices], [], [], [], [])
+            search = checker._Levels(problem, proof, problem.cone.sets)
+            path = search.start(each.i)
+            for place, c, up in each.steps:
+                split = checker._Split("e", c, Fraction(0)) if place == "e" else checker._Split(place, 0, Fraction(c))
+                path = search.split(path, split)[up]
+            item = each.leaf.element(each.t, each.ls)
+            token = checker._read_level(item, "leaf", each.case.k, len(each.case.blocks), checker._Rationals())
+            checker._check_level_lists(search, path, token, "leaf")
+            assert search.holds(path, token) == (value < 0), (each, value)
+            answers[None if value == -math.inf else value < 0] += 1
+    assert min(answers.values()) > 60, answers
+
+
+Levels = list[Fraction] | None  # z of a block; None: any
+
+
+def levels_of(r: Sequence[Fraction], lo: Fraction, hi: Fraction, v: Sequence[Fraction]) -> Levels:
+    rho = 1 - sum(r)
+    q = sum((own * y for own, y in zip(r, v, strict=True)), Fraction(0))
+    m, top = max(Fraction(0), (lo - q) / rho), (hi - q) / rho
+    assert all(m <= y <= top for y in v)
+    return [(y - m) / (top - m) for y in v] if top > m else None
+
+
+def lies_in(path: Path, block: Sequence[int], state: str | None, z: Levels) -> bool:
+    if z is None:  # m = M: any z will do
+        inside = any(path.z[x][0] > 0 and path.z[x][1] < 1 for x in block)
+        return state is None or (state == "plain" and not inside)
+    strict = sum(0 < y < 1 for y in z)
+    if (state == "plain" and strict) or (state == "exceptional" and strict != 1):
+        return False
+    return all(path.z[x][0] <= y <= path.z[x][1] for x, y in zip(block, z, strict=True))
+
+
+def test_the_text_is_true() -> None:
+    """F at the vertices that lie in a leaf, and of open blocks between them, is at most the left side of the leaf; and
+    every vertex is of one of the two kinds."""
+    rng, compared, close = random.Random(22), 0, 0
+    for each in tried(rng, 30):
+        case, path = each.case, each.path
+        value = each.leaf.value(each.t, each.ls)
+        highest = -math.inf
+        for share in (0, 1, Fraction(1, 2), Fraction(rng.randint(1, 99), 100)):
+            b = path.b[0] + share * (path.b[1] - path.b[0])
+            lists = []
+            for s, block in enumerate(case.blocks):
+                r, (lo, hi) = case.r[s], sizes(each.i, s, b, each.gh)
+                found = [list(v) for v in listed(r, lo, hi)]
+                if sum(r) < 1:
+                    kinds = [levels_of(r, lo, hi, v) for v in found]
+                    assert all(z is None or sum(0 < y < 1 for y in z) <= 1 for z in kinds)
+                    if path.states[s] is None:
+                        for _ in range(6):
+                            weight, (v, w) = Fraction(rng.randint(1, 15), 16), rng.choices(found, k=2)
+                            found.append([weight * a + (1 - weight) * c for a, c in zip(v, w, strict=True)])
+                    found = [v for v in found if lies_in(path, block, path.states[s], levels_of(r, lo, hi, v))]
+                lists.append([[float(y) for y in v] for v in found])
+                rng.shuffle(lists[-1])
+            for parts in itertools.islice(itertools.product(*lists), 800):
+                v = case.joined(parts)
+                height = case.mu(v) - sum(map(math.prod, zip(each.leaf.prices, v, strict=True)))
+                highest = max(highest, height)
+        assert highest <= value + 1e-9, (each, highest, value)
+        compared += highest > -math.inf
+        close += highest > value - 0.02
+    assert compared > 100, compared
+    assert close, close
+
+
+# -- what is proved is true ------------------------------------------------------------------------------
+
+
+def changed(proof: Document, rng: random.Random) -> None:
+    """One element of one tree."""
+    tree = rng.choice(proof["levels"])
+    place = rng.randrange(len(tree))
+    item = tree[place]
+    if rng.random() < 0.3:
+        tree[place] = copy.deepcopy(rng.choice(rng.choice(proof["levels"])))
+    elif isinstance(item, dict):
+        own = rng.choice(item["cells"])
+        if own and rng.random() < 0.8:
+            at = rng.randrange(len(own))
+            own[at] = rat(Fraction(rng.randint(-64, 64), 64)) if at % 2 == 0 else rng.choice(["lo", "0", "1/8", "1/2"])
+        else:
+            item["t"] = rat(Fraction(item["t"]) * Fraction(rng.randint(1, 40), 20))
+    elif item[0] == "e":
+        item[1] = rng.randrange(len(proof["levels"]))
+    else:
+        item[1] = rat(Fraction(item[1]) + Fraction(rng.randint(-9, 9), 40))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_point_of_the_cone_is_above_the_prices_of_an_accepted_proof(name: str) -> None:
+    """Of the proof as it is, and of others: of prices and elements changed at random some are accepted."""
+    rng, case, accepted = random.Random(name), ALL[name], 0
+    sample = points(case, rng, 400)
+    values = [case.mu(v) for v in sample]
+    for number in range(42):
+        new = copy.deepcopy(made(name))
+        proof = new["proof"]
+        if number % 3:
+            changed(proof, rng)
+        if number % 3 < 2:
+            by = Fraction(rng.randint(-12, 4), 60)
+            proof["prices"] = [rat(Fraction(a) + by * rng.randint(0, 2)) for a in proof["prices"]]
+            new["bound"] = rat(sum(map(Fraction, proof["prices"])))
+        if check_bytes(encode(new)).proved:
+            accepted += 1
+            prices = [float(Fraction(a)) for a in proof["prices"]]
+            assert all(
+                sum(map(math.prod, zip(prices, v, strict=True))) > mu - 1e-9
+                for v, mu in zip(sample, values, strict=True)
+            )
+    assert accepted >= 6
+
+
+# -- what the format forbids, and its limits -------------------------------------------------------------
+
+LEAF: Document = {"t": "1", "cells": [["-20", "lo", "-20"], ["-20"]]}
+SINGLE: Document = {"t": "1", "cells": [["-20"], ["-20"]]}
+
+
+def loose(*levels: list[Any], name: str = "2 x 2") -> Document:
+    """Prices far above what is needed."""
+    case = ALL[name]
+    return with_levels(case, [Fraction(40)] * case.k, levels)
+
+
+LOOSE = loose([["b", "3/2"], LEAF, ["e", 0], LEAF, SINGLE], [[0, "1/2"], SINGLE, LEAF])
+TREE = ("proof", "levels", 0)
+LIST = (*TREE, 1, "cells", 0)
+FORBIDDEN: dict[str, tuple[tuple[str | int, ...], Any]] = {
+    "no levels": (("proof", "levels"), put),
+    "shapes too": (("proof", "shapes"), [["1"], ["1"]]),
+    "a unit": (("proof", "unit"), "1"),
+    "a tree too": (("proof", "tree"), ["2"]),
+    "one list": (("proof", "levels"), [[LEAF]]),
+    "three lists": (("proof", "levels"), [[LEAF]] * 3),
+    "an empty list": (TREE, []),
+    "a list that is none": (TREE, "1"),
+    "an INT": ((*TREE, 1), 1),
+    "a RAT": ((*TREE, 1), "1"),
+    "null": ((*TREE, 1), None),
+    "a branch of three": ((*TREE, 0), ["b", "3/2", "1"]),
+    "a branch on w": ((*TREE, 0), ["w", "3/2"]),
+    "a branch at an INT": ((*TREE, 0), ["b", 1]),
+    "a branch on an input that is none": ((*TREE, 0), [4, "1/2"]),
+    "a branch on -1": ((*TREE, 0), [-1, "1/2"]),
+    "a branch on true": ((*TREE, 0), [True, "1/2"]),
+    "a branch on an input at an INT": ((*TREE, 0), [0, 0]),
+    "no such block": ((*TREE, 2), ["e", 2]),
+    "block -1": ((*TREE, 2), ["e", -1]),
+    "a block that is a RAT": ((*TREE, 2), ["e", "0"]),
+    "t of 0": ((*TREE, 1, "t"), "0"),
+    "t below 0": ((*TREE, 1, "t"), "-1"),
+    "t that is an INT": ((*TREE, 1, "t"), 1),
+    "no t": ((*TREE, 1, "t"), put),
+    "no cells": ((*TREE, 1, "cells"), put),
+    "a slope": ((*TREE, 1, "L"), "1"),
+    "a list for one block": ((*TREE, 1, "cells"), [["0"]]),
+    "lists for three blocks": ((*TREE, 1, "cells"), [["0"]] * 3),
+    "no list": (LIST, "0"),
+    "an even length": (LIST, ["0", "1/8"]),
+    "lo in the place of an l": (LIST, ["lo"]),
+    "lo last": (LIST, ["0", "1/8", "lo"]),
+    "lo twice": (LIST, ["0", "lo", "0", "lo", "0"]),
+    "another word": (LIST, ["0", "hi", "0"]),
+    "an l that is an INT": (LIST, [0]),
+    "a y that is an INT": (LIST, ["0", 0, "0"]),
+    "a y that is null": (LIST, ["0", None, "0"]),
+    "outputs": (("problem", "outputs"), ["0"]),
+    "another cone": (("problem", "cone"), {"kind": "complete", "gamma": "2"}),
+    "another utility": (("problem", "utility"), {"kind": "chi_square"}),
+}  # fmt: skip
+
+
+def test_what_is_forbidden_is_changed_in_a_proved_file() -> None:
+    assert check_bytes(encode(LOOSE)).proved, check_bytes(encode(LOOSE)).reason
+    # These are allowed: all of the l, y = 0, y = 1 - rho, an order that is none.
+    own = ["-20", "9/20", "-61/3", "0", "-20", "lo", "-21", "9/20", "-20", "1/8", "-20"]
+    assert check_bytes(encode(put(LOOSE, *LIST, value=own))).proved
+    # This can be read, and does not suit.
+    assert "does not suit" in check_bytes(encode(put(LOOSE, *LIST, value=[]))).reason
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_forbidden_change_is_unreadable(name: str) -> None:
+    path, value = FORBIDDEN[name]
+    assert_unreadable(put(LOOSE, *path, value=value))
+
+
+@pytest.mark.parametrize(
+    ("constant", "most", "name"),
+    [
+        ("MAX_PRODUCT", 4 * 8 - 1, "k * elements of levels"),
+        ("MAX_LEVELS", 2 * (4 + 4 + 2 + 2 + 4) - 1, "lengths of the lists"),
+        ("MAX_ROBUST_INPUTS", 3, "k inputs of a robust cone"),
+    ],
+)
+def test_a_limit_is_named(constant: str, most: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_limit_named(monkeypatch, constant, most, name, LOOSE)
+    monkeypatch.setattr(checker, constant, most + 1)
+    assert check_bytes(encode(LOOSE)).proved
+
+
+def test_blocks_of_any_size() -> None:
+    """13 inputs in a block: too many for `shapes` only."""
+    assert (checker.MAX_LEVELS, checker.MAX_ROBUST_INPUTS) == (10**8, 512)
+    case = Case([1] * 15, [[*range(13)], [13, 14]], ["1/20"] * 15, {"gamma": "2"})
+    assert check_bytes(encode(with_levels(case, [Fraction(40)] * 15, [[SINGLE]] * 2))).proved
+    shapes = with_levels(case, [Fraction(40)] * 15, [])
+    assert_unreadable(put(put(shapes, "proof", "levels", value=put), "proof", "shapes", value=[["1"]] * 2))
+
+
+def test_long_paths() -> None:
+    """No recursion, and every limit is undone where its subtree ends."""
+    length = 1000
+    down = [["b", rat(Fraction(length + n, length))] for n in range(length - 1, 0, -1)]
+    assert check_bytes(encode(loose([*down, *[SINGLE] * length], [SINGLE]))).proved
+    up = [element for cut in reversed(down) for element in (cut, SINGLE)]
+    assert check_bytes(encode(loose([*up, SINGLE], [SINGLE]))).proved
+    # Which leaf may be absurd: that of a plain block with 1/4 <= z_0 <= 3/4; of an exceptional one with two such.
+    bad = {"t": "100000", "cells": [["-20"], ["-20"]]}
+    two = [[0, "1/4"], SINGLE, [0, "3/4"], [1, "1/4"], SINGLE, [1, "3/4"]]
+    for tree, status in (
+        ([["e", 0], [0, "1/4"], SINGLE, [0, "3/4"], bad, SINGLE, SINGLE], "PROVED"),
+        ([["e", 0], [0, "1/4"], SINGLE, [0, "3/4"], SINGLE, bad, SINGLE], "REFUTED"),
+        ([["e", 0], SINGLE, [0, "1/4"], SINGLE, [0, "3/4"], bad, SINGLE], "REFUTED"),
+        ([["e", 1], [0, "1/4"], SINGLE, [0, "3/4"], bad, SINGLE, SINGLE], "REFUTED"),
+        ([["e", 0], SINGLE, *two, bad, SINGLE, SINGLE], "PROVED"),
+        ([["e", 0], SINGLE, *two, SINGLE, bad, SINGLE], "REFUTED"),
+        ([*two, bad, SINGLE, SINGLE], "REFUTED"),
+    ):
+        assert check_bytes(encode(loose(tree, [SINGLE]))).status == status, tree
+
+
+# -- one mutant a check ----------------------------------------------------------------------------------
+
+KNOWN: Document = {"t": "1", "cells": [[], ["-20"]]}  # of "one known"
+ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    *(
+        (f"levels of {name}", ("_check_level_leaf",), lambda name=name: too_good(made(name), Fraction(1)))
+        for name in ("2 x 2, epsilon", "one known", "1 + 3")
+    ),
+    ("levels: a subtree is missing", ("_check_coverage",), lambda: put(LOOSE, "proof", "levels", 1, 2, value=put)),
+    ("levels: leftovers", ("_check_coverage",), lambda: put(LOOSE, *TREE, value=[LEAF, LEAF])),
+    ("levels: no assumption", ("_check_assumptions",), lambda: put(LOOSE, "assumptions", value=[])),
+    ("levels: b at its end", ("_check_inside",), lambda: put(LOOSE, *TREE, value=[["b", "1"], LEAF, LEAF])),
+    ("levels: b at its other end", ("_check_inside",), lambda: put(LOOSE, *TREE, value=[["b", "2"], LEAF, LEAF])),
+    ("levels: b beyond the path", ("_check_inside",), lambda: put(
+        LOOSE, *TREE, value=[["b", "3/2"], ["b", "3/2"], LEAF, LEAF, LEAF]
+    )),
+    ("levels: z at 0", ("_check_inside",), lambda: put(LOOSE, *TREE, value=[[1, "0"], LEAF, LEAF])),
+    ("levels: z at 1", ("_check_inside",), lambda: put(LOOSE, *TREE, value=[[1, "1"], LEAF, LEAF])),
+    ("levels: z where all is known", ("_check_inside",), lambda: loose(
+        [[0, "1/2"], KNOWN, KNOWN], [KNOWN], name="one known"
+    )),
+    ("levels: e twice", ("_check_open",), lambda: put(
+        LOOSE, *TREE, value=[["e", 0], LEAF, ["e", 0], LEAF, SINGLE]
+    )),
+    ("levels: e where all is known", ("_check_open",), lambda: loose(
+        [["e", 0], KNOWN, KNOWN], [KNOWN], name="one known"
+    )),
+    ("levels: cells where all is known", ("_check_level_lists",), lambda: loose([SINGLE], [KNOWN], name="one known")),
+    ("levels: cells of an exceptional block", ("_check_level_lists",), lambda: put(LOOSE, *TREE, 4, value=LEAF)),
+    ("levels: y above 1 - rho", ("_check_level_lists",), lambda: put(
+        LOOSE, *LIST, value=["-20", "lo", "-20", "1/2", "-20"]
+    )),
+    ("levels: y below 0", ("_check_level_lists",), lambda: put(LOOSE, *LIST, value=["-20", "-1/64", "-20"])),
+]  # fmt: skip

@@ -1,0 +1,295 @@
+"""The checker's top level: which proof is read for which problem, which checks a file goes through, tight claims.
+
+What is here is what a change of one condition (tests/mutation.py) of section 3 of the checker, or of the reading of a
+proof, would alter. The files are those that the checkers are compared on, changed.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import encode, put
+from checker_pieces import refused
+
+from rropt import checker
+from rropt.checker import CONVEX, CONVEX_SQUARE, INFINITE, UNIFORM, UNPROVED, check_bytes
+
+Json = dict[str, Any]
+STORED: dict[str, Json] = {
+    path.stem: json.loads(path.read_bytes())
+    for path in sorted((Path(__file__).resolve().parents[1] / "data" / "second").glob("*.json"))
+}
+
+
+def changed(name: str, changes: dict[str, Any]) -> Json:
+    """A stored file with some values put in other places of it, given as paths such as proof.rows."""
+    made = copy.deepcopy(STORED[name])
+    for path, value in changes.items():
+        made = put(made, *(int(part) if part.isdigit() else part for part in path.split(".")), value=value)
+    return made
+
+
+# -- which proof ---------------------------------------------------------------------------------------
+
+PRICES = ["9", "9", "9"]
+KNOWN: Json = {"kind": "column-dual", "prices": PRICES, "known": "entropy"}
+TREE: Json = {"kind": "column-dual", "prices": PRICES, "tree": ["1"]}
+LEAF: Json = {"n": 0, "f": []}
+BOXES: Json = {"kind": "column-dual", "prices": PRICES, "unit": "1", "boxes": [LEAF]}
+LINEAR_DUAL: Json = {"kind": "linear-dual", "prices": PRICES, "rows": [], "flows": []}
+FARKAS: Json = {"kind": "farkas", "prices": PRICES, "rows": [], "flows": []}
+NO_PROOF: Json = {"mechanism": None, "value": None, "bound": None}
+OVER_FREE: Json = {"kind": "polyhedral", "base": {"kind": "free"}, "rows": [["1", "-9", "0"]]}
+SINGLE_UNIT = "proof: the key 'unit' is missing"
+KINDS = ["linear-dual", "column-dual", "farkas", "branch-tree", "entropy-dual", "entropy-farkas", "thresholds"]
+KINDS.append("risk-branch")
+PROOFS: list[tuple[str, dict[str, Any], str]] = [
+    ("chi-boxes", {"version": 4, "proof": KNOWN}, SINGLE_UNIT),
+    ("chi-boxes", {"version": 4, "proof": TREE}, SINGLE_UNIT),
+    ("chi-gamma", {"version": 3, "proof": TREE}, SINGLE_UNIT),
+    ("mi-given", {"proof": TREE}, SINGLE_UNIT),
+    ("mi-given", {"version": 4, "proof": TREE}, SINGLE_UNIT),
+    ("mi-given", {"version": 4, "proof": KNOWN}, "proof.known: is for mutual information without given"),
+    ("mi-boxes", {"version": 4, "proof": TREE}, SINGLE_UNIT),
+    ("mi-cone", {"version": 4, "proof": TREE}, SINGLE_UNIT),
+    ("known-robust", {"proof": {**TREE, "prices": ["9"] * 4}}, "proof: the key 'shapes' is missing"),
+    ("mi-zero", {"proof": BOXES}, "proof: the key 'tree' is missing"),
+    ("mi-zero", {"proof": {**TREE, "flows": []}}, "proof: the key 'flows' is unknown here"),
+    ("mi-zero", {"proof": {**TREE, "tree": [["1"], "1", "1"]}},
+     "proof.tree[0][0]: expected an integer from 0 to 2, found the string '1'"),
+    ("bayes", {"version": 4, "proof": TREE}, "proof: the key 'flows' is missing"),
+    ("bayes", {"proof": {**LINEAR_DUAL}}, "proof.kind: linear-dual is for the utility linear, not bayes"),
+    ("bayes", {"proof.rows": []}, "proof: the key 'rows' is unknown here"),
+    *(("bayes", {"version": version, "proof.kind": "other"},
+       f"proof.kind: expected one of {', '.join(KINDS[:many])}, found the string 'other'")
+      for version, many in ((1, 3), (2, 4), (3, 6), (4, 8))),
+    ("matrix-chi", {"proof": {"kind": "farkas", "prices": ["9", "9"], "rows": ["0", "0"], "flows": []}},
+     "mechanism: must be null where the proof is farkas"),
+    ("entropy-floor", {"proof": {**FARKAS, "rows": ["0", "0"]}}, "mechanism: must be null where the proof is farkas"),
+    ("linear", {"proof.kind": "column-dual"}, "proof.kind: column-dual is not for the utility linear"),
+    ("linear", {"proof.kind": "branch-tree"},
+     "proof.kind: expected one of linear-dual, column-dual, farkas, found the string 'branch-tree'"),
+    ("linear", {"proof": 3}, "proof: expected an object, found the integer 3"),
+    ("linear", {"proof.events": []}, "proof: the key 'events' is unknown here"),
+    ("linear", {"proof.weight": "0"}, "proof: the key 'weight' is unknown here"),
+    ("linear", {"proof.multipliers": []}, "proof: the key 'multipliers' is unknown here"),
+    ("linear-cone", {"proof.multipliers": put}, "proof: the key 'multipliers' is missing"),
+    ("linear-cone", {"proof.multipliers.0.0": "-1"},
+     "proof.multipliers[0][0]: the string '-1' is out of range, it must be >= 0"),
+    ("matrix", {"proof": {**TREE, "prices": ["9", "9"]}}, "proof.kind: column-dual is for problems without rows"),
+    ("robust-all", {"proof": FARKAS}, "proof.kind: a robust cone has a proof of the kind column-dual only"),
+    ("robust-exact", {"proof": FARKAS}, "proof.kind: a confidence cone has a proof of the kind column-dual only"),
+    ("farkas-mi", {"version": 4, "proof": {"kind": "farkas", "prices": PRICES, "known": "entropy"}},
+     "proof: the key 'flows' is missing"),
+    ("farkas-mi", {"version": 4, "proof": {"kind": "farkas", "prices": PRICES, "tree": ["1"]}},
+     "proof: the key 'flows' is missing"),
+    ("farkas-mi", {"proof.boxes": []}, "proof: the key 'boxes' is unknown here"),
+    ("farkas-mi", {"bound": "1"}, "bound: must be null where the proof is farkas"),
+    ("entropy-farkas", {"value": {"lower": "0", "upper": "0"}},
+     "value: must be null where the proof is entropy-farkas"),
+    ("farkas", {"mechanism": {}}, "mechanism: must be null where the proof is farkas"),
+    ("linear", {"mechanism": None}, "mechanism: expected an object, found null"),
+    ("linear", {"value": None}, "value: expected an object, found null"),
+    ("entropy-floor", {"proof": LINEAR_DUAL},
+     "proof.kind: expected one of entropy-dual, entropy-farkas, farkas, found the string 'linear-dual'"),
+    ("entropy-floor", {"proof.weight": put}, "proof: the key 'weight' is missing"),
+    ("entropy-floor", {"proof.tilts": [PRICES] * 3}, "proof.tilts: expected 0 elements, found 3"),
+    ("entropy-floor", {"problem.cone": OVER_FREE, "proof.multipliers": []},
+     "proof.tilts: expected 3 elements, found 0"),
+    ("entropy", {"proof.tilts": []}, "proof.tilts: expected 3 elements, found 0"),
+    ("entropy", {"proof.weight": "0"}, "proof: the key 'weight' is unknown here"),
+    ("entropy", {"proof.kind": "entropy-farkas"},
+     "proof.kind: expected one of entropy-dual, farkas, found the string 'entropy-farkas'"),
+    ("approximate-events", {"proof.events": put}, "proof: the key 'events' is missing"),
+    ("design", {"proof": {"kind": "farkas", "prices": PRICES, "rows": []}}, "proof: the key 'flows' is missing"),
+    ("linear-path", {"proof.flows": []}, "proof.flows: expected 3 elements, found 0"),
+    ("linear", {"assumptions": [UNIFORM]},
+     f"assumptions[0]: expected one of {CONVEX}, found the string '{UNIFORM}'"),
+    ("levels-1", {"assumptions": ["other"]},
+     f"assumptions[0]: expected one of {CONVEX}, {CONVEX_SQUARE}, {UNIFORM}, found the string 'other'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(PROOFS)))
+def test_what_is_said_of_a_proof(number: int) -> None:
+    name, changes, what = PROOFS[number]
+    verdict = check_bytes(encode(changed(name, changes)))
+    assert (verdict.status, verdict.reason) == ("UNREADABLE", what)
+
+
+def test_cone_rows_times_columns_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rows, three columns and three inputs: the columns may be as many as that."""
+    made = changed("linear-cone", {})
+    monkeypatch.setattr(checker, "MAX_PRODUCT", 6)
+    assert check_bytes(encode(made)).proved
+    made["problem"]["outputs"] = made["mechanism"]["outputs"] = ["a", "b", "c", "d"]
+    made["proof"]["multipliers"].append(["0", "0"])
+    verdict = check_bytes(encode(made))
+    assert verdict.reason == "proof.multipliers: cone rows * columns under test: 8 is beyond the limit of 6"
+
+
+# -- which checks --------------------------------------------------------------------------------------
+
+STRUCTURED = changed("off-diagonal", {"proof": BOXES, "bound": "27", "value.upper": "27"})
+"""Uniform off-diagonals under a bound that leaves the structure out of account."""
+TRACED = {**STORED, "structured": STRUCTURED}
+
+
+def expected(document: Json) -> set[str]:
+    """The checks that the format asks for, of those that are looked at below."""
+    problem, proof = document["problem"], document["proof"]
+    cone, kind = problem["cone"], proof["kind"]
+    found = {"_check_assumptions", "_check_proof"}
+    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known"}
+    if kind in ("thresholds", "risk-branch"):
+        of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
+        found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
+    elif "boxes" in proof:
+        branches = "structure" in problem and kind == "branch-tree"
+        found |= {"_check_coverage", "_check_off_diagonals" if branches else "_check_boxes"}
+        found |= {"_check_cuts"} if cone["kind"] == "confidence" else set()
+    elif "cases" in proof:
+        found |= {"_check_coverage", "_check_cuts", "_check_cases"}
+    elif "tree" in proof:
+        found |= {"_check_coverage", "_check_tree"}
+    elif names.keys() & proof.keys():
+        found |= {names[key] for key in names.keys() & proof.keys()}
+        found |= set() if "known" in proof else {"_check_coverage"}
+    else:
+        found |= {"_check_row_signs", "_check_weight", "_check_columns"}
+    if document["mechanism"] is None:
+        return found | {"_check_infeasible"}
+    found |= {"_check_value_order", "_check_bound_of_proof", "_check_outputs", "_check_mechanism_in_cone"}
+    found |= {"_check_problem_rows", "_check_regular", "_check_value", "_check_bound_of_value"}
+    found.add("_check_diagonal" if "structure" in problem else "_check_row_sums")
+    keys = {"entropy": {"_check_floor"}, "approximate": {"_check_approximate"},
+            "identification_risk": {"_check_risk", "_check_risk_blocks"}}  # fmt: skip
+    found |= {name for key, own in keys.items() if key in problem for name in own}
+    base = cone["base"]["kind"] if cone["kind"] == "polyhedral" else cone["kind"]
+    found |= {"_check_cone_rows"} if cone["kind"] == "polyhedral" else set()
+    of_base = {"complete": "_check_complete", "graph": "_check_edges", "robust": "_check_robust",
+               "confidence": "_check_membership"}  # fmt: skip
+    return found | ({of_base[base]} if base in of_base else set())
+
+
+LOOKED_AT = set().union(*(expected(document) for document in TRACED.values()))
+
+
+def test_every_file_goes_through_the_checks_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: Counter[str] = Counter()
+
+    def counted(name: str, check: Callable[..., None]) -> Callable[..., None]:
+        def run(*given: Any, **named: Any) -> None:
+            seen[name] += 1
+            check(*given, **named)
+
+        return run
+
+    for name in LOOKED_AT:
+        monkeypatch.setattr(checker, name, counted(name, getattr(checker, name)))
+    for name, document in TRACED.items():
+        seen.clear()
+        verdict = check_bytes(encode(document))
+        assert verdict.proved, (name, verdict.reason)
+        assert set(seen) == expected(document), name
+        assert seen["_check_proof"] == 1
+
+
+@pytest.mark.parametrize("name", ["bayes", "linear-path", "linear-cone", "mi-tree"])
+def test_no_check_asks_for_what_another_cone_has(name: str) -> None:
+    """Prices far above what is needed prove a bound whatever the cone is."""
+    made = STORED[name]
+    prices = [str(Fraction(price) + 10) for price in made["proof"]["prices"]]
+    sign = -1 if made["problem"]["sense"] == "minimize" else 1
+    bound = str(sign * sum(Fraction(price) for price in prices))
+    assert check_bytes(encode(changed(name, {"proof.prices": prices, "bound": bound}))).proved
+
+
+# -- assumptions ---------------------------------------------------------------------------------------
+
+
+def assumption_of(document: Json) -> list[str]:
+    if "identification_risk" in document["problem"]:
+        return [UNIFORM]
+    utility, proof = document["problem"]["utility"]["kind"], document["proof"]
+    if (
+        proof["kind"] == "column-dual"
+        and utility == "mutual_information"
+        and {"tree", "shapes", "levels"} & proof.keys()
+    ):
+        return [CONVEX]
+    return [CONVEX_SQUARE] if utility == "chi_square" and "tree" in proof else []
+
+
+def test_every_file_has_the_assumptions_of_its_proof_and_no_others() -> None:
+    for name, document in STORED.items():
+        if document["version"] > 4:
+            continue  # test_checker_statement.py
+        own = assumption_of(document)
+        assert document["assumptions"] == own
+        known = [CONVEX] if document["version"] < 4 else [CONVEX, CONVEX_SQUARE, UNIFORM]
+        for other in ([], *([word] for word in known), own * 2, [*own, CONVEX]):
+            verdict = check_bytes(encode({**document, "assumptions": other}))
+            if other == own:
+                assert verdict.proved
+                assert set(own) <= set(verdict.assumptions)
+            else:
+                expected_reason = f"assumptions: must be exactly [{', '.join(own)}]"
+                assert (verdict.status, verdict.reason) == ("REFUTED", expected_reason), name
+
+
+# -- value and bound -----------------------------------------------------------------------------------
+
+
+def test_values_that_are_just_proved() -> None:
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    assert refused(lambda: checker._check_value_order((third, half))) == ""
+    assert refused(lambda: checker._check_value_order((half, half))) == ""
+    assert refused(lambda: checker._check_value_order((half, third))) == "value: lower is above upper"
+    low, high = "value.lower: not proved, above the lower end of ", "value.upper: not proved, below the upper end of "
+    for value, utility, what in (
+        ((third, half), ((1, 3), (2, 4)), ""),
+        ((third, half), ((2, 5), (2, 5)), ""),
+        ((third, half), ((1, 4), (1, 2)), low),
+        ((third, half), ((1, 3), (3, 5)), high),
+        ((third, half), ((1, 3), UNPROVED), high),
+        ((third, half), ((1, 3), INFINITE), high),
+    ):
+        found = refused(lambda value=value, utility=utility: checker._check_value(value, utility))
+        assert found == (what and what + "the utility of the mechanism")
+
+
+def test_bounds_that_are_just_proved() -> None:
+    """Not below the yield, nor below the utility; turned round where the problem is to minimize."""
+    read = {name: checker._read_certificate(checker._json(encode(STORED[name]))) for name in ("linear", "linear-path")}
+    for name, sign in (("linear", 1), ("linear-path", -1)):
+        own = read[name]
+        n, d = checker._yield(own.problem, own.proof)
+        for more, holds in ((0, True), (1, True), (-1, False)):
+            bound = sign * (Fraction(n, d) + Fraction(more, 10**40))
+            what = "" if holds else "bound: claims more than the proof yields"
+            assert (
+                refused(lambda own=own, bound=bound: checker._check_bound_of_proof(own.problem, own.proof, bound))
+                == what
+            )
+        for more, holds in ((0, True), (1, True), (-1, False)):
+            ends = ((1, 3), (9, 1)) if sign == 1 else ((-9, 1), (1, 3))
+            bound = Fraction(1, 3) + sign * Fraction(more, 10**40)
+            what = "" if holds else f"bound: {'below' if sign == 1 else 'above'} the utility of the mechanism"
+            found = refused(
+                lambda own=own, bound=bound, ends=ends: checker._check_bound_of_value(own.problem, bound, ends)
+            )
+            assert found == what
+
+
+@pytest.mark.parametrize(("status", "number"), [("PROVED", 0), ("REFUTED", 1), ("UNREADABLE", 2), ("other", 2)])
+def test_exit_statuses(status: str, number: int) -> None:
+    verdict = checker.Verdict(status)
+    assert (verdict.proved, verdict.exit_status) == (number == 0, number)

@@ -1,0 +1,148 @@
+"""Limits are priced in operations: no file takes longer than its count says, and no file of 1 MB a minute or 1 GB."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import hostile_more as hostile
+import pytest
+from drawing import thinned
+from second import campaign
+from second.checker import check
+from second.work import count_work
+
+from rropt import checker
+from rropt.checker import check_bytes
+
+STORED = campaign.stored()
+MICROSECONDS = 1.0
+"""Of processor time an operation: four times what it is on the machine that the prices were measured on."""
+READING = 4.0
+"""Of processor time a byte, beside the operations."""
+FRACTIONS = 0.08
+"""Seconds that `slower` takes on that machine."""
+UNREAD = ("nothing", "lists")  # not certificates
+
+
+def counted(data: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, int], int]:
+    """The operations of each part of a file, which is read and not checked; and its least common denominator."""
+    rats: list[checker._Rationals] = []
+    kept, found = checker._Rationals, dict[str, int]()
+    monkeypatch.setattr(checker, "_Rationals", lambda: rats.append(kept()) or rats[-1])
+    monkeypatch.setattr(checker, "_limit_operations", lambda work, size: found.update(work.parts()))
+    try:
+        checker._read_certificate(checker._json(data), len(data))
+    except checker.Unreadable:
+        found.clear()
+    monkeypatch.undo()
+    return found, rats[0].common if rats else 1
+
+
+def largest(name: str, operations: int, monkeypatch: pytest.MonkeyPatch, most: int = 4000) -> tuple[bytes, int]:
+    """The largest file of this kind below 1 MB that needs no more operations, by doubling and halving, or the smallest;
+    how many it needs."""
+
+    def made(scale: int) -> tuple[bytes, int]:
+        data = hostile.data(name, scale)
+        count = sum(counted(data, monkeypatch)[0].values()) if len(data) < 2**20 else 0
+        assert count or len(data) >= 2**20 or name in UNREAD or scale > 40, name
+        return data, count
+
+    low, high, best = 1, most, made(1)
+    while high - low > max(1, low // 8):
+        # What is tried is never much larger than what fitted.
+        middle = min((low + high) // 2, 2 * low)
+        data, count = made(middle)
+        fits = len(data) < 2**20 and (name in UNREAD or 0 < count <= operations)
+        low, high = (middle, high) if fits else (low, middle)
+        best = (data, count) if fits else best
+    return best
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_two_hands_count_the_same_operations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = STORED[name]
+    found, common = counted(json.dumps(document).encode(), monkeypatch)
+    assert 0 < sum(found.values()) < 10**6
+    assert sum(found.values()) == count_work(document, common)
+
+
+def slower() -> float:
+    """How many times slower than that machine this one is now, at what the checker does: arithmetic of rationals."""
+    begun, total = time.thread_time(), Fraction(0)
+    for n in range(1, 20_000):
+        total = (total + Fraction(n, 2**31 - n)) / 2
+        total = Fraction(total.numerator >> 40, (total.denominator >> 40) + 1) if total.denominator >> 100 else total
+    return max(1.0, (time.thread_time() - begun) / FRACTIONS)
+
+
+@pytest.mark.parametrize("name", thinned(hostile.ALL, 3))
+def test_time_is_what_the_operations_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, count = largest(name, 2 * 10**6, monkeypatch, 40)
+    begun = time.thread_time()
+    verdict = check_bytes(data)
+    spent = time.thread_time() - begun
+    assert (verdict.status == "UNREADABLE") == (name in UNREAD), verdict
+    traced = 1 if sys.gettrace() is None else 5  # as where coverage is measured
+    most = traced * (0.2 + (count * MICROSECONDS + len(data) * READING) / 10**6)
+    assert spent < most or spent < most * slower(), (name, count, verdict)
+
+
+@pytest.mark.parametrize("name", [name for name in hostile.ALL if name not in UNREAD])
+def test_what_is_beyond_is_unreadable_in_both_and_the_part_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, count = largest(name, 10**6, monkeypatch, 8)
+    found, common = counted(data, monkeypatch)
+    assert count_work(json.loads(data), common) == count
+    monkeypatch.setattr(checker, "MAX_OPERATIONS", count - 1)
+    monkeypatch.setattr("second.work.MOST", count - 1)
+    refused = check_bytes(data)
+    assert (refused.status, refused.reason.partition(": ")[2]) == (
+        "UNREADABLE", f"operations: {count} is beyond the limit of {count - 1}",
+    )  # fmt: skip
+    assert refused.reason.partition(":")[0] == max(found, key=lambda part: found[part])
+    assert check(data) == "UNREADABLE"
+    monkeypatch.setattr(checker, "MAX_OPERATIONS", count)
+    assert check_bytes(data).status != "UNREADABLE"
+
+
+def test_longer_files_may_take_longer_in_proportion_up_to_ten_mebibytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """White space counts: what is bounded is the time for each byte."""
+    data = hostile.data("counted_tree", 2)
+    count = sum(counted(data, monkeypatch)[0].values())
+    for size in (len(data), 2**20, 2**20 + 2**19, 3 * 2**20 + 1, 10 * 2**20, 11 * 2**20):
+        padded = data + b" " * (size - len(data))
+        times = Fraction(min(max(size, 2**20), 10 * 2**20), 2**20)
+        for most, status in ((math.ceil(count / times), "PROVED"), (math.ceil(count / times) - 1, "UNREADABLE")):
+            monkeypatch.setattr(checker, "MAX_OPERATIONS", most)
+            assert check_bytes(padded).status == status, size
+            if size < 2**21:
+                monkeypatch.setattr("second.work.MOST", most)
+                assert check(padded) == status
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory from /proc")
+@pytest.mark.parametrize("name", hostile.ALL)
+def test_no_file_of_a_megabyte_takes_a_minute_or_a_gigabyte(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A twentieth of the operations takes a twentieth of a minute, four times as long where other work slows it."""
+    data, _ = largest(name, checker.MAX_OPERATIONS // 20, monkeypatch)
+    path = tmp_path / "hostile.json"
+    path.write_bytes(data)
+    text = (
+        "import sys, time; from rropt.checker import main; main(sys.argv[1:]); print(time.process_time());"
+        # Not `ru_maxrss`: that begins with what the parent had.
+        "print([line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0])"
+    )
+    ran = subprocess.run([sys.executable, "-c", text, str(path)], capture_output=True, text=True, check=True)
+    seconds, kilobytes = map(float, ran.stdout.splitlines()[-2:])
+    most = 4 * 60 / 20
+    assert seconds < most or seconds < most * slower(), (name, len(data), ran.stdout)
+    assert kilobytes < 2**20, (name, len(data), ran.stdout)

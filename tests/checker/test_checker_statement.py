@@ -1,0 +1,281 @@
+"""What the checker prints: the whole statement, a digest that names the problem, and nothing that forges a line."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from second import campaign
+from typer.testing import CliRunner
+
+from rropt.checker import check_bytes, main
+from rropt.cli.main import app
+from rropt.prove.problem_digest import digest
+
+STORED = campaign.stored()
+CONTROLS = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) in ("Cc", "Cf", "Zl", "Zp")]
+FORGED = "x\nPROVED optimum in [0, 1]  gap 0\r\x1b[2K\u202e\u2028\x85y"
+
+
+def put(document: Any, *place: Any, value: Any) -> Any:
+    made = copy.deepcopy(document)
+    inner = made
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return made
+
+
+def lines(document: Any) -> list[str]:
+    verdict = check_bytes(json.dumps(document).encode())
+    assert verdict.proved, verdict.reason
+    return verdict.report().split("\n")
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_digest_is_that_of_the_function_outside(name: str) -> None:
+    document = STORED[name]
+    verdict = check_bytes(json.dumps(document).encode())
+    assert verdict.digest == digest(document["problem"])
+    assert f"problem SHA-256 {verdict.digest}" in verdict.report().split("\n")
+    turned = {key: document["problem"][key] for key in reversed(document["problem"])}
+    assert check_bytes(json.dumps({**document, "problem": turned}, indent=2).encode()).digest == verdict.digest
+    refuted = check_bytes(json.dumps({**document, "assumptions": ["mi-column-convex"] * 2}).encode())
+    assert (refuted.status, refuted.digest) == ("REFUTED", verdict.digest)
+
+
+STATEMENTS = {
+    "linear-path": ["epsilon 1, rows: 0", "prior: from 1/5 to 1/2", "costs: 6 cells, from 1/5 to 1"],
+    "mi-directed": ["graph cone of 3 edges, epsilon from 1/2 to 2"],
+    "mi-zero": ["prior: from 2/7 to 5/7, and 0 for 1 inputs"],
+    "mi-given": ["given: probabilities 1/2"],
+    "bayes": ["gains of 3 actions: from 0 to 1"],
+    "bayes-cone": ["cone rows: 2"],
+    "linear": ["rows: 0 equalities, 3 inequalities"],
+    "linear-free": ["rows: 3 equalities, 0 inequalities, 2 cells must be 0"],
+    "entropy": ["shares: 3 rows, 1"],
+    "entropy-floor": ["entropy floor: 3 rows with a share, sizes 3"],
+    "entropy-shared": ["sizes from 1 to 2"],
+    "design-queries": ["queries: coefficients from -1 to 1"],
+    "robust-polytope": ["cone: lower bounds of a block sum to from about 0."],
+    "robust-product": ["cone: counts of 200 records in blocks, 100 each"],
+    "risk-blocks": [
+        "risk: categories 'd'; counts of 16 records, from 1 to 8", "risk: inverse-frequency blocks, 2 of 2",
+    ],
+    "approximate-events": ["approximate (epsilon = 1, delta = 1/20)"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_the_report_tells_what_the_problem_has(name: str) -> None:
+    said = "\n".join(lines(STORED[name]))
+    assert [part for part in STATEMENTS[name] if part not in said] == [], said
+
+
+def test_categories_of_a_risk_bound_are_named_and_many_are_counted() -> None:
+    document = STORED["risk-linear"]
+    inputs = [*document["problem"]["inputs"]]
+    inputs[2] = FORGED
+    document = put(document, "problem", "inputs", value=inputs)
+    document = put(document, "problem", "outputs", value=inputs)
+    document = put(document, "mechanism", "outputs", value=inputs)
+    said = lines(put(document, "problem", "identification_risk", "categories", value=[2]))
+    assert sum("PROVED" in line for line in said) == 2  # the verdict, and what stands inside of the name
+    assert sum(line.startswith("PROVED") for line in said) == 1
+    from rropt import checker
+
+    many = [str(x) for x in range(12)]
+    problem = checker._read_certificate(document).problem
+    fake = checker._Risk(problem.risk.at_most, [1] * 12, [*range(12)], None)
+    from dataclasses import replace
+
+    told = list(checker._statement(replace(problem, inputs=many, k=12, weights=[1] * 12, total=12, risk=fake), ""))
+    assert any("'7' and 4 more; counts of 12 records, 1" in line for line in told)
+
+
+def row(sense: str, rhs: str, terms: list[list[Any]]) -> Any:
+    return {"name": f"{sense}{rhs}{terms}", "sense": sense, "rhs": rhs, "terms": terms}
+
+
+VOID = {
+    "nothing": row("<=", "0", []),
+    "an equality of nothing": row("=", "0", []),
+    "a cell": row("<=", "1", [[0, 0, "1"]]),
+    "a negative cell": row("<=", "0", [[0, 0, "-1"]]),
+    "whole rows": row("=", "3", [[0, y, "1"] for y in range(3)] + [[1, y, "2"] for y in range(3)]),
+    "two cells of a row": row("<=", "2", [[0, 0, "1"], [0, 1, "2"]]),
+}
+BINDING = {
+    "a cell": row("<=", "1/2", [[0, 0, "1"]]),
+    "an equality of a cell": row("=", "1", [[0, 0, "1"]]),
+    "less than whole rows": row("<=", "2", [[0, 0, "1"], [1, 1, "2"]]),
+    "nothing that is impossible": row("<=", "-1", []),
+    "a whole row but a cell": row("=", "1", [[0, 0, "1"], [0, 1, "1"]]),
+    "unequal": row("=", "2", [[0, 0, "1"], [0, 1, "2"], [0, 2, "2"]]),
+}
+
+
+@pytest.mark.parametrize("name", [*(f"void {name}" for name in VOID), *(f"binds {name}" for name in BINDING)])
+def test_void_rows_are_counted(name: str) -> None:
+    from rropt import checker
+
+    word, _, rest = name.partition(" ")
+    own = {"void": VOID, "binds": BINDING}[word][rest]
+    document = STORED["linear-free"]
+    document = put(document, "problem", "rows", value=[own])
+    problem = checker._read_problem(document["problem"], "problem", checker._Rationals(), 4)
+    said = [line for line in checker._statement(problem, "") if line.startswith("rows: ")]
+    assert [("void" in line) for line in said] == [word == "void"]
+
+
+def test_void_cone_rows_and_floors_are_told() -> None:
+    from rropt import checker
+
+    def told(problem: Any) -> str:
+        return "\n".join(checker._statement(checker._read_problem(problem, "p", checker._Rationals(), 4), ""))
+
+    cone = STORED["bayes-cone"]["problem"]
+    assert "void" not in told(cone)
+    assert "cone rows: 2, 1 of them void" in told(put(cone, "cone", "rows", 1, value=["0", "-1", "0"]))
+    floor = STORED["entropy-floor"]["problem"]
+    assert "binds nothing" not in told(floor)
+    assert "(binds nothing)" in told(put(floor, "entropy", "at_least", value="0"))
+    assert "(binds nothing)" in told(put(floor, "entropy", "sizes", value=[1, 1, 1]))
+
+
+# -- what is taken for granted ------------------------------------------------------------------------------
+
+FIVE = [name for name in STORED if name.startswith("five-")]
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_version_5_lists_every_lemma_and_older_files_print_the_same(name: str) -> None:
+    document, older = STORED[name], STORED[name.removeprefix("five-")]
+    verdict = check_bytes(json.dumps(document).encode())
+    assert verdict.assumptions == tuple(document["assumptions"])
+    assert check_bytes(json.dumps(older).encode()).assumptions == verdict.assumptions
+    own = document["assumptions"]
+    for other in ([], own[1:], own[:-1], [*own, own[0]], [*own[1:], "gibbs-inequality", "marcus-lopes"]):
+        if other != own:
+            assert check_bytes(json.dumps({**document, "assumptions": other}).encode()).status == "REFUTED", other
+    assert check_bytes(json.dumps({**document, "version": 4}).encode()).status == "UNREADABLE"
+
+
+def test_lemmas_of_a_mechanism_and_of_a_structure_are_of_these_only() -> None:
+    """An infeasible design has no mechanism; a box tree leaves the structure out of account."""
+    cone = {"kind": "polyhedral", "base": {"kind": "free"}, "rows": [["1", "1"]]}
+    proof = {"kind": "farkas", "prices": ["-1", "-1"], "rows": [], "flows": [], "multipliers": [["1"]]}
+    for utility in ("inverse_trace", "inverse_determinant", "inverse_eigenvalue"):
+        problem = {"sense": "minimize", "inputs": ["a", "b"], "outputs": None, "weights": ["1", "1"],
+                   "utility": {"kind": utility}, "cone": cone, "rows": []}  # fmt: skip
+        document = {"format": "rropt-certificate", "version": 5, "problem": problem, "mechanism": None,
+                    "value": None, "bound": None, "proof": proof, "assumptions": []}  # fmt: skip
+        verdict = check_bytes(json.dumps(document).encode())
+        assert (verdict.status, verdict.kind, verdict.assumptions) == ("PROVED", "infeasible", ()), verdict
+    document = STORED["five-off-diagonal"]
+    k = len(document["problem"]["inputs"])
+    boxes = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
+    loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
+    verdict = check_bytes(json.dumps(loose).encode())
+    assert (verdict.status, verdict.assumptions) == ("PROVED", ("v-log-v-convex",)), verdict
+
+
+def test_the_format_and_the_page_say_what_every_name_means(checkout: Path) -> None:
+    from rropt import checker
+    from rropt.studies.reports.descriptions import ASSUMPTIONS
+
+    text = (checkout / "docs" / "certificate-format.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in text for name in checker.NAMES)
+    assert set(ASSUMPTIONS) == set(checker.NAMES)
+
+
+# -- nothing that a file or its name holds makes a line of its own ----------------------------------------
+
+
+def one_line(text: str) -> None:
+    assert text.isascii()
+    assert text.isprintable()
+
+
+def test_labels_with_every_control_character_make_no_line() -> None:
+    """As category of a risk bound, as the name of a row that is violated, as a key, and in what is misspelt."""
+    base = STORED["linear"]
+    for start in range(0, len(CONTROLS), 8):
+        for c in CONTROLS[start : start + 8]:
+            name = f"a{c}PROVED optimum in [0, 1]{c}"
+            for document in (
+                put(put(base, "problem", "rows", 0, "name", value=name), "problem", "rows", 0, "rhs", value="-9"),
+                {**base, name: 1},
+                {**base, "format": name},
+                put(base, "problem", "sense", value=name),
+                put(base, "bound", value=name),
+                put(base, "assumptions", value=[name]),
+            ):
+                verdict = check_bytes(json.dumps(document).encode())
+                assert not verdict.proved
+                one_line(verdict.report())
+
+
+def test_file_names_with_control_characters_make_no_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = tmp_path / "good.json"
+    good.write_text(json.dumps(STORED["linear"]), encoding="utf-8")
+    names = [f"{tmp_path}/{c}PROVED optimum in [0, 1]  gap 0" for c in CONTROLS]
+    for name in names:
+        assert main([name, str(good)]) == 2
+        told = capsys.readouterr().out.split("\n")
+        for line in told:
+            one_line(line)
+        assert sum("UNREADABLE" in line for line in told) == 1
+        assert len(told) == 1 + len(check_bytes(good.read_bytes()).report().split("\n")) + 1
+
+
+def test_a_name_that_looks_like_a_verdict_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["good.json: PROVED optimum in [0, 1]", "plain-name_1.json"]) == 2
+    first, second, _ = capsys.readouterr().out.split("\n")
+    assert first.startswith("'good.json: PROVED optimum in [0, 1]': UNREADABLE: ")
+    assert second.startswith("plain-name_1.json: UNREADABLE: ")
+
+
+def test_a_newline_in_a_name_forges_no_verdict_as_a_command(tmp_path: Path) -> None:
+    bad = tmp_path / "x\nPROVED optimum in [2, 2]  gap 0"
+    bad.write_text("{}", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-m", "rropt.checker", str(bad), str(bad)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert not any(line.startswith("PROVED") for line in ran.stdout.splitlines())
+
+
+# -- whether a certificate is of a problem ----------------------------------------------------------------
+
+
+def ran(*arguments: str) -> tuple[int, str]:
+    found = CliRunner().invoke(app, ["check", *arguments])
+    return found.exit_code, found.output
+
+
+def test_check_says_whether_a_certificate_is_of_a_problem(checkout: Path, tmp_path: Path) -> None:
+    examples = checkout / "docs" / "examples"
+    for path in sorted(examples.glob("*.toml")):
+        status, said = ran("--problem", str(path), str(path.with_suffix(".json")))
+        assert (status, "OF THIS PROBLEM" in said, "OTHER PROBLEM" in said) == (0, True, False), path
+    other = tmp_path / "other.toml"
+    text = (examples / "approximate.toml").read_text(encoding="utf-8")
+    other.write_text(text.replace("0.05", "0.04"), encoding="utf-8")
+    assert other.read_text(encoding="utf-8") != text
+    status, said = ran("--problem", str(other), str(examples / "approximate.json"))
+    assert status == 1
+    assert 'approximate.delta: declared as "1/25", "1/20" in the certificate' in said
+    status, said = ran("--problem", str(other), str(examples / "approximate.json"), str(tmp_path / "none.json"))
+    assert (status, said.count("OTHER PROBLEM"), said.count("UNREADABLE")) == (2, 1, 1)
+
+
+def test_check_takes_data_with_a_problem_only(checkout: Path) -> None:
+    status, _ = ran(str(checkout / "docs" / "examples" / "bayes.json"), "--data", "x.csv", "--column", "c")
+    assert status != 0

@@ -1,0 +1,594 @@
+"""Wrong arguments: every public callable answers each of them or raises an error of rropt, and comes to an end.
+
+`CALLS` has one right call of every public constructor, function and method; a public callable without one fails the
+first test. The second one puts every kind of wrong value in the place of every argument, one at a time.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import inspect
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from documented import callables, documented
+from ending import DoesNotEndError, ending
+
+import rropt as rr
+from rropt.io.arguments import checked
+
+pd = pytest.importorskip("pandas")
+
+ABC = ["a", "b", "c"]
+SECONDS = 20
+"""What one call may take: far more than any needs."""
+ROOM = 2 << 30
+"""Bytes that a call may have beside what the process has. An interpreter whose memory has an end is no longer whole
+there, so no right call comes near it."""
+INTERNAL = [
+    "cone",
+    "rows",
+    "outputs",
+    "floor",
+    "structure",
+    "risk",
+    "events",
+    "extras",
+    "mixture",
+    "violation",
+    "value",
+    "form",
+    "own_value",
+    "enclosed",
+    "keys",
+    "describe",
+    "of_optimum",
+    "of_infeasibility",
+]
+
+
+def knot() -> list[object]:
+    """A list that holds itself."""
+    made: list[object] = []
+    made.append(made)
+    return made
+
+
+# Each is made anew for each call: iterators are used up.
+WRONG: dict[str, Callable[[], object]] = {
+    "nothing": lambda: None,
+    "true": lambda: True,
+    "zero": lambda: 0,
+    "a negative integer": lambda: -1,
+    "an integer of 400 digits": lambda: 10**400,
+    "an integer of 5,000 digits": lambda: 10**5000,
+    "not a number": lambda: math.nan,
+    "infinity": lambda: math.inf,
+    "the smallest float": lambda: 5e-324,
+    "a negative fraction": lambda: Fraction(-1, 3),
+    "a complex number": lambda: 1j,
+    "a signalling decimal": lambda: Decimal("sNaN"),
+    "an empty string": lambda: "",
+    "a word": lambda: "nonsense",
+    "a zero byte": lambda: "\0",
+    "a ratio over zero": lambda: "1/0",
+    "half a surrogate": lambda: "\ud800",
+    "bytes": lambda: b"bytes",
+    "an empty list": list,
+    "an empty table": dict,
+    "a set": lambda: {1, 2},
+    "a list of an empty list": lambda: [[]],
+    "a list of nothing": lambda: [None],
+    "a ragged list": lambda: [1, [2]],
+    "one label twice": lambda: ["a", "a"],
+    "a list that holds itself": knot,
+    "words for numbers": lambda: {"a": "x", "b": None},
+    "a key of odd kind": lambda: {(1, None): object},
+    "an array without axes": lambda: np.array(5),
+    "an array of three axes": lambda: np.zeros((2, 2, 2)),
+    "an array of objects": lambda: np.array([object(), None], dtype=object),
+    "an object": object,
+    "a class": lambda: int,
+    "a function": lambda: lambda *_: None,
+    "a date": lambda: datetime.date(2020, 1, 1),
+    "a Series of words": lambda: pd.Series(["x"], index=["a"]),
+    "an empty frame": pd.DataFrame,
+    "a used iterator": lambda: iter([]),
+    "an iterator without an end": itertools.count,
+    "a range of a billion": lambda: range(10**9),
+    "an empty graph": nx.Graph,
+}
+
+
+@cache
+def right() -> dict[str, Any]:
+    """Right values of many kinds."""
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    pairs = rr.Pairs(["s", "t"], ["u", "v"])
+    joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=pairs)
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=ABC)
+    mechanism = rr.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], ABC, ABC)
+    table = rr.KeyTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
+    return {
+        "prior": prior,
+        "pairs": pairs,
+        "joint": joint,
+        "problem": problem,
+        "solution": problem.solve(),
+        "mechanism": mechanism,
+        "set": rr.ChiSquareSet(joint),
+        "table": table,
+        "population": rr.fit_population(table, 0.1),
+        "paired": rr.Mechanism.from_matrix(np.full((4, 2), 0.5), pairs.labels, ["0", "1"]),
+    }
+
+
+def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
+    """A right call of everything that is public: (callable, arguments)."""
+    r = right()
+    mechanism, prior, found = r["mechanism"], r["prior"], r["solution"]
+    people = folder / "people.csv"
+    people.write_text("id,ans\n" + "".join(f"{at},{ABC[at % 3]}\n" for at in range(30)), encoding="utf-8")
+    mechanism.save(folder / "mechanism.json")
+    found.certificate.save(folder / "certificate.json")
+    (folder / "problem.toml").write_text(rr.problem_to_toml(r["problem"]), encoding="utf-8")
+    column = rr.ProtectedColumn("ans", mechanism)
+    release = rr.Release(column)
+    product = rr.ProductMechanism([mechanism, mechanism], ["first", "second"])
+    level = {"epsilon": 1, "gamma": None}
+    polytope = rr.Polytope([[1, 0, 0, -1]], [1], pairs=r["pairs"], center=r["joint"])
+    made: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {}
+
+    def add(where: str, /, **arguments: Any) -> None:
+        first, *rest = where.split(".")
+        target: Any = documented()[first]
+        for name in rest:
+            target = getattr(target, name)
+        made[where] = target, arguments
+
+    def add_methods(one: object, /, **methods: dict[str, Any]) -> None:
+        for name, arguments in methods.items():
+            made[f"{type(one).__name__}.{name}"] = getattr(one, name), arguments
+
+    add("Prior", labels=("a", "b"), weights=(1, 2), declared="counts", pairs=None, source=None)
+    add("Prior.from_counts", counts=[1, 2], labels=["a", "b"], pairs=None)
+    add("Prior.from_probabilities", probabilities=[0.5, 0.5], labels=["a", "b"], pairs=None)
+    add("Prior.uniform", categories=3)
+    add("Prior.from_csv", path=people, pairs=None, column="ans", delimiter=None, null=None)
+    add("Pairs", sensitive=2, other=["u", "v"])
+    add_methods(r["pairs"], block={"s": 0}, flattened={"table": [[1, 2], [3, 4]], "what": "counts"})
+    add("ChiSquareSet", counts=r["joint"], alpha=0.05)
+    bounds = {
+        "lower": {"s": 0, "u": 1},
+        "upper": {"s": 0, "u": 1},
+        "mean": {"s": 0, "values": [Fraction(1), Fraction(2)]},
+        "subset": {"s": 0, "members": [0]},
+        "radius": {"s": 0, "paper": False},
+        "distance": {"paper": False},
+        "contains": {"distribution": r["joint"]},
+    }
+    for one in (r["set"], rr.KnownDistribution(r["joint"]), rr.EveryDistribution(r["pairs"]), polytope):
+        add_methods(one, **bounds)
+    add_methods(
+        r["set"],
+        cell={"x": 0},
+        cuts={"number": 2},
+        contains={"distribution": r["joint"], "surely": False},
+        support={"direction": [1, 2, 3, 4]},
+        support_bound={"direction": [Fraction(n) for n in (1, 2, 3, 4)]},
+    )
+    add("KnownDistribution", prior=r["joint"])
+    add("EveryDistribution", of=r["pairs"])
+    add("Polytope", D=[[1, 0, 0, -1]], d=[1], E=(), e=(), pairs=r["pairs"], center=r["joint"])
+    add_methods(polytope, completed={"known": {}}, corners={"s": 0}, corner_pairs={"s": 0, "z": 1})
+    add("Joint", of=r["set"])
+    # objectives
+    for name in ("DOptimality", "EOptimality", "ChiSquareInformation"):
+        add(name, prior=prior)
+    add("MutualInformation", prior=prior, units="nats", given=None, worst_case=None)
+    add("Trace", prior=prior)
+    for name in ("ExpectedLoss", "ExpectedGain"):
+        add(name, prior=prior, matrix=np.eye(3), actions=["x", "y", "z"])
+    add("BayesSuccess", prior=prior, gain=np.eye(3), actions=["x", "y", "z"])
+    add("InjectedEntropy", units="nats")
+    add("MinimaxRisk", prior=prior, queries=[[1, 0, 0]])
+    add("Maximize", objective=rr.Trace())
+    add("Minimize", objective=rr.MinimaxRisk(prior))
+    # constraints
+    add("LDP", epsilon=1, gamma=None, criterion=None, properties=None, population=None)
+    add("ApproximateLDP", epsilon=1, delta=0.1, gamma=None)
+    add("MetricDP", graph=[("a", "b"), ("b", "c")], epsilon=1, connected=True)
+    add("MetricDP.from_keys", epsilon=1, distances=None, graph=[["a", "b"]], directed=False, connected=True)
+    add("MaximalRLDP", epsilon=1, groups=["s", "t", "s"], gamma=None)
+    add("RLDP", epsilon=1, confidence=r["set"], form="polytope", gamma=None)
+    add(
+        "RLDP.from_keys",
+        epsilon=1,
+        gamma=None,
+        alpha=0.05,
+        form="polytope",
+        confidence="counts",
+        counts=[[3, 4], [5, 6]],
+        sensitive=["s", "t"],
+        other=["u", "v"],
+        sees="pairs",
+        D=None,
+        d=None,
+        E=(),
+        e=(),
+        prior=None,
+    )
+    for name in ("Bistochastic", "Circulant", "Symmetric", "Tridiagonal", "UniformOffDiagonal"):
+        add(name)
+    add("Blocks", blocks=[["a", "b"], ["c"]])
+    add_methods(rr.Blocks([["a", "b"], ["c"]]), members={"inputs": tuple(ABC)})
+    add("PermutationMixture", permutations=["identity", ABC], weights=None, max_terms=3)
+    mixed = rr.Mechanism.from_rationals([["3/4", "1/4"], ["1/4", "3/4"]], ["a", "b"], ["a", "b"])
+    add_methods(rr.PermutationMixture(["identity", ["b", "a"]]), decompose={"mechanism": mixed})
+    add("EntropyRate", at_least=0.5)
+    add("SharedEntropyRate", at_least=0.5, blocks=[["a", "b"], ["c"]])
+    add("Forbidden", cells=[("a", "b")])
+    add("IdentificationRisk", counts=[5, 3, 2], at_most=0.5, categories=["0"], blocks=None)
+    add("IdentificationRisk.from_keys", at_most=0.5, counts=[5, 3], categories=None, blocks=None, prior=None)
+    add("Invariant", counts=[1, 2, 3])
+    add("Invariant.from_keys", counts=[1, 2, 3], prior=None)
+    add("Floor", diagonal=0.1)
+    add("LinearConstraint", coefficients=np.eye(3), sense="<=", rhs=1, name="own")
+    add("ConeConstraint", matrix=np.eye(3))
+    # criteria
+    add("Level", epsilon=Fraction(1), gamma=None)
+    for name in ("BetaFactor", "BayesFactor", "PreciseBoundary"):
+        add(name, **{"beta" if name == "BetaFactor" else "gamma": 3})
+    add("CanonicalSIP", upper="2*p/(1+p)")
+    for name in ("BetaFactor", "BayesFactor", "CanonicalSIP"):
+        add(f"{name}.guaranteed", gamma=3)
+    add("StrictInformationPrivacy", lower="p/2", upper="2*p/(1+p)")
+    add("RhoToRho", rho1=0.2, rho2=0.5)
+    add("RhoToRho.guaranteed", gamma=3, rho1=0.2, rho2=None)
+    add_methods(
+        rr.PreciseBoundary(3), upper={"prior": 0.5}, lower={"prior": 0.5}, breached={"prior": 0.5, "posterior": 0.6}
+    )
+    # mechanisms
+    plain = rr.Mechanism.from_rationals([[1], [1]])
+    add(
+        "Mechanism",
+        input_labels=("a", "b"),
+        outputs=("x",),
+        columns=plain.columns,
+        denominators=plain.denominators,
+    )
+    for name in ("from_matrix", "from_column_stochastic"):
+        add(f"Mechanism.{name}", matrix=np.eye(2), inputs=["a", "b"], outputs=["x", "y"], denominator=None)
+    add("Mechanism.from_rationals", rows=[["1/2", "1/2"], [1, 0]], inputs=["a", "b"], outputs=["x", "y"])
+    add("Mechanism.load", path=folder / "mechanism.json")
+    drawn = {
+        "epsilon": {},
+        "parity": {},
+        "sample": {"codes": [0, 1, 2], "source": None},
+        "randomize": {"labels": ABC, "source": None},
+        "mutual_information": {"prior": prior, "units": "nats"},
+        "estimate": {"counts": [5, 6, 7], "method": "unbiased", "prior": None},
+    }
+    add_methods(
+        mechanism,
+        **drawn,
+        column={"y": 0},
+        entry={"x": 0, "y": 0},
+        extremes={"y": 0},
+        payload={},
+        to_json={},
+        relabelled={"outputs": ("x", "y", "z")},
+        save={"path": folder / "out.json"},
+        to_csv={"path": folder / "out.csv"},
+        to_column_stochastic={},
+    )
+    add_methods(rr.RandomizedResponse(ABC, 1), **drawn, to_mechanism={})
+    for name in (
+        "RandomizedResponse",
+        "HadamardResponse",
+        "UnaryEncoding",
+        "Rappor",
+        "SubsetSelection",
+        "LocalHashing",
+    ):
+        own = {"UnaryEncoding": {"kind": "symmetric", "present": None, "absent": None}, "Rappor": {"trimmed": False}}
+        own |= {"SubsetSelection": {"t": 1}, "LocalHashing": {"buckets": 3}}
+        add(name, categories=3, **level, **own.get(name, {}))
+    hadamard, subsets, hashing = rr.HadamardResponse(ABC, 1), rr.SubsetSelection(ABC, 1), rr.LocalHashing(ABC, 1)
+    add_methods(
+        hadamard,
+        **(drawn | {"estimate": {"counts": [5, 6, 7, 8], "method": "unbiased", "prior": None}}),
+        to_mechanism={},
+        covariance={"frequencies": np.full(3, 1 / 3)},
+    )
+    reports = hashing.sample([0, 1, 2])
+    add_methods(
+        hashing,
+        **(drawn | {"estimate": {"counts": reports, "method": "unbiased", "prior": None}}),
+        to_mechanism={},
+    )
+    add("SubsetMixture", labels=("a", "b"), ratio=Fraction(3), weights=(Fraction(0), Fraction(1), Fraction(0)))
+    packed = subsets.sample([0, 1, 2])
+    for name, arguments in (
+        drawn
+        | {
+            "estimate": {"counts": packed, "method": "unbiased", "prior": None},
+            "count": {"reports": packed},
+            "covariance": {"frequencies": np.full(3, 1 / 3)},
+            "inside": {"t": 1},
+            "low": {"t": 1},
+            "minimax_risk": {},
+            "to_mechanism": {},
+        }
+    ).items():
+        made[f"SubsetMixture.{name}"] = getattr(subsets, name), arguments
+    add("ProductMechanism", items=[mechanism], names=["first"])
+    add("ProductMechanism.of", items={"first": mechanism})
+    add_methods(
+        product,
+        epsilon={},
+        parity={},
+        item_parity={"item": "first"},
+        posterior={"priors": [prior, prior], "reports": ["a", "b"]},
+        sample={"codes": [[0, 1], [1, 2]]},
+        estimate={"reports": [[0, 1], [1, 2]], "item": "first", "method": "unbiased"},
+        estimate_pair={"reports": [[0, 1], [1, 2]], "first": "first", "second": "second", "method": "unbiased"},
+    )
+    protocols = {"calibration": "exact", "sub": "krr"}
+    add("SecretRandomizedResponse", pairs=r["pairs"], **level)
+    add("ConditionalReporting", confidence=r["set"], **level, **protocols)
+    add("UnaryConditionalReporting", confidence=r["set"], **level, **protocols)
+    add("IndependentReporting", confidence=r["set"], **level, **protocols, sub_sensitive="krr")
+    add_methods(rr.SecretRandomizedResponse(r["pairs"], 1), formula={})
+    for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting"):
+        add_methods(getattr(rr, name)(r["set"], 1), formula={})
+    add("warner", truth=0.8, categories=("yes", "no"))
+    add("unrelated_question", sensitive=0.7, yes=0.5, categories=("yes", "no"))
+    add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
+    add("sample_size", channel=mechanism, half_width=0.1, level=0.95, frequencies=prior, simultaneous=False)
+    # problems
+    add(
+        "Problem",
+        goal=rr.Maximize(rr.Trace()),
+        constraints=[rr.LDP(1)],
+        inputs=ABC,
+        outputs=None,
+        name="own",
+        options=None,
+    )
+    add("SolveOptions", route="auto", gap=1e-6, time_limit=None, solver=None, workers=2, absolute_gap=0)
+    options = dict.fromkeys(("route", "gap", "time_limit", "solver", "workers", "absolute_gap"))
+    add_methods(
+        r["problem"],
+        compile={},
+        warnings={},
+        solve=options,
+        with_options=options,
+    )
+    add("Certificate", document=dict(found.certificate.document))
+    add("Certificate.load", path=folder / "certificate.json")
+    add("Certificate.parse", text=found.certificate.to_json(), where="certificate")
+    add_methods(
+        found.certificate,
+        save={"path": folder / "again.json"},
+        to_json={},
+        differences={"program": r["problem"].compile()},
+        mechanism={"where": "certificate"},
+    )
+    add_methods(found.verdict, report={})
+    add("load_problem", path=folder / "problem.toml", prior=None)
+    add("parse_problem", text=(folder / "problem.toml").read_text(encoding="utf-8"), source="problem", given=None)
+    add("problem_to_toml", problem=r["problem"])
+    # comparing
+    for name in ("dominates", "equivalent", "deficiency"):
+        add(name, a=mechanism, b=mechanism)
+    for name in ("less_noisy", "more_capable"):
+        add(name, a=mechanism, b=mechanism, pieces=50)
+    for name in ("admissible", "improve"):
+        add(name, mechanism=mechanism, **level)
+    add("attained_region", channel=mechanism)
+    add("merge_proportional", channel=mechanism)
+    add("birkhoff", mechanism=mechanism, method="bottleneck", denominator=None, time_limit=1)
+    add("delta_of", mechanism=mechanism, epsilon=1)
+    add("renyi_divergence", mechanism=mechanism, order=2)
+    add(
+        "audit",
+        matrix=mechanism.matrix,
+        problem=None,
+        epsilon=2,
+        prior=prior,
+        orientation=None,
+        renormalise=False,
+        delimiter=None,
+        time_limit=1,
+    )
+    audited = rr.audit(mechanism.matrix, epsilon=2, time_limit=1)
+    add_methods(audited, to_dict={})
+    add("identifying", mechanism=mechanism, with_=None, share=0.1, risk=None, prior=prior)
+    # robustness and strategies
+    add("robust_level", mechanism=r["paired"], confidence=r["set"])
+    add("robust_audit", mechanism=r["paired"], confidence=r["set"])
+    add_methods(rr.robust_audit(r["paired"], r["set"]), holds={"epsilon": 1})
+    add("worst_information", mechanism=r["paired"], confidence=r["set"], gap=1e-2, boxes=5, time_limit=1)
+    add("minimax_strategy", constraints=[rr.LDP(1)], categories=ABC, gap=1e-3, rounds=1, time_limit=2)
+    # estimating and disclosure
+    estimate = mechanism.estimate([5, 6, 7])
+    add_methods(
+        estimate,
+        intervals={"level": 0.95, "kind": "wilson", "simultaneous": False},
+        sums={"groups": {"x": ["a", "b"]}},
+        to_dict={"level": 0.95, "kind": "wilson"},
+        within={"values": estimate.values, "method": "projected"},
+    )
+    add("KeyTable.of", counts=[[3, 1], [1, 2]], categories={"sex": ["f", "m"], "age": ["x", "y"]}, possible=None)
+    add("KeyTable.from_csv", path=people, columns=["ans"], delimiter=None, null=None)
+    add_methods(r["table"], labels_of={"cells": np.array([0, 1])})
+    add("fit_population", table=r["table"], fraction=0.1, margins="independence", family="poisson")
+    # releases
+    add("CrossClassification", columns={"x": ["a", "b"], "y": ["c", "d"]}, impossible=[{"x": "a", "y": "c"}])
+    add_methods(rr.CrossClassification({"x": ["a", "b"], "y": ["c", "d"]}), counts={"table": [[1, 2], [3, 4]]})
+    add("ProtectedColumn", columns="ans", mechanism=mechanism, by=(), null=None, other=None, name=None)
+    add("Release", columns=column, drop=())
+    add_methods(release, public={"column": column})
+    add("counts_of", file=people, column="ans", mechanism=mechanism, where=None, delimiter=None)
+    add("table_of", file=people, columns={"ans": mechanism}, where=None, delimiter=None)
+    add("estimate_file", file=people, columns={"ans": mechanism}, method="unbiased", where=None, delimiter=None)
+    add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None)
+    learned = rr.RandomizedColumn(mechanism).fit([["a"], ["b"]])
+    add("RandomizedColumn", mechanism=mechanism, problem=None)
+    add_methods(
+        learned,
+        fit={"X": [["a"], ["b"]], "y": None},
+        transform={"X": [["a"], ["b"]]},
+        estimate={"X": [["a"], ["b"]], "method": "unbiased"},
+        get_feature_names_out={"input_features": None},
+    )
+    # what the documentation imports from rooms
+    add("weight_range", mechanism=mixed, permutation=["b", "a"], denominator=None)
+    add("majorisation", before=[7, 2, 1], after=[4, 4, 2])
+    add("entropy_change", mechanism=mechanism, prior=prior)
+    add("reverse_map", original=[3, 1, 2], anonymised=[1, 2, 3], order=None)
+    add("inversion", mechanism=mechanism)
+    add("anatomy", blocks=[["a", "b"], ["c"]], categories=ABC, repeated=False)
+    add("beta", mechanism=mixed)
+    add("microaggregate", values=[1, 5, 2], least=2)
+    add("averaged", mechanism=mixed, values=[1, 2])
+    add("estimated_information", counts=[[9, 2], [3, 7]], level=0.95)
+    records = {"x": ["a", "b", "a"], "y": ["c", "d", "d"]}
+    add("pairwise_information", columns=records)
+    add("clusters_of", information={("x", "y"): 0.5}, sizes={"x": 2, "y": 2}, at_least=0.1, largest=64)
+    pair = rr.Prior.from_counts({"f": 1, "m": 2})
+    add("Attribute", name="x", prior=pair, members=["x"], parts=[["f"], ["m"]], weights=[1])
+    several = documented()["MultiRelease"]
+    add("MultiRelease", attributes=[documented()["Attribute"]("x", pair)], at_least=0.5)
+    add(
+        "MultiRelease.from_columns",
+        columns=records,
+        at_least=0.5,
+        clusters=[["x"], ["y"]],
+        dependence=0.1,
+        largest=64,
+    )
+    add_methods(several.from_columns(records, 0.5), problem={}, solve={"gap": None, "time_limit": 1})
+    add_methods(several.from_columns(records, 0.5).solve(), randomize={"columns": records})
+    return made
+
+
+# Nouns that only this package makes: what they hold was read where they were made.
+MADE_HERE = [
+    "AttributeReport",
+    "MultiSolution",
+    "Audit",
+    "Comparison",
+    "Estimate",
+    "Identified",
+    "KeyTable",
+    "RobustAudit",
+    "Solution",
+    "Strategy",
+    "Swept",
+    "Verdict",
+    "Objective",
+    "Constraint",
+]
+# Where a call takes seconds or processes, its arguments are those of the functions above.
+LONG = [
+    "columnwise_maximin",
+    "maximin_information",
+    "correlated_optimum",
+    "optimal_reporting",
+    "calibrate",
+    "compare",
+    "sweep",
+    "write_report",
+    "release_file",
+    "release_folder",
+    "load_release",
+    "load_mixture",
+    "Comparison.to_frame",
+    "Comparison.to_list",
+    "Swept.column",
+    "Swept.save",
+    "Swept.to_frame",
+]
+# The checker is a program of its own, and reads what it is given as any program does.
+# `check` is the checker's own; `is_shown_by` is asked by the solver only, with its own weights.
+APART = ["check", "PermutationMixture.is_shown_by"]
+SLOW = ("a range of a billion", "an iterator without an end")
+
+
+def test_every_public_callable_has_a_right_call(tmp_path: Path) -> None:
+    listed = calls(tmp_path)
+    assert (
+        sorted({where for where, _ in callables(INTERNAL)} - set(listed) - set(MADE_HERE) - set(LONG) - set(APART))
+        == []
+    )
+    for where, (call, arguments) in listed.items():
+        names = [one.name for one in inspect.signature(call).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        assert set(names) - set(arguments) <= {"monitor"}, where
+        call(**arguments)
+
+
+def failures(
+    call: Callable[..., object], arguments: dict[str, Any], where: str, kinds: Iterable[str] = tuple(WRONG)
+) -> Iterator[str]:
+    for name in arguments:
+        for kind in kinds:
+            given = {**arguments, name: WRONG[kind]()}
+            try:
+                with ending(SECONDS, ROOM):
+                    call(**given)
+            except rr.RroptError as error:
+                if "\n" in str(error):
+                    yield f"{where}({name}: {kind}): more than one line"
+            except (Exception, DoesNotEndError) as error:
+                yield f"{where}({name}: {kind}): {type(error).__name__}: {error}"[:200]
+
+
+def test_a_few_wrong_arguments_of_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three kinds a callable, others for each, all of them over all callables."""
+    monkeypatch.chdir(tmp_path)
+    turn = itertools.cycle(kind for kind in WRONG if kind not in SLOW)
+    found: list[str] = []
+    for where, (call, arguments) in calls(tmp_path).items():
+        found += failures(call, arguments, where, [next(turn) for _ in range(3)])
+    assert found == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(8))
+def test_wrong_arguments_are_errors_of_this_package(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    listed = calls(tmp_path)
+    found: list[str] = []
+    for where in sorted(listed)[part::8]:
+        found += failures(*listed[where], where)
+    assert found == []
+
+
+@pytest.mark.parametrize("error", [IndexError, KeyError, TypeError, ValueError, OverflowError, AssertionError])
+def test_a_fault_of_this_package_is_not_blamed_on_right_arguments(error: type[Exception], tmp_path: Path) -> None:
+    """Each public callable with its body replaced by a fault: the fault arrives as it is."""
+    fault = error("a fault within")
+    blamed = []
+    for where, (call, arguments) in calls(tmp_path).items():
+
+        def broken(*given: object, **named: object) -> None:
+            raise fault
+
+        read = checked(functools.wraps(call)(broken))
+        with pytest.raises(Exception) as seen:
+            read(**arguments)
+        if seen.value is not fault:
+            blamed.append(f"{where}: {seen.value}")
+    assert blamed == []

@@ -1,0 +1,986 @@
+"""The command line as a user meets it: commands, exit statuses, files, bad input, terminals, Ctrl-C, README.
+
+Most tests call `main` in this process, which spares the start of an interpreter; what needs a terminal, a pipe
+or a signal of its own runs as a process.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rropt import models
+from rropt.cli import main as cli
+from rropt.errors import InputError
+from rropt.io.files import write_whole
+from rropt.solve.kernel import highs_run
+from rropt.studies.reports import terminal
+
+# design of `solve --json`: these keys, in this order, whatever the status.
+KEYS = [
+    "status",
+    "value",
+    "bound",
+    "gap",
+    "relative_gap",
+    "units",
+    "route",
+    "seconds",
+    "promise",
+    "promises",
+    "epsilon",
+]
+KEYS += ["mechanism", "certificate", "verdict"]
+FILES = ["certificate.json", "mechanism.csv", "mechanism.json", "solution.json"]
+
+COUNTS = "counts = { a = 5, b = 3, c = 1 }"
+INFORMATION = 'maximize = "mutual_information"'
+TRACE = 'maximize = "trace"'
+LDP = '[[constraint]]\nkind = "ldp"\nepsilon = 1.0\n'
+FLOOR = '[[constraint]]\nkind = "floor"\ndiagonal = 0.9\n'
+
+
+def toml(
+    given: str = COUNTS,
+    goal: str = INFORMATION,
+    must: str = LDP,
+    options: str = "",
+    top: str = 'schema = 1\nname = "t"',
+) -> str:
+    """A problem file; by default 3 inputs, mutual information, LDP at epsilon 1: certified at once."""
+    return f"{top}\n[input]\n{given}\n[objective]\n{goal}\n{must}\n[solve]\n{options}\n"
+
+
+def zipf(k: int, gap: str) -> str:
+    """Information of a Zipf prior: several rounds of column generation."""
+    counts = [math.ceil(10**6 / (x + 1)) for x in range(k)]
+    return toml(f"counts = {counts}", options=f"gap = {gap}")
+
+
+def losses(k: int) -> str:
+    """A linear problem whose optimum is not its symmetric start: losses of 0 to 0.99, and a floor."""
+    matrix = [[0 if x == y else (37 * x + 53 * y + x * y) % 100 / 100 for y in range(k)] for x in range(k)]
+    floor = f'[[constraint]]\nkind = "floor"\ndiagonal = {2 / k}\n'
+    return toml(f"uniform = {k}", f'minimize = "expected_loss"\nmatrix = {matrix}', LDP + floor)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command gave: its exit status and both streams."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test starts in an empty folder, 100 columns wide, with nothing said about colours."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("LINES", "50")
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in this process."""
+
+    def call(*arguments: object) -> Ran:
+        capfd.readouterr()
+        status = cli.main([str(argument) for argument in arguments])
+        return Ran(status, *capfd.readouterr())
+
+    return call
+
+
+def process(*arguments: object, **keys: Any) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own, both streams in pipes."""
+    command = [sys.executable, "-m", "rropt", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **keys)
+
+
+def write(text: str, name: str = "t.toml") -> Path:
+    """A problem file in the present folder."""
+    path = Path(name)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def listing(folder: str | Path) -> list[str]:
+    """The names in a folder, hidden ones too: a temporary file left behind would show."""
+    return sorted(entry.name for entry in Path(folder).iterdir())
+
+
+def solution(folder: str | Path) -> dict[str, Any]:
+    """solution.json of a folder of results."""
+    loaded: dict[str, Any] = json.loads((Path(folder) / "solution.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+# -- solve ------------------------------------------------------------------------------------------------------
+
+
+def test_solve_shows_the_problem_the_result_and_the_verdict(run: Run) -> None:
+    ran = run("solve", write(toml()), "--out", "o")
+    assert (ran.status, ran.err) == (0, "")
+    for pattern in (
+        r"Problem: t\b",
+        r"maximize +mutual information",
+        r"prior +3 inputs from 9 counted: a 0\.5556, b 0\.3333, c 0\.1111",
+        r"subject to +LDP at epsilon 1",
+        r"privacy +epsilon 1, parity at most 2\.718281828",
+        r"status +certified",
+        r"value +0\.\d+ nats",
+        r"bound +at most 0\.\d+ nats",
+        r"gap +\S+ nats, \S+ of the bound \(wanted 1e-06\)",
+        r"promised +LDP \(epsilon 1\)",
+        r"route +vertices: ",
+        r"seconds +\d",
+        r"Q\[input, output\], 3 x \d",
+        r"PROVED \(kernel and checker\) optimum in \[",
+        *(rf"(?m)^wrote o[/\\]{name}$" for name in FILES),
+    ):
+        assert re.search(pattern, ran.out), f"{pattern} is not in\n{ran.out}"
+    assert "\x1b" not in ran.out, "colour in a pipe"
+    assert listing("o") == FILES
+
+
+def test_results_go_to_a_folder_of_the_problems_name(run: Run) -> None:
+    assert run("solve", write(toml(), "file.toml")).status == 0
+    assert listing("t") == FILES
+    write(toml(top="schema = 1"), "stem.toml")
+    assert run("solve", "stem.toml").status == 0
+    assert listing("stem") == FILES
+
+
+def test_json_is_one_object_and_nothing_else(run: Run) -> None:
+    ran = run("solve", write(toml()), "--out", "o", "--json")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.count("\n") == 1
+    found = json.loads(ran.out)
+    assert list(found) == KEYS
+    assert (found["status"], found["verdict"], found["units"]) == ("certified", "PROVED", "nats")
+    assert found["route"].startswith("vertices: ")
+    assert Path(found["certificate"]) == Path("o/certificate.json")
+    # Value and bound are each rounded outwards by one float at most; the gap is that of the exact numbers.
+    assert 0 <= found["bound"] - found["value"] <= found["gap"] + 2 * math.ulp(found["bound"])
+    assert found["gap"] <= 1e-6
+    assert 0.9 < found["epsilon"] <= 1
+    assert found["seconds"] >= 0
+    kept = solution("o")
+    assert {key: kept[key] for key in KEYS} == found
+
+
+def test_the_mechanism_in_json_is_exact_and_private(run: Run) -> None:
+    """Rows of strings over one denominator; the ratio holds in integers: exp(1) < 2.7182818284590453."""
+    mechanism = json.loads(run("solve", write(toml()), "--json").out)["mechanism"]
+    assert list(mechanism) == ["inputs", "outputs", "denominator", "numerators"]
+    assert mechanism["inputs"] == ["a", "b", "c"]
+    rows = [[int(entry) for entry in row] for row in mechanism["numerators"]]
+    assert all(isinstance(entry, str) for row in mechanism["numerators"] for entry in row)
+    assert [sum(row) for row in rows] == [int(mechanism["denominator"])] * 3
+    assert {len(row) for row in rows} == {len(mechanism["outputs"])}
+    for column in zip(*rows, strict=True):
+        assert max(column) <= Fraction("2.7182818284590453") * min(column)
+    saved = json.loads(Path("t/mechanism.json").read_text(encoding="utf-8"))
+    assert [column["dense"] for column in saved["columns"]] == [
+        list(column) for column in zip(*mechanism["numerators"], strict=True)
+    ]
+
+
+def test_bounded_is_3_with_a_proved_bound(run: Run) -> None:
+    """Nothing closes a gap of 0 on an irrational value: the bound is true all the same."""
+    ran = run("solve", write(toml()), "--gap", "0", "--json")
+    found = json.loads(ran.out)
+    assert (ran.status, list(found), found["status"], found["verdict"]) == (3, KEYS, "bounded", "PROVED")
+    assert found["value"] < found["bound"]
+    assert run("check", found["certificate"]).status == 0
+
+
+def test_a_time_limit_gives_a_true_bound(run: Run) -> None:
+    ran = run("solve", write(zipf(12, "1e-14")), "--time-limit", "1e-6", "--out", "o")
+    assert ran.status == 3
+    assert "note: stopped early: time limit" in ran.out
+    kept = solution("o")
+    assert kept["value"] < 0.1232792539 < kept["bound"], "the optimum lies between, as the Zipf prior's is known"
+    assert run("check", "o/certificate.json").status == 0
+
+
+def test_infeasible_is_4_and_names_what_conflicts(run: Run) -> None:
+    """The harmless third constraint is not named, and the proof stands in the certificate."""
+    harmless = '[[constraint]]\nkind = "linear"\ncoefficients = [[1,0,0],[0,0,0],[0,0,0]]\nsense = "<="\nrhs = 1\n'
+    ran = run("solve", write(toml(goal=TRACE, must=LDP + FLOOR + harmless)), "--out", "o")
+    assert ran.status == 4
+    conflict = ["LDP at epsilon 1", "diagonal at least 0.9"]
+    assert re.search(r"status +infeasible", ran.out)
+    assert re.search(rf"conflict +{' and '.join(conflict)} *\n", ran.out)
+    assert "PROVED (kernel and checker) infeasible" in ran.out
+    assert listing("o") == ["certificate.json", "solution.json"]
+    assert solution("o")["conflict"] == conflict
+    checked = run("check", "o/certificate.json")
+    assert checked.status == 0
+    assert "PROVED infeasible" in checked.out
+
+
+def test_infeasible_json_has_the_same_keys(run: Run) -> None:
+    ran = run("solve", write(toml(goal=TRACE, must=LDP + FLOOR)), "--json")
+    found = json.loads(ran.out)
+    assert (ran.status, list(found), found["status"], found["verdict"]) == (4, KEYS, "infeasible", "PROVED")
+    assert [found[key] for key in ("value", "bound", "gap", "epsilon", "mechanism")] == [None] * 5
+
+
+def test_infeasible_json_names_the_conflict_on_the_error_stream(run: Run) -> None:
+    ran = run("solve", write(toml(goal=TRACE, must=LDP + FLOOR)), "--json")
+    assert re.fullmatch(r"rropt: .*LDP at epsilon 1.*diagonal at least 0\.9.*\n", ran.err)
+
+
+def test_no_route_is_5_says_why_and_writes_nothing(run: Run) -> None:
+    ran = run("solve", write(toml()), "--route", "linear", "--out", "o", "--json")
+    assert ran.status == 5
+    assert re.fullmatch(r"rropt: .*linear.*; .*route auto.*\n", ran.err)
+    assert json.loads(ran.out)["status"] == "no_route"
+    assert not Path("o").exists()
+
+
+def test_no_route_json_has_the_same_keys(run: Run) -> None:
+    found = json.loads(run("solve", write(toml()), "--route", "linear", "--json").out)
+    assert set(KEYS) <= set(found)
+
+
+def test_options_override_the_file(run: Run) -> None:
+    """The file asks for bits, route vertices and a gap that nothing reaches; the command line asks for another."""
+    text = toml(goal=f'{INFORMATION}\nunits = "bits"', options='route = "linear"\ngap = 0\ntime_limit = 1e-9')
+    ran = run("solve", write(text), "--route", "vertices", "--gap", "1e-3", "--time-limit", "60", "--json")
+    found = json.loads(ran.out)
+    assert (ran.status, found["units"]) == (0, "bits")
+    assert found["route"].startswith("vertices")
+    assert solution("t")["wanted_gap"] == 1e-3
+
+
+def test_a_solver_is_named_by_option(run: Run) -> None:
+    ran = run("solve", write(toml(goal=TRACE)), "--route", "conic", "--solver", "clarabel", "--gap", "1e-5")
+    assert ran.status == 0
+    assert solution("t")["solver"] == "clarabel"
+
+
+# -- check ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three(run: Run) -> list[str]:
+    """A certificate that is proved, one that is refuted (its column leaks) and a file that is not a certificate."""
+    assert run("solve", write(toml()), "--out", "o").status == 0
+    good = Path("o/certificate.json")
+    document = json.loads(good.read_text(encoding="utf-8"))
+    first = document["mechanism"]["columns"][0]["dense"]
+    second = document["mechanism"]["columns"][1]["dense"]
+    largest = max(range(3), key=lambda x: int(first[x]))
+    moved = int(second[largest]) // 2
+    first[largest], second[largest] = str(int(first[largest]) + moved), str(int(second[largest]) - moved)
+    leaky = write(json.dumps(document, separators=(",", ":")), "leaky.json")
+    return [str(good), str(leaky), str(write("{}", "other.json"))]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "status"),
+    [([0], 0), ([1], 1), ([2], 2), ([0, 0], 0), ([0, 1, 0], 1), ([2, 1, 0], 2), ([0, 1, 2], 2)],
+    ids=str,
+)
+def test_check_returns_the_worst(run: Run, three: list[str], chosen: list[int], status: int) -> None:
+    ran = run("check", *(three[index] for index in chosen))
+    assert ran.status == status
+    words = ("PROVED", "REFUTED", "UNREADABLE")
+    for index in chosen:
+        prefix = f"{three[index]}: " if len(chosen) > 1 else ""
+        assert re.search(rf"(?m)^{re.escape(prefix)}{words[index]}\b", ran.out)
+
+
+@pytest.mark.parametrize("what", ["missing.json", ".", "o/mechanism.json", "o/solution.json", "t.toml"])
+def test_check_of_what_is_no_certificate_is_2(run: Run, three: list[str], what: str) -> None:
+    ran = run("check", what)
+    assert ran.status == 2
+    assert ran.out.startswith("UNREADABLE")
+    assert ran.out.count("\n") == 1
+
+
+def test_a_closed_pipe_is_not_a_refutation(three: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "rropt", "check", three[0]]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    os.close(writer)
+    assert done.returncode != 1
+    assert "Traceback" not in done.stderr
+
+
+# -- files ------------------------------------------------------------------------------------------------------
+
+
+def test_files_that_a_new_result_does_not_have_are_removed(run: Run) -> None:
+    assert run("solve", write(toml()), "--out", "o").status == 0
+    assert listing("o") == FILES
+    assert run("solve", write(toml(goal=TRACE, must=LDP + FLOOR)), "--out", "o").status == 4
+    assert listing("o") == ["certificate.json", "solution.json"]
+    assert run("solve", write(toml()), "--out", "o").status == 0
+    assert listing("o") == FILES
+    assert solution("o")["status"] == "certified"
+
+
+def test_bad_input_leaves_earlier_results_alone(run: Run) -> None:
+    run("solve", write(toml()), "--out", "o")
+    before = {name: Path("o", name).read_bytes() for name in listing("o")}
+    assert run("solve", write(toml("counts = { a = -1, b = 1 }")), "--out", "o").status == 2
+    assert {name: Path("o", name).read_bytes() for name in listing("o")} == before
+
+
+def test_the_module_is_the_command() -> None:
+    """`python -m rropt`, with the same exit status and the same one line."""
+    found = subprocess.run([sys.executable, "-m", "rropt", "solve", "nowhere.toml"], capture_output=True, text=True)
+    assert found.returncode == 2
+    assert found.stderr.count("\n") == 1
+    assert "nowhere.toml" in found.stderr
+
+
+def test_other_files_of_the_folder_stay(run: Run) -> None:
+    Path("o").mkdir()
+    write("mine", "o/notes.txt")
+    assert run("solve", write(toml()), "--out", "o").status == 0
+    assert listing("o") == sorted([*FILES, "notes.txt"])
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("there", [False, True])
+def test_a_write_that_fails_leaves_no_half_file(
+    run: Run, monkeypatch: pytest.MonkeyPatch, step: str, there: bool
+) -> None:
+    """A disk that fills up: the old file stays as it was, no new and no temporary one shows."""
+    folder = Path("o")
+    if there:
+        write_whole(folder / "mechanism.json", "old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, full)
+    ran = run("solve", write(toml()), "--out", "o")
+    assert ran.status == 2
+    assert re.fullmatch(r"rropt: o[/\\]mechanism\.json: .*No space left on device.*; \S.*\n", ran.err)
+    # A folder that was made for the results goes again where nothing was written.
+    assert (listing(folder) if folder.exists() else []) == (["mechanism.json"] if there else [])
+    if there:
+        assert (folder / "mechanism.json").read_text(encoding="utf-8") == "old"
+
+
+def test_a_folder_that_is_a_file_is_one_line(run: Run) -> None:
+    write("mine", "taken")
+    for out in ("taken", "taken/deeper"):
+        ran = run("solve", write(toml()), "--out", out)
+        assert ran.status == 2
+        assert re.fullmatch(r"rropt: taken.*: cannot write .*; \S.*\n", ran.err)
+    assert Path("taken").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_folder_that_may_not_be_written_is_one_line(run: Run) -> None:
+    Path("closed").mkdir()
+    Path("closed").chmod(0o555)
+    if os.access("closed", os.W_OK):
+        pytest.skip("this user may write everywhere")
+    for arguments in (["solve", write(toml()), "--out", "closed"], ["solve", "t.toml", "--out", "closed/o"]):
+        ran = run(*arguments)
+        assert ran.status == 2
+        assert re.fullmatch(r"rropt: closed.*: cannot write \(Permission denied\); \S.*\n", ran.err)
+    assert listing("closed") == []
+
+
+def test_a_place_that_cannot_be_written_is_told_before_solving(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def solve(*_: object, **__: object) -> None:
+        raise InputError("it was solved first")
+
+    monkeypatch.setattr("rropt.problem.Problem.solve", solve)
+    write("mine", "taken")
+    ran = run("solve", write(toml()), "--out", "taken")
+    assert ran.status == 2
+    assert re.fullmatch(r"rropt: taken.*: cannot write .*; \S.*\n", ran.err)
+
+
+def test_a_folder_in_a_results_place_is_one_line(run: Run) -> None:
+    Path("o/mechanism.json").mkdir(parents=True)
+    try:
+        ran = run("solve", write(toml(goal=TRACE, must=LDP + FLOOR)), "--out", "o")
+    except OSError:
+        pytest.fail("a traceback")
+    assert ran.status == 2
+
+
+# -- bad input --------------------------------------------------------------------------------------------------
+
+# Name, problem file, a pattern for where and what, a pattern for the remedy.
+BAD: list[tuple[str, str, str, str]] = [
+    ("epsilon 0", toml(must=LDP.replace("1.0", "0")), "epsilon.*not above 0", "try"),
+    ("epsilon negative", toml(must=LDP.replace("1.0", "-2")), "epsilon.*-2", "try"),
+    ("epsilon a word", toml(must=LDP.replace("1.0", '"one"')), "epsilon.*'one' is not a number", "write"),
+    ("epsilon missing", toml(must='[[constraint]]\nkind = "ldp"'), "privacy level", "epsilon"),
+    ("epsilon misspelt", toml(must=LDP.replace("epsilon", "epsilom")), "unknown key 'epsilom'", "epsilon"),
+    ("kind", toml(must=LDP.replace("ldp", "lpd")), r"constraint\]\] 1.*'lpd'", "ldp"),
+    ("one bracket", toml(must=LDP.replace("[[constraint]]", "[constraint]")), "constraint", "two brackets"),
+    ("constraints", toml(must=LDP.replace("constraint", "constraints")), "'constraints'", "'constraint'"),
+    ("count negative", toml("counts = { a = -3, b = 2 }"), "'a'.*-3", ">= 0"),
+    ("counts zero", toml("counts = { a = 0, b = 0 }"), "zero", "positive"),
+    ("sum", toml("probabilities = { a = 0.3, b = 0.2 }"), r"probabilities: .*0\.5", "counts"),
+    ("label twice", toml('counts = [1, 2]\ncategories = ["a", "a"]'), "'a' appears twice", "distinct"),
+    ("label empty", toml('counts = { "" = 3, b = 2 }'), "label", "name it"),
+    ("labels fewer", toml('counts = [1, 2, 3]\ncategories = ["a", "b"]'), "3 numbers for 2 labels", "one number"),
+    ("two inputs", toml(f"{COUNTS}\nuniform = 3"), r"\[input\].*counts and uniform", "one of them"),
+    ("no input", toml(""), r"\[input\].*empty", "counts_file"),
+    ("one category", toml("uniform = 1"), "uniform.*1", "2|add"),
+    ("schema missing", toml(top='name = "t"'), "schema", "schema = 1"),
+    ("schema 2", toml(top="schema = 2"), "schema is 2", "schema = 1"),
+    ("name a path", toml(top='schema = 1\nname = "../x"'), r"\.\./x", "word"),
+    ("name the parent", toml(top='schema = 1\nname = ".."'), r"'\.\.'", "word"),
+    ("key unknown", toml(top='schema = 1\nnmae = "t"'), "unknown key 'nmae'", "'name'"),
+    ("objective", toml(goal='maximize = "mutual_infomation"'), r"\[objective\].*infomation", "mutual_information"),
+    ("two goals", toml(goal=f'{TRACE}\nminimize = "trace"'), r"\[objective\]", "maximize"),
+    ("no goal", toml(goal=""), r"\[objective\]", "maximize"),
+    (
+        "loss orientation",
+        toml(goal='minimize = "expected_loss"\nmatrix = [[0, 1, 1], [1, 0, 1]]'),
+        "matrix: it is 2 x 3",
+        "3 inputs x 3 actions",
+    ),
+    ("loss without matrix", toml(goal='minimize = "expected_loss"'), r"\[objective\].*matrix", "inputs x actions"),
+    ("floor above 1", toml(goal=TRACE, must=LDP + FLOOR.replace("0.9", "1.9")), r"floor.*1\.9", r"\[0, 1\]"),
+    ("gap negative", toml(options="gap = -1"), "gap.*-1", "try"),
+    ("gap a word", toml(options='gap = "small"'), r"\[solve\].*gap.*'small'", "write"),
+    ("gap unknown", toml(options="gpa = 1"), r"\[solve\].*'gpa'", "'gap'"),
+    ("no time", toml(options="time_limit = 0"), "time_limit", "seconds"),
+    ("no workers", toml(options="workers = 0"), "workers", "try"),
+    ("no TOML", "schema = 1\n[input\n", "TOML.*line 2", "fix"),
+    ("empty file", "", "schema", "schema = 1"),
+    ("csv missing", toml('counts_file = "nope.csv"'), r"nope\.csv.*No such file", "check the path"),
+    ("csv wide", toml('counts_file = "wide.csv"'), r"wide\.csv.*'a,b,c'", "category,count"),
+    ("csv swapped", toml('counts_file = "swapped.csv"'), r"swapped\.csv.*'count,category'", "category,count"),
+    ("csv semicolons", toml('counts_file = "semicolons.csv"'), r"semicolons\.csv", "category,count"),
+    ("csv negative", toml('counts_file = "negative.csv"'), r"negative\.csv.*'b'.*-2", ">= 0"),
+    ("csv thousands", toml('counts_file = "thousands.csv"'), r"thousands\.csv line 2.*'1,234'", "write"),
+    ("csv latin", toml('counts_file = "latin.csv"'), r"latin\.csv.*UTF-8", "save"),
+    ("csv empty", toml('counts_file = "empty.csv"'), r"empty\.csv", "category,count"),
+]
+# What and where stand there, but not what to do.
+NO_REMEDY: list[tuple[str, str, str]] = [
+    ("epsilon nan", toml(must=LDP.replace("1.0", "nan")), "epsilon.*NaN"),
+    ("epsilon infinite", toml(must=LDP.replace("1.0", "inf")), "epsilon.*Infinity"),
+    ("count nan", toml("counts = { a = nan, b = 2 }"), "'a'.*NaN"),
+    ("gap nan", toml(options="gap = nan"), "gap.*NaN"),
+    ("route no word", toml(options="route = 3"), r"\[solve\].*route"),
+    ("csv twice", toml('counts_file = "twice.csv"'), r"twice\.csv.*'a'.*twice.*line 3"),
+]
+CSV = {
+    "wide": "a,b,c\n1,2,3\n",
+    "swapped": "count,category\n1,a\n2,b\n",
+    "semicolons": "category;count\na;1\nb;2\n",
+    "negative": "category,count\na,1\nb,-2\n",
+    "thousands": 'category,count\na,"1,234"\nb,2\n',
+    "twice": "category,count\na,1\na,2\n",
+    "latin": "category,count\né,1\nb,2\n",
+    "empty": "",
+}
+
+
+def refused(run: Run, text: str) -> str:
+    """The line that refuses a problem file, which is given with every CSV file of CSV beside it. It begins with
+    the file's name and ends in one line break; nothing is written; with --json nothing else is said."""
+    for name, content in CSV.items():
+        Path(f"{name}.csv").write_text(content, encoding="latin-1" if name == "latin" else "utf-8")
+    before = {*listing("."), "case.toml"}
+    ran = run("solve", write(text, "case.toml"), "--out", "o", "--json")
+    assert (ran.status, ran.out) == (2, "")
+    assert re.fullmatch(r"rropt: case\.toml[^\n]+\n", ran.err)
+    assert len(ran.err) < 300
+    assert set(listing(".")) == before
+    return ran.err
+
+
+@pytest.mark.parametrize(("text", "what", "remedy"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
+def test_bad_input_is_one_line_of_where_what_and_remedy(run: Run, text: str, what: str, remedy: str) -> None:
+    line = refused(run, text)
+    assert re.search(rf"(?:{what}).*; .*(?:{remedy})", line)
+
+
+@pytest.mark.parametrize(("text", "what"), [case[1:] for case in NO_REMEDY], ids=[case[0] for case in NO_REMEDY])
+def test_bad_input_without_a_remedy_is_one_line(run: Run, text: str, what: str) -> None:
+    assert re.search(what, refused(run, text))
+
+
+@pytest.mark.parametrize("text", [case[1] for case in NO_REMEDY], ids=[case[0] for case in NO_REMEDY])
+def test_bad_input_names_a_remedy(run: Run, text: str) -> None:
+    assert re.search(r"; \S", refused(run, text))
+
+
+def test_a_wrong_route_of_a_file_is_one_line_that_names_the_file(run: Run) -> None:
+    assert re.search("'vertex' is not a route; .*vertices", refused(run, toml(options='route = "vertex"')))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "what", "remedy"),
+    [
+        (["solve", "nope.toml"], 2, r"nope\.toml: there is no such problem file", "models list"),
+        (["solve", "adult-educaton"], 2, "'adult-educaton'", "did you mean adult-education"),
+        (["solve", "."], 2, r"\.: this is a folder", "problem file"),
+        (["solve"], 2, "Missing argument", "--help"),
+        (["solve", "t.toml", "--gap", "-1"], 2, "gap.*-1", "try"),
+        (["solve", "t.toml", "--gap", "small"], 2, "--gap", "--help"),
+        (["solve", "t.toml", "--time-limit", "0"], 2, "time_limit", "seconds"),
+        (["solve", "t.toml", "--route", "vertex"], 2, "'vertex' is not a route", "vertices"),
+        (["solve", "t.toml", "--route", "linear"], 5, "linear takes linear objectives only", "use route auto"),
+        (["solve", "t.toml", "--solver", "gurobi"], 2, "gurobi", "use one of: clarabel"),
+        (["solve", "t.toml", "--frob"], 2, "No such option: --frob", "--help"),
+        (["solv"], 2, "No such command 'solv'", "--help"),
+        (["check"], 2, "Missing argument", "--help"),
+        (["models", "show", "nope"], 2, "'nope'", "adult-education"),
+        (["models", "copy", "nope"], 2, "'nope'", "adult-education"),
+        (["models", "show", "ayed2002"], 2, "'ayed2002'", "did you mean ayed2020"),
+        (["models", "copy", "chai2019"], 2, "'chai2019' is a paper", "rropt claims chai"),
+        (["models", "solve", "survey-yesno"], 2, "'survey-yesno'", "did you mean survey-yes-no"),
+        (["models", "solve", "t.toml"], 2, r"'t\.toml'", "adult-education"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_command_line_is_one_line(run: Run, arguments: list[str], status: int, what: str, remedy: str) -> None:
+    write(toml())
+    ran = run(*arguments)
+    assert ran.status == status
+    assert re.fullmatch(r"rropt: [^\n]+\n", ran.err)
+    assert re.search(f"(?:{what}).*[;?] .*{remedy}", ran.err)
+    assert listing(".") == ["t.toml"], "nothing is written"
+
+
+def test_help_names_every_command_and_option(run: Run) -> None:
+    ran = run("--help")
+    assert ran.status == 0
+    assert all(re.search(rf"\b{word}\b", ran.out) for word in ("solve", "check", "models"))
+    ran = run("solve", "--help")
+    assert ran.status == 0
+    assert all(option in ran.out for option in ("--out", "--route", "--solver", "--gap", "--time-limit", "--json"))
+    assert all(re.search(rf"\b{word}\b", run("models", "--help").out) for word in ("list", "show", "copy", "solve"))
+
+
+def test_the_version_is_told(run: Run) -> None:
+    ran = run("--version")
+    assert ran.status == 0
+    assert re.search(r"\d+\.\d+", ran.out)
+
+
+# -- models -----------------------------------------------------------------------------------------------------
+
+
+def test_models_list_names_every_model_and_says_what_it_is(run: Run) -> None:
+    ran = run("models", "list")
+    assert (ran.status, ran.err) == (0, "")
+    papers, _, problems = ran.out.partition("Problems")
+    names = [[line.strip().partition(":")[0] for line in part.splitlines()[1:]] for part in (papers, problems)]
+    assert names == [list(models.PAPERS), models.list_models()]
+    assert "  adult-education: The education of 32,561 people (16 categories), randomised" in problems
+    assert "  kairouz2016: Kairouz, Oh and Viswanath, Extremal mechanisms" in papers
+    assert "[rropt claims kairouz]" in papers
+
+
+def test_models_show_prints_the_very_file(run: Run) -> None:
+    ran = run("models", "show", "adult-education")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == models.model_path("adult-education").read_text(encoding="utf-8")
+
+
+def test_models_show_prints_a_paper(run: Run) -> None:
+    ran = run("models", "show", "kairouz2016")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith('"""Kairouz, Oh and Viswanath')
+    assert "\ndef " in ran.out
+
+
+def test_models_copy_gives_a_file_that_solves_to_the_same(run: Run) -> None:
+    ran = run("models", "copy", "adult-education")
+    assert (ran.status, ran.err) == (0, "")
+    assert [Path(line.removeprefix("wrote ")) for line in ran.out.splitlines()] == [
+        Path("adult-education.toml"),
+        Path("data/adult_education.csv"),
+    ]
+    copied = Path("adult-education.toml")
+    assert copied.read_bytes() == models.model_path("adult-education").read_bytes()
+    found = []
+    for arguments in (["solve", copied], ["models", "solve", "adult-education"], ["solve", "adult-education"]):
+        ran = run(*arguments, "--json", "--out", "o")
+        found.append(json.loads(ran.out))
+        assert (ran.status, found[-1]["status"], found[-1]["verdict"]) == (0, "certified", "PROVED")
+        assert found[-1]["gap"] <= 1e-9
+        found[-1].pop("seconds")
+    assert found[0] == found[1] == found[2]
+    assert abs(found[0]["value"] - 0.12328515) < 1e-8
+
+
+@pytest.mark.parametrize("there", ["adult-education.toml", "data/adult_education.csv"])
+def test_models_copy_overwrites_only_by_force(run: Run, there: str) -> None:
+    write_whole(there, "mine")
+    ran = run("models", "copy", "adult-education")
+    assert ran.status == 2
+    assert re.fullmatch(rf"rropt: {re.escape(str(Path(there)))}: this file exists already; .*--force\n", ran.err)
+    assert [path for path in Path().rglob("*") if path.is_file()] == [Path(there)], "all or nothing"
+    assert Path(there).read_text(encoding="utf-8") == "mine"
+    assert run("models", "copy", "adult-education", "--force").status == 0
+    assert "mine" not in Path(there).read_text(encoding="utf-8")
+
+
+# -- terminals and pipes ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a command on a terminal gave: its exit status, standard output and what the terminal was sent."""
+
+    status: int
+    out: str
+    shown: str
+
+
+def on_terminal(
+    *arguments: object,
+    both: bool = False,
+    when: bytes = b"",
+    press: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
+    **environment: str,
+) -> Screen:
+    """Run with the error stream on a pseudo-terminal, and with `both` the standard output too (else in a pipe).
+
+    `press(process)` is called once, when the terminal has been sent `when`. The terminal shows UTF-8.
+    """
+    import pty
+
+    leader, follower = pty.openpty()
+    out = follower if both else subprocess.PIPE
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rropt", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=follower,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+    )
+    os.close(follower)
+    pipe = -1 if child.stdout is None else child.stdout.fileno()
+    got = {leader: b"", pipe: b""}
+    waiting = {leader, pipe} - {-1}
+    pressed = not when
+    while waiting:
+        ready, _, _ = select.select(waiting, [], [], 60)
+        assert ready, "nothing for a minute"
+        for stream in ready:
+            try:
+                data = os.read(stream, 1 << 16)
+            except OSError:  # Linux says so when the other end of a terminal is gone.
+                data = b""
+            got[stream] += data
+            if not data:
+                waiting.discard(stream)
+        if not pressed and when in got[leader]:
+            pressed = True
+            press(child)
+    status = child.wait(60)
+    os.close(leader)
+    if child.stdout is not None:
+        child.stdout.close()
+    assert pressed, f"{when!r} never showed"
+    return Screen(status, got[pipe].decode(), got[leader].decode())
+
+
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+
+
+@needs_terminal
+def test_a_terminal_shows_progress_with_value_bound_and_gap_and_then_clears_it() -> None:
+    write(zipf(16, "1e-12"))
+    screen = on_terminal("solve", "t.toml")
+    assert screen.status in (0, 3)
+    assert re.search(r"solving .*value 0\.123\d+ +bound 0\.12\d+ +gap \d\S*", screen.shown)
+    assert screen.shown.endswith("\x1b[2K"), "the bar is erased at the end"
+    assert screen.shown.count("\x1b[?25h") == screen.shown.count("\x1b[?25l"), "the cursor is shown again"
+    assert "\x1b" not in screen.out, "the pipe beside it gets neither bar nor colour"
+    assert "solving" not in screen.out
+    assert "status" in screen.out
+
+
+def test_a_pipe_sees_nothing_of_the_bar() -> None:
+    write(zipf(12, "1e-9"))
+    done = process("solve", "t.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert "solving" not in done.stdout
+    done = process("solve", "t.toml", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["status"] == "certified"
+
+
+def shaded_rows(text: str) -> list[str]:
+    """The lines of the heat map of inputs a, b and c, escapes taken out."""
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    return re.findall(r"(?m)^[abc] +(.*?)\r?$", plain.partition("Q[input")[2])
+
+
+@needs_terminal
+def test_a_terminal_shows_the_map_in_colour() -> None:
+    write(toml())
+    shown = on_terminal("solve", "t.toml", both=True, COLORTERM="truecolor").shown
+    assert re.search(r"\x1b\[[0-9;]*48;2;\d+;\d+;\d+m  ", shown)
+    assert re.search(r"\x1b\[[0-9;]*32mcertified", shown), "green"
+
+
+@needs_terminal
+def test_no_color_is_obeyed_and_the_map_shaded() -> None:
+    write(toml())
+    shown = on_terminal("solve", "t.toml", both=True, NO_COLOR="1").shown
+    assert not re.search(r"\x1b\[([0-9;]*;)?[349][0-9]", shown)
+    assert [set(row) & set(terminal.SHADES[1:]) != set() for row in shaded_rows(shown)] == [True] * 3
+
+
+@needs_terminal
+def test_a_dumb_terminal_gets_a_shaded_map_without_escapes() -> None:
+    write(toml())
+    shown = on_terminal("solve", "t.toml", both=True, TERM="dumb").shown
+    assert "\x1b" not in shown
+    assert [set(row) & set(terminal.SHADES[1:]) != set() for row in shaded_rows(shown)] == [True] * 3
+
+
+def test_a_stream_of_ascii_is_no_crash() -> None:
+    write(toml('counts = { "é" = 5, b = 3 }'))
+    done = process("solve", "t.toml", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_a_width_of_nothing_means_unknown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "certified" in run("solve", write(toml())).out
+
+
+def test_forty_columns_keep_every_number_whole(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    ran = run("solve", write(toml()), "--out", "o")
+    assert ran.status == 0
+    kept = solution("o")
+    assert re.search(rf"value +{re.escape(terminal.number(kept['value'])[:9])}\d+ nats", ran.out)
+    assert max(len(line) for line in ran.out.splitlines() if not line.startswith("wrote")) <= 40
+    assert len(shaded_rows(ran.out)) == 3
+
+
+@pytest.mark.parametrize(("width", "k"), [(40, 18), (80, 40)])
+def test_a_map_is_cut_to_the_screen(run: Run, monkeypatch: pytest.MonkeyPatch, width: int, k: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    labels = [f"category {x}" for x in range(k)]
+    ran = run("solve", write(toml(f"uniform = {labels}", TRACE)))
+    assert ran.status == 0
+    for label in labels:
+        assert re.search(rf"(?m)^ *{label} +[{terminal.SHADES}]*[{terminal.SHADES[1:]}]+", ran.out), "on one line"
+
+
+def test_labels_are_shown_as_they_are(run: Run) -> None:
+    """What looks like markup of the library that prints is a label like any other."""
+    ran = run("solve", write(toml('counts = { "[red]x[/red]" = 5, "[bold" = 3, "[/]" = 1 }')))
+    assert ran.status == 0
+    assert all(ran.out.count(label) >= 2 for label in ("[red]x[/red]", "[bold", "[/]"))
+
+
+def test_control_characters_of_labels_do_not_reach_the_terminal(run: Run) -> None:
+    ran = run("solve", write(toml('counts = { "\\u001b[2Jx" = 5, b = 3 }')))
+    assert "\x1b" not in ran.out + ran.err
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------------------------
+
+
+def presses(monkeypatch: pytest.MonkeyPatch, where: str, times: int) -> list[int]:
+    """Press Ctrl-C `times` times at the first moment of a kind: `where` is "report" (the solve tells of progress)
+    or "highs" (it waits for HiGHS, which has not finished). The list counts what was pressed."""
+    import contextlib
+
+    pressed: list[int] = []
+
+    def press() -> None:
+        while len(pressed) < times:
+            pressed.append(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+    @contextlib.contextmanager
+    def progress(goal: float, absolute: float) -> Any:
+        yield lambda value, bound: press()
+
+    def wait(run: highs_run.Run) -> bool:
+        press()
+        return run.ended
+
+    if where == "report":
+        monkeypatch.setattr(terminal, "progress", progress)
+    else:
+        monkeypatch.setattr(highs_run.Run, "wait", wait)
+    return pressed
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "best"),
+    [(zipf(12, "1e-14"), "report", 0.12), (losses(30), "highs", None)],
+    ids=["vertices", "linear"],
+)
+def test_ctrl_c_gives_the_best_mechanism_and_a_proved_bound(
+    run: Run, monkeypatch: pytest.MonkeyPatch, text: str, where: str, best: float | None
+) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with monkeypatch.context() as patch:
+        pressed = presses(patch, where, 1)
+        ran = run("solve", write(text), "--out", "o")
+    assert len(pressed) == 1
+    assert ran.status == 3
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "note: stopped early: interrupted" in ran.out
+    assert listing("o") == FILES
+    kept = solution("o")
+    assert (kept["status"], kept["verdict"]) == ("bounded", "PROVED")
+    assert "stopped early: interrupted" in kept["warnings"]
+    assert kept["gap"] > kept["wanted_gap"]
+    if best is not None:
+        assert best < kept["value"] < 0.1232792539 < kept["bound"]
+    assert run("check", "o/certificate.json").status == 0
+    finished = json.loads(run("solve", "t.toml", "--gap", "1e-9", "--json").out)
+    assert finished["status"] == "certified"
+    low, high = sorted((kept["value"], kept["bound"]))
+    assert low <= finished["value"] <= high, "the bound was true"
+
+
+def test_a_second_ctrl_c_aborts_and_writes_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pressed = presses(monkeypatch, "report", 2)
+    ran = run("solve", write(zipf(12, "1e-14")), "--out", "o")
+    assert len(pressed) == 2
+    assert ran.status == 130
+    assert not Path("o").exists()
+    assert "Traceback" not in ran.err
+
+
+def test_a_second_ctrl_c_says_that_it_aborted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    presses(monkeypatch, "report", 2)
+    assert re.fullmatch(r"rropt: aborted.*\n", run("solve", write(zipf(12, "1e-14")), "--out", "o").err)
+
+
+HIGHS_TWICE = """
+import signal, sys
+from rropt.cli import main as cli
+from rropt.solve.kernel.highs_run import Run
+pressed = []
+def wait(self):
+    if len(pressed) < 2:
+        pressed.append(1)
+        signal.raise_signal(signal.SIGINT)
+    return self.ended
+Run.wait = wait
+sys.exit(cli.main(["solve", "t.toml", "--out", "o"]))
+"""
+
+
+def test_a_second_ctrl_c_inside_highs_is_no_crash() -> None:
+    write(losses(30))
+    done = subprocess.run([sys.executable, "-c", HIGHS_TWICE], capture_output=True, text=True, check=False, timeout=60)
+    assert not Path("o").exists()
+    assert done.returncode == 130
+    assert "terminate" not in done.stderr
+
+
+@needs_terminal
+def test_ctrl_c_at_a_terminal_ends_with_results_that_are_proved(run: Run) -> None:
+    """The signal as the terminal sends it, when the bar first shows a value; a gap that nothing reaches."""
+    write(zipf(18, "1e-17"))
+    screen = on_terminal(
+        "solve", "t.toml", "--out", "o", when=b"value", press=lambda child: child.send_signal(signal.SIGINT)
+    )
+    assert screen.status == 3
+    assert "Traceback" not in screen.shown
+    assert listing("o") == FILES
+    assert run("check", "o/certificate.json").status == 0
+
+
+# -- README -----------------------------------------------------------------------------------------------------
+
+
+def blocks(readme: str, language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", readme)
+
+
+def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its shell blocks, all but make, in one empty folder and in their order; then its Python."""
+    readme = (checkout / "README.md").read_text(encoding="utf-8")
+    lines = [line for block in blocks(readme, "sh") for line in block.splitlines()]
+    commands = [line for line in lines if line.strip() and not line.startswith("make ")]
+    assert sum(line.startswith("rropt ") for line in commands) >= 5
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, command in (("rropt", f'"{sys.executable}" -m rropt'), ("python", f'"{sys.executable}"')):
+        (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        (programs / name).chmod(0o755)
+    folder = tmp_path / "new"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+
+    def shell(command: str) -> str:
+        if command.startswith("rropt ") and not set("|<>;&$*") & set(command):
+            ran = run(*shlex.split(command)[1:])  # the same without the start of an interpreter
+            assert (ran.status, ran.err) == (0, ""), command
+            return ran.out
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        assert done.stderr == ""
+        return done.stdout
+
+    said = {command: shell(command) for command in commands}
+    assert any("PROVED optimum in [" in text for command, text in said.items() if command.startswith("rropt check"))
+    assert listing(folder / "out" / "mine") == FILES
+    assert (folder / "adult-education.toml").is_file()
+    assert (folder / "data" / "adult_education.csv").is_file()
+
+    # The checker alone, as the text says: a copy of one file, with the standard library and nothing else.
+    shutil.copy(checkout / "rropt" / "checker.py", folder)
+    certificate = "out/mine/certificate.json"
+    alone = shell(f"python -I -S checker.py {certificate}")
+    assert shell(f"python -m rropt.checker {certificate}") == alone
+    assert "PROVED optimum in [0.12328514" in alone
+
+    # The blocks go on from one another, as a reader would run them.
+    code = "\n".join(blocks(readme, "python"))
+    done = subprocess.run(
+        [sys.executable, "-"], input=code, cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *rest = done.stdout.splitlines()
+    status, value, bound = first.split()
+    assert status == "certified"
+    assert 0 <= float(bound) - float(value) <= 1e-9
+    assert rest[0].startswith("Mechanism(3 inputs x ")
+    assert any(line.startswith("PROVED optimum in [") for line in rest)
+    assert (folder / "education.cert.json").is_file()

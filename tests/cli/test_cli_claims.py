@@ -1,0 +1,114 @@
+"""`rropt claims`: table, JSON, certificates, the page of the documentation, and names that are none."""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from rropt.models import claims as ledger
+from rropt.models.claims.claim import Claim, Evidence
+
+import rropt as rr
+from rropt.cli import main as cli
+from rropt.studies.claims_page import page
+from rropt.studies.ledger import counts, run
+
+KEYS = {"id", "paper", "where", "statement", "published", "computed", "verdict", "method", "seconds", "certificate"}
+VERDICTS = {"confirmed", "confirmed_with_erratum", "refuted", "not_checkable"}
+
+
+def test_json_is_a_list_of_objects_with_certificates_that_check(tmp_path: Path, capfd) -> None:
+    assert cli.main(["claims", "kairouz", "ayed.interval", "--json", "--out", str(tmp_path)]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert [one["id"] for one in found] == ["kairouz.krr", "kairouz.binary", "ayed.interval"]
+    for one in found:
+        assert set(one) >= KEYS
+        assert one["verdict"] in VERDICTS
+        assert one["paper"] == one["id"].split(".")[0]
+        assert one["method"]
+    assert found[2]["certificate"] is None
+    assert found[2]["published"] == {"lower": "0.4875", "upper": "0.5125", "the printed ends are private": True}
+    assert found[2]["computed"]["lower"] == pytest.approx([0.48750260, 0.48750260])
+    for one in found[:2]:
+        assert len(one["certificate"]) == len(one["proofs"])
+        for path in one["certificate"]:
+            assert rr.check(path).status == "PROVED"
+
+
+def test_the_table_names_verdicts_and_counts_them(capfd) -> None:
+    assert cli.main(["claims", "ayed.section3.2.3", "chai.table1"]) == 0
+    text = capfd.readouterr().out
+    assert re.search(r"ayed\.section3\.2\.3 .*refuted", text)
+    assert re.search(r"chai\.table1 .*confirmed", text)
+    assert "2 claims: 1 refuted, 1 confirmed;" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "close"), [("chia", "did you mean chai?"), ("ayed.intervall", "did you mean ayed.interval?"), ("?", "")]
+)
+def test_unknown_names_are_one_line(name: str, close: str, capfd) -> None:
+    assert cli.main(["claims", name]) == 2
+    out, error = capfd.readouterr()
+    assert out == ""
+    assert len(error.splitlines()) == 1
+    assert repr(name) in error
+    assert close in error
+    assert "The papers are: " in error
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ledger of one entry that cannot be computed and one that can."""
+
+    def fails(full: bool) -> Evidence:
+        raise ArithmeticError("no enclosure")
+
+    entries = types.SimpleNamespace(
+        CLAIMS=(
+            Claim("x.bad", "here", "it is", {"a": 1}, fails),
+            Claim("x.good", "there", "it is so", {"a": "0.3"}, lambda full: Evidence({"a": Fraction(1, 3)}, "by hand")),
+        )
+    )
+    monkeypatch.setattr(ledger, "PAPERS", {"x": ("x",)})
+    monkeypatch.setattr(ledger, "import_module", lambda name: entries)
+
+
+@pytest.mark.usefixtures("broken")
+def test_an_entry_that_fails_is_shown_and_is_an_error_while_the_others_go_on(capfd) -> None:
+    assert cli.main(["claims", "--json"]) == 1
+    bad, good = json.loads(capfd.readouterr().out)
+    assert (bad["verdict"], bad["computed"]) == ("failed", None)
+    assert "no enclosure" in bad["method"]
+    assert good["verdict"] == "confirmed"
+    assert cli.main(["claims"]) == 1
+    assert "1 failed" in capfd.readouterr().out
+    text = page(run(ledger.select([])))
+    assert "no enclosure" in text
+    assert counts(run(ledger.select(["x.good"]))) == {"confirmed": 1}
+
+
+def test_an_interrupted_solve_ends_the_run() -> None:
+    stopped = types.SimpleNamespace(warnings=("stopped early: interrupted",), certificate=None)
+    evidence = Evidence({"a": 1}, "by hand", solutions={"one": stopped})
+    with pytest.raises(KeyboardInterrupt):
+        run([Claim("x.y", "here", "it is", {"a": 1}, lambda full: evidence)])
+
+
+def test_the_page_shows_witness_and_correction_of_what_is_wrong() -> None:
+    text = page(run(ledger.select(["ayed.interval", "kairouz.binary"])))
+    assert "Correction: rounded inwards it is [0.4876, 0.5124]." in text
+    assert "import numpy as np  # p = (1/3, 1/3, 1/3)" in text
+    assert "(PROVED)" in text
+
+
+def test_the_page_of_the_documentation_has_the_entries_of_the_code(checkout: Path) -> None:
+    """Made by `rropt claims --markdown > docs/claims.md`; make it again when entries change."""
+    text = (checkout / "docs" / "claims.md").read_text(encoding="utf-8")
+    assert re.findall(r"^### `(\S+)`$", text, re.M) == [claim.id for claim in ledger.select([])]
+    assert "not computed" not in text
+    for claim in ledger.select([]):
+        assert claim.statement in text

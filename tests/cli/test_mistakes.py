@@ -1,0 +1,276 @@
+"""What a newcomer gets wrong ends in one plain line with what, where and what to do, and status 2."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+import rropt as rr
+from rropt.cli import main as cli
+from rropt.solve.registry import ROUTES
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+GOOD = b"id,level\n1,a\n2,b\n3,a\n"
+HEAD = "schema = 1\n[input]\n"
+COUNTS = HEAD + "counts = { a = 5, b = 3 }\n"
+WANTED = '[objective]\nmaximize = "mutual_information"\n'
+LDP = '[[constraint]]\nkind = "ldp"\nepsilon = 1\n'
+BASE = COUNTS + WANTED
+DATA = 'data_file = "d.csv"\ncolumn = "level"\n'
+SOLVE = ["solve", "adult-pram", "--data", "d.csv", "--column", "level"]
+EXCEL = b"PK\x03\x04\x14\x00\x06\x00" + b"\x00" * 22 + b"xl/workbook.xml"
+
+# (content of d.csv, the command, parts of its one line)
+FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
+    "blanks": (b"id,level\n1,a\n2,\n3,b\n4,\n", SOLVE, ["d.csv: 2 rows are blank in 'level'", "add --null unknown"]),
+    "semicolons": (b"id;level\n1;a\n2;b\n", SOLVE, ["separated by semicolons? Add --delimiter ';'"]),
+    "tabs": (b"id\tlevel\n1\ta\n2\tb\n", SOLVE, ["separated by tabs? Add --delimiter tab"]),
+    "bars": (b"id|level\n1|a\n2|b\n", SOLVE, ["separated by vertical bars? Add --delimiter '|'"]),
+    "latin-1": ("id,level\n1,caf\u00e9\n".encode("latin-1"), SOLVE, ["d.csv: this data file is not UTF-8", "iconv"]),
+    "empty": (b"", SOLVE, ["d.csv: it is empty; give a header"]),
+    "header only": (b"id,level\n", SOLVE, ["d.csv: it has no records; give one line a person"]),
+    "one value": (b"id,level\n1,a\n2,a\n", SOLVE, ["column 'level' has one value only; randomise one that varies"]),
+    "case": (
+        b"id,Level\n1,a\n2,b\n",
+        SOLVE,
+        ["no column 'level'; did you mean 'Level'? Its columns"],
+    ),
+    "spelling": (b"id,levels\n1,a\n2,b\n", SOLVE, ["did you mean 'levels'?"]),
+    "another column": (b"id,stage\n1,a\n", SOLVE, ["there is no column 'level'; its columns are 'id', 'stage'"]),
+    "cut short": (b"id,level\n1,a\n2\n", SOLVE, ["d.csv: line 3 has 1 values, the header 2; is the file cut short"]),
+    "packed": (gzip.compress(GOOD), SOLVE, ["it is packed by gzip; unpack it first, as by gunzip"]),
+    "Excel by its content": (EXCEL, SOLVE, ["d.csv: Excel files are not read; save it as CSV"]),
+    "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", SOLVE, ["Excel files are not read; save it as CSV"]),
+    "no column named": (GOOD, SOLVE[:4], ["solve: --data needs --column; as --data people.csv --column education"]),
+    "no data": (GOOD, ["solve", "adult-pram", "--column", "level"], ["solve: --column needs --data"]),
+    "null alone": (GOOD, ["solve", "adult-pram", "--null", "x"], ["solve: --null needs --data"]),
+    "data as the problem": (
+        GOOD,
+        ["solve", "d.csv"],
+        ["d.csv: this is data, not a problem; write: rropt solve MODEL --data d.csv --column NAME"],
+    ),
+    "data to compare": (GOOD, ["compare", "d.csv"], ["this is data, not a problem"]),
+    "a folder as data": (GOOD, ["solve", "adult-pram", "--data", ".", "--column", "level"], ["Is a directory"]),
+    "a folder as the problem": (GOOD, ["solve", "."], [".: this is a folder; give a problem file (.toml)"]),
+    "no such data": (GOOD, ["solve", "adult-pram", "--data", "e.csv", "--column", "level"], ["e.csv: cannot read"]),
+    "no such model": (
+        GOOD,
+        ["solve", "adult-prum"],
+        ["is called 'adult-prum'; did you mean adult-pram?"],
+    ),
+    "no such problem": (GOOD, ["solve", "none.toml"], ["none.toml: there is no such problem file; check the path"]),
+    "no such route": (GOOD, ["solve", "adult-pram", "--route", "fast"], ["'fast'", "use auto or one of: linear"]),
+    "no such solver": (GOOD, ["solve", "adult-pram", "--solver", "gurobi"], ["'gurobi' is not a solver; use one of: "]),
+    "negative gap": (GOOD, ["solve", "adult-pram", "--gap", "-1"], ["gap: it is -1.0, negative; try 1e-6"]),
+    "no time": (
+        GOOD,
+        ["solve", "adult-pram", "--time-limit", "0"],
+        ["time_limit: it is 0.0, not above 0"],
+    ),
+    "a gap of letters": (
+        GOOD,
+        ["solve", "adult-pram", "--gap", "x"],
+        ["Invalid value for '--gap'", "see rropt solve --help"],
+    ),
+    "a file as the folder": (GOOD, ["solve", "adult-pram", "--out", "d.csv"], ["d.csv: cannot write", "--out"]),
+    "no argument": (GOOD, ["solve"], ["Missing argument 'FILE|MODEL'; see rropt solve --help"]),
+    "a command misspelt": (GOOD, ["slove", "adult-pram"], ["'slove'. Did you mean 'solve'? see rropt --help"]),
+    "a report of data": (
+        GOOD,
+        ["report", "d.csv"],
+        ["d.csv: this is not JSON; give the folder"],
+    ),
+    "a report of nothing": (GOOD, ["report", "none"], ["none: there is no solution here; give the folder"]),
+}
+
+APPLY = ["apply", "m.json", "d.csv", "--column", "level"]
+ESTIMATE = ["estimate", "m.json", "d.csv", "--column", "level"]
+# The same for m.json, 2-ary randomised response of a and b: an option is named as the command line writes it.
+RELEASES: dict[str, tuple[bytes, list[str], list[str]]] = {
+    "semicolons": (b"id;level\n1;a\n2;b\n", APPLY, ["separated by semicolons? Add --delimiter ';'"]),
+    "semicolons, released": (b"id;level\n1;a\n2;b\n", ESTIMATE, ["separated by semicolons? Add --delimiter ';'"]),
+    "unknown": (b"id,level\n1,a\n2,c\n", APPLY, ["1 of 2 are unknown: 'c'", "--other LABEL"]),
+    "blanks": (b"id,level\n1,a\n2,\n", APPLY, ["1 of 2", "--null LABEL"]),
+    "nobody": (GOOD, [*ESTIMATE, "--where", "id=7"], ["d.csv: none of its records has id=7; give a value"]),
+}
+
+# (a problem file t.toml, parts of the one line of `rropt solve t.toml`)
+PROBLEMS: dict[str, tuple[str, list[str]]] = {
+    "blanks": (HEAD + DATA + WANTED + LDP, ["2 rows are blank in 'level'", 'add null = "unknown" to [input]']),
+    "misspelt column": (HEAD + DATA.replace("column", "colum") + WANTED, ["unknown key 'colum'; did you mean"]),
+    "Parquet": (
+        HEAD + DATA.replace("d.csv", "d.parquet") + WANTED,
+        ["are read with --data only; write: rropt solve t.toml --data d.parquet --column level"],
+    ),
+    "CSV": ("id,level\n1,a\n", ["t.toml: this is not TOML", "rropt solve MODEL --data FILE --column NAME"]),
+    "no objective": (COUNTS + LDP, ["t.toml: the table [objective] is missing; see rropt models show"]),
+    "maximise": (COUNTS + WANTED.replace("ze", "se") + LDP, ["'maximise' is not a key: write maximize ="]),
+    "objective": (COUNTS + WANTED.replace("l_i", "l i") + LDP, ["'mutual information'", "'mutual_information'?"]),
+    "objective, far": (COUNTS + WANTED.replace("mutual_information", "zzz") + LDP, ["use one of: bayes_success, "]),
+    "kind": (BASE + LDP.replace("ldp", "lpd"), ["[[constraint]] 1: 'lpd' is not a kind", "'ldp'?"]),
+    "epsilom": (BASE + LDP.replace("epsilon", "epsilom"), ["'epsilom'; did you mean 'epsilon'?"]),
+    "negative epsilon": (BASE + LDP.replace("1", "-1"), ["[[constraint]] 1: epsilon: it is -1"]),
+    "epsilon in words": (BASE + LDP.replace("1", '"one"'), ["1: LDP epsilon: 'one' is not a number"]),
+    "the second constraint": (BASE + LDP + LDP.replace("1", "0"), ["t.toml [[constraint]] 2: epsilon"]),
+    "no level": (BASE + LDP.replace("epsilon = 1", ""), ["[[constraint]] 1: privacy level: give either"]),
+    "one bracket": (BASE + LDP.replace("[[constraint]]", "[constraint]"), ["[[constraint]] with two brackets"]),
+    "constraints": (BASE + LDP.replace("constraint", "constraints"), ["did you mean 'constraint'?"]),
+    "solver table": (BASE + LDP + "[solver]\ngap = 1\n", ["unknown key 'solver'; did you mean 'solve'?"]),
+    "solver": (BASE + LDP + '[solve]\nsolver = "gurobi"\n', ["t.toml: solver: 'gurobi' is not a solver"]),
+    "route": (BASE + LDP + '[solve]\nroute = "fast"\n', ["t.toml [solve]: route: 'fast'", "use auto or one of"]),
+    "time": (BASE + LDP + '[solve]\ntime_limit = "10s"\n', ["[solve] time_limit: '10s' is not a number"]),
+    "negative count": (HEAD + "counts = [5, -3]\n" + WANTED, ["t.toml [input]: count of '1': -3 is negative"]),
+    "half a prior": (HEAD + "probabilities = [0.5, 0.4]\n" + WANTED, ["[input]: probabilities: they sum to 0.9"]),
+    "data as counts": (HEAD + 'counts_file = "d.csv"\n' + WANTED, ["'id,level'; it must be: category,count"]),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def said(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
+    """The one line of a command that ends with status 2, writes nothing else and leaves no file."""
+    before = sorted(Path().rglob("*"))
+    assert cli.main(arguments) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1), err
+    assert err.startswith("rropt: ")
+    assert err.rstrip("\n").isprintable()
+    assert re.search(r"; \S|\? \S", err), "it does not say what to do"
+    assert sorted(Path().rglob("*")) == before
+    return err
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_mistake_with_files_and_options(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    content, arguments, parts = FILES[name]
+    Path("d.csv").write_bytes(content)
+    line = said(arguments, capfd)
+    assert all(part in line for part in parts), line
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_mistake_with_a_release(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    content, arguments, parts = RELEASES[name]
+    Path("d.csv").write_bytes(content)
+    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
+    line = said(arguments, capfd)
+    assert all(part in line for part in parts), line
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_mistake_in_a_problem_file(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    text, parts = PROBLEMS[name]
+    Path("d.csv").write_bytes(FILES["blanks"][0])
+    Path("t.toml").write_text(text, encoding="utf-8")
+    line = said(["solve", "t.toml"], capfd)
+    assert all(part in line for part in parts), line
+
+
+@pytest.mark.parametrize("name", ["d.xlsx", "d.dta", "d.sav", "d.ods"])
+def test_files_of_other_programs(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    Path(name).write_bytes(b"whatever it holds")
+    assert "files are not read; save it as CSV" in said([*SOLVE[:3], name, *SOLVE[4:]], capfd)
+    rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
+    assert "files are not read; save it as CSV" in said(["apply", "m.json", name, "--column", "level"], capfd)
+
+
+def solved(*arguments: str, capfd: pytest.CaptureFixture[str]) -> str:
+    assert cli.main([*arguments, "--out", "o"]) == 0
+    out, err = capfd.readouterr()
+    assert err == ""
+    return out
+
+
+def test_what_the_lines_say_works(capfd: pytest.CaptureFixture[str]) -> None:
+    """Blanks, separators and a byte order mark: done as told, the answer is that of the plain file."""
+    Path("d.csv").write_bytes(GOOD)
+    solved(*SOLVE, capfd=capfd)
+    wanted = Path("o/mechanism.json").read_bytes()
+    for content, more in (
+        (GOOD.replace(b",", b";"), ["--delimiter", ";"]),
+        (GOOD.replace(b",", b"\t"), ["--delimiter", "tab"]),
+        (b"\xef\xbb\xbf" + GOOD, []),
+        (GOOD.replace(b",b", b","), ["--null", "b"]),
+    ):
+        Path("d.csv").write_bytes(content)
+        solved(*SOLVE, *more, capfd=capfd)
+        assert Path("o/mechanism.json").read_bytes() == wanted
+
+
+@pytest.mark.parametrize("values", [["a", "b", "a"], pa.array(["a", "b", "a"]).dictionary_encode(), ["a", None, "a"]])
+def test_solve_reads_parquet(values: object, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("d.csv").write_bytes(GOOD)
+    solved(*SOLVE, capfd=capfd)
+    wanted = Path("o/mechanism.json").read_bytes()
+    pq.write_table(pa.table({"level": values, "n": [10, 9, 10]}), "d.parquet")
+    shown = solved("solve", "adult-pram", "--data", "d.parquet", "--column", "level", "--null", "b", capfd=capfd)
+    assert Path("o/mechanism.json").read_bytes() == wanted
+    assert "column 'level' of d.parquet" in " ".join(shown.split())
+    solved("solve", "adult-pram", "--data", "d.parquet", "--column", "n", capfd=capfd)
+    assert rr.Mechanism.load("o/mechanism.json").inputs == ("9", "10")
+
+
+def test_labels_that_differ_by_blanks_only_are_warned_of(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("d.csv").write_bytes(b"id,level\n1, a\n2,b\n3,a\n")
+    words = " ".join(solved(*SOLVE, capfd=capfd).split())
+    assert (
+        "the labels ' a' and 'a' differ by blanks only and are counted as two: recode one of them if they are one "
+        "answer" in words
+    )
+    prior = rr.Prior.from_counts({"x y": 1, "x  y": 2, "z": 3})
+    (warning,) = rr.Problem(rr.Maximize(rr.Trace(prior)), [rr.LDP(1)]).warnings()
+    assert "'x y' and 'x  y'" in warning
+
+
+def test_reports_name_the_column_and_the_file(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("d.csv").write_bytes(GOOD)
+    solved(*SOLVE, capfd=capfd)
+    report = rr.write_report("o", "r.html")
+    assert report.title == "column 'level' of d.csv"
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "<h1>column &#x27;level&#x27; of d.csv</h1>" in page
+    assert "counted from 3 people in column &#x27;level&#x27; of d.csv" in page
+
+
+def test_what_is_promised_is_said_first(capfd: pytest.CaptureFixture[str]) -> None:
+    """Robust LDP at epsilon 1 has a matrix of plain epsilon 36: the promise comes first, everywhere."""
+    pairs = HEAD + 'sensitive = ["s", "t"]\nother = ["u", "v"]\ncounts = [[35, 65], [10, 90]]\n'
+    robust = LDP.replace("ldp", "rldp") + 'confidence = "counts"\nform = "exact"\n'
+    Path("t.toml").write_text(pairs + WANTED + robust, encoding="utf-8")
+    promise = "robust LDP (epsilon 1) over the confidence set of 200 counted people; plain LDP (epsilon "
+    assert promise in " ".join(solved("solve", "t.toml", capfd=capfd).split())
+    assert f'"promise": "{promise}' in Path("o/solution.json").read_text(encoding="utf-8")
+    assert f'"promise": "{promise}' in solved("solve", "t.toml", "--json", capfd=capfd)
+    rr.write_report("o", "r.html")
+    assert f"It guarantees: {promise}" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_the_help_of_route_names_them_all(capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["solve", "--help"]) == 0
+    words = re.findall(r"[a-z]+", capfd.readouterr().out)
+    assert {route.name for route in ROUTES} <= set(words)
+
+
+@pytest.mark.parametrize("arguments", [[], ["models"]])
+def test_a_bare_command_prints_its_help(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("Usage: rropt")
+    assert err == ""
+
+
+def test_who_asks_for_a_compiler_says_for_what(checkout: Path) -> None:
+    """The package has nothing to compile; one that it needs has, where there is no wheel of it."""
+    assert not [path for path in (checkout / "rropt").rglob("*") if path.suffix in (".c", ".cpp", ".h", ".pyx")]
+    for name in ("README.md", "Makefile", "CONTRIBUTING.md"):
+        for block in re.split(r"\n\s*\n", (checkout / name).read_text(encoding="utf-8")):
+            assert "C compiler" not in block or "pycddlib-standalone" in block

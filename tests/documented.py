@@ -1,0 +1,41 @@
+"""What is public: `rropt.__all__`, and what the documentation imports from a room where people work with mechanisms."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import rropt as rr
+from rropt.release import multivariate
+
+DOCS = [Path(__file__).parent.parent / "README.md", *sorted((Path(__file__).parent.parent / "docs").rglob("*.md"))]
+IMPORT = re.compile(r"^from (rropt\.(?:comparison|estimate|mechanisms|release)\.[\w.]+) import (.+)$", re.MULTILINE)
+
+
+@cache
+def documented() -> dict[str, object]:
+    """Functions and classes by name."""
+    found: dict[str, object] = {name: getattr(rr, name) for name in rr.__all__}
+    found |= {name: getattr(multivariate, name) for name in multivariate.__all__}
+    for page in DOCS:
+        for module, names in IMPORT.findall(page.read_text(encoding="utf-8")):
+            found |= {name: getattr(import_module(module), name) for name in names.split(", ")}
+    return found
+
+
+def callables(internal: list[str]) -> Iterator[tuple[str, object]]:
+    """("Class" or "Class.method" or "function", it) of all that is public but exceptions; `internal` names methods that
+    are protocols between rooms."""
+    for name, thing in documented().items():
+        if not callable(thing) or (inspect.isclass(thing) and issubclass(thing, Exception)):
+            continue
+        yield name, thing
+        if inspect.isclass(thing):
+            for key in vars(thing):
+                method = getattr(thing, key)
+                if key[0] != "_" and key not in internal and callable(method) and not inspect.isclass(method):
+                    yield f"{name}.{key}", method

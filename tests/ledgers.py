@@ -1,0 +1,62 @@
+"""Ledgers as tests read them: the database, with nothing but the standard library."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    """The lines after the first, in their order; none where there is no file."""
+    if not path.exists():
+        return []
+    connection = sqlite3.connect(path)
+    try:
+        lines = connection.execute("SELECT line FROM ledger WHERE number > 1 ORDER BY number").fetchall()
+    finally:
+        connection.close()
+    return [json.loads(line) for (line,) in lines]
+
+
+def draws(path: Path) -> list[dict[str, Any]]:
+    """The draws with their `state`, without those that were abandoned."""
+    found: dict[str, dict[str, Any]] = {}
+    for event in events(path):
+        if event["event"] == "abandoned":
+            del found[event["release"]]
+        elif event["event"] == "drawing":
+            found[event["release"]] = event | {"state": "drawing"}
+        else:
+            found[event["release"]]["state"] = event["event"]
+    return list(found.values())
+
+
+def states(path: Path) -> list[str]:
+    """Of each draw, whether it is "drawing" or "released"."""
+    return [one["state"] for one in draws(path)]
+
+
+def write_old(path: Path, told: list[dict[str, Any]]) -> None:
+    """A ledger as versions before 2026-12 wrote it: a line a draw, its hash over the hash before and what follows the
+    word of its state."""
+    chain, text = "", b""
+    for one in told:
+        rest = json.dumps({key: value for key, value in one.items() if key != "state"}, separators=(",", ":")).encode()
+        body = b"," + rest[1:]
+        chain = hashlib.sha256(chain.encode() + body).hexdigest()
+        word = f'"{one["state"]}"'.ljust(len('"drawing" ')).encode()
+        text += b'{"state":' + word + body[:-1] + b',"chain":"' + chain.encode() + b'"}\n'
+    path.write_bytes(text)
+
+
+def change(path: Path, *commands: str) -> None:
+    """Run commands of SQL on a ledger, as nobody should."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        for command in commands:
+            connection.execute(command)
+    finally:
+        connection.close()

@@ -1,0 +1,133 @@
+"""Counts that cannot come from a mechanism are told, honest ones practically never are: at most once in a million."""
+
+from __future__ import annotations
+
+import json
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.cli import main as cli
+from rropt.mechanisms.estimators.fit import LEVEL, fit_probability
+
+
+def tables(total: int, cells: int) -> Iterator[tuple[int, ...]]:
+    """All counts of `total` answers."""
+    if cells == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in tables(total - first, cells - 1):
+            yield (first, *rest)
+
+
+def divergence(counts: tuple[int, ...], law: list[float]) -> float:
+    """n times the relative entropy of the shares to `law`."""
+    n = sum(counts)
+    return sum(c * math.log(c / n / p) for c, p in zip(counts, law, strict=True) if c)
+
+
+@pytest.mark.parametrize(
+    ("n", "law"), [(40, [0.5, 0.5]), (40, [0.98, 0.02]), (15, [0.7, 0.2, 0.1]), (9, [0.97, 0.01, 0.01, 0.01])]
+)
+def test_the_bound_on_the_tail_holds_for_every_sample(n: int, law: list[float]) -> None:
+    """Summed over all tables: what the divergence reaches, it reaches no oftener than the bound says."""
+    found = []
+    for counts in tables(n, len(law)):
+        weight = math.exp(
+            math.lgamma(n + 1) + sum(c * math.log(p) - math.lgamma(c + 1) for c, p in zip(counts, law, strict=True))
+        )
+        found.append((divergence(counts, law), weight))
+    assert sum(weight for _, weight in found) == pytest.approx(1)
+    a = len(law) - 1
+    for t, _ in found:
+        if t > a:
+            reached = sum(weight for other, weight in found if other >= t)
+            assert reached <= math.exp(a - t + a * math.log(t / a))
+
+
+@pytest.mark.parametrize("n", [6, 12])
+def test_the_number_is_a_p_value_at_every_frequency(n: int) -> None:
+    """Exact over all tables of n answers, also where outputs are more than inputs: P(number <= p) <= p."""
+    matrices = [
+        np.array([[0.75, 0.25], [0.25, 0.75]]),
+        np.array([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]]),
+        np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9]]),
+        np.array([[0.5, 0.5, 0.0]] * 2),
+    ]
+    for matrix in matrices:
+        every = list(tables(n, matrix.shape[1]))
+        numbers = [fit_probability(matrix, np.array(counts, dtype=float)) for counts in every]
+        for share in (0.0, 0.03, 0.5, 1.0):
+            law = np.array([share, 1 - share]) @ matrix
+            ways = [math.factorial(n) / math.prod(map(math.factorial, counts)) for counts in every]
+            weights = [w * float(np.prod(law ** np.array(counts))) for w, counts in zip(ways, every, strict=True)]
+            assert sum(weights) == pytest.approx(1)
+            for p in set(numbers):
+                assert sum(w for w, one in zip(weights, numbers, strict=True) if one <= p) <= p + 1e-12
+
+
+@pytest.mark.parametrize("k", [2, 3, 16, 42])
+def test_honest_releases_are_not_doubted(k: int) -> None:
+    draw = np.random.default_rng(k)
+    designs = [rr.RandomizedResponse([str(x) for x in range(k)], epsilon=e).to_mechanism() for e in ("0.1", 1, 4)]
+    if k == 3:
+        designs.append(rr.SubsetSelection(["a", "b", "c", "d", "e"], epsilon=1).to_mechanism())
+    for design in designs:
+        for n in (2, 30, 1000, 1_000_000):
+            for _ in range(12):
+                truth = draw.dirichlet(np.full(len(design.inputs), 0.1))
+                counts = draw.multinomial(n, truth @ design.matrix)
+                assert fit_probability(design.matrix, counts.astype(float)) > LEVEL
+                assert design.estimate(counts).warnings == ()
+
+
+@pytest.mark.parametrize("k", [2, 5, 16, 42])
+@pytest.mark.parametrize("epsilon", [1, 3])
+def test_a_column_that_was_never_randomised_is_seen(k: int, epsilon: int) -> None:
+    """One category has four people in five at epsilon 1, nearly all at 3, as race in the Adult data."""
+    design = rr.RandomizedResponse([str(x) for x in range(k)], epsilon=epsilon).to_mechanism()
+    main = 0.99 if epsilon == 3 else 0.8
+    counts = np.full(k, round(20_000 * (1 - main) / (k - 1)))
+    counts[0] = round(20_000 * main)
+    assert main > design.matrix.max()
+    (told,) = design.estimate(counts).warnings
+    assert "cannot come from this mechanism" in told
+    assert "are '0', of which it gives at most" in told
+    assert "never randomised" in told
+
+
+def test_an_output_that_never_happens_is_impossible() -> None:
+    matrix = np.array([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0]])
+    assert fit_probability(matrix, np.array([5.0, 5.0, 1.0])) == 0
+    assert fit_probability(matrix, np.array([5.0, 5.0, 0.0])) == 1
+
+
+def test_the_command_warns_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    rr.RandomizedResponse(["<a>", "b"], epsilon=1).to_mechanism().save("m.json")
+    Path("raw.csv").write_text("x\n" + "<a>\n" * 950 + "b\n" * 50)
+    command = ["estimate", "m.json", "raw.csv", "--column", "x", "--plot", "x.svg", "--json"]
+    assert cli.main(command) == 0
+    out, err = capfd.readouterr()
+    (warning,) = json.loads(out)["warnings"]
+    assert f"rropt: warning: {warning}\n" in err
+    assert warning.startswith("x: these counts cannot come from this mechanism (p < ")
+    assert "95 % are '<a>', of which it gives at most 73.1 %" in warning
+    assert "most likely they are of a column that was never randomised" in warning
+    assert any("cannot come from this mechanism" in (one.text or "") for one in ET.parse("x.svg").getroot().iter())
+    # An honest release of the same column has none.
+    assert cli.main(["apply", "m.json", "raw.csv", "--column", "x", "-o", "safe.csv"]) == 0
+    capfd.readouterr()
+    assert cli.main(["estimate", "m.json", "safe.csv", "--column", "x", "--plot", "x.svg", "--json"]) == 0
+    out, err = capfd.readouterr()
+    assert (json.loads(out)["warnings"], "warning" in err) == ([], False)
+    assert not any("cannot come" in (one.text or "") for one in ET.parse("x.svg").getroot().iter())

@@ -1,0 +1,253 @@
+"""One ceiling for a population: every draw is reserved before it begins, and none passes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ledgers import change, draws, states, write_old
+
+from rropt.cli import main as cli
+from rropt.errors import InputError
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
+from rropt.release import ProtectedColumn, Release, release_file
+
+pytest.importorskip("pyarrow")
+
+CLIENTS = Path(__file__).resolve().parents[1] / "ledger_clients.py"
+ALL = Path("all")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def account(ceiling: str) -> None:
+    assert cli.main(["ledger", "init", "--ceiling", ceiling, "--unit", "person", str(ALL)]) == 0
+
+
+def column(name: str, epsilon: Any = 1) -> ProtectedColumn:
+    return ProtectedColumn(name, RandomizedResponse(("a", "b"), epsilon=epsilon).to_mechanism())
+
+
+def people(*names: str) -> str:
+    """A file with these columns."""
+    path = Path(f"{'-'.join(names)}.csv")
+    path.write_text(f"{','.join(names)}\n{','.join('a' * len(names))}\n", encoding="utf-8")
+    return str(path)
+
+
+def contents() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path().iterdir() if not path.name.startswith("all-")}
+
+
+def refused(words: str, *arguments: Any, **keys: Any) -> None:
+    """The release is refused with these words, and nothing has changed."""
+    before = contents()
+    with pytest.raises(InputError, match=words):
+        release_file(*arguments, ledger=ALL, **keys)
+    assert contents() == before
+
+
+def spent(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert cli.main(["ledger", "show", str(ALL), "--json"]) == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_no_draw_passes_the_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
+    account("2.5")
+    for name in ("x", "y"):
+        release_file(people(name), column(name), ledger=ALL)
+    for force in (False, True):
+        refused("person would have spent epsilon 3, above the ceiling of 2.5", people("z"), column("z"), force=force)
+    release_file(people("z"), column("z", "1/2"), ledger=ALL)
+    refused("above the ceiling", people("w"), column("w", "1/100"))
+    told = spent(capsys)
+    assert (told["spent"], told["ceiling"], told["unit"], len(told["draws"])) == ("2.5", "2.5", "person", 3)
+
+
+def test_ten_draws_of_a_tenth_are_one() -> None:
+    account("1")
+    for number in range(10):
+        release_file(people(f"c{number}"), column(f"c{number}", "1/10"), ledger=ALL)
+    refused("above the ceiling", people("d"), column("d", "1/10"))
+
+
+def test_of_disjoint_populations_the_largest_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    account("3")
+    for name, population in (("a", None), ("b", "north"), ("c", "south"), ("d", "south")):
+        release_file(people(name), column(name), ledger=ALL, population=population)
+    told = spent(capsys)
+    assert (told["spent"], told["populations"]) == ("3", {"north": "2", "south": "3"})
+    refused("above the ceiling", people("e"), column("e"), population="south")
+    refused("above the ceiling", people("e"), column("e"))  # of everybody, so also of the south
+    release_file(people("e"), column("e"), ledger=ALL, population="north")
+
+
+def test_what_the_own_ledger_of_the_data_tells_counts_too() -> None:
+    data = people("x", "y")
+    release_file(data, Release([column("x")], drop=["y"]), "ox.csv")
+    account("1.5")
+    refused("spent epsilon 2, above the ceiling of 1.5", data, Release([column("y")], drop=["x"]), "oy.csv")
+    release_file(data, Release([column("y", "1/2")], drop=["x"]), "oy.csv", ledger=ALL)
+    # A draw that both ledgers tell of is one.
+    assert states(ALL) == ["released"]
+    refused("spent epsilon 1.6, above the ceiling of 1.5", people("z"), column("z", "11/10"))
+    release_file(people("z"), column("z"), ledger=ALL)
+
+
+def test_the_columns_of_one_release_are_a_sum() -> None:
+    account("1.9")
+    refused("epsilon 2, above", people("x", "y"), Release([column("x"), column("y")]))
+
+
+def test_a_column_that_is_given_away_is_above_every_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
+    account("1000")
+    data = people("x", "y")
+    release_file(data, column("x"), "ox.csv", ledger=ALL)
+    refused("epsilon infinite, above the ceiling of 1000", data, column("y"), "oy.csv", force=True)
+    # Without a ceiling it is drawn, and told.
+    release_file(data, column("y"), "oy.csv", force=True)
+    capsys.readouterr()
+    assert cli.main(["ledger", "show", f"{data}.ledger"]) == 0
+    assert "a person has spent epsilon infinite\n" in capsys.readouterr().out
+
+
+def test_what_may_have_been_seen_is_spent_and_what_was_not_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    account("2")
+    data = people("x")
+
+    def stop(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        release_file(data, column("x"), ledger=ALL, monitor=stop)
+    assert (spent(capsys)["spent"], states(ALL)) == ("0", [])
+    monkeypatch.setattr("rropt.release.storage.private.HELD", 1)
+    with pytest.raises(KeyboardInterrupt):
+        release_file(data, column("x"), ledger=ALL, monitor=stop)
+    assert (spent(capsys)["spent"], states(ALL)) == ("1", ["drawing"])
+    release_file(data, column("x"), ledger=ALL, force=True)
+    refused("above the ceiling", people("y"), column("y"))
+
+
+def test_a_draw_that_cannot_be_taken_back_is_spent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No output could be opened, and the disk has no room for that line either: one message, and the safe side."""
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    account("2")
+    monkeypatch.setattr("rropt.release.run.PrivateStream", full)
+    with pytest.raises(InputError, match="cannot write"):
+        release_file(people("x"), column("x"), ledger=ALL)
+    assert (spent(capsys)["spent"], Path("x.csv.ledger").exists()) == ("0", False)
+    monkeypatch.setattr("rropt.release.storage.database.LedgerFile.abandon", full)
+    with pytest.raises(InputError, match="cannot write"):
+        release_file(people("x"), column("x"), ledger=ALL)
+    assert (spent(capsys)["spent"], states(ALL)) == ("1", ["drawing"])
+
+
+def test_a_ledger_of_an_older_version_is_shown_as_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also before it is moved; and where its releases give a column away, the sum is infinite."""
+    data = people("x", "y")
+    release_file(data, Release([column("x")], drop=["y"]), "ox.csv")
+    release_file(data, Release([column("y")], drop=["x"]), "oy.csv")
+    told = [{key: one[key] for key in one if key not in ("event", "level")} for one in draws(Path(f"{data}.ledger"))]
+    write_old(ALL, told)
+    assert spent(capsys)["spent"] == "2"
+    told[0]["raw"] = ["y"]
+    write_old(ALL, told)
+    assert spent(capsys)["spent"] == "infinite"
+    release_file(people("z"), column("z"), ledger=ALL, force=True)
+    assert (spent(capsys)["spent"], states(ALL)) == ("infinite", ["released"] * 3)
+
+
+def test_show_tells_every_draw_and_the_odds(capsys: pytest.CaptureFixture[str]) -> None:
+    account("4")
+    release_file(people("x"), column("x"), ledger=ALL)
+    capsys.readouterr()
+    assert cli.main(["ledger", "show", str(ALL)]) == 0
+    told = capsys.readouterr().out
+    assert "x.csv" in told
+    assert "a person has spent epsilon 1 of 4\n" in told
+    assert "by a factor of 2.71829 at most\n" in told  # e is 2.71828..., rounded up
+    assert cli.main(["ledger", "verify", str(ALL)]) == 0
+    assert "3 lines agree with their hashes, 1 draw, spent epsilon 1" in capsys.readouterr().out
+    change(ALL, "UPDATE ledger SET line = replace(line, '\"x\"', '\"y\"') WHERE number = 2")
+    for command in ("show", "verify"):
+        assert cli.main(["ledger", command, str(ALL)]) == 2
+        assert "line 2 breaks the chain" in capsys.readouterr().err
+
+
+def test_a_level_below_that_of_the_parities_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever can write the file can compute its hashes."""
+    account("4")
+    release_file(people("x"), column("x"), ledger=ALL)
+    (draw,) = draws(ALL)
+    low = json.dumps({**draw, "level": draw["level"] - 1})
+    change(ALL, "DELETE FROM ledger WHERE number > 2", f"UPDATE ledger SET line = '{low}' WHERE number = 2")
+    connection = sqlite3.connect(ALL, isolation_level=None)
+    ((chain,),) = connection.execute("SELECT chain FROM ledger WHERE number = 1")
+    chained = hashlib.sha256((chain + low).encode()).hexdigest()
+    connection.execute("UPDATE ledger SET chain = ? WHERE number = 2", (chained,))
+    connection.close()
+    assert cli.main(["ledger", "verify", str(ALL)]) == 2
+    assert "is lower than that of its parities" in capsys.readouterr().err
+
+
+def test_an_account_is_made_once_and_for_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+    account("4")
+    for ceiling, path, words in (("4", "all", "already"), ("0", "n", "above zero"), ("x", "n", "x"), ("-1", "n", "-1")):
+        assert cli.main(["ledger", "init", "--ceiling", ceiling, path]) == 2
+        assert words in capsys.readouterr().err
+    assert cli.main(["ledger", "init", "--ceiling", "4", "no/where"]) == 2
+    assert cli.main(["ledger", "show", "nothing"]) == 2
+    assert sorted(os.listdir()) == ["all"]
+    if os.name == "posix":
+        assert os.stat("all").st_mode & 0o777 == 0o600
+
+
+def test_releases_at_once_never_pass_the_ceiling() -> None:
+    account("5")
+    names = [f"c{number}" for number in range(12)]
+    files = [people(name) for name in names]
+
+    def release(number: int) -> bool:
+        try:
+            release_file(files[number], column(names[number]), ledger=ALL)
+        except InputError as error:
+            if "above the ceiling" not in str(error):
+                raise
+            return False
+        return True
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(release, range(12))) == 5
+    assert states(ALL) == ["released"] * 5
+    assert len(list(Path().glob("*.protected.csv"))) == 5
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fifty_clients_never_pass_the_ceiling() -> None:
+    account("100")
+    command = [sys.executable, str(CLIENTS), str(ALL.resolve()), "50", "4", str(10**12)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    got = list(map(int, done.stdout.split()))
+    assert (len(got), sum(got)) == (50, 100)
+    assert len(draws(ALL)) == 100

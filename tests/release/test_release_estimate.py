@@ -1,0 +1,91 @@
+"""From a released file back to frequencies: one column, two columns, the command."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.cli import main as cli
+
+pa = pytest.importorskip("pyarrow")
+csv = pytest.importorskip("pyarrow.csv")
+
+SEX = rr.RandomizedResponse(["f", "m"], gamma=5).to_mechanism()
+AGE = rr.RandomizedResponse(["young", "middle", "old"], gamma=4).to_mechanism()
+JOINT = np.array([[0.3, 0.1, 0.1], [0.1, 0.2, 0.2]])
+
+
+@pytest.fixture
+def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    people = np.random.default_rng(3).choice(6, 60_000, p=JOINT.ravel())
+    csv.write_csv(
+        pa.table(
+            {
+                "sex": [SEX.inputs[s] for s in (people // 3).tolist()],
+                "age": [AGE.inputs[a] for a in (people % 3).tolist()],
+            }
+        ),
+        "people.csv",
+    )
+    plan = rr.Release([rr.ProtectedColumn("sex", SEX), rr.ProtectedColumn("age", AGE)])
+    rr.release_file("people.csv", plan, "safe.csv")
+    return tmp_path
+
+
+def test_one_column(released: Path) -> None:
+    found = rr.estimate_file("safe.csv", {"age": AGE}, "projected")
+    assert found.categories == AGE.inputs
+    assert found.n == 60_000
+    assert (np.abs(found.values - JOINT.sum(axis=0)) < 5 * found.standard_errors).all()
+
+
+def test_two_columns_are_estimated_jointly(released: Path) -> None:
+    found = rr.estimate_file("safe.csv", {"sex": SEX, "age": AGE})
+    assert found.categories[:2] == ("f, young", "f, middle")
+    assert (np.abs(found.values - JOINT.ravel()) < 5 * found.standard_errors).all()
+    # Its sums over one column are the estimate of the other.
+    alone = rr.estimate_file("safe.csv", {"age": AGE})
+    np.testing.assert_allclose(found.values.reshape(2, 3).sum(axis=0), alone.values, atol=1e-10)
+    part = rr.estimate_file("safe.csv", {"age": AGE}, where={"sex": "f"})
+    assert 20_000 < part.n < 40_000
+
+
+def test_the_command(released: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    AGE.save("age.json")
+    assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert set(told) == {"categories", "estimate", "standard_error", "interval", "n", "method", "warnings", "notes"}
+    assert told["estimate"] == rr.estimate_file("safe.csv", {"age": AGE}).values.tolist()
+    assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--method", "mle", "--level", "0.9"]) == 0
+    out = capfd.readouterr().out
+    for part in ("Frequencies by mle, 60,000 answers", "90 % from", "middle"):
+        assert part in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["none.json", "safe.csv", "--column", "age"], "cannot read this mechanism file"),
+        (["age.json", "none.csv", "--column", "age"], "none.csv"),
+        (["age.json", "safe.csv", "--column", "height"], "height"),
+        (["age.json", "safe.csv", "--column", "age", "--method", "magic"], "not a method"),
+        (["age.json", "safe.csv", "--column", "age", "--level", "95"], "not in (0, 1)"),
+        (["age.json", "people.csv", "--column", "sex"], "60,000 of 60,000 are unknown"),
+    ],
+)
+def test_bad_input(arguments: list[str], what: str, released: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    AGE.save("age.json")
+    assert cli.main(["estimate", *arguments]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert what in err
+
+
+def test_too_many_columns_at_once(released: Path) -> None:
+    wide = rr.RandomizedResponse(70, gamma=4).to_mechanism()
+    with pytest.raises(rr.InputError, match="cells"):
+        rr.estimate_file("safe.csv", {"sex": wide, "age": wide})

@@ -1,0 +1,561 @@
+"""What several releases of one population say together, and a ledger that was cut, edited, or written by a stranger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import stat
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ledgers import change, draws, states, write_old
+
+from rropt.cli import main as cli
+from rropt.errors import InputError
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.release import ProtectedColumn, Release, release_file, release_folder
+
+pa = pytest.importorskip("pyarrow")
+import pyarrow.parquet as pq  # noqa: E402
+
+LABELS = ("a", "b", "c")
+ABC = RandomizedResponse(LABELS, epsilon=1).to_mechanism()
+X, Y = ProtectedColumn("x", ABC), ProtectedColumn("y", ABC)
+ROWS = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "a")]
+LEDGER, OLD_LEDGER = Path("t.csv.ledger"), Path("t.csv.ledger.jsonl")
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write()
+
+
+def write(name: str = "t.csv", header: str = "x,y", rows: list[tuple[str, str]] = ROWS, end: str = "\n") -> None:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"{line}{end}" for line in (header, *(",".join(row) for row in rows)))
+    Path(name).write_text(text, encoding="utf-8", newline="")
+
+
+def contents() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(Path(".").rglob("*")) if path.is_file()}
+
+
+def refused(words: str, *arguments: Any, **keys: Any) -> None:
+    """The release is refused with these words, and nothing has changed."""
+    before = contents()
+    with pytest.raises(InputError, match=words):
+        release_file(*arguments, **keys)
+    assert contents() == before
+
+
+# -- several releases together ---------------------------------------------------------------------------------
+
+
+def test_a_column_randomised_in_one_release_and_as_it_is_in_another_is_refused_with_both_files() -> None:
+    release_file("t.csv", X, "ox.csv")
+    refused(r"'y' .*oy\.csv.*ox\.csv.*infinite.*--force", "t.csv", Y, "oy.csv")
+
+
+def test_a_column_that_was_randomised_cannot_go_out_as_it_is_afterwards() -> None:
+    release_file("t.csv", Release([X], drop=["y"]), "ox.csv")
+    refused(r"'x' .*oy\.csv.*ox\.csv.*infinite.*--force", "t.csv", Y, "oy.csv")
+    # Without the other column there is nothing to refuse.
+    made = release_file("t.csv", Release([Y], drop=["x"]), "oy.csv")
+    assert made.manifest["epsilon_with_earlier"] == pytest.approx(2 * made.manifest["epsilon"])
+
+
+def test_a_column_that_went_out_as_it_is_cannot_be_protected_afterwards() -> None:
+    release_file("t.csv", X, "ox.csv")  # y stands in it as it is
+    refused(r"'y' .*oy\.csv.*ox\.csv.*infinite", "t.csv", Release([Y], drop=["x"]), "oy.csv")
+
+
+def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]) -> None:
+    ABC.save("m.json")
+    assert cli.main(["apply", "m.json", "t.csv", "--column", "x", "-o", "ox.csv"]) == 0
+    assert cli.main(["apply", "m.json", "t.csv", "--column", "y", "-o", "oy.csv"]) == 2
+    capfd.readouterr()
+    assert cli.main(["apply", "m.json", "t.csv", "--column", "y", "-o", "oy.csv", "--force"]) == 0
+    out, err = capfd.readouterr()
+    assert "before infinite" in " ".join(out.split())
+    assert "ox.csv" in err
+    told = json.loads(Path("oy.csv.manifest.json").read_text(encoding="utf-8"))
+    assert (told["earlier_draws"], told["epsilon_with_earlier"]) == (1, None)
+    # It stays infinite for whoever releases more of these people.
+    write("t.csv", "x,y,z", [(x, f"{y},a") for x, y in ROWS])
+    third = release_file("t.csv", Release([ProtectedColumn("z", ABC)], drop=["x", "y"]), "oz.csv", force=True)
+    assert third.manifest["epsilon_with_earlier"] is None
+
+
+def test_a_public_stratum_counts_as_released_as_it_is() -> None:
+    strata = ProtectedColumn("x", dict.fromkeys(LABELS, ABC), by="y")
+    release_file("t.csv", strata, "ox.csv")
+    refused("'y' .*infinite", "t.csv", Release([Y], drop=["x"]), "oy.csv")
+
+
+EDITS = {
+    "a record more": lambda: write(rows=[*ROWS, ("c", "c")]),
+    "other line ends": lambda: write(end="\r\n"),
+    "columns swapped": lambda: write(header="y,x", rows=[(y, x) for x, y in ROWS]),
+    "another column renamed": lambda: write(header="x,w"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_file_is_the_same_population(edit: str) -> None:
+    plan = Release([X])
+    release_file("t.csv", plan, "o1.csv")
+    EDITS[edit]()
+    refused(r"'x' .* second draw leaks more", "t.csv", plan, "o2.csv")
+    made = release_file("t.csv", plan, "o2.csv", force=True)
+    assert made.manifest["earlier_draws"] == 1
+    assert made.manifest["epsilon_with_earlier"] == pytest.approx(2)
+
+
+def test_a_renamed_column_is_counted() -> None:
+    release_file("t.csv", Release([X], drop=["y"]), "o1.csv")
+    write(header="w,y")
+    made = release_file("t.csv", Release([ProtectedColumn("w", ABC)], drop=["y"]), "o2.csv")
+    assert made.manifest["earlier_draws"] == 1
+
+
+def test_every_forced_draw_from_every_state_is_counted() -> None:
+    for number in range(5):
+        write(rows=[*ROWS, *ROWS[:number]])
+        made = release_file("t.csv", X, f"o{number}.csv", force=True)
+        assert made.manifest["earlier_draws"] == number
+        assert made.manifest["epsilon_with_earlier"] == pytest.approx(number + 1)
+
+
+def test_populations_that_are_said_to_be_disjoint_are_not_added_up(capfd: pytest.CaptureFixture[str]) -> None:
+    release_file("t.csv", X, "may.csv", population="May")
+    write(rows=ROWS[1:])
+    made = release_file("t.csv", X, "june.csv", population="June")
+    assert made.manifest["earlier_draws"] == 0
+    assert any("1 release of other populations" in note for note in made.notes)
+    refused("second draw", "t.csv", X, "july.csv", population="May")
+    refused("second draw", "t.csv", X, "july.csv")  # not said to be another one
+    ABC.save("m.json")
+    assert cli.main(["apply", "m.json", "t.csv", "--column", "x", "-o", "o.csv", "--population", "May"]) == 2
+    assert cli.main(["apply", "m.json", "t.csv", "--column", "x", "-o", "o.csv", "--population", "July"]) == 0
+    capfd.readouterr()
+    for name in ("", " ", "a\nb"):
+        refused("population", "t.csv", X, "o2.csv", population=name)
+
+
+# -- a ledger elsewhere ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files in the folder `in` can be read and not written (the tests may run as root, who may write everywhere)."""
+    write("in/t.csv")
+    real = os.open
+
+    def guarded(path: Any, flags: int, *rest: Any, **keys: Any) -> int:
+        if flags & (os.O_CREAT | os.O_RDWR | os.O_WRONLY) and Path(path).resolve().parent.name == "in":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, flags, *rest, **keys)
+
+    monkeypatch.setattr(os, "open", guarded)
+
+
+@pytest.mark.usefixtures("read_only")
+def test_data_in_a_read_only_folder_need_a_ledger_elsewhere() -> None:
+    refused(r"in/t\.csv\.ledger: cannot write .*--ledger PATH", "in/t.csv", X, "o.csv")
+    made = release_file("in/t.csv", X, "o.csv", ledger="kept.ledger")
+    assert made.ledger == Path("kept.ledger").resolve()
+    assert not Path("t.csv.ledger").exists()
+    refused("second draw", "in/t.csv", X, "o2.csv", ledger="kept.ledger")
+    refused("no/kept.ledger: cannot write", "in/t.csv", X, "o2.csv", ledger="no/kept.ledger")
+
+
+def test_a_ledger_elsewhere_hides_no_draw(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """What the data's own ledger tells counts, and what another ledger is told the own one is told too."""
+    release_file("t.csv", X, "o.csv")
+    refused("second draw", "t.csv", X, "o2.csv", ledger="kept.ledger")
+    write("copy/t.csv")
+    refused("second draw", "copy/t.csv", X, "o2.csv", ledger="t.csv.ledger")
+    release_file("copy/t.csv", Release([X]), "o2.csv", ledger="t.csv.ledger", force=True)
+    refused("second draw", "copy/t.csv", X, "o3.csv")
+    made = release_file("copy/t.csv", X, "o3.csv", ledger="t.csv.ledger", force=True)
+    assert made.manifest["earlier_draws"] == 2, "a draw that both ledgers tell of is one"
+
+
+@pytest.mark.usefixtures("read_only")
+def test_the_own_ledger_counts_where_it_can_only_be_read(tmp_path: Path) -> None:
+    release_file("t.csv", X, "o.csv")
+    Path("in/t.csv.ledger").write_bytes(LEDGER.read_bytes())
+    refused("second draw", "in/t.csv", X, "o2.csv", ledger="kept.ledger")
+
+
+def test_a_folder_of_data_takes_a_folder_of_ledgers() -> None:
+    table = pa.table({"x": ["a", "b"]})
+    for name in ("d/1.parquet", "d/in/2.parquet"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, name)
+    assert release_folder("d", X, "o", ledger="kept", population="May").counts == {"released": 2}
+    assert states(Path("kept/1.parquet.ledger")) == ["released"]
+    assert states(Path("kept/in/2.parquet.ledger")) == ["released"]
+    assert release_folder("d", X, "o", ledger="kept").counts == {"standing": 2}
+
+
+# -- a ledger that was cut or edited -----------------------------------------------------------------------------
+
+
+def test_a_ledger_that_was_cut_anywhere_draws_nothing_again() -> None:
+    plan = Release([X])
+    release_file("t.csv", plan, "o.csv")
+    release_file("t.csv", Release([ProtectedColumn("y", ABC)], drop=["x"]), "oy.csv", force=True)
+    whole = LEDGER.read_bytes()
+    for size in [*range(0, len(whole) - 1, 511), 1, 15, 16, 17, 99, 100, len(whole) - 1]:
+        LEDGER.write_bytes(whole[:size])
+        refused(r"t\.csv\.ledger: ", "t.csv", Release([X, Y]), "o2.csv", force=True)
+    LEDGER.write_bytes(whole)
+    release_file("t.csv", plan, "o2.csv", force=True)
+    assert states(LEDGER) == ["released"] * 3
+    refused("second draw", "t.csv", plan, "o3.csv")
+
+
+def test_a_line_that_was_edited_or_taken_out_breaks_the_chain() -> None:
+    for number in range(3):
+        release_file("t.csv", X, f"o{number}.csv", force=True)
+    whole = LEDGER.read_bytes()
+    broken = {
+        "edited": ['UPDATE ledger SET line = replace(line, \'"raw":["y"]\', \'"raw":[]\') WHERE number = 4'],
+        "taken out": ["DELETE FROM ledger WHERE number = 4"],
+        "taken out and closed": [
+            "DELETE FROM ledger WHERE number = 4",
+            "UPDATE ledger SET number = 4 WHERE number = 5",
+        ],
+        "swapped": [
+            "UPDATE ledger SET number = 99 WHERE number = 4",
+            "UPDATE ledger SET number = 4 WHERE number = 6",
+            "UPDATE ledger SET number = 6 WHERE number = 99",
+        ],
+        "twice": ["INSERT INTO ledger SELECT 8, line, chain FROM ledger WHERE number = 4"],
+        "without its hash": ["UPDATE ledger SET chain = '' WHERE number = 4"],
+        "no first line": ["DELETE FROM ledger WHERE number = 1"],
+        "no line": ["DELETE FROM ledger"],
+        "a trigger": ["CREATE TRIGGER t AFTER INSERT ON ledger BEGIN DELETE FROM ledger; END"],
+        "a view": ["ALTER TABLE ledger RENAME TO other", "CREATE VIEW ledger AS SELECT * FROM other"],
+    }
+    for name, commands in broken.items():
+        LEDGER.write_bytes(whole)
+        change(LEDGER, *commands)
+        assert LEDGER.read_bytes() != whole, name
+        refused(r"ledger: .*(chain|no first line|not a ledger)", "t.csv", X, "o9.csv", force=True)
+    LEDGER.write_bytes(whole)
+    release_file("t.csv", X, "o9.csv", force=True)
+
+
+def test_what_was_added_by_a_stranger_is_no_entry() -> None:
+    """Whoever can write the file can compute the hashes too; what is then read is still held to its form."""
+    release_file("t.csv", X, "o.csv")
+    whole = LEDGER.read_bytes()
+    kept = json.loads(events_text())
+    for event in (
+        {"event": "removed", "release": kept["release"]},
+        {"event": "drawing", "release": kept["release"]},
+        {**kept, "release": "ffffffffffffffff", "temporary": "precious.txt"},
+        {**kept, "release": "ffffffffffffffff", "level": -1},
+        {"event": "abandoned", "release": "ffffffffffffffff"},
+        [],
+        7,
+    ):
+        LEDGER.write_bytes(whole)
+        append(json.dumps(event))
+        refused(r"ledger: line \d is not an entry", "t.csv", X, "o2.csv", force=True)
+    LEDGER.write_bytes(whole)
+    append("[" * 100_000)
+    refused(r"ledger: line 4 is not an entry", "t.csv", X, "o2.csv", force=True)
+
+
+def events_text() -> str:
+    connection = sqlite3.connect(LEDGER)
+    ((line,),) = connection.execute("SELECT line FROM ledger WHERE number = 2")
+    connection.close()
+    return str(line)
+
+
+def append(line: str) -> None:
+    """One more line, with its hash."""
+    connection = sqlite3.connect(LEDGER, isolation_level=None)
+    ((number, chain),) = connection.execute("SELECT number, chain FROM ledger ORDER BY number DESC LIMIT 1")
+    chained = hashlib.sha256((chain + line).encode()).hexdigest()
+    connection.execute("INSERT INTO ledger VALUES (?, ?, ?)", (number + 1, line, chained))
+    connection.close()
+
+
+# -- ledgers of older versions -----------------------------------------------------------------------------------
+
+
+def old_draws(count: int) -> list[dict[str, Any]]:
+    """Draws as an older version wrote them; the last one was interrupted."""
+    for number in range(count):
+        release_file("t.csv", X, f"o{number}.csv", force=True)
+    told = [{key: one[key] for key in one if key not in ("event", "level")} for one in draws(LEDGER)]
+    told[-1]["state"] = "drawing"
+    LEDGER.unlink()
+    return told
+
+
+def test_a_ledger_of_an_older_version_is_read_and_moved_once() -> None:
+    told = old_draws(3)
+    write_old(OLD_LEDGER, told)
+    refused("second draw", "t.csv", X, "o9.csv")
+    made = release_file("t.csv", X, "o9.csv", force=True)
+    assert made.manifest["earlier_draws"] == 3
+    assert not OLD_LEDGER.exists()
+    assert states(LEDGER) == ["released", "released", "drawing", "released"]
+    moved = [{key: one[key] for key in one if key not in ("event", "level")} for one in draws(LEDGER)]
+    assert moved[:3] == told
+    # What an older version adds afterwards is taken over too, and what is known already counts once.
+    write_old(OLD_LEDGER, [told[0], {**told[1], "release": "00112233445566aa", "temporary": ".o.00112233445566aa.tmp"}])
+    refused("second draw", "t.csv", X, "o10.csv")
+    assert release_file("t.csv", X, "o10.csv", force=True).manifest["earlier_draws"] == 5
+    assert not OLD_LEDGER.exists()
+
+
+def test_a_release_of_an_older_version_that_lacks_its_name_is_finished() -> None:
+    (told,) = old_draws(1)
+    Path("o0.csv").rename(told["temporary"])
+    write_old(OLD_LEDGER, [told])
+    made = release_file("t.csv", X, "o0.csv")
+    assert (made.drawn, states(LEDGER), OLD_LEDGER.exists()) == (False, ["released"], False)
+
+
+def test_a_ledger_elsewhere_of_an_older_version_is_moved_too() -> None:
+    write_old(Path("kept"), old_draws(1))
+    refused("interrupted", "t.csv", X, "o9.csv", ledger="kept")
+    assert release_file("t.csv", X, "o9.csv", ledger="kept", force=True).manifest["earlier_draws"] == 1
+    assert states(Path("kept")) == ["drawing", "released"]
+
+
+def test_an_older_ledger_that_was_cut_or_edited_draws_nothing_again() -> None:
+    told = old_draws(3)
+    write_old(OLD_LEDGER, told)
+    whole = OLD_LEDGER.read_bytes()
+    first = whole.index(b"\n") + 1
+    for size in [*range(first + 1, len(whole) - 1, 37), len(whole) - 2, first - 1, first - 2, 5, 1]:
+        OLD_LEDGER.write_bytes(whole[:size])
+        refused("t.csv", "t.csv", Release([X, Y]), "o9.csv")
+    lines = whole.splitlines(keepends=True)
+    for found in (
+        [lines[0], lines[1].replace(b'"raw":["y"]', b'"raw":[]'), lines[2]],
+        [lines[0], lines[2]],
+        [lines[1], lines[0], lines[2]],
+        [lines[0], lines[1], lines[1], lines[2]],
+        [lines[0], lines[1].partition(b',"chain"')[0] + b"}\n"],
+    ):
+        OLD_LEDGER.write_bytes(b"".join(found))
+        refused(r"ledger\.jsonl: line \d .*chain", "t.csv", X, "o9.csv", force=True)
+    # A line that has no brace yet was never begun; the last line feed may be missing.
+    for found in (whole + b"~" + lines[0][1:57], whole[:-1]):
+        OLD_LEDGER.write_bytes(found)
+        refused("second draw", "t.csv", X, "o9.csv")
+
+
+OLD = (
+    '{"state":"released","release":"00112233445566aa","time":"2026-01-01T00:00:00+00:00","data":"t.csv","sha256":"00",'
+    '"plan":"11","columns":[{"columns":["x"],"parity":"3"}],"output":"%s","temporary":".o.csv.00112233445566aa.tmp"}'
+)
+
+
+def test_a_ledger_without_a_chain_is_read_and_continued() -> None:
+    output = Path("o.csv").resolve()
+    OLD_LEDGER.write_text(OLD % output + "\n", encoding="utf-8")
+    refused("'x' .* second draw", "t.csv", Release([X], drop=["y"]), "o2.csv")
+    made = release_file("t.csv", Release([X], drop=["y"]), "o2.csv", force=True)
+    assert made.manifest["earlier_draws"] == 1
+    assert (OLD_LEDGER.exists(), states(LEDGER)) == (False, ["released"] * 2)
+
+
+def test_an_old_line_that_does_not_say_what_went_out_as_it_is_is_asked_of_its_manifest() -> None:
+    output = Path("o.csv").resolve()
+    OLD_LEDGER.write_text(OLD % output + "\n", encoding="utf-8")
+    plan = Release([Y], drop=["x"])
+    refused("'y' .*o.csv.*infinite", "t.csv", plan, "oy.csv")
+    told = {"format": "rropt-release", "version": 1, "release": "00112233445566aa", "rows": 4}
+    told |= {"output": {"sha256": ""}, "columns": [], "unprotected": []}
+    Path("o.csv.manifest.json").write_text(json.dumps(told), encoding="utf-8")
+    assert release_file("t.csv", plan, "oy.csv").manifest["earlier_draws"] == 1
+
+
+def hostile() -> dict[str, str]:
+    """Ledgers of strangers."""
+    line = OLD % "OUTPUT"
+    return {
+        "a deep list": "[" * 100_000,
+        "a deep list in a line": line.replace('"3"', "[" * 100_000),
+        "a number without end": line.replace('"3"', '"1e1000000000"'),
+        "a negative parity": line.replace('"3"', '"-3"'),
+        "a parity below one": line.replace('"3"', '"1/3"'),
+        "a parity divided by nothing": line.replace('"3"', '"1/0"'),
+        "a name that is a number": line.replace('["x"]', "[1]"),
+        "an output that is a number": line.replace('"OUTPUT"', "7"),
+        "a name with a zero": line.replace("OUTPUT", "o\\u0000.csv"),
+        "another temporary file": line.replace(".o.csv.00112233445566aa.tmp", "precious.txt"),
+        "one in another folder": line.replace(".o.csv.00112233445566aa.tmp", ".../../a.00112233445566aa.tmp"),
+        "one of another release": line.replace(".o.csv.00112233445566aa", ".o.csv.ffffffffffffffff"),
+        "not UTF-8": "\udcff",
+    }
+
+
+@pytest.mark.parametrize("name", hostile())
+def test_a_ledger_of_a_stranger_ends_in_one_line(name: str) -> None:
+    text = hostile()[name].replace("OUTPUT", str(Path("o.csv").resolve()))
+    text = text.replace('"released"', '"drawing" ')
+    OLD_LEDGER.write_bytes(text.encode("utf-8", "surrogateescape") + b"\n")
+    for precious in ("precious.txt", ".o.csv.ffffffffffffffff.tmp"):
+        Path(precious).write_text("mine", encoding="utf-8")
+    for force in (False, True):
+        refused(r"ledger\.jsonl: line 1 is not an entry", "t.csv", X, "o2.csv", force=force)
+
+
+# -- what others can see -----------------------------------------------------------------------------------------
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
+
+
+def mode(path: Path | str) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@posix
+def test_nobody_else_reads_a_release_that_is_not_complete() -> None:
+    seen = []
+
+    def look(done: int, total: int | None) -> None:
+        seen.extend(mode(path) for path in Path(".").glob(".o.csv.*.tmp"))
+
+    Path("n").touch()
+    release_file("t.csv", X, "o.csv", monitor=look)
+    assert set(seen) == {0o600}
+    assert mode("o.csv") == mode("n"), "the release follows the user's umask"
+    assert mode(LEDGER) == 0o600
+
+
+@posix
+def test_a_ledger_that_others_could_read_is_closed_to_them() -> None:
+    release_file("t.csv", X, "o.csv")
+    LEDGER.chmod(0o644)
+    refused("second draw", "t.csv", X, "o2.csv")
+    assert mode(LEDGER) == 0o600
+
+
+@posix
+def test_the_umask_of_the_process_is_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread would make its files with the one that is set meanwhile."""
+
+    def touched(mask: int) -> int:
+        raise AssertionError("os.umask was called")
+
+    monkeypatch.setattr(os, "umask", touched)
+    ABC.save("m.json")
+    release_file("t.csv", X, "o.csv")
+
+
+# -- nothing is drawn that cannot be told --------------------------------------------------------------------------
+
+
+def test_what_is_wrong_in_the_last_row_is_known_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    real = os.open
+
+    def watched(path: Any, *rest: Any, **keys: Any) -> int:
+        opened.append(Path(path).name)
+        return real(path, *rest, **keys)
+
+    monkeypatch.setattr(os, "open", watched)
+    write(rows=[*ROWS * 1000, ("q", "a")])
+    refused("1 of 4,001 are unknown: 'q'", "t.csv", X, "o.csv")
+    assert not [name for name in opened if name.startswith(".o.csv.")]
+
+
+def test_a_manifest_of_290_columns_is_written() -> None:
+    """The product of their parities has more digits than Python turns into text by itself."""
+    wide = 290
+    names = [f"c{number}" for number in range(wide)]
+    most, least = 10**15 + 37, 10**14 + 31
+    rows = [[Fraction(most if x == y else least, most + 2 * least) for y in range(3)] for x in range(3)]
+    prime = Mechanism.from_rationals(rows, LABELS, LABELS)
+    Path("w.csv").write_text(",".join(names) + "\n" + ",".join(["a"] * wide) + "\n", encoding="utf-8")
+    made = release_file("w.csv", Release([ProtectedColumn(name, prime) for name in names]), "o.csv")
+    numerator, denominator = made.manifest["parity"].split("/")
+    assert len(numerator) > 4300
+    assert len(denominator) > 4000
+    assert made.manifest["epsilon"] == pytest.approx(wide * 2.302585, rel=1e-6)
+    refused("second draw", "w.csv", ProtectedColumn("c7", prime), "o2.csv")
+
+
+def test_a_manifest_that_cannot_be_told_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> str:
+        raise ValueError("no text")
+
+    monkeypatch.setattr("rropt.release.run.manifest_text", broken)
+    before = contents()
+    with pytest.raises(ValueError, match="no text"):
+        release_file("t.csv", X, "o.csv")
+    assert contents() == before
+
+
+# -- metadata ----------------------------------------------------------------------------------------------------
+
+
+def secrets_of(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather"])
+def test_metadata_stay_behind_but_for_types(suffix: str) -> None:
+    inner = pa.struct([pa.field("p", pa.int64(), metadata={"note": "SECRETINNER"})])
+    schema = pa.schema(
+        [
+            pa.field("x", pa.string(), metadata={"note": "SECRETX"}),
+            pa.field("k", pa.int64(), metadata={"note": "SECRETK"}),
+            pa.field("s", inner),
+            pa.field("l", pa.list_(pa.field("item", pa.int64(), metadata={"note": "SECRETLIST"}))),
+            pa.field("gone", pa.string()),
+        ],
+        {"register": "SECRETFILE", "pandas": json.dumps({"columns": [], "index_columns": [], "first": "SECRETROW"})},
+    )
+    given = pa.table({"x": ["a"], "k": [1], "s": [{"p": 1}], "l": [[1]], "gone": ["SECRETGONE"]}, schema=schema)
+    name = f"m{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(given, name, compression="NONE")
+    else:
+        opened = pa.ipc.new_file if suffix == ".arrow" else pa.ipc.new_stream
+        with pa.OSFile(name, "wb") as stream, opened(stream, schema) as writer:
+            writer.write_table(given)
+    assert b"SECRETFILE" in secrets_of(name)
+    made = release_file(name, Release([X], drop=["gone"]), f"o{suffix}")
+    assert b"SECRET" not in secrets_of(f"o{suffix}")
+    if suffix == ".parquet":
+        told = pq.ParquetFile(f"o{suffix}")
+        assert told.schema_arrow.types == schema.types[:4]
+        assert b"U0VDUkVU" not in secrets_of(f"o{suffix}"), "nor in base 64"
+    (note,) = (note for note in made.notes if "metadata" in note)
+    for word in ("register", "pandas", "'x'", "'k'", "'s'", "'l'"):
+        assert word in note
+
+
+def test_pandas_metadata_keep_types_and_nothing_else() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"gone": ["SECRETROW", "s"], "x": ["a", "b"], "n": pandas.array([1, None], dtype="Int64")},
+        index=pandas.Index(["p", "q"], name="person"),
+    )
+    frame.attrs["first"] = "SECRETROW"
+    frame.columns.name = "SECRETNAME"
+    frame.to_parquet("p.parquet", compression=None)
+    release_file("p.parquet", Release([X], drop=["gone"]), "o.parquet")
+    assert b"SECRET" not in Path("o.parquet").read_bytes()
+    made = pandas.read_parquet("o.parquet")
+    assert made.index.tolist() == ["p", "q"]
+    assert made["n"].dtype == "Int64"

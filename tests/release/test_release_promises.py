@@ -1,0 +1,97 @@
+"""A release says what its design promises, before the level of plain LDP that its matrix happens to have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rropt as rr
+from rropt.cli import main as cli
+from rropt.model.promises import Promise
+
+pytest.importorskip("pyarrow")
+
+PAIRS = rr.Prior.from_counts([[20, 60], [30, 20]], pairs=rr.Pairs(["ill", "well"], ["young, mostly", "old"]))
+COUNTED = rr.Prior.from_counts({"a": 5, "b": 3, "c": 1})
+DESIGNS: dict[str, tuple[Any, list[Any], str]] = {
+    "robust": (
+        rr.MutualInformation(PAIRS),
+        [rr.RLDP(1, rr.ChiSquareSet(PAIRS), "exact")],
+        "robust LDP (epsilon 1) over the confidence set of 130 counted people; plain LDP (epsilon ",
+    ),
+    "approximate": (
+        rr.Trace(COUNTED),
+        [rr.ApproximateLDP(1, delta="0.05")],
+        "approximate LDP (epsilon 1, delta 0.05); plain LDP (epsilon ",
+    ),
+    "plain": (rr.MutualInformation(COUNTED), [rr.LDP(1)], "LDP (epsilon 1)"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    people = [("ill", '"young, mostly"', "a"), ("well", "old", "b"), ("well", '"young, mostly"', "c")] * 40
+    lines = [f"{at},{','.join(one)}" for at, one in enumerate(people)]
+    Path("d.csv").write_text("id,state,age,x\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def solve(name: str) -> None:
+    objective, constraints, _ = DESIGNS[name]
+    cli.write_results(rr.Problem(rr.Maximize(objective), constraints).solve(), Path(name))
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_manifest_and_output_tell_the_promise_first(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    solve(name)
+    pair = ["--column", "state", "--column", "age", "--as", "answer"]
+    assert cli.main(["apply", name, "d.csv", *(pair if name == "robust" else ["--column", "x"])]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    told = json.loads(Path("d.protected.csv.manifest.json").read_text(encoding="utf-8"))
+    (column,) = told["columns"]
+    assert column["promised"].startswith(DESIGNS[name][2])
+    assert f"randomised: {column['promised']}" in out
+    assert column["certificate"] == "checked"
+    (promise,) = column["promises"]
+    assert str(Promise(**promise)) in column["promised"]
+
+
+def test_a_design_for_pairs_is_applied_and_estimated_by_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    rr.RandomizedResponse(PAIRS.labels, epsilon=2).to_mechanism().save("m.json")
+    pair = ["--column", "state", "--column", "age"]
+    assert cli.main(["apply", "m.json", "d.csv", *pair, "--as", "answer", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["columns"][0]["released_as"] == ["answer"]
+    assert told["unprotected"] == ["id", "x"]
+    assert Path("d.protected.csv").read_text(encoding="utf-8").partition("\n")[0] == "id,answer,x"
+    assert cli.main(["estimate", "m.json", "d.protected.csv", "--column", "answer", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["categories"] == list(PAIRS.labels)
+    assert found["n"] == 120
+
+
+def test_outputs_of_their_own_ask_for_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    solve("robust")
+    assert cli.main(["apply", "robust", "d.csv", "--column", "state", "--column", "age"]) == 2
+    assert "--as NAME" in capsys.readouterr().err
+    Path("plan.toml").write_text('schema = 1\ndata = "d.csv"\n[[column]]\nname = "x"\nmechanism = "robust"\n')
+    assert cli.main(["apply", "plan.toml", "--as", "answer"]) == 2
+    assert "--as is given beside a release file" in capsys.readouterr().err
+
+
+def test_several_strata_tell_the_promise_of_each(capsys: pytest.CaptureFixture[str]) -> None:
+    solve("plain")
+    rr.RandomizedResponse(["a", "b", "c"], epsilon=2).to_mechanism().save("m.json")
+    Path("plan.toml").write_text(
+        'schema = 1\ndata = "d.csv"\n[[column]]\nname = "x"\nby = "state"\n'
+        'mechanisms = { ill = "plain", well = "m.json" }\n'
+    )
+    assert cli.main(["apply", "plan.toml"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "LDP (epsilon 1) or LDP (epsilon 2)" in out
+    assert "within each state; no certificate" in out
+    (column,) = json.loads(Path("d.protected.csv.manifest.json").read_text(encoding="utf-8"))["columns"]
+    assert {name: one["certificate"] for name, one in column["designs"].items()} == {"ill": "checked", "well": "none"}

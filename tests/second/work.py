@@ -1,0 +1,206 @@
+"""Section 1, "Operations": what a file costs, by the table, from the JSON values alone."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from .reading import must
+
+MOST = 2 * 10**8
+DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
+
+
+def longest(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return max(
+            [longest(own) for key, own in value.items() if key not in ("inputs", "outputs", "name", "members")],
+            default=0,
+        )
+    return max(map(longest, value), default=0) if isinstance(value, list) else 0
+
+
+def count_work(file: dict[str, Any], common: int) -> int:
+    """The operations of a file that has been read; `common` is the least common denominator of its RAT."""
+    problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
+    lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
+    w = 1 + max(longest(problem), longest(mechanism), longest(proof)) // 40
+    d = 1 + max(common, lcm).bit_length() // 128
+    price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
+    outputs = mechanism["outputs"] if mechanism else problem["outputs"]
+    m = 1 if outputs is None else len(outputs)
+    total = _proof(problem, proof, m, price)
+    if mechanism:
+        total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
+    return total
+
+
+def limit_work(file: dict[str, Any], common: int, size: int) -> None:
+    """`size` is that of the file in bytes."""
+    must(count_work(file, common) <= MOST * min(10 << 20, max(1 << 20, size)) >> 20, "limit: operations")
+
+
+def _terms(problem: Any) -> int:
+    return len(problem["utility"].get("cost", [])) + sum(len(row["terms"]) for row in problem["rows"])
+
+
+def _edges(problem: Any) -> int:
+    cone = problem["cone"]
+    return len(cone.get("base", cone).get("edges", []))
+
+
+def _gains(problem: Any) -> int:
+    return sum(gain != "0" for own in problem["utility"].get("gain", []) for gain in own)
+
+
+def _most(risk: Any) -> int:
+    top, _, below = risk["at_most"].partition("/")
+    return -(-int(below) // int(top)) - 1
+
+
+def _entropies(problem: Any, mechanism: Any, m: int, price: dict[str, int]) -> int:
+    total = len(problem["inputs"]) * m * (40 + price["x"])
+    return total + (m * price["t"] if len(mechanism["denominators"]) > 1 else 0)
+
+
+def _mechanism(problem: Any, mechanism: Any, m: int, price: dict[str, int]) -> int:
+    cone, k = problem["cone"], len(problem["inputs"])
+    cells = k if "structure" in problem else k * m
+    rows = cone["rows"] if cone["kind"] == "polyhedral" else []
+    coefficients = sum(c != "0" for row in rows for c in row)
+    total = (cells + 2 * _edges(problem) * m + 4 * coefficients * m + 2 * _terms(problem)) * price["x"]
+    total += (len(rows) * m + 3 * len(problem["rows"])) * price["t"]
+    total += 20 * cells * price["x"] + len(cone["blocks"]) * m * price["t"] if cone["kind"] == "robust" else 0
+    total += 24 * cells * len(cone["blocks"]) * price["r"] if cone["kind"] == "confidence" else 0
+    total += _entropies(problem, mechanism, m, price) if "entropy" in problem else 0
+    total += k * cells * price["x"] if "approximate" in problem else 0
+    if "identification_risk" in problem:
+        risk = problem["identification_risk"]
+        total += len(risk["categories"]) * k * (2 * _most(risk) ** 2 + 20 + price["x"])
+        total += 8 * cells * price["x"] if "blocks" in risk else 0
+    return total
+
+
+def _utility(problem: Any, mechanism: Any, m: int, price: dict[str, int], lcm: int) -> int:
+    utility, k = problem["utility"], len(problem["inputs"])
+    kind, cells = utility["kind"], k if "structure" in problem else k * m
+    if kind == "mutual_information":
+        logs = cells
+        if "structure" not in problem and "given" not in utility and len(mechanism["denominators"]) == 1:
+            logs = sum(k if "dense" in column else 2 for column in mechanism["columns"])
+        given = len(utility["given"][0]) if "given" in utility else 0
+        return (cells * (1 + 5 * given) + 20 * logs) * price["r"]
+    if kind == "chi_square":
+        return (
+            4 * cells * price["r"]
+            if lcm.bit_length() > 1 << 12 and lcm.bit_length() * cells > 1 << 32
+            else 2 * cells * price["l"]
+        )
+    if kind == "entropy":
+        return _entropies(problem, mechanism, m, price)
+    if kind in DESIGNS:
+        return 4 * k * cells + 20 * cells * price["r"]
+    return 2 * _gains(problem) * m * price["x"] + len(utility.get("gain", [])) * m * (8 + price["t"])
+
+
+def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
+    k = len(problem["inputs"])
+    if proof["kind"] == "thresholds":
+        risk = problem["identification_risk"]
+        sizes = [len(block) for block in risk["blocks"]]
+        tested = sum(len(block) for block in risk["blocks"] for c in risk["categories"] if c in block)
+        squares = sum(n * n for n in sizes) if problem["utility"]["kind"] != "linear" else 0
+        cost = len(problem["utility"].get("cost", []))
+        total = 2 * squares * (30 + price["x"]) + tested * (2 * _most(risk) ** 2 + 20 + price["x"])
+        return total + 2 * cost * price["x"] + len(sizes) * price["t"]
+    if proof["kind"] == "risk-branch":
+        return _risk(problem, proof, k, price)
+    if "known" in proof:
+        return 24 * k * price["r"]
+    if "tree" in proof:
+        return _tree(proof, k, price) + _determinant(problem, proof, k)
+    if "shapes" in proof:
+        blocks = problem["cone"]["blocks"]
+        vertices = sum(2 ** len(block) * (len(block) + 1) for block in blocks)
+        made = len(blocks) + sum(isinstance(one, list) and one[0] == "b" for tree in proof["shapes"] for one in tree)
+        return (sum(map(len, proof["shapes"])) * vertices // 8 + 5 * made * vertices) * (price["r"] + price["l"] - 1)
+    if "levels" in proof:
+        blocks, leaves = problem["cone"]["blocks"], [x for t in proof["levels"] for x in t if isinstance(x, dict)]
+        cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))
+        return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
+    if "cases" in proof:
+        leaves = [x for x in proof["cases"] if isinstance(x, dict)]
+        parts = [part for leaf in leaves for part in leaf["parts"]]
+        used = sum(len(x["u"]) for x in [*leaves, *parts] if isinstance(x, dict))
+        total = k * (4 * (len(proof["cases"]) + len(parts)) + 2 * used + 30 * k) * price["r"]
+        return total + 2 * k * len(proof["cuts"]) * price["x"]
+    if "boxes" in proof:
+        return _boxes(problem, proof, k, price) + _determinant(problem, proof, k)
+    tests = len(problem["utility"].get("gain", [])) or m
+    own = sum(h != "0" for tilt in proof.get("tilts", []) for h in tilt)
+    several = sum(map(len, proof["flows"])) + sum(len(event[2]) for event in proof.get("events", []))
+    used = sum(u != "0" for column in proof.get("multipliers", []) for u in column)
+    terms = _terms(problem) + _gains(problem) + own + 2 * several + used * k
+    total = 2 * terms * (price["x"] + price["y"]) + tests * (8 + 4 * price["t"])
+    if "tilts" in proof:
+        total += k * m * (8 + price["l"]) + 100 * (_terms(problem) + own + k) * price["r"]
+    return total
+
+
+def _determinant(problem: Any, proof: Any, k: int) -> int:
+    if problem["utility"]["kind"] != "inverse_determinant":
+        return 0
+    bits = 0
+    for form in proof["forms"]:
+        below = math.lcm(*(int(w.partition("/")[2] or 1) for w in form))
+        bits += max(below, *(abs(int(Fraction(w) * below)) for w in form)).bit_length()
+    q = bits // 128
+    return k**3 * (1 + q * q // 128)
+
+
+def _tree(proof: Any, k: int, price: dict[str, int]) -> int:
+    tree = proof["tree"]
+    if "forms" in proof:
+        return (2 * k * k * len(tree) + 4 * k * k * len(proof["forms"])) * price["r"]
+    sloped = sum(isinstance(one, list) and len(one) == 2 for one in tree)
+    leaves = sloped
+    if any(isinstance(one, list) and isinstance(one[0], int) for one in tree):
+        leaves += sum(isinstance(one, str) for one in tree)
+    return (40 * len(tree) + 2 * k * leaves) * price["r"] + (8 * k + 4 * sloped) * price["x"]
+
+
+def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
+    boxes, whole = proof["boxes"], proof["kind"] == "branch-tree"
+    if whole and "structure" in problem:
+        own = {one[0] for one in boxes if isinstance(one, list)}
+        leaves = sum(isinstance(one, dict) for one in boxes)
+        return leaves * (150 * min(k, len(set(problem["weights"])) + len(own)) * price["r"] + 16 * price["x"])
+    columns = len(problem["outputs"]) if whole else 1
+    used = 0
+    for one in boxes:
+        if isinstance(one, dict):
+            for leaf in one["columns"] if whole else [one]:
+                used += k * sum(len(leaf.get(key, [])) for key in ("u", "t", "e")) + 24 * len(leaf.get("t", []))
+            used += sum(3 * len(problem["rows"][i]["terms"]) for i, _ in one.get("l", []))
+    total = (4 * k * columns * len(boxes) + 4 * k * _edges(problem) + used) * price["r"]
+    return total + 2 * k * len(proof.get("cuts", [])) * price["x"]
+
+
+def _risk(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
+    bits = max(int(count).bit_length() for count in problem["identification_risk"]["counts"])
+    total = 0
+    for cut in proof["cuts"]:
+        words = cut["a"] * (max(int(b).bit_length() for b in cut["point"]) + bits) // 128
+        total += len(set(cut["point"])) * cut["a"] ** 2 * (1 + words * words // 256) // 2
+    rows = problem["rows"]
+    packed = sum(len(row["terms"]) for row in rows if not any(term[2][0] in "-0" for term in row["terms"]))
+    for tree in [*(limit["tree"] for limit in proof["limits"]), proof["tree"]]:
+        for leaf in tree:
+            if isinstance(leaf, dict):
+                named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
+                total += (6 * k * k + 3 * packed + 2 * named + 4 * k * len(leaf["s"])) * price["r"]
+                total += 3 * packed * price["y"]
+    return total

@@ -1,0 +1,184 @@
+"""Designs of least risk: against the closed form at equal frequencies, brute force, and their own lower bounds."""
+
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from ending import ending
+
+import rropt as rr
+from rropt.mechanisms.estimators import locally_best
+from rropt.program.design_utilities import InverseTrace
+from rropt.solve.designs.corners import Corners, all_corners, climbed_corners
+from rropt.solve.designs.criteria import DesignForms, TraceCriterion
+from rropt.solve.designs.designs import solve_design
+from rropt.solve.designs.interior_point import best_design
+from rropt.solve.designs.proof import prove_design
+from rropt.solve.kernel.route import Effort
+from rropt.solve.kernel.search import Budget, Search
+
+CASES = [(3, "1.5"), (3, 20), (4, 3), (5, 2), (5, 7), (6, "1.5"), (6, 20), (7, 3), (8, "1.5"), (8, 3), (8, 20)]
+
+
+def solved(prior, constraints, **options):
+    return rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), constraints).solve(**options)
+
+
+@pytest.mark.parametrize(("k", "gamma"), CASES)
+def test_equal_frequencies_give_the_closed_form_and_it_is_found_not_assumed(k, gamma):
+    found = solved(rr.Prior.uniform(k), [rr.LDP(gamma=gamma)], gap=1e-8)
+    exact = rr.SubsetSelection(k, gamma=gamma).minimax_risk()
+    assert found.status == "certified", found.warnings
+    assert found.bound <= exact <= found.value * (1 + 1e-12)
+    assert found.gap <= 1e-8 * max(1, float(exact))
+    # The pair is minimax: the estimator's worst risk over all frequencies is the same number.
+    uniform = np.full(k, 1 / k)
+    assert locally_best(found.mechanism.matrix, uniform).worst_risk()[0] == pytest.approx(float(exact), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2])
+def test_any_prior_is_certified_and_no_family_is_better(epsilon):
+    prior = rr.Prior.from_counts([30, 20, 10, 5, 3, 2, 1, 1])
+    found = solved(prior, [rr.LDP(epsilon=epsilon)], gap=1e-8)
+    assert found.status == "certified", found.warnings
+    assert found.mechanism.parity() <= found.problem.constraints[0].level.ratio.lower
+    for t in range(1, 8):
+        other = rr.SubsetSelection(8, epsilon=epsilon, t=t).to_mechanism()
+        assert rr.MinimaxRisk(prior).value(other).lower >= found.bound
+
+
+@pytest.mark.parametrize("epsilon", [2, 12])
+def test_a_climb_ends_where_a_change_gains_nothing_but_rounding(epsilon):
+    """At a best corner one more input is made worth the same at both levels. The sum of the gains of changing it there
+    and back is then rounding alone, under which the climb used to go round for ever."""
+    k, gamma = 24, np.exp(epsilon)
+    with ending():
+        for seed in range(60):
+            table = np.random.default_rng(seed).normal(size=(k, k))
+            table = table + table.T
+            best = climbed_corners(table, gamma, 1, seed)
+            for v in best.T:
+                x = seed % k
+                table[x, x] = -2 * (table[x] @ v - table[x, x] * v[x]) / (1 + gamma)
+            assert climbed_corners(table, gamma, 1, seed).shape[0] == k
+
+
+@pytest.mark.parametrize("k", [4, 5])
+def test_metric_privacy_on_a_path(k):
+    graph = nx.path_graph([str(x) for x in range(k)])
+    prior = rr.Prior.from_counts({str(x): x + 1 for x in range(k)})
+    found = solved(prior, [rr.MetricDP(graph, epsilon=1.0)], gap=1e-8)
+    assert found.status == "certified", found.warnings
+    # Randomised response at the level of neighbours keeps more than is asked.
+    other = rr.RandomizedResponse([str(x) for x in range(k)], epsilon=1).to_mechanism()
+    assert rr.MinimaxRisk(prior).value(other).lower > found.value
+
+
+@pytest.mark.long
+def test_metric_privacy_at_eight_inputs():
+    labels = [str(x) for x in range(8)]
+    prior = rr.Prior.from_counts({label: x + 1 for x, label in enumerate(labels)})
+    for epsilon in (1.0, 2.0):
+        found = solved(prior, [rr.MetricDP(nx.path_graph(labels), epsilon=epsilon)], gap=1e-8)
+        assert found.status == "certified", found.warnings
+
+
+def test_chosen_queries_have_their_own_best_design():
+    prior = rr.Prior.uniform(5)
+    queries = [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]
+    own = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior, queries)), [rr.LDP(epsilon=1)]).solve(gap=1e-7)
+    assert own.status == "certified", own.warnings
+    whole = solved(prior, [rr.LDP(epsilon=1)], gap=1e-7)
+    assert own.value < rr.MinimaxRisk(prior, queries).value(whole.mechanism).lower
+
+
+def test_many_inputs_have_a_true_bound_at_least():
+    found = solved(rr.Prior.uniform(20), [rr.LDP(epsilon=1)], time_limit=4)
+    exact = rr.SubsetSelection(20, epsilon=1).minimax_risk()
+    assert found.bound <= exact
+    assert found.value >= float(exact) * (1 - 1e-9)
+    assert found.status in ("certified", "bounded")
+
+
+def test_the_interior_point_solves_what_scipy_solves():
+    rng = np.random.default_rng(4)
+    prior = rng.dirichlet(np.ones(4))
+    columns = np.where(rng.random((4, 9)) < 0.5, 3.0, 1.0)
+    columns = np.hstack([columns, np.where(np.eye(4) > 0, 3.0, 1.0), np.where(np.eye(4) > 0, 1.0, 3.0)])
+    queries = np.diag([1.0, 2.0, 0.5, 1.0])
+    weight = queries @ queries.T
+    point = best_design(columns, prior, TraceCriterion(queries), 1e-10)
+    found = point.found
+    unit = columns / np.sqrt(prior @ columns)
+
+    def height(mass):
+        return float(np.trace(weight @ np.linalg.inv((unit * mass) @ unit.T)))
+
+    assert np.abs(columns @ point.mass - 1).max() < 1e-9
+    assert height(point.mass) == pytest.approx(found.value, rel=1e-12)
+    # No feasible direction improves it: the prices prove so.
+    table = found.forms @ found.forms.T
+    costs = np.einsum("xn,xn->n", columns, table @ columns) / (prior @ columns)
+    assert (costs <= point.prices @ columns + 1e-7).all()
+    assert 2 * np.sum(queries * found.forms) - point.prices.sum() == pytest.approx(found.value, rel=1e-9)
+    # Columns that all leave one input alone span no design.
+    assert best_design(np.ones((3, 4)), np.full(3, 1 / 3), TraceCriterion(np.eye(3)), 1e-8) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_corner_search_bounds_every_corner_at_any_time(seed):
+    rng = np.random.default_rng(seed)
+    k = 7
+    half = rng.normal(size=(k, k))
+    table = half + half.T
+    every = all_corners(k, 3.0)
+    heights = np.einsum("xn,xn->n", every, table @ every)
+    ends = max(table.sum(), 9 * table.sum())
+    top = max(float(heights.max()), ends)
+    search = Search(Corners(table, 3.0))
+    for limit in (1, 5, 20, 100, 10_000):
+        search.run(-np.inf, Budget(limit))
+        assert search.bound >= top - 1e-9
+    assert search.bound == pytest.approx(top)
+
+
+def test_a_price_that_is_too_low_is_raised_until_it_proves_a_true_bound():
+    problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.from_counts([1, 2, 3]))), [rr.LDP(epsilon=1)])
+    program = problem.compile()
+    assert isinstance(program.utility, InverseTrace)
+    answer = solve_design(program, Effort(gap=1e-9))
+    good = prove_design(program, answer.dual, None)
+    forms = answer.dual.evidence.forms
+    worse = type(answer.dual)(answer.dual.prices * 0.9, evidence=DesignForms(forms))
+    poor = prove_design(program, worse, None)
+    wild = type(answer.dual)(answer.dual.prices, evidence=DesignForms(forms * 1.2))
+    assert poor.bound <= good.bound + Fraction(1, 10**9)
+    assert prove_design(program, wild, None).bound < good.bound
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: rr.MinimaxRisk(rr.Prior.from_counts([1, 0, 2])), "prior zero"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), [[1, 2]]), "queries x 3 inputs"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), [[0, 0, 0]]), "all zero"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), []), "not a matrix"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), "abc"), "not a matrix"),
+    ],
+)
+def test_bad_input(make, said):
+    with pytest.raises(rr.InputError, match=said):
+        make()
+
+
+def test_what_cannot_be_minimised_here_says_so():
+    with pytest.raises(rr.NoRoute):
+        rr.Problem(rr.Minimize(rr.DOptimality(rr.Prior.uniform(3))), [rr.LDP(epsilon=1), rr.Bistochastic()]).solve()
+    with pytest.raises(rr.NoRoute):
+        rr.Problem(rr.Maximize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(epsilon=1)]).solve()
+
+
+def test_a_mechanism_that_merges_everything_has_infinite_risk():
+    constant = rr.Mechanism.from_matrix([[0.5, 0.5]] * 3)
+    assert rr.MinimaxRisk(rr.Prior.uniform(3)).value(constant).lower == float("inf")

@@ -1,0 +1,254 @@
+"""D- and E-optimal designs: definitions by exact algebra, proofs re-derived in rationals, what is known beforehand."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+
+import networkx as nx
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+
+import rropt as rr
+from rropt.problem_file import parse_problem
+from rropt.solve.designs.criteria import DeterminantCriterion, TraceCriterion
+from rropt.solve.designs.eigenvalue import EigenvalueCriterion, best_weights
+from rropt.solve.designs.interior_point import best_design
+
+F = Fraction
+SKEWED = rr.Prior.from_counts([5, 3, 1, 1])
+
+
+def solved(objective, constraints, **options):
+    return rr.Problem(rr.Minimize(objective), constraints).solve(**options)
+
+
+def random_design(seed, k, m):
+    rows = np.random.default_rng(seed).integers(1, 9, (k, m))
+    return rr.Mechanism.from_rationals([[F(int(n), int(row.sum())) for n in row] for row in rows])
+
+
+def moments(mechanism, prior):
+    """(M, M^-1 - p p') as exact matrices."""
+    k, p = len(prior), prior.probabilities
+    total = [[F(0)] * k for _ in range(k)]
+    for y in range(len(mechanism.outputs)):
+        q = mechanism.column(y)
+        w = sum(a * b for a, b in zip(p, q, strict=True))
+        for x, z in product(range(k), repeat=2):
+            total[x][z] += q[x] * q[z] / w
+    own = fmpq_mat(k, k, [fmpq(n.numerator, n.denominator) for row in total for n in row])
+    inverse = own.inv()
+    centred = [[F(int(inverse[x, z].p), int(inverse[x, z].q)) - p[x] * p[z] for z in range(k)] for x in range(k)]
+    return own, centred
+
+
+def positive(table):
+    """Whether a symmetric rational matrix is positive definite, by its pivots."""
+    rest = [list(row) for row in table]
+    for at in range(len(rest)):
+        if rest[at][at] <= 0:
+            return False
+        for x in range(at + 1, len(rest)):
+            share = rest[x][at] / rest[at][at]
+            for z in range(at, len(rest)):
+                rest[x][z] -= share * rest[at][z]
+    return True
+
+
+def shifted(t, table):
+    return [[(t if x == z else 0) - value for z, value in enumerate(row)] for x, row in enumerate(table)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_are_the_definitions_in_rationals(seed):
+    k = 3 + seed % 3
+    design = random_design(seed, k, k + 2)
+    prior = rr.Prior.from_counts([1 + x * x for x in range(k)])
+    own, centred = moments(design, prior)
+    det = own.det()
+    found = rr.DOptimality(prior).value(design)
+    assert found.upper - found.lower < 1e-16 * max(1, abs(float(found.lower)))
+    assert np.exp(-float(found.lower)) == pytest.approx(int(det.p) / int(det.q), rel=1e-12)
+    # The determinant of the covariance of all frequencies but one, whichever.
+    for out in (0, k - 1):
+        kept = [x for x in range(k) if x != out]
+        part = fmpq_mat(
+            k - 1, k - 1, [fmpq(centred[x][z].numerator, centred[x][z].denominator) for x in kept for z in kept]
+        )
+        assert part.det() == 1 / det
+    largest = rr.EOptimality(prior).value(design)
+    assert largest.upper - largest.lower < 1e-15 * float(largest.upper)
+    assert positive(shifted(largest.upper, centred))
+    assert not positive(shifted(largest.lower, centred))
+
+
+def test_a_largest_eigenvalue_of_many_is_enclosed_as_well():
+    """Randomised response at equal frequencies: all contrasts have one variance."""
+    design = rr.RandomizedResponse(6, gamma=3).mechanism
+    prior = rr.Prior.from_probabilities({label: F(1, 6) for label in design.inputs})
+    found = rr.EOptimality(prior).value(design)
+    p, q = design.entry(0, 0), design.entry(0, 1)
+    exact = 1 / (6 * (p - q) ** 2)  # of M = 6 sum q q', on contrasts
+    assert found.lower <= exact <= found.upper
+    assert found.upper - found.lower < 1e-15
+
+
+def rederived(solution):
+    """The bound that the proof gives, after N <= 0 at every corner, all in rationals (but one logarithm)."""
+    document = json.loads(solution.certificate.to_json())
+    proof, weights = document["proof"], [int(w) for w in document["problem"]["weights"]]
+    prior = [F(w, sum(weights)) for w in weights]
+    prices = [F(a) for a in proof["prices"]]
+    forms = [[F(w) for w in row] for row in proof["forms"]]
+    k = len(prior)
+
+    def dot(a, b):
+        return sum((x * y for x, y in zip(a, b, strict=True)), F(0))
+
+    upper = solution.problem.constraints[0].level.ratio.upper
+    for v in product((F(1), upper), repeat=k):
+        assert sum(dot(row, v) ** 2 for row in forms) <= dot(prices, v) * dot(prior, v)
+    if document["problem"]["utility"]["kind"] == "inverse_determinant":
+        scaled = fmpq_mat(k, k, [fmpq(w.numerator, w.denominator) for row in forms for w in row]).det()
+        return k + 2 * np.log(abs(int(scaled.p) / int(scaled.q))) - float(sum(prices))
+    factors = [[F(c) for c in row] for row in proof["factors"]]
+    share = sum(dot(row, row) for row in factors)
+    gained = sum(2 * dot(c, w) - dot(c, prior) ** 2 for c, w in zip(factors, forms, strict=True))
+    return float((gained - sum(prices)) / share)
+
+
+@pytest.mark.parametrize("objective", [rr.DOptimality, rr.EOptimality])
+@pytest.mark.parametrize(
+    ("prior", "gamma"), [(rr.Prior.uniform(4), 3), (SKEWED, "2.5"), (rr.Prior.from_counts([9, 6, 3, 2, 1]), 5)]
+)
+def test_bounds_are_proved_and_meet_the_value(objective, prior, gamma):
+    found = solved(objective(prior), [rr.LDP(gamma=gamma)], gap=1e-6)
+    assert found.bound <= found.value
+    assert found.gap <= 1e-6 * max(1, abs(found.value))
+    assert rederived(found) == pytest.approx(float(found.bound), abs=1e-12)
+    assert found.mechanism.parity() <= F(gamma)
+    # Nothing else is better: subset designs, and the design of the other criteria.
+    others = [rr.SubsetSelection(len(prior), gamma=gamma, t=t).to_mechanism() for t in range(1, len(prior))]
+    others.append(solved(rr.MinimaxRisk(prior), [rr.LDP(gamma=gamma)]).mechanism)
+    for other in others:
+        other = rr.Mechanism.from_rationals(
+            [[other.entry(x, y) for y in range(other.shape[1])] for x in range(len(prior))], prior.labels
+        )
+        assert float(objective(prior).value(other).upper) >= float(found.bound)
+
+
+@pytest.mark.parametrize(
+    ("prior", "epsilon"), [(SKEWED, 1), (rr.Prior.uniform(6), 2), (rr.Prior.from_counts([9, 6, 3, 2, 1]), 3)]
+)
+def test_the_largest_eigenvalue_is_certified_to_eight_digits(prior, epsilon):
+    found = solved(rr.EOptimality(prior), [rr.LDP(epsilon=epsilon)], gap=1e-8)
+    assert found.status == "certified", found.warnings
+    assert found.gap <= 1e-8 * max(1, abs(found.value))
+
+
+@pytest.mark.parametrize(("k", "gamma"), [(3, 2), (5, 3), (6, "1.5"), (7, 20)])
+def test_at_equal_frequencies_all_criteria_have_the_subset_design(k, gamma):
+    """M of a symmetric design is a multiple of the unit matrix on contrasts: the one with the largest f(t)."""
+    design = rr.SubsetSelection(k, gamma=gamma)
+    variance = design.minimax_risk() / (k - 1)
+    by_d = solved(rr.DOptimality(rr.Prior.uniform(k)), [rr.LDP(gamma=gamma)], gap=1e-7)
+    # det M = k * (1 / variance)^(k - 1): the constant vector has the eigenvalue k.
+    assert by_d.value == pytest.approx((k - 1) * np.log(float(variance)) - np.log(k), abs=1e-6)
+    by_e = solved(rr.EOptimality(rr.Prior.uniform(k)), [rr.LDP(gamma=gamma)], gap=1e-6)
+    assert by_e.value == pytest.approx(float(variance), rel=1e-6)
+    for found in (by_d, by_e):
+        assert found.gap <= 1e-6 * max(1, abs(found.value))
+
+
+@pytest.mark.parametrize("objective", [rr.DOptimality, rr.EOptimality])
+def test_metric_privacy_by_boxes(objective):
+    labels = ["1", "2", "3"]
+    prior = rr.Prior.from_counts(dict.fromkeys(labels, 1) | {"2": 2})
+    found = solved(objective(prior), [rr.MetricDP(nx.path_graph(labels), epsilon=1.0)], gap=1e-6)
+    assert found.bound <= found.value
+    assert found.gap <= 1e-6 * max(1, abs(found.value))
+    other = rr.RandomizedResponse(labels, epsilon=1).mechanism
+    assert float(objective(prior).value(other).lower) > found.value
+
+
+def test_derivatives_are_those_of_the_criteria():
+    """Slope and curvature against differences of the smoothed values."""
+    rng = np.random.default_rng(3)
+    k, n, mu = 4, 9, 0.05
+    prior = rng.dirichlet(np.ones(k))
+    unit = rng.random((k, n)) + 0.2
+    mass = rng.random(n) + 0.5
+    queries = rng.normal(size=(k, 2))
+
+    def value(criterion, t):
+        own = np.linalg.inv((unit * t) @ unit.T)
+        if isinstance(criterion, TraceCriterion):
+            return np.trace(queries.T @ own @ queries)
+        if isinstance(criterion, DeterminantCriterion):
+            return np.linalg.slogdet(own)[1]
+        spectrum = np.linalg.eigvalsh(own - np.outer(prior, prior))
+        us = spectrum[-1] + np.geomspace(mu, mu * k, 200_001)
+        smooth = us - mu * sum(np.log(us - s) for s in spectrum)
+        return smooth.min() + mu * np.linalg.slogdet(own)[1]
+
+    for criterion in (TraceCriterion(queries), DeterminantCriterion(), EigenvalueCriterion(prior)):
+        triangle = np.linalg.qr((unit * np.sqrt(mass)).T, mode="r")
+        basis = np.linalg.solve(triangle.T, unit)
+        slope, curvature = criterion.derivatives(triangle, basis, mu)
+        step = 1e-3
+        for i in range(n):
+            e = np.eye(n)[i] * step
+            up, down = value(criterion, mass + e), value(criterion, mass - e)
+            assert (up - down) / (2 * step) == pytest.approx(slope[i], rel=1e-3, abs=1e-5)
+            second = (up - 2 * value(criterion, mass) + down) / step**2
+            assert second == pytest.approx(curvature[i, i], rel=2e-2, abs=1e-2)
+
+
+def test_best_weights_solve_a_programme_known_in_advance():
+    """One column (1, 1) with b = 0: prices cost nothing but their sum, so Y is the projector on the largest gain."""
+    gain = np.diag([1.0, 3.0])
+    turned, columns, prior = np.zeros((2, 1)), np.ones((2, 1)), np.full(2, 0.5)
+    weight, prices = best_weights(gain, turned, columns, np.eye(2) / 2, np.ones(2), prior)
+    np.testing.assert_allclose(weight, np.diag([0.0, 1.0]), atol=1e-8)
+    assert abs(prices.sum()) < 1e-8
+
+
+def test_columns_that_tell_nothing_apart_are_no_design():
+    for criterion in (DeterminantCriterion(), EigenvalueCriterion(np.full(3, 1 / 3))):
+        assert best_design(np.ones((3, 4)), np.full(3, 1 / 3), criterion, 1e-8) is None
+    constant = rr.Mechanism.from_matrix([[0.5, 0.5]] * 3)
+    for objective in (rr.DOptimality, rr.EOptimality):
+        assert objective(rr.Prior.uniform(3)).value(constant).lower == float("inf")
+
+
+@pytest.mark.parametrize("word", ["d_optimality", "e_optimality"])
+def test_problem_files_have_words_for_them(word):
+    text = f"""
+schema = 1
+name = "design"
+[input]
+counts = [3, 2, 1]
+[objective]
+minimize = "{word}"
+[[constraint]]
+kind = "ldp"
+epsilon = 1
+"""
+    problem = parse_problem(text)
+    assert problem.objective.kind == word
+    assert parse_problem(rr.problem_to_toml(problem)).objective == problem.objective
+
+
+@pytest.mark.parametrize("objective", [rr.DOptimality, rr.EOptimality])
+def test_bad_input(objective):
+    with pytest.raises(rr.InputError, match="prior zero"):
+        objective(rr.Prior.from_counts([1, 0, 2]))
+    with pytest.raises(rr.InputError, match="not a Prior"):
+        objective([1, 2])
+    with pytest.raises(rr.InputError, match="is missing; they must be"):
+        objective(SKEWED).value(rr.RandomizedResponse(3, epsilon=1).mechanism)
+    with pytest.raises(rr.NoRoute):
+        rr.Problem(rr.Maximize(objective(SKEWED)), [rr.LDP(epsilon=1)]).solve()

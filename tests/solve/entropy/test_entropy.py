@@ -1,0 +1,333 @@
+"""Bistochastic privacy: entropy floors, their proofs, and the largest entropy."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from entropy_oracle import Refused, judge
+from flint import arb, ctx
+
+import rropt as rr
+from rropt.checker import check_bytes
+from rropt.errors import InputError, NoRoute
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.solve.entropy.entropy_dual import prove_entropy
+from rropt.solve.entropy.gibbs import EntropyMultipliers
+from rropt.solve.kernel.route import Dual
+
+F = Fraction
+BETAS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"]
+PRIOR = rr.Prior.from_counts([10, 20, 5, 7, 1, 30])
+LOSS = [[abs(x - y) ** 2 % 7 for y in range(6)] for x in range(6)]
+BISTOCHASTIC = rr.Bistochastic()
+
+
+def best_trace(size: int, beta: str) -> float:
+    """k a with a the diagonal of the one k-RR of this entropy rate, by bisection at 200 bits. Averaging a bistochastic
+    matrix over all relabellings keeps its trace and does not lower its entropy, so that no other does better."""
+    before, ctx.prec = ctx.prec, 200
+    try:
+        target, low, high = arb(size).log() * arb(beta), arb(1) / size, arb(1)
+        for _ in range(120):
+            a = ((low + high) / 2).mid()
+            b = (1 - a) / (size - 1)
+            low, high = (a, high) if -(a * a.log() + (size - 1) * b * b.log()) > target else (low, a)
+        return float(low * size)
+    finally:
+        ctx.prec = before
+
+
+def solved(goal: object, constraints: list[object], inputs: object = None, gap: float = 1e-9) -> rr.Solution:
+    """A certified solution whose certificate the oracle has accepted too; value and bound are within `gap`."""
+    solution = rr.Problem(goal, constraints, inputs=inputs).solve(gap=gap)
+    assert solution.certificate is not None
+    assert solution.mechanism is not None
+    judge(solution.certificate.to_json())
+    assert solution.status == "certified"
+    assert solution.gap is not None
+    assert solution.bound is not None
+    assert 0 <= solution.gap <= gap * max(1.0, abs(solution.bound))
+    for constraint in constraints:
+        assert constraint.violation(solution.mechanism) <= 0
+    return solution
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_the_best_trace_at_twelve_is_that_of_the_randomised_response_of_this_rate(beta: str) -> None:
+    solution = solved(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate(beta)], range(12))
+    assert solution.value == pytest.approx(best_trace(12, beta), abs=1e-9)
+    assert solution.bound == pytest.approx(best_trace(12, beta), abs=1e-9)
+    assert solution.route.startswith("conic")
+
+
+CASES = {
+    "loss": [BISTOCHASTIC, rr.EntropyRate("0.6")],
+    "rows only": [rr.EntropyRate("0.6")],
+    "ldp": [BISTOCHASTIC, rr.EntropyRate("0.9"), rr.LDP(2)],
+    "ldp gamma": [BISTOCHASTIC, rr.EntropyRate("0.8"), rr.LDP(gamma=5)],
+    "ldp that binds alone": [BISTOCHASTIC, rr.EntropyRate("0.1"), rr.LDP(1)],
+    "metric": [BISTOCHASTIC, rr.EntropyRate("0.7"), rr.MetricDP([(str(x), str(x + 1)) for x in range(5)], 2)],
+    "floor": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.Floor("1/3")],
+    "forbidden": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.Forbidden([("0", "1"), ("3", "4"), ("5", "5")])],
+    "forbidden and floor": [rr.EntropyRate("0.4"), rr.Floor({"2": "0.8"}), rr.Forbidden([("0", "1"), ("3", "4")])],
+    "uniform off diagonal": [rr.EntropyRate("0.5"), rr.UniformOffDiagonal()],
+    "blocks": [BISTOCHASTIC, rr.EntropyRate("0.3"), rr.Blocks([["0", "1"], ["2", "4"], ["3", "5"]])],
+    "tridiagonal": [BISTOCHASTIC, rr.EntropyRate("0.4"), rr.Tridiagonal()],
+    "symmetric": [rr.Symmetric(), rr.EntropyRate("0.4")],
+    "circulant": [rr.Circulant(), rr.EntropyRate("0.4")],
+    "all patterns": [rr.EntropyRate("0.2"), rr.Circulant(), rr.Symmetric(), BISTOCHASTIC, rr.Floor("0.2")],
+    "cone": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.ConeConstraint([[1, -2, 0, 0, 0, 0], [0, 1, -2, 0, 0, 0]])],
+    "cone under ldp": [rr.EntropyRate("0.95"), rr.LDP(1), rr.ConeConstraint([[1, "-3/2", 0, 0, 0, 0]])],
+    "ldp with an emptied column": [
+        rr.EntropyRate("0.6"),
+        rr.LDP(4),
+        rr.Forbidden([("0", "1"), ("2", "1"), ("3", "5")]),
+    ],
+    "rates together": [BISTOCHASTIC, rr.EntropyRate("0.2"), rr.EntropyRate("0.55")],
+    "nearly everything": [BISTOCHASTIC, rr.EntropyRate("0.999")],
+    "everything": [BISTOCHASTIC, rr.EntropyRate(1)],
+    "row": [
+        rr.EntropyRate("0.3"),
+        rr.LinearConstraint([[1 if x == y else 0 for y in range(6)] for x in range(6)], "<=", 3),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_losses_under_a_floor_are_proved_to_the_last_digits(name: str) -> None:
+    solution = solved(rr.Minimize(rr.ExpectedLoss(PRIOR, LOSS)), CASES[name])
+    floor = solution.problem.compile().extra(ConcaveFloor)
+    assert floor is not None
+    assert solution.mechanism is not None
+    # Of any other point that satisfies everything the loss is not below the bound: mixtures with the flat matrix.
+    flat = np.full((6, 6), 1 / 6)
+    for share in (0.0, 0.1, 0.5):
+        mixed = (1 - share) * solution.mechanism.matrix + share * flat
+        loss = float((np.array(PRIOR.probabilities, dtype=float)[:, None] * mixed * np.array(LOSS)).sum())
+        assert loss >= solution.bound - 1e-9
+
+
+def test_a_rate_of_zero_asks_for_nothing() -> None:
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate(0)], inputs=range(4))
+    assert problem.compile().extra(ConcaveFloor) is None
+    assert problem.compile().format_version == 1
+    solution = problem.solve()
+    assert solution.status == "certified"
+    assert solution.value == pytest.approx(4.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [30, pytest.param(100, marks=pytest.mark.long)])
+def test_many_categories(size: int) -> None:
+    solution = solved(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5")], range(size))
+    assert solution.value == pytest.approx(best_trace(size, "0.5"), abs=1e-8)
+
+
+ENTROPY = [
+    ([], 5, math.log2(5)),
+    ([BISTOCHASTIC, rr.Floor("0.5")], 5, 2.0),
+    ([rr.Forbidden([("0", "1"), ("0", "2"), ("1", "0")])], 4, (1 + math.log2(3) + 2 + 2) / 4),
+    ([rr.Floor({"0": 1})], 3, 2 * math.log2(3) / 3),
+    ([rr.Floor("0.9"), rr.EntropyRate("0.1"), BISTOCHASTIC], 2, -(0.9 * math.log2(0.9) + 0.1 * math.log2(0.1))),
+    ([rr.LDP(1), BISTOCHASTIC, rr.Floor("0.4")], 3, -(0.4 * math.log2(0.4) + 0.6 * math.log2(0.3))),
+]
+
+
+@pytest.mark.parametrize(("constraints", "size", "bits"), ENTROPY, ids=lambda entry: str(entry)[:20])
+def test_the_largest_entropy(constraints: list[object], size: int, bits: float) -> None:
+    solution = solved(rr.Maximize(rr.InjectedEntropy("bits")), constraints, range(size))
+    assert solution.value == pytest.approx(bits, abs=1e-9)
+    nats = rr.Problem(rr.Maximize(rr.InjectedEntropy()), constraints, inputs=range(size)).solve()
+    assert nats.value == pytest.approx(bits * math.log(2), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_multipliers_give_a_true_bound(seed: int) -> None:
+    """The Gibbs form needs no optimality: whatever stands in the multipliers, no feasible matrix exceeds the bound."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 6))
+    constraints = [BISTOCHASTIC, rr.EntropyRate(F(int(rng.integers(1, 99)), 100))]
+    cost = rng.normal(size=(size, size)).round(3)
+    prior = rr.Prior.uniform(size)
+    problem = rr.Problem(rr.Maximize(rr.ExpectedGain(prior, cost, list(prior.labels))), constraints)
+    program = problem.compile()
+    dual = Dual(
+        np.zeros(size),
+        rng.normal(size=size - 1),
+        EntropyMultipliers(floor=float(rng.choice([0.0, 1e-9, 0.01, 1.0, 1e3]))),
+    )
+    bound = prove_entropy(program, dual).bound
+    assert bound is not None
+    floor = program.extra(ConcaveFloor)
+    assert floor is not None
+    met = 0
+    for _ in range(200):
+        permutations = [np.eye(size)[rng.permutation(size)] for _ in range(6)]
+        q = sum(w * p for w, p in zip(rng.dirichlet(np.full(6, 0.3)), permutations, strict=True))
+        assert isinstance(q, np.ndarray)
+        if floor.entropy(q) >= floor.height:
+            met += 1
+            assert (cost * q).sum() / size <= float(bound) + 1e-12
+    assert met or problem.constraints[1].at_least > F(1, 2)
+
+
+def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
+    from rropt.prove.certificates import Certificate
+    from rropt.solve.entropy.conic import no_mechanism
+    from rropt.solve.kernel.route import Effort
+    from rropt.solve.proving import prove_infeasible
+
+    block = rr.Forbidden([(str(x), str(y)) for x in range(4) for y in range(4) if x // 2 != y // 2])
+    for others in (
+        [rr.Floor("0.9")],
+        [block],
+        [rr.Floor("0.7"), rr.LDP(3)],
+        [BISTOCHASTIC, rr.MetricDP([("0", "1"), ("2", "3")], 1, connected=False), rr.Floor("0.6")],
+    ):
+        problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.9"), *others], inputs=range(4))
+        program = problem.compile()
+        dual = no_mechanism(program, Effort())
+        assert dual is not None
+        assert EntropyMultipliers.of(dual).floor is not None
+        proof = prove_infeasible(program, dual)
+        assert proof is not None
+        assert proof.bound is None
+        value, found = judge(Certificate.of_infeasibility(program, proof).to_json())
+        assert value is None
+        assert found < 0
+        solution = problem.solve()
+        assert solution.status == "infeasible"
+        assert "entropy rate at least 0.9" in solution.conflict
+
+
+def test_a_column_that_ldp_empties_leaves_too_little_entropy() -> None:
+    cells = rr.Forbidden([("0", "1"), ("2", "0")])
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.01"), rr.LDP(8), cells], inputs=range(3))
+    assert problem.solve().status == "infeasible"
+
+
+def test_a_conflict_names_only_what_conflicts() -> None:
+    others = [BISTOCHASTIC, rr.LDP(8), rr.Floor("0.9")]
+    solution = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.9"), *others], inputs=range(4)).solve()
+    assert solution.conflict == ("entropy rate at least 0.9", "diagonal at least 0.9")
+
+
+def certificate() -> dict[str, object]:
+    solution = rr.Problem(
+        rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.LDP(3)], inputs=range(3)
+    ).solve()
+    assert solution.certificate is not None
+    return json.loads(solution.certificate.to_json())
+
+
+def lowered(document: dict, by: str) -> None:
+    document["bound"] = str(F(document["bound"]) - F(by))
+
+
+BREAKS = {
+    "a bound below the yield": (lambda d: lowered(d, "1e-6"), "bound"),
+    "a larger floor than the mechanism has": (
+        lambda d: d["problem"]["entropy"].update(at_least="3/4"),
+        "entropy floor",
+    ),
+    "a negative weight": (lambda d: d["proof"].update(weight="-1"), "weight"),
+    "no tilts": (lambda d: d["proof"].update(tilts=[]), "tilts"),
+    "a tilt that is positive on the cone": (lambda d: d["proof"]["tilts"].__setitem__(0, ["1", "1", "1"]), "tilt"),
+    "another weight": (lambda d: d["proof"].update(weight="1/100"), "bound"),
+    "a key more": (lambda d: d["proof"].update(prices=[]), "keys"),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_the_oracle_notices_and_so_does_the_checker(name: str) -> None:
+    document = certificate()
+    judge(json.dumps(document))
+    spoil, why = BREAKS[name]
+    broken = copy.deepcopy(document)
+    spoil(broken)
+    with pytest.raises(Refused, match=why):
+        judge(json.dumps(broken))
+    assert not check_bytes(json.dumps(broken).encode()).proved
+
+
+# -- the floor itself ----------------------------------------------------------------------------------
+
+
+def test_logs_that_are_the_same_cancel() -> None:
+    flat = rr.Mechanism.from_rationals([[F(1, 3)] * 3] * 3)
+    assert ConcaveFloor(F(1), (1, 1, 1), (3, 3, 3)).excess(flat) == 0
+    # Two rows of log 2 and one of nothing, beside shares that no float holds.
+    halves = rr.Mechanism.from_rationals([[F(1, 2), F(1, 2), F(0)]] * 2 + [[F(0), F(0), F(1)]])
+    big = 3**80
+    assert ConcaveFloor(F(1), (big, big, 7), (2, 2, 1)).excess(halves) == 0
+    assert ConcaveFloor(F(1, 2), (big, big, 7), (2, 2, 2)).excess(halves) < 0
+    assert ConcaveFloor(F(2, 3), (1, 1, 1), (2, 2, 2)).excess(halves) == 0
+    assert ConcaveFloor(F(2, 3) + F(1, 10**60), (1, 1, 1), (2, 2, 2)).excess(halves) > 0
+    assert rr.EntropyRate(1).violation(flat) == 0
+    assert rr.EntropyRate(1).violation(halves) > 0
+
+
+def test_the_rate_is_a_share_of_the_largest() -> None:
+    """Halves of four categories have rate 1/2: a hair below is proved, a hair above refuted."""
+    halves = rr.Mechanism.from_rationals([[F(1, 2), F(1, 2), F(0), F(0)]] * 2 + [[F(0), F(0), F(1, 2), F(1, 2)]] * 2)
+    hair = F(1, 10**40)
+    assert rr.EntropyRate(F(1, 2) - hair).violation(halves) < 0 < rr.EntropyRate(F(1, 2) + hair).violation(halves)
+
+
+@pytest.mark.parametrize("beta", [-0.1, "1.1", 2, float("nan"), "much", True, None])
+def test_a_rate_outside_of_its_range_is_refused(beta: object) -> None:
+    with pytest.raises(InputError) as caught:
+        rr.EntropyRate(beta)
+    assert "\n" not in str(caught.value)
+    assert "entropy rate" in str(caught.value)
+
+
+def test_what_no_route_takes_says_so() -> None:
+    rate = rr.EntropyRate("0.5")
+    with pytest.raises(NoRoute, match="convex"):
+        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate, BISTOCHASTIC]).solve("conic")
+    with pytest.raises(NoRoute, match="convex"):
+        rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), [rate]).solve()
+    with pytest.raises(NoRoute, match="does not take entropy"):
+        rr.Problem(rr.Maximize(rr.Trace()), [rate], inputs=["a", "b", "c"]).solve(route="linear")
+    with pytest.raises(NoRoute, match="highs cannot solve problems with entropy"):
+        rr.Problem(rr.Maximize(rr.Trace()), [rate], inputs=["a", "b", "c"]).solve(solver="highs")
+    with pytest.raises(NoRoute, match="maximised only"):
+        rr.Problem(rr.Minimize(rr.InjectedEntropy()), [rate], inputs=["a", "b", "c"]).solve()
+    with pytest.raises(InputError, match="not a unit"):
+        rr.InjectedEntropy("hartleys")
+
+
+def test_problem_files() -> None:
+    text = """
+schema = 1
+[input]
+categories = ["a", "b", "c"]
+[objective]
+maximize = "entropy_rate"
+units = "bits"
+[[constraint]]
+kind = "bistochastic"
+[[constraint]]
+kind = "floor"
+diagonal = 0.5
+[[constraint]]
+kind = "entropy_rate"
+at_least = 0.3
+"""
+    problem = rr.parse_problem(text, "test.toml")
+    assert rr.parse_problem(rr.problem_to_toml(problem), "again.toml") == problem
+    assert problem.solve().value == pytest.approx(1.5, abs=1e-9)
+    with pytest.raises(InputError, match="at_least"):
+        rr.parse_problem(text.replace("at_least", "beta"), "test.toml")
+
+
+def test_scs_agrees() -> None:
+    random.seed(1)
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [BISTOCHASTIC, rr.EntropyRate("0.5")], inputs=range(4))
+    assert problem.solve(solver="scs").bound == pytest.approx(best_trace(4, "0.5"), abs=1e-6)

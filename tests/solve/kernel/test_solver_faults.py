@@ -1,0 +1,232 @@
+"""Solvers that lie, fail, hang or die: what is answered is still true, or nothing is.
+
+A route of the user's own asks the real one and spoils its answer, as a broken solver would. Whatever comes back as
+certified or bounded must agree with both checkers and with the optimum that the honest route proved.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from second.checker import check
+from second.problems import PROBLEMS
+
+import rropt as rr
+from rropt.errors import Refusal
+from rropt.program.programs import Program
+from rropt.solve.registry import Answer, Effort, MatrixDraft, Route, SolverClaim, choose
+
+Spoil = Callable[[Answer, np.random.Generator], Answer]
+
+
+class Spoiled(Route):
+    """A route whose solver is broken in one way."""
+
+    name = "spoiled"
+    because = "asked for"
+    concave = True
+
+    def __init__(self, spoil: Spoil, seed: int) -> None:
+        self.spoil, self.seed = spoil, seed
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        honest = choose(program, "auto", None)[0].solve(program, effort)
+        return self.spoil(honest, np.random.default_rng(self.seed))
+
+
+def _status(answer: Answer, rng: np.random.Generator) -> Answer:
+    """Another status and an objective that is far too good."""
+    return replace(answer, claim=SolverClaim("liar", "Infeasible", 1e9, 0.0))
+
+
+def _nothing(answer: Answer, rng: np.random.Generator) -> Answer:
+    return replace(answer, draft=None, dual=None)
+
+
+def _no_dual(answer: Answer, rng: np.random.Generator) -> Answer:
+    return replace(answer, dual=None)
+
+
+def _infeasible(answer: Answer, rng: np.random.Generator) -> Answer:
+    """A proof of infeasibility that proves nothing."""
+    assert answer.dual is not None
+    return replace(answer, draft=replace(answer.dual, prices=-np.abs(answer.dual.prices)), dual=None)
+
+
+def _of_matrix(change: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Spoil:
+    def spoil(answer: Answer, rng: np.random.Generator) -> Answer:
+        assert isinstance(answer.draft, MatrixDraft)
+        matrix = change(np.array(answer.draft.matrix, dtype=float), rng)
+        return replace(answer, draft=replace(answer.draft, matrix=matrix))
+
+    return spoil
+
+
+def _of_dual(change: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Spoil:
+    def spoil(answer: Answer, rng: np.random.Generator) -> Answer:
+        assert answer.dual is not None
+        rows = change(np.array(answer.dual.rows, dtype=float), rng) if len(answer.dual.rows) else answer.dual.rows
+        return replace(answer, dual=replace(answer.dual, prices=change(np.array(answer.dual.prices), rng), rows=rows))
+
+    return spoil
+
+
+def _holed(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    values.flat[rng.integers(values.size)] = np.nan
+    return values
+
+
+def _endless(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    values.flat[rng.integers(values.size)] = rng.choice([np.inf, -np.inf, 1e300])
+    return values
+
+
+def _shaken(size: float) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
+    return lambda values, rng: values + size * rng.standard_normal(values.shape)
+
+
+def _turned(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return -values
+
+
+def _drawn(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return rng.dirichlet(np.ones(values.shape[-1]), values.shape[0]) if values.ndim == 2 else rng.random(values.shape)
+
+
+CHANGES = {"nan": _holed, "inf": _endless, "drawn": _drawn, "turned": _turned}
+FAULTS: dict[str, Spoil] = {
+    "status": _status,
+    "nothing found": _nothing,
+    "no multipliers": _no_dual,
+    "infeasible": _infeasible,
+    **{f"matrix {name}": _of_matrix(change) for name, change in CHANGES.items() if name != "turned"},
+    **{f"multipliers {name}": _of_dual(change) for name, change in CHANGES.items() if name != "drawn"},
+    **{f"matrix shaken {size}": _of_matrix(_shaken(size)) for size in (1e-12, 1e-6, 0.1)},
+    **{f"multipliers shaken {size}": _of_dual(_shaken(size)) for size in (1e-12, 1e-6, 0.1)},
+}
+ASKED = ["linear", "bayes", "mi-tree", "entropy-floor"]
+LONGER = ["linear-path", "mi-boxes", "chi-gamma", "robust-polytope", "design"]
+
+
+@cache
+def problem(name: str) -> rr.Problem:
+    return rr.parse_problem(PROBLEMS[name])
+
+
+@cache
+def truth(name: str) -> rr.Solution:
+    return problem(name).solve(gap=1e-4, time_limit=20)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", [*ASKED, *(pytest.param(name, marks=pytest.mark.long) for name in LONGER)])
+def test_a_broken_solver_is_never_believed(name: str, fault: str) -> None:
+    known = truth(name)
+    try:
+        found = problem(name).solve(route=Spoiled(FAULTS[fault], 1), gap=1e-4, time_limit=5)
+    except rr.RroptError as error:
+        found, message = None, str(error)
+    if found is None:
+        assert len(message.splitlines()) == 1
+        return
+    assert found.status in ("certified", "bounded")  # there is a mechanism: "infeasible" would be wrong
+    if found.certificate is not None:
+        assert check(found.certificate.to_json().encode()) == "PROVED"
+    sign = 1 if problem(name).goal.sense == "maximize" else -1
+    assert known.bound is not None
+    assert known.value is not None
+    if found.value is not None:
+        assert sign * found.value <= sign * known.bound
+    if found.bound is not None:
+        assert sign * found.bound >= sign * known.value
+    if found.status == "certified":
+        assert found.value == pytest.approx(known.value, abs=2e-4)
+
+
+class Dying(Route):
+    """A route that raises what a solver's binding might raise."""
+
+    name = "dying"
+    because = "asked for"
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [RuntimeError("solver"), MemoryError(), ZeroDivisionError(), KeyboardInterrupt()])
+def test_a_failure_of_a_solver_gives_no_answer(error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        problem("linear").solve(route=Dying(error))
+
+
+DRIVER = """
+import os, signal, sys, time
+import highspy
+def run(self):
+    {what}
+highspy.Highs.run = run
+highspy._core._Highs.run = run
+highspy.Highs.solve = run
+from rropt.cli.main import main
+sys.argv = ["rropt", "solve", sys.argv[1], "--out", sys.argv[2]]
+sys.exit(main())
+"""
+
+
+def start(tmp_path: Path, what: str) -> subprocess.Popen[str]:
+    (tmp_path / "problem.toml").write_text(PROBLEMS["linear"], encoding="utf-8")
+    command = [sys.executable, "-c", DRIVER.format(what=what), str(tmp_path / "problem.toml"), str(tmp_path / "out")]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+
+
+def left(tmp_path: Path) -> list[str]:
+    folder = tmp_path / "out"
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def test_a_solver_that_kills_the_process_leaves_no_files(tmp_path: Path) -> None:
+    process = start(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
+    process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGSEGV
+    assert left(tmp_path) == []
+
+
+def test_a_solver_that_hangs_can_be_ended_and_leaves_no_files(tmp_path: Path) -> None:
+    process = start(tmp_path, "print('hangs', flush=True); time.sleep(600)")
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("hangs"):
+            break
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("what", ["return highspy.HighsStatus.kError", "return highspy.HighsStatus.kOk"])
+def test_a_solver_that_does_nothing_is_no_answer(tmp_path: Path, what: str) -> None:
+    process = start(tmp_path, what)
+    _, complaint = process.communicate(timeout=120)
+    assert process.returncode in (3, 5), complaint  # neither certified nor proved infeasible
+    # A simple mechanism needs no solver, and may be the witness of a bound that needs none either.
+    if "certificate.json" in left(tmp_path):
+        assert rr.check(tmp_path / "out" / "certificate.json").proved
+    assert "Traceback" not in complaint

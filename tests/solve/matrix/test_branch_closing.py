@@ -1,0 +1,66 @@
+"""Branch-trees close exactly: splits at the entries of the best matrix, and multiples of rays on empty nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_branch import best_vertex
+
+import rropt as rr
+from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.matrix.search import MatrixRelaxation
+
+PRIORS = {"uniform": [1, 1, 1], "two-valued": [1, 2, 2], "skewed": [5, 3, 2], "one rare": [100, 99, 1]}
+QUICK = {(1, "uniform"), (2, "skewed")}
+
+
+def bistochastic(epsilon: float, prior: str) -> rr.Problem:
+    labels = ["a", "b", "c"]
+    goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(PRIORS[prior], labels)))
+    return rr.Problem(goal, [rr.LDP(epsilon), rr.Bistochastic()])
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "prior"),
+    [
+        pytest.param(epsilon, prior, marks=() if (epsilon, prior) in QUICK else pytest.mark.long)
+        for epsilon in (0.5, 1, 2, 4)
+        for prior in PRIORS
+    ],
+)
+def test_bistochastic_information_is_certified_to_the_last_digits(epsilon: float, prior: str) -> None:
+    """Three by three, with six equal optima: some thousand boxes are enough."""
+    problem = bistochastic(epsilon, prior)
+    solution = problem.solve("branch", gap=1e-8, time_limit=300)
+    assert solution.status == "certified"
+    assert solution.gap is not None
+    assert solution.gap < 1e-8
+    assert solution.certificate is not None
+    boxes = solution.certificate.document["proof"]["boxes"]
+    assert len(boxes) < 6000
+    assert solution.value == pytest.approx(best_vertex(problem), abs=1e-9)
+
+
+def test_an_empty_node_is_closed_by_its_ray() -> None:
+    """Its ray alone, small multiples of it, leave a bound above the best value: on top of what the node has, one that
+    is large enough does not."""
+    problem = bistochastic(2, "skewed")
+    relaxation = MatrixRelaxation(problem.compile())
+    search = Search(relaxation)
+    accept = problem.solve("branch", gap=1e-4, time_limit=60).value
+    assert accept is not None
+    search.run(accept + 1e-9, Budget(400))
+    empty = closed = 0
+    for box in search.roots[0].nodes():
+        if box.parts is not None:
+            continue
+        bound = relaxation._bound(box, box.dual, box.nu)
+        assert bound == pytest.approx(box.bound, abs=1e-9)
+        relaxation._load(np.minimum(box.lower, box.upper), box.upper)
+        limits = np.ones(relaxation._variables + relaxation.model.width)
+        found = relaxation._lp.rerun(0.0 * limits, 0.0 * limits, limits)
+        if found.x is None:
+            empty += 1
+            closed += bound <= accept + 1e-9
+    assert empty > 10
+    assert closed == empty

@@ -1,0 +1,460 @@
+"""Uniform off-diagonals: vertices against exact enumeration, bounds against points, search against brute force."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from drawing import graded
+
+from rropt.solve.offdiagonal.bound import Bounder
+from rropt.solve.offdiagonal.boxes import Boxes, intervals, reach
+from rropt.solve.offdiagonal.search import Leaf, OffDiagonalSearch, Split
+from rropt.solve.offdiagonal.vertices import (
+    box,
+    count_vertices,
+    excess,
+    extremes,
+    information,
+    orders,
+    polytope_rows,
+    vertex_kinds,
+    vertices,
+)
+
+F = Fraction
+
+
+# -- exact enumeration ---------------------------------------------------------------------------------
+
+
+def solved(rows: Sequence[Sequence[Fraction]]) -> list[Fraction] | None:
+    """The one solution of k equations b + A o = 0, rows (b, A); None where there is not exactly one."""
+    table = [[*row[1:], -row[0]] for row in rows]
+    size = len(table)
+    for column in range(size):
+        pivot = next((r for r in range(column, size) if table[r][column]), None)
+        if pivot is None:
+            return None
+        table[column], table[pivot] = table[pivot], table[column]
+        table[column] = [entry / table[column][column] for entry in table[column]]
+        for r in range(size):
+            if r != column and table[r][column]:
+                factor = table[r][column]
+                table[r] = [a - factor * b for a, b in zip(table[r], table[column], strict=True)]
+    return [row[-1] for row in table]
+
+
+def rank(rows: Sequence[Sequence[Fraction]]) -> int:
+    """The rank of a rational matrix."""
+    table, found = [list(row) for row in rows], 0
+    for column in range(len(table[0]) if table else 0):
+        pivot = next((r for r in range(found, len(table)) if table[r][column]), None)
+        if pivot is None:
+            continue
+        table[found], table[pivot] = table[pivot], table[found]
+        for r in range(found + 1, len(table)):
+            factor = table[r][column] / table[found][column]
+            table[r] = [a - factor * b for a, b in zip(table[r], table[found], strict=True)]
+        found += 1
+    return found
+
+
+def holds(row: Sequence[Fraction], o: Sequence[Fraction]) -> Fraction:
+    """b + A o."""
+    return row[0] + sum((a * v for a, v in zip(row[1:], o, strict=True)), F(0))
+
+
+def sorted_vertices(size: int, ratio: Fraction) -> set[tuple[Fraction, ...]]:
+    """The vertices with o_0 <= o_1 <= ..., found among those of the polytope cut down to such o.
+
+    There only the constraints between extreme numbers can be tight without being implied: 5 of them and k - 1 orders.
+    """
+
+    def row(constant: int, *terms: tuple[int, Fraction | int]) -> list[Fraction]:
+        entries = [F(0)] * size
+        for x, value in terms:
+            entries[x] += value
+        return [F(constant), *entries]
+
+    k, g = size, ratio
+    chamber = [row(0, (x, -1), (x + 1, 1)) for x in range(k - 1)]
+    chamber += [row(-1, (0, g), (1, k - 1)), row(-1, (0, k - 1), (1, g))]
+    for one, other in ((k - 1, k - 2), (k - 2, k - 1)):
+        chamber.append([g, *row(0, (one, -1), (other, -g * (k - 1)))[1:]])
+    if k >= 3:
+        chamber.append(row(0, (0, g), (k - 1, -1)))
+    everything = polytope_rows(k, g)
+    found = set()
+    for chosen in combinations(chamber, k):
+        o = solved(chosen)
+        if o is not None and tuple(o) not in found and all(holds(own, o) >= 0 for own in chamber):
+            assert all(holds(own, o) >= 0 for own in everything)
+            if rank([own[1:] for own in everything if holds(own, o) == 0]) == k:
+                found.add(tuple(o))
+    return found
+
+
+def spread(kind: Sequence[tuple[Fraction, int]]) -> tuple[Fraction, ...]:
+    return tuple(sorted(value for value, count in kind for _ in range(count)))
+
+
+RATIOS = [F(101, 100), F(3, 2), F(2), F(5, 2), F(3), F(7, 2), F(9, 2), F(20), F(10**6)]
+
+
+@pytest.mark.parametrize("size", graded([2, 3, 4, 5], [6]))
+def test_the_kinds_of_vertices_are_those_of_exact_enumeration(size: int) -> None:
+    thresholds = [
+        F(size - back) + shift for back in (0, 1, 2) for shift in (F(0), F(1, 1000), F(-1, 1000)) if size - back > 1
+    ]
+    for ratio in [*RATIOS, *(one for one in thresholds if one > 1)]:
+        kinds = vertex_kinds(size, ratio)
+        written = [spread(kind) for kind in kinds]
+        assert len(set(written)) == len(written)
+        assert set(written) == sorted_vertices(size, ratio), (size, ratio)
+        assert sum(map(orders, kinds)) == count_vertices(size, ratio)
+
+
+@pytest.mark.parametrize("ratio", graded([F(6)], [F(3, 2), F(5), F(8)]), ids=str)
+def test_the_kinds_at_seven_inputs(ratio: Fraction) -> None:
+    assert {spread(kind) for kind in vertex_kinds(7, ratio)} == sorted_vertices(7, ratio)
+
+
+def double_description(size: int, rows: Sequence[Sequence[Fraction]]) -> set[tuple[Fraction, ...]]:
+    """The vertices of b + A o >= 0 within the simplex of all o >= 0 with sum at most k / (k-1), row by row: two of them
+    share an edge where no third one is tight in all rows in which both are."""
+    top = F(size, size - 1)
+    simplex = [[F(0), *(F(x == z) for z in range(size))] for x in range(size)] + [[top, *[F(-1)] * size]]
+    corners = [tuple(top * (x == z) for z in range(size)) for x in range(size + 1)]
+    found = {o: sum((holds(row, o) == 0) << at for at, row in enumerate(simplex)) for o in corners}
+    for at, row in enumerate(rows, len(simplex)):
+        sides = {o: holds(row, o) for o in found}
+        kept = {o: tight | (sides[o] == 0) << at for o, tight in found.items() if sides[o] >= 0}
+        for o, z in product([o for o in found if sides[o] > 0], [z for z in found if sides[z] < 0]):
+            both = found[o] & found[z]
+            if both.bit_count() < size - 1:
+                continue
+            third = (tight & both == both for one, tight in found.items() if one != o and one != z)
+            if not any(third):
+                share = sides[o] / (sides[o] - sides[z])
+                kept[tuple(a + share * (b - a) for a, b in zip(o, z, strict=True))] = both | 1 << at
+        found = kept
+    return set(found)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+def test_the_list_is_the_one_of_the_double_description_method(size: int) -> None:
+    """In rationals, on all rows of all pairs, for levels on both sides of g = k - 2 and of k - 1."""
+    edges = {F(size - 2) + F(1, 50), F(size - 2), F(size - 2) - F(1, 50), F(size - 1)}
+    alphas = {F(math.exp(alpha)).limit_denominator(50) for alpha in (0.1, 1.5, 3.0)}
+    for ratio in sorted({edge for edge in edges if edge > 1} | (alphas if size < 5 else set())):
+        listed = vertices(size, ratio)
+        assert double_description(size, polytope_rows(size, ratio)) == set(listed), (size, ratio)
+        assert len(set(listed)) == len(listed) == count_vertices(size, ratio)
+
+
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_the_condition_of_the_paper_lets_through_a_vertex_that_it_does_not_list(size: int) -> None:
+    """ayed Prop. 3.2 asks g <= (S + sqrt(S (S-4))) / 2. Half way from S - 2 to there one number is u / g."""
+    root = (F(size) + F(math.isqrt(size * (size - 4) * 10**12), 10**6)) / 2
+    ratio = (F(size - 2) + root) / 2
+    assert size - 2 < ratio < root
+    low, high = box(size, ratio)
+    extra = (high / ratio, *[high] * (size - 1))
+    assert extra[0] < low
+    tight = [row[1:] for row in polytope_rows(size, ratio) if holds(row, extra) == 0]
+    assert all(holds(row, extra) >= 0 for row in polytope_rows(size, ratio))
+    assert rank(tight) == size
+    small = (1 - ratio * high) / (size - 1)
+    assert excess((small, *[high] * (size - 1)), ratio) > 0, "nor is the vertex that it lists instead feasible"
+
+
+def test_every_arrangement_is_listed_once_and_feasible() -> None:
+    for size, ratio in ((2, F(3)), (3, F(3)), (4, F(2)), (4, F(3)), (5, F(7, 2)), (6, F(4)), (6, F(9))):
+        found = vertices(size, ratio)
+        assert len(set(found)) == len(found) == count_vertices(size, ratio)
+        assert all(excess(vertex, ratio) <= 0 for vertex in found)
+        assert extremes(size, ratio) == (min(map(min, found)), max(map(max, found)))
+
+
+def test_the_list_of_the_paper_is_exact_up_to_k_minus_2_and_not_beyond() -> None:
+    """ayed Prop. 3.2: its condition for 5 categories goes to a ratio of (5 + sqrt 5) / 2, its proof to 2.618."""
+    for ratio, exact in ((F(262, 100), True), (F(3), True), (F(3) + F(1, 10**9), False), (F(36, 10), False)):
+        low, high = box(5, ratio)
+        paper = {(low,) * 5, (high,) * 5, (low, low, low, high, high), (low, low, high, high, high)}
+        # v_max is 1 - (k-1) o for the small o; the small q of the other one is 1 / (g (g + k - 1)).
+        paper.add(((1 - ratio * high) / 4, high, high, high, high))
+        paper.add((low, low, low, low, (1 - 1 / (ratio * (ratio + 4))) / 4))
+        assert ({spread(kind) for kind in vertex_kinds(5, ratio)} == paper) == exact
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 6])
+def test_two_smallest_and_two_largest_decide_feasibility(size: int) -> None:
+    rng = np.random.default_rng(size)
+    said = Counter[bool]()
+    for ratio in (F(6, 5), F(3), F(30)):
+        rows, corners = polytope_rows(size, ratio), vertices(size, ratio)
+        for _ in range(60):
+            weights = [F(int(w)) for w in rng.integers(0, 4, len(corners))]
+            if not any(weights):
+                continue
+            mixed = [sum(w * v[x] for w, v in zip(weights, corners, strict=True)) / sum(weights) for x in range(size)]
+            mixed[0] *= F(int(rng.integers(50, 151)), 100)
+            inside = all(holds(row, mixed) >= 0 for row in rows)
+            assert (excess(mixed, ratio) <= 0) == inside
+            said[inside] += 1
+    assert said[True] > 10
+    assert said[False] > 10
+
+
+# -- bounds --------------------------------------------------------------------------------------------
+
+
+def phi(value: float) -> float:
+    return value * math.log(value) if value > 0 else 0.0
+
+
+def leaf_value(
+    p: Sequence[float],
+    g: float,
+    limits: dict[object, tuple[float, float]],
+    nu: float,
+    point: float,
+) -> float:
+    """The left side of the leaf rule, number by number as docs/certificate-format.md states it."""
+    k = len(p)
+    whole = 0.0, 1 / (k - 1)
+    (c0, c1), (s0, s1), (m0, m1) = (limits.get(name, whole) for name in ("C", "s", "M"))
+    low = max(s0, (1 - (k - 1) * s1) / g, (1 - g * s1) / (k - 1))
+    high = min(m1, (g - m0) / (g * (k - 1)), g - g * (k - 1) * m0)
+    least, most = s0, m1
+    if k >= 3:
+        low, high, least, most = max(low, m0 / g), min(high, g * s1), max(s0, m0 / g), min(m1, g * s1)
+
+    def t(x: int, bottom: float, top: float, c: float) -> float:
+        a, b = max(bottom, limits.get(x, whole)[0]), min(top, limits.get(x, whole)[1])
+        if a > b:
+            return -math.inf
+        at = min(max((2 * k - 1) / (2 * k * (k - 1)), a), b)
+        convex = (k - 1) * (p[x] * (1 - k * at) + c0) >= p[x] * k**2 * at * (1 - (k - 1) * at)
+        points = [p[x] * (1 - k * o) + point for o in (a, b)]
+        if not convex or min(points) <= 0:
+            points = [p[x] * (1 - k * (a + b) / 2) + point] * 2
+            if points[0] <= 0:
+                return math.inf
+        return max(
+            p[x] * (phi(1 - (k - 1) * o) + (k - 1) * phi(o))
+            + own
+            - (p[x] * (1 - k * o) + c) * (1 + math.log(own))
+            - nu * p[x] * o
+            for o, own in zip((a, b), points, strict=True)
+        )
+
+    worst = -math.inf
+    for c in (c0, c1):
+        between = [t(x, low, high, c) for x in range(k)]
+        at_s = [t(x, least, min(s1, high), c) for x in range(k)]
+        at_m = [t(x, max(m0, low), most, c) for x in range(k)]
+        for j in range(k):
+            for i in range(k):
+                if i != j:
+                    rest = [between[x] for x in range(k) if x not in (i, j)]
+                    worst = max(worst, nu * c + sum(rest) + at_s[j] + at_m[i])
+    return worst
+
+
+def leaves(tree: Sequence[Split | Leaf], size: int) -> list[tuple[dict[object, tuple[float, float]], Leaf]]:
+    """Each leaf of a preorder with the limits of its path; fails unless it is exactly one full tree."""
+    whole = 0.0, 1 / (size - 1)
+    found, stack = [], [dict[object, tuple[float, float]]()]
+    for item in tree:
+        limits = stack.pop()
+        if isinstance(item, Leaf):
+            found.append((limits, item))
+        else:
+            a, b = limits.get(item.way, whole)
+            stack.append(limits | {item.way: (max(a, item.at), b)})
+            stack.append(limits | {item.way: (a, min(b, item.at))})
+    assert not stack
+    return found
+
+
+def feasible(size: int, ratio: float, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Random mixtures of few vertices, n x k."""
+    corners = np.array(vertices(size, ratio))
+    rows = []
+    for _ in range(count):
+        some = corners[rng.choice(len(corners), size=min(len(corners), int(rng.integers(1, 4))), replace=False)]
+        rows.append(rng.dirichlet(np.ones(len(some))) @ some)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(("size", "ratio"), graded([(2, 3.0), (3, 1.3), (5, 7.0)], [(3, 8.0), (4, 2.0), (6, 1.6)]))
+def test_every_leaf_of_a_tree_holds_by_the_letter_of_the_format(size: int, ratio: float) -> None:
+    rng = np.random.default_rng(size)
+    for prior in (rng.dirichlet(np.ones(size)), np.full(size, 1 / size)):
+        answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-8, nodes=300 if size == 2 else 3000)
+        parts = leaves(answer.tree, size)
+        assert answer.bound >= answer.value
+        for limits, leaf in parts:
+            assert leaf_value(prior.tolist(), ratio, limits, leaf.nu, leaf.point) <= answer.bound + 1e-12
+        # What the limits of a path leave out lies in another part.
+        for o in feasible(size, ratio, 50, rng):
+            numbers = {"C": float(o @ prior), "s": float(o.min()), "M": float(o.max()), **dict(enumerate(o.tolist()))}
+            assert any(
+                all(a - 1e-12 <= numbers[name] <= b + 1e-12 for name, (a, b) in limits.items()) for limits, _ in parts
+            )
+
+
+@pytest.mark.parametrize(("size", "ratio"), [(2, 2.0), (3, 1.1), (3, 20.0), (4, 2.5), (5, 2.0), (7, 6.0)])
+def test_bounds_of_random_boxes_hold_for_the_points_in_them(size: int, ratio: float) -> None:
+    rng = np.random.default_rng(100 * size)
+    met = 0
+    for _ in range(25):
+        prior = rng.dirichlet(rng.choice([0.2, 1.0, 5.0]) * np.ones(size))
+        o = feasible(size, ratio, 1, rng)[0]
+        wide = rng.choice([1e-3, 0.05, 0.5])
+
+        def around(value: float, wide: float = wide) -> list[float]:
+            return [max(0.0, value * (1 - wide * rng.random())), min(1 / (size - 1), value * (1 + wide * rng.random()))]
+
+        limits = {"C": around(float(o @ prior)), "s": around(float(o.min())), "M": around(float(o.max()))}
+        x = int(rng.integers(size))
+        lo, hi = np.full((1, size), -np.inf), np.full((1, size), np.inf)
+        lo[0, x], hi[0, x] = around(float(o[x]))
+        none = np.array([np.nan])
+        boxes = Boxes(*(np.array([limits[name]]) for name in ("C", "s", "M")), none, none, lo, hi)
+        left = reach(boxes, prior, ratio)
+        for name, number in (("C", o @ prior), ("s", o.min()), ("M", o.max())):
+            assert left[name][0][0] - 1e-12 <= number <= left[name][1][0] + 1e-12
+        found = Bounder(prior, ratio).bounds(boxes, -1.0)
+        value = float(information(o, prior)[0])
+        assert found.value[0] >= value - 1e-12
+        known: dict[object, tuple[float, float]] = {name: (a, b) for name, (a, b) in limits.items()}
+        known[x] = max(0.0, float(lo[0, x])), min(1 / (size - 1), float(hi[0, x]))
+        exact = leaf_value(prior.tolist(), ratio, known, float(found.nu[0]), float(found.point[0]))
+        assert exact == pytest.approx(float(found.value[0]), abs=1e-11)
+        # In a small box the bound is close.
+        met += wide < 0.01 and found.value[0] <= value + 0.05 * (1 + abs(value))
+        # An input that is neither smallest nor largest lies in I.
+        spans = intervals(boxes, size, ratio)
+        inner = [z for z in range(size) if z not in (int(o.argmin()), int(o.argmax()))]
+        assert all(spans.lower[0, 0, z] <= o[z] + 1e-12 and o[z] <= spans.upper[0, 0, z] + 1e-12 for z in inner)
+    assert met
+
+
+# -- the search ----------------------------------------------------------------------------------------
+
+
+def priors(size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Random, tied, with zeros, and dominated by one category."""
+    tied = rng.integers(1, 4, size).astype(float)
+    holed = rng.dirichlet(np.ones(size))
+    holed[int(rng.integers(size))] = 0.0
+    heavy = np.ones(size)
+    heavy[0] = rng.choice([3.0, 10.0])
+    return [
+        one / one.sum() for one in (rng.dirichlet(np.ones(size)), rng.dirichlet(np.full(size, 5.0)), tied, holed, heavy)
+    ]
+
+
+SEARCHED = [(size, epsilon) for size in (3, 4, 5, 6, 7) for epsilon in (0.05, 0.5, 1.0, 1.5, 2.0)]
+QUICK = [(3, 0.5), (4, 1.0)]
+
+
+@pytest.mark.parametrize(("size", "epsilon"), graded(QUICK, [case for case in SEARCHED if case not in QUICK]))
+def test_the_search_finds_and_proves_the_best_vertex(size: int, epsilon: float) -> None:
+    rng = np.random.default_rng([size, round(100 * epsilon)])
+    ratio = math.exp(epsilon)
+    corners = np.array(vertices(size, ratio))
+    prior = priors(size, rng)[int(rng.integers(5))]
+    best = float(information(corners, prior).max())
+    answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-9, nodes=6000)
+    assert answer.value == pytest.approx(best, abs=1e-12)
+    assert best - 1e-13 <= answer.bound <= answer.value + 1e-9
+    assert excess(answer.off_diagonal.tolist(), ratio) <= 1e-15 * size * ratio
+    assert answer.nodes == len(answer.tree)
+
+
+@pytest.mark.parametrize("epsilon", graded([1.0], [0.01, 4.0, 12.0]))
+def test_values_and_bounds_are_true_even_where_the_search_is_cut_short(epsilon: float) -> None:
+    ratio = math.exp(epsilon)
+    for size in (2, 3, 5, 7):
+        rng = np.random.default_rng(size)
+        corners = np.array(vertices(size, ratio))
+        for prior in priors(size, rng):
+            best = float(information(corners, prior).max())
+            answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-9, nodes=40)
+            assert answer.value == pytest.approx(best, abs=1e-12)
+            assert answer.bound >= best - 1e-13
+            assert len(leaves(answer.tree, size)) == (answer.nodes + 1) // 2
+
+
+SCENARIO_I = [30, 10, 20, 8, 2, 4, 6, 10, 1, 9]
+SCENARIO_II = [336, 1059, 1697, 962, 180, 62, 1097, 5, 1233, 3369]
+
+
+@pytest.mark.parametrize("epsilon", graded([0.5], [2.0]))
+@pytest.mark.parametrize("weights", [SCENARIO_I, SCENARIO_II, [145] + [95] * 29], ids=["I", "II", "IV"])
+def test_the_scenarios_of_the_paper_have_randomised_response_as_optimum(weights: list[int], epsilon: float) -> None:
+    """ayed section 4 reports other vertices (Tables 1, 2 and 4)."""
+    ratio = math.exp(epsilon)
+    answer = OffDiagonalSearch(weights, ratio).search(1e-10)
+    assert answer.bound - answer.value <= 1e-10
+    assert answer.off_diagonal == pytest.approx(np.full(len(weights), box(len(weights), ratio)[0]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weights", "epsilon"),
+    graded(
+        [([3430, 9496, 1039, 3991], 3.6), ([460, 1296, 8244], 4.0)],
+        [([460, 1296, 8244], 3.6), ([9423, 569, 8], 3.6), ([9567, 276, 155, 1], 4.0)],
+    ),
+)
+def test_few_inputs_at_a_large_level_are_proved(weights: list[int], epsilon: float) -> None:
+    """Where h is not convex the input with the worst tangent must be cut, whatever Ch does about its loss."""
+    answer = OffDiagonalSearch(weights, math.exp(epsilon)).search(1e-9, nodes=1500)
+    corners, prior = np.array(vertices(len(weights), math.exp(epsilon))), np.array(weights) / sum(weights)
+    assert answer.value == pytest.approx(float(information(corners, prior).max()), abs=1e-12)
+    assert answer.bound - answer.value <= 1e-9
+
+
+def test_a_dominant_input_at_the_largest_number_is_proved() -> None:
+    """Its own number is nearly C: the limits on C must see that it can only be the largest."""
+    answer = OffDiagonalSearch([998862, 965, 174], math.exp(1.5)).search(1e-7, nodes=2500)
+    assert answer.bound - answer.value <= 1e-7
+
+
+def test_an_input_that_must_be_the_largest_limits_the_mean() -> None:
+    """o_0 in [0.45, 0.48] is above what two inputs can have, so that it attains M, and C is at least p_0 times it."""
+    g, none = math.exp(1.5), np.array([np.nan])
+    lo, hi = np.array([[0.45, -np.inf, -np.inf]]), np.array([[0.48, np.inf, np.inf]])
+    whole = np.array([[0.0, 0.5]])
+    boxes = Boxes(whole, whole, np.array([[0.4799, 0.48]]), none, none, lo, hi)
+    prior = np.array([0.9, 0.06, 0.04])
+    assert intervals(boxes, 3, g).void[0, 0].tolist() == [True, False, False]
+    bottom, top = (float(end[0]) for end in reach(boxes, prior, g)["C"])
+    points = np.array([(0.4799, a, b) for a in np.linspace(0, 0.5, 201) for b in np.linspace(0, 0.5, 201)])
+    inside = [float(o @ prior) for o in points if excess(o.tolist(), g) <= 0]
+    assert 0.4799 * 0.9 <= bottom <= min(inside)
+    assert max(inside) <= top <= 0.48 * 0.9 + 0.1 * 0.2
+
+
+def test_many_inputs_and_weights_beyond_floats() -> None:
+    rng = np.random.default_rng(5)
+    weights = [int(w) for w in rng.integers(1, 10**6, 1000)]
+    answer = OffDiagonalSearch(weights, math.e).search(1e-10)
+    assert answer.bound - answer.value <= 1e-10
+    huge = OffDiagonalSearch([w * 10**400 for w in weights], math.e).search(1e-10)
+    assert huge.value == pytest.approx(answer.value, abs=1e-12)
+
+
+def test_a_search_stops_when_told() -> None:
+    answer = OffDiagonalSearch(SCENARIO_II, math.e).search(1e-10, stop=lambda: True)
+    assert answer.nodes == 1
+    assert answer.bound > answer.value

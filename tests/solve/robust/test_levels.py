@@ -1,0 +1,360 @@
+"""Robust cones with large blocks: knapsacks of levels against full enumeration, proofs by levels, the entropy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.program.block_cones import RobustCone
+from rropt.program.programs import Information, Program
+from rropt.prove.uninformative import entropy_proof
+from rropt.solve.kernel.master import Master
+from rropt.solve.kernel.rays import cdd_rays
+from rropt.solve.kernel.route import Dual, Effort
+from rropt.solve.robust.block_knapsack_climb import LevelClimbs
+from rropt.solve.robust.block_knapsack_points import LevelBlocks
+from rropt.solve.robust.block_knapsack_proof import prove_levels
+from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
+from rropt.solve.robust.block_knapsack_start import primal_start
+from rropt.solve.robust.block_vertices import ShapePricer
+from rropt.solve.robust.block_vertices_proof import least_bound, most_elements
+from rropt.solve.robust.blocks import BlockShapes
+from rropt.solve.robust.robust import solve_robust
+
+F = Fraction
+TABLES = {
+    "2x2": ([[1, 15], [98, 1]], "1"),
+    "zeros": ([[0, 8, 30], [25, 0, 40]], "2"),
+    "3x2": ([[10, 3], [4, 60], [20, 20]], "1/2"),
+    "no s": ([[5, 9], [0, 0]], "3"),
+}
+
+
+def compiled(name: str) -> tuple[Program, RobustCone, np.ndarray]:
+    counts, epsilon = TABLES[name]
+    confidence = rr.ChiSquareSet(np.array(counts))
+    goal = rr.Maximize(rr.MutualInformation(confidence.counts))
+    program = rr.Problem(goal, [rr.RLDP(epsilon, confidence)]).compile()
+    assert isinstance(program.cone, RobustCone)
+    return program, program.cone, confidence.counts.array
+
+
+def priced(cone: RobustCone, prior: np.ndarray, seed: int, nodes: int) -> tuple[np.ndarray, LevelSearch]:
+    rng = np.random.default_rng(seed)
+    logs = np.log(np.where(prior > 0, prior, 1.0))
+    prices = -prior * logs * rng.uniform(0.3, 0.8) + 0.01 * rng.normal(size=len(prior))
+    return prices, LevelPricer(LevelBlocks(cone, prior), prices).search(-math.inf, nodes, keep=-math.inf)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_bound_is_above_every_vertex_and_columns_are_in_the_cone(name: str) -> None:
+    """Against the search that lists all vertices of all blocks."""
+    _, cone, prior = compiled(name)
+    for seed in range(2):
+        prices, found = priced(cone, prior, seed, 60)
+        exact = ShapePricer(BlockShapes(cone, prior), prices).search(-math.inf, 20_000)
+        assert exact.bound == pytest.approx(exact.best, abs=1e-9)
+        assert found.bound >= exact.best - 1e-9
+        assert found.best <= exact.best + 1e-9
+        for value, v in found.columns[:40]:
+            w = float(prior @ v)
+            worth = float(np.sum(prior * np.where(v > 0, v * np.log(np.where(v > 0, v, 1.0)), 0.0)))
+            assert value == pytest.approx((worth - prices @ v) / w - math.log(w), abs=1e-9)
+            assert cone.excess([F(float(x)) for x in v]) < 1e-7 * float(max(v))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_search_finds_the_best_column(name: str) -> None:
+    """Within 240 nodes, and for two tables nothing is left to be found."""
+    _, cone, prior = compiled(name)
+    prices, found = priced(cone, prior, 0, 240)
+    exact = ShapePricer(BlockShapes(cone, prior), prices).search(-math.inf, 20_000)
+    assert found.best == pytest.approx(exact.best, abs=1e-8)
+    if name in ("2x2", "3x2"):
+        assert found.bound == pytest.approx(exact.best, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_climbs_stay_in_the_cone_and_reach_the_best_column(name: str) -> None:
+    """From 60 starts at random: the best vertex that the list of all of them has."""
+    _, cone, prior = compiled(name)
+    rng = np.random.default_rng(0)
+    for seed in range(2):
+        prices, _ = priced(cone, prior, seed, 1)
+        starts = np.exp(3 * rng.normal(size=(60, len(prior))))
+        columns, height = LevelClimbs(LevelBlocks(cone, prior)).climb(starts, prices)
+        exact = ShapePricer(BlockShapes(cone, prior), prices).search(-math.inf, 20_000)
+        assert height.max() == pytest.approx(exact.best, abs=1e-9)
+        for value, v in zip(height, columns, strict=True):
+            w = float(prior @ v)
+            worth = float(np.sum(prior * np.where(v > 0, v * np.log(np.where(v > 0, v, 1.0)), 0.0)))
+            assert value == pytest.approx((worth - prices @ v) / w - math.log(w), abs=1e-9)
+            assert cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
+
+
+def rarely() -> tuple[Program, Program]:
+    """14 values of the second attribute, of which only three ever occur, and the same without the others."""
+    table = np.zeros((2, 14), dtype=int)
+    table[:, :3] = [[30, 8, 12], [25, 20, 40]]
+    confidence = rr.ChiSquareSet(table)
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(2, confidence)]).compile()
+    assert isinstance(program.cone, RobustCone)
+    kept = [0, 1, 2, 14, 15, 16]
+    assert not any(program.cone.lower[x] for x in range(28) if x not in kept)
+    weights = tuple(program.weights[x] for x in kept)
+    cone = RobustCone(program.cone.level, ((0, 1, 2), (3, 4, 5)), tuple(program.cone.lower[x] for x in kept))
+    inputs = tuple(program.inputs[x] for x in kept)
+    return program, replace(program, inputs=inputs, weights=weights, utility=Information(weights), cone=cone)
+
+
+def test_climbing_alone_nearly_reaches_the_optimum() -> None:
+    """Of the instance without the inputs that never occur, solved over all vertices."""
+    program, small = rarely()
+    assert isinstance(program.cone, RobustCone)
+    assert isinstance(program.utility, Information)
+    start = primal_start(LevelBlocks(program.cone, program.utility.prior), lambda share: False)
+    master = Master(program.utility, start.columns, program.utility.prior, warm=False)
+    assert master.solve(Effort())
+    best = solve_robust(small, Effort(gap=1e-6)).claim.objective
+    assert best is not None
+    assert best - 0.01 <= master.value <= best + 1e-6
+    for v in start.columns.T:
+        assert program.cone.excess([F(float(x)) for x in v]) < 1e-9 * float(max(v))
+
+
+def test_bounds_fall_until_they_are_attained() -> None:
+    _, cone, prior = compiled("2x2")
+    bounds = [priced(cone, prior, 0, nodes)[1] for nodes in (60, 120, 240)]
+    assert bounds[0].bound >= bounds[1].bound >= bounds[2].bound
+    assert bounds[2].bound == pytest.approx(bounds[2].best, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_prices_of_a_proof_exceed_every_ray(name: str) -> None:
+    """F <= 0 at the extreme rays that cddlib finds, for prices that prove_levels says are enough."""
+    program, cone, prior = compiled(name)
+    rays = cdd_rays(cone.general(), len(prior))
+    assert isinstance(rays, np.ndarray)
+    prices, found = priced(cone, prior, 3, 60)
+    proof = prove_levels(program, Dual(prices, evidence=found))
+    assert proof is not None
+    assert proof.version == 4
+    given = proof.payload["prices"]
+    assert isinstance(given, list)
+    exact = np.array([float(F(str(price))) for price in given])
+    assert proof.bound == sum(F(str(price)) for price in given)
+    assert (Information(program.weights).mu(rays) - exact @ rays).max() <= 1e-9
+    # No higher than the search says: what it left open is all that the prices were raised by.
+    assert float(proof.bound) == pytest.approx(float(prices.sum()) + found.bound, abs=1e-6)
+    trees = proof.payload["levels"]
+    assert isinstance(trees, list)
+    for i, tree in enumerate(trees):
+        Reader(cone, prior, exact, i).read(tree)
+
+
+class Reader:
+    """The leaves of one tree in plain floats, in the words of the format."""
+
+    def __init__(self, cone: RobustCone, prior: np.ndarray, prices: np.ndarray, i: int) -> None:
+        self.cone, self.p, self.a, self.i = cone, prior, prices, i
+        self.gamma = float(cone.level.ratio)
+
+    def read(self, tree: list[object]) -> None:
+        k, count = len(self.p), len(self.cone.blocks)
+        stack = [((1.0, self.gamma), ["open"] * count, [0.0] * k, [1.0] * k)]
+        for item in tree:
+            (b0, b1), state, low, high = stack.pop()
+            if isinstance(item, dict):
+                assert self.left(item, (b0, b1), state, low, high) <= 1e-7
+                continue
+            assert isinstance(item, list)
+            if item[0] == "b":
+                c = float(F(item[1]))
+                assert b0 < c < b1
+                stack += [((c, b1), state, low, high), ((b0, c), state, low, high)]
+            elif item[0] == "e":
+                assert state[item[1]] == "open"
+                for word in ("exceptional", "plain"):
+                    stack.append(((b0, b1), [*state[: item[1]], word, *state[item[1] + 1 :]], low, high))
+            else:
+                x, c = item[0], float(F(item[1]))
+                assert low[x] < c < high[x]
+                stack.append(((b0, b1), state, [*low[:x], c, *low[x + 1 :]], high))
+                stack.append(((b0, b1), state, low, [*high[:x], c, *high[x + 1 :]]))
+        assert not stack
+
+    def left(self, leaf, ends, state, low, high):  # type: ignore[no-untyped-def]
+        t = float(F(str(leaf["t"])))
+        steep = 1 + math.log(t)
+        total = [t, t]
+        for s, (block, cells) in enumerate(zip(self.cone.blocks, leaf["cells"], strict=True)):
+            lo, hi = zip(*[(1.0, self.gamma * b) if s == self.i else (b, self.gamma) for b in ends], strict=True)
+            al, be = [low[x] for x in block], [high[x] for x in block]
+            inside = [0 < a and b < 1 for a, b in zip(al, be, strict=True)]
+            if sum(inside) > (state[s] == "exceptional") and state[s] != "open":
+                return -math.inf
+            known = state[s] == "plain" or (state[s] == "exceptional" and sum(inside) == 1)
+            binary = [known and not own for own in inside]
+            al = [float(a > 0) if own else a for a, own in zip(al, binary, strict=True)]
+            be = [float(b >= 1) if own else b for b, own in zip(be, binary, strict=True)]
+            free = float(self.cone.free[s])
+            held = 1 - free
+            if state[s] == "exceptional":
+                points = [lo, lo]
+            else:
+                points, after = [tuple(held * own for own in lo)], False
+                for y in cells[1::2]:
+                    after = after or y == "lo"
+                    v = 0.0 if y == "lo" else float(F(y))
+                    ends_here = zip(lo, hi, strict=True)
+                    if y == "lo":
+                        points.append(lo)
+                    elif after:
+                        points.append(tuple(h * v / (free + v) for h in hi))
+                    else:
+                        points.append(tuple(held * g + (h - g) * v for g, h in ends_here))
+                points.append(tuple(held * own for own in hi))
+            best = [-math.inf, -math.inf]
+            for m_cell, (one, other) in zip(cells[::2], pairwise(points), strict=True):
+                four = [(q[e], lo[e], hi[e]) for e in (0, 1) for q in (one, other)]
+                upper = all(q <= g + 1e-12 for q, g, _ in four)
+                lower = not upper and all(q >= g - 1e-12 for q, g, _ in four)
+                value = self.cell(block, four, upper, lower, free, al, be, binary, float(F(m_cell)), steep)
+                best = [max(best[e], *value[2 * e : 2 * e + 2]) for e in (0, 1)]
+            total = [own + more for own, more in zip(total, best, strict=True)]
+        return max(total)
+
+    def cell(self, block, four, upper, lower, free, al, be, binary, price, steep):  # type: ignore[no-untyped-def]
+        values = [price * q for q, _, _ in four]
+        levels = [((g - q) / free if upper else 0.0, (h - q) / free) for q, g, h in four]
+        for at, x in enumerate(block):
+            r = float(self.cone.lower[x])
+            a, b, whole = (al[at], be[at], binary[at]) if upper or lower else (0.0, 1.0, False)
+            span = [M - m for m, M in levels]
+            top, bottom = (
+                [m + b * w for (m, _), w in zip(levels, span, strict=True)],
+                [m + a * w for (m, _), w in zip(levels, span, strict=True)],
+            )
+            if r > 0:
+                c = [max(0.0, (q - (1 - free) * m) / r) for (q, _, _), (m, _) in zip(four, levels, strict=True)]
+                d = [max(0.0, ((1 - free) * M - q) / r) for (q, _, _), (_, M) in zip(four, levels, strict=True)]
+                if whole and all(own < w for own, w in zip(c, span, strict=True)):
+                    top = [m for m, _ in levels]
+                elif all(own <= b * w for own, w in zip(c, span, strict=True)):
+                    top = [m + own for (m, _), own in zip(levels, c, strict=True)]
+                if whole and all(own < w for own, w in zip(d, span, strict=True)):
+                    bottom = [M for _, M in levels]
+                elif all(own <= (1 - a) * w for own, w in zip(d, span, strict=True)):
+                    bottom = [M - own for (_, M), own in zip(levels, d, strict=True)]
+            if all(one > other + 1e-9 for one, other in zip(bottom, top, strict=True)):
+                return [-math.inf] * 4
+
+            def worth(v: float, x: int = x, r: float = r) -> float:
+                v = max(v, 0.0)
+                logs = self.p[x] * v * math.log(v) if v > 0 else 0.0
+                return logs - (self.a[x] + steep * self.p[x] + price * r) * v
+
+            values = [own + max(worth(u), worth(v)) for own, u, v in zip(values, top, bottom, strict=True)]
+        return values
+
+
+def test_the_entropy_is_a_bound_of_its_own() -> None:
+    program, _, prior = compiled("zeros")
+    proof = entropy_proof(program)
+    entropy = -sum(p * math.log(p) for p in prior if p > 0)
+    assert proof.bound is not None
+    assert entropy - 1e-12 <= float(proof.bound) <= entropy + 1e-12
+    assert proof.payload["known"] == "entropy"
+    assert proof.version == 4
+
+
+def test_a_large_block_is_solved_and_its_bound_is_true() -> None:
+    table = np.zeros((2, 14), dtype=int)
+    table[:, :3] = [[30, 8, 12], [25, 20, 40]]
+    confidence = rr.ChiSquareSet(table)
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(2, confidence)]).solve(
+        gap=1e-3, time_limit=3
+    )
+    best = solve_robust(rarely()[1], Effort(gap=1e-6)).claim.objective
+    assert best is not None
+    assert solution.value is not None
+    assert solution.bound is not None
+    entropy = -sum(p * math.log(p) for p in confidence.counts.array if p > 0)
+    assert best - 0.01 <= solution.value <= best + 1e-6
+    assert best - 1e-6 <= solution.bound <= entropy + 1e-9
+    assert solution.mechanism is not None
+    assert rr.RLDP(2, confidence).violation(solution.mechanism) <= 0
+
+
+def test_a_proof_is_cut_off_where_the_format_ends() -> None:
+    _, cone, prior = compiled("zeros")
+    _, found = priced(cone, prior, 1, 120)
+
+    def elements(bound: float) -> int:
+        stack, count = list(found.roots), 0
+        while stack:
+            node = stack.pop()
+            count += 1
+            if node.parts is not None and node.bound > bound:
+                stack += node.parts
+        return count
+
+    whole = elements(-math.inf)
+    for most in (whole, whole // 2, 5):
+        assert elements(least_bound(found.roots, most)) <= most
+    assert least_bound(found.roots, whole) == -math.inf
+    assert most_elements(BlockShapes(cone, prior)) == 4 * 10**8 // (2 * 8 * 4)
+
+
+@pytest.fixture(scope="module")
+def searched() -> tuple[Program, np.ndarray, LevelSearch]:
+    """Sex and education of Adult, 2 x 16 values, of which the rarest is one in a thousand: 300 nodes at good prices."""
+    data = Path(__file__).resolve().parents[3] / "models" / "data" / "adult_sex_education.csv"
+    confidence = rr.ChiSquareSet(rr.Prior.from_csv(data, pairs=("sex", "education")))
+    program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(1, confidence)]).compile()
+    assert isinstance(program.cone, RobustCone)
+    blocks = LevelBlocks(program.cone, confidence.counts.array)
+    prices = primal_start(blocks, lambda share: False).prices
+    return program, prices, LevelPricer(blocks, prices).search(1e-4, 300)
+
+
+def test_cells_are_parted_where_another_input_may_be_large(searched: tuple[Program, np.ndarray, LevelSearch]) -> None:
+    """Else two thirds of the bound remain, however often b is split."""
+    _, _, found = searched
+    assert found.best > 0
+    assert found.bound < found.best + 0.05
+    ways: list[object] = []
+    stack = list(found.roots)
+    while stack:
+        node = stack.pop()
+        if node.parts is not None:
+            ways.append(node.way)
+            stack += node.parts
+    assert sum(isinstance(way, int) for way in ways) > len(ways) / 4
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0, None])
+def test_a_proof_is_as_long_as_time_allows(
+    searched: tuple[Program, np.ndarray, LevelSearch], seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rropt.solve.robust.block_knapsack_proof.SHORT", 10)
+    program, prices, found = searched
+    proof = prove_levels(program, Dual(prices, evidence=found), seconds)
+    assert proof is not None
+    assert proof.bound is not None
+    trees = proof.payload["levels"]
+    assert isinstance(trees, list)
+    elements = sum(map(len, trees))
+    if seconds == 0.0:
+        assert elements <= 12
+    if seconds is None:
+        assert elements > 40
+        assert float(proof.bound) == pytest.approx(float(prices.sum()) + found.bound, abs=1e-6)
+    assert float(proof.bound) >= float(prices.sum()) + found.bound - 1e-9

@@ -1,0 +1,236 @@
+"""Time limits and Ctrl-C hold on every route, and what is answered then is true."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ending import ending
+
+import rropt as rr
+from rropt.io.clock import Clock
+from rropt.program.cones import GraphCone
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.programs import Program
+from rropt.solve.registry import ROUTES, Answer, Effort, Route
+
+
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    """What would take minutes or for ever without a limit fails; how late the limits are is measured in benchmarks/."""
+    with ending():
+        yield
+
+
+@pytest.fixture(scope="module")
+def limits(checkout: Path) -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(checkout))
+        yield importlib.import_module("benchmarks.tables.limits")
+
+
+def test_no_route_is_forgotten(limits: Any) -> None:
+    assert set(limits.PROBLEMS) == {route.name for route in ROUTES}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("route", [route.name for route in ROUTES])
+def test_every_route_is_back_in_time_with_an_answer(limits: Any, route: str) -> None:
+    """On problems far too large for it: a mechanism that keeps every constraint, and a bound that is no worse."""
+    for name, make in limits.PROBLEMS[route].items():
+        row = limits.limited(route, name, make)
+        assert row["target met"] == "reached", row
+        least, most = sorted([row["value"], row["bound"]])
+        maximised = make().goal.sense == "maximize"
+        assert row["bound"] == (most if maximised else least), row
+
+
+class Endless(Route):
+    """A route that looks at no clock."""
+
+    name = "endless"
+    because = "it is asked for"
+
+    def refuse(self, program: Program, solver: str | None) -> None:
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        while True:
+            try:
+                sum(range(1000))
+            except Exception:
+                continue
+
+
+class Pressed(Endless):
+    """And Ctrl-C is pressed while it works."""
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().solve(program, effort)
+
+
+def small() -> rr.Problem:
+    prior = rr.Prior(list("abc"), [1, 2, 3])
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)])
+
+
+def test_a_route_that_looks_at_no_clock_is_ended() -> None:
+    solution = small().solve(route=Endless(), time_limit=0.5)
+    assert solution.status == "certified" or "stopped early: time limit" in solution.warnings
+    assert solution.mechanism is not None
+    assert rr.LDP(1).violation(solution.mechanism) <= 0
+    # k-RR at least: simple mechanisms are there without any search.
+    assert solution.value is not None
+    assert 0 < solution.value <= (solution.bound or 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill with SIGINT ends the process there")
+def test_control_c_ends_it_too() -> None:
+    solution = small().solve(route=Pressed())
+    assert solution.mechanism is not None
+    assert solution.bound is not None
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill with SIGINT ends the process there")
+@pytest.mark.parametrize("route", ["branch", "columns", "maximin"])
+def test_control_c_ends_long_searches_that_have_no_limit(limits: Any, route: str) -> None:
+    """What is done after it, to enclose and to prove, has as little time as after a time limit."""
+    problem = next(iter(limits.PROBLEMS[route].values()))()
+    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    solution = problem.solve(route=route)
+    assert solution.mechanism is not None
+    assert solution.bound is not None
+
+
+def numbered(size: int) -> dict[str, int]:
+    return {f"c{x}": 3 + x for x in range(size)}
+
+
+HUGE: dict[str, Callable[[], tuple[rr.Objective, list[rr.Constraint]]]] = {
+    "blocks of 200 categories": lambda: (rr.Trace(), [rr.IdentificationRisk(numbered(200), "1/100", blocks="auto")]),
+    "a symmetric matrix of 3,000": lambda: (
+        rr.MutualInformation(rr.Prior.from_counts(numbered(3000))),
+        [rr.Symmetric()],
+    ),
+    "2,000 frequencies to keep": lambda: (
+        rr.MutualInformation(rr.Prior.from_counts(numbered(2000))),
+        [rr.Invariant(numbered(2000))],
+    ),
+    "privacy along a path of 20,000": lambda: (rr.InjectedEntropy(), [rr.MetricDP(list(pairwise(numbered(20000))), 1)]),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_a_constructor_leaves_long_work_to_solve(name: str) -> None:
+    """What takes a quarter of a minute or minutes is for `solve` to do, which has a clock."""
+    objective, rules = HUGE[name]()
+    labels = list(numbered(200 if "200 " in name else 20000)) if objective.prior is None else None
+    with ending(6):
+        rr.Problem(rr.Maximize(objective), rules, inputs=labels)
+
+
+def test_what_a_constructor_left_is_ended_by_the_limit() -> None:
+    objective, rules = HUGE["blocks of 200 categories"]()
+    problem = rr.Problem(rr.Maximize(objective), rules, inputs=list(numbered(200)))
+    solution = problem.solve(time_limit=1)
+    assert solution.bound == 200
+    assert solution.certificate is None
+
+
+def test_blocks_of_42_categories_are_found_in_seconds() -> None:
+    """They took minutes."""
+    counts = numbered(42)
+    rule = rr.IdentificationRisk(counts, "1/40", blocks="auto")
+    program = rr.Problem(rr.Maximize(rr.Trace()), [rule], inputs=list(counts)).compile()
+    risk = program.extra(PosteriorRisk)
+    assert risk is not None
+    assert risk.blocks is not None
+
+
+def test_metric_privacy_on_a_large_grid_is_read_at_once() -> None:
+    """Shortest paths of all pairs of 2,500 inputs would take minutes; edges that paths imply need none of them."""
+    side = 50
+    steps = [(at, at + by) for by in (1, side) for at in range(side * side - by) if by == side or (at + 1) % side]
+    long = [(0, 2, 2), (0, side + 1, "1.5")]
+    rule = rr.MetricDP([(f"c{a}", f"c{b}", *d) for a, b, *d in [*steps, *long]], 1)
+    cone = rule.cone(tuple(f"c{x}" for x in range(side * side)))
+    # The edge of length 2 is a path of two edges; that of 1.5 is shorter than any.
+    assert isinstance(cone, GraphCone)
+    assert len(cone.edges) == 2 * (len(steps) + 1)
+
+
+@pytest.mark.parametrize("inner", [True, False])
+def test_work_inside_of_work_is_ended_by_its_own_clock(inner: bool) -> None:
+    def endless() -> int:
+        while True:
+            pass
+
+    short, long = Clock(0.2), Clock(30.0)
+    around, within = (long, short) if inner else (short, long)
+    done: list[int] = []
+
+    def work() -> int:
+        assert within.within(0.0, endless) is None
+        done.append(1)
+        return 7
+
+    assert around.within(0.0, work) == (7 if inner else None)
+    assert len(done) == inner
+
+
+def test_work_that_is_done_in_time_is_left_alone() -> None:
+    """Ends and limits that nearly meet: the answer or None, and never an exception later."""
+
+    def work(until: float) -> int:
+        while time.monotonic() < until:
+            pass
+        return 1
+
+    for _ in range(30):
+        clock = Clock(0.1)
+        assert clock.within(0.0, partial(work, clock.begun + 0.1)) in (1, None)
+    assert sum(range(100_000)) == 4999950000
+
+
+def test_nothing_is_left_half_way_in_or_out_of_a_with() -> None:
+    """What a `with` changes outlives the work: it is put back, wherever the work was ended."""
+    changed: list[int] = []
+
+    class Change:
+        def __enter__(self) -> None:
+            changed.append(1)
+            for _ in range(20_000):
+                pass
+
+        def __exit__(self, *error: object) -> None:
+            for _ in range(20_000):
+                pass
+            changed.pop()
+
+    def endless() -> None:
+        while True:
+            with Change():
+                sum(1 for _ in range(20_000))
+
+    for _ in range(8):
+        assert Clock(0.02).within(0.0, endless) is None
+        assert not changed
+
+
+def test_a_strategy_has_one_limit_for_all_its_rounds() -> None:
+    labels = [f"c{x}" for x in range(10)]
+    rule = rr.MetricDP(list(pairwise(labels)), 1)
+    found = rr.minimax_strategy([rule], labels, gap=1e-12, time_limit=1.0)
+    assert found.worst_risk >= found.bound

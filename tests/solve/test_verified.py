@@ -1,0 +1,194 @@
+"""A result is certified where the checker and the kernel both accept; a verdict says which programs accept."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from core_files import judged, proof_files
+
+import rropt as rr
+from rropt.cli.main import main
+from rropt.prove.elaborate import elaborate
+from rropt.solve import verified
+
+PRIOR = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
+
+
+def solved(*constraints, objective=rr.MutualInformation):
+    return rr.Problem(rr.Maximize(objective(PRIOR)), [rr.LDP(epsilon=1), *constraints]).solve(gap=1e-6)
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return solved()
+
+
+@pytest.fixture(scope="module")
+def saved(solution, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "certificate.json"
+    solution.certificate.save(path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def no_core(monkeypatch, tmp_path):
+    """Without rropt-core, wherever the tests run."""
+    monkeypatch.delenv("RROPT_CORE", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.fixture
+def fake(monkeypatch, tmp_path):
+    """A program in the place of rropt-core that reads, prints and ends as it is told."""
+
+    def make(line, status):
+        program = tmp_path / "other-core"
+        code = f"import sys; sys.stdin.buffer.read(); print({line!r}); sys.exit({status})"
+        program.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("RROPT_CORE", str(program))
+
+    return make
+
+
+# ---- a solve -----------------------------------------------------------------------------------------
+
+
+def test_inside_the_core_kernel_and_checker_accept_and_no_lemma_is_taken_for_granted(solution):
+    assert solution.status == "certified"
+    assert solution.verdict.by == "kernel and checker"
+    assert solution.verdict.assumptions == ()
+    assert "\nPROVED (kernel and checker) optimum in [" in solution.verdict.report()
+
+
+def test_outside_of_the_core_the_verdict_names_the_checker_its_lemmas_and_the_kind_of_proof(checkout: Path):
+    found = rr.load_problem(checkout / "docs" / "examples" / "design-trace.toml").solve()
+    assert found.status == "certified"
+    assert found.verdict.by == "checker"
+    lines = found.verdict.report().splitlines()
+    assert "outside: the verified core has no proofs of kind 'column-dual' with forms" in lines
+    assert any(line.startswith("PROVED (checker) optimum in [") for line in lines)
+    assert "assumption: quadratic-over-linear-convex" in lines
+
+
+def test_what_the_kernel_refuses_is_not_certified(monkeypatch):
+    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "REFUTED at line 7")
+    found = solved()
+    assert found.status == "bounded"
+    assert found.verdict.status == "REFUTED"
+    assert any("the kernel does not accept what the checker accepts (REFUTED at line 7)" in w for w in found.warnings)
+
+
+def test_a_kernel_that_proves_another_bound_does_not_certify(monkeypatch):
+    monkeypatch.setattr(verified, "judge_kernel", lambda proof: "PROVED (kernel): optimum in [0/1, 1/1]")
+    assert solved().status == "bounded"
+
+
+def test_an_infeasible_problem_is_proved_by_both():
+    found = rr.Problem(
+        rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(epsilon=1), rr.Floor("0.9")], outputs=PRIOR.labels
+    ).solve()
+    assert found.status == "infeasible"
+    assert found.verdict.report().splitlines()[-1] == "PROVED (kernel and checker) infeasible"
+
+
+def test_rows_of_long_fractions_lose_no_proof():
+    """The multipliers of the core are integers: where a row is multiplied by 10^120, its unit is small enough."""
+    with_rows = [one for one, _ in proof_files().values() if one["problem"]["cone"].get("rows")]
+    assert {one["proof"]["kind"] for one in with_rows} >= {"linear-dual", "column-dual"}
+    for certificate in with_rows:
+        changed = json.loads(json.dumps(certificate))
+        cone = changed["problem"]["cone"]
+        cone["rows"] = [[str(Fraction(c) * (1 + Fraction(1, 10**120))) for c in row] for row in cone["rows"]]
+        text = "".join(f"{line}\n" for line in elaborate(changed))
+        assert judged(text)[0] == 0
+
+
+# ---- a file ------------------------------------------------------------------------------------------
+
+
+def test_a_check_asks_the_checker_alone_unless_it_is_told_to_ask_the_core(saved):
+    plain, strong = rr.check(saved), rr.check(saved, core=True)
+    assert (plain.by, strong.by) == ("", "kernel and checker")
+    assert (plain.lower, plain.upper) == (strong.lower, strong.upper)
+    assert plain.assumptions == ("mi-column-convex", "v-log-v-convex")
+    assert strong.assumptions == ()
+
+
+def test_the_core_accepts_a_file_only_with_the_bound_that_it_claims(saved, fake):
+    bound = Fraction(json.loads(saved.read_text(encoding="utf-8"))["bound"])
+    fake(f"PROVED (verified core): optimum in [0/1, {bound.numerator}/{bound.denominator}]", 0)
+    assert rr.check(saved, core=True).by == "verified core"
+    for line, status in (
+        (f"PROVED (verified core): optimum in [0/1, {bound.numerator}/{bound.denominator + 1}]", 0),
+        (f"PROVED (kernel): optimum in [0/1, {bound.numerator}/{bound.denominator}]", 0),
+        ("PROVED (verified core): no mechanism exists", 0),
+        ("REFUTED at line 3", 1),
+        ("UNREADABLE line 1 column 1: unknown, missing or extra field", 2),
+    ):
+        fake(line, status)
+        found = rr.check(saved, core=True)
+        assert found.status == "REFUTED"
+        assert "please report it" in found.reason
+
+
+@pytest.mark.parametrize(("line", "status"), [("", 0), ("hello", 0), ("PROVED (verified core): ", 1)])
+def test_another_program_is_not_taken_for_the_core(saved, fake, line, status):
+    fake(line, status)
+    with pytest.raises(rr.InputError, match="it does not answer as rropt-core does"):
+        rr.check(saved, core=True)
+
+
+def test_a_core_that_is_not_there_is_one_line(saved, monkeypatch, capsys):
+    monkeypatch.setenv("RROPT_CORE", "no-such-program")
+    assert main(["check", "--core", str(saved)]) == 2
+    ended = capsys.readouterr()
+    assert ended.out == ""
+    assert ended.err.count("\n") == 1
+    assert "RROPT_CORE=no-such-program: it is not a program that can be run; `make core` builds it" in ended.err
+
+
+def test_files_that_prove_nothing_stay_what_they_are(saved, tmp_path):
+    document = json.loads(saved.read_text(encoding="utf-8"))
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps({**document, "bound": "0"}), encoding="utf-8")
+    assert rr.check(bad, core=True).status == "REFUTED"
+    assert rr.check(tmp_path / "missing.json", core=True) == rr.check(tmp_path / "missing.json")
+
+
+# ---- the commands ------------------------------------------------------------------------------------
+
+
+def test_the_command_says_which_programs_accept_and_that_the_core_is_missing(saved, capsys, checkout: Path):
+    outside = checkout / "docs" / "examples" / "approximate.json"
+    assert main(["check", "--core", str(saved), str(outside)]) == 0
+    ended = capsys.readouterr()
+    assert f"{saved}: PROVED (kernel and checker) optimum in [" in ended.out
+    assert f"{outside}: PROVED (checker) optimum in [" in ended.out
+    assert f"{outside}: outside: the verified core has no proofs of kind 'linear-dual' with events" in ended.out
+    assert ended.err.count("\n") == 1
+    assert "rropt-core is not on PATH, and RROPT_CORE is not set: the kernel of rropt checks" in ended.err
+
+
+def test_the_command_writes_the_file_that_the_kernel_checks(saved, tmp_path, capsys):
+    proof = tmp_path / "deep" / "proof.core"
+    assert main(["core", str(saved), "-o", str(proof)]) == 0
+    done = subprocess.run([sys.executable, "-m", "rropt.kernel", str(proof)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout[:29]) == (0, "PROVED (kernel): optimum in [")
+    assert main(["core", str(saved)]) == 0
+    assert capsys.readouterr().out.encode() == proof.read_bytes()
+
+
+def test_the_command_refuses_what_is_outside_and_what_is_not_proved(tmp_path, capsys, checkout: Path):
+    outside, proof = checkout / "docs" / "examples" / "approximate.json", tmp_path / "proof.core"
+    assert main(["core", str(outside), "-o", str(proof)]) == 2
+    said = capsys.readouterr().err
+    assert "the verified core has no proofs of kind 'linear-dual' with events; `rropt check` checks it" in said
+    assert main(["core", str(tmp_path / "missing.json"), "-o", str(proof)]) == 2
+    assert not proof.exists()

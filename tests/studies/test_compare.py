@@ -1,0 +1,416 @@
+"""`rr.compare`: routes and solvers side by side, each in a process of its own; liars, sleepers and the dead among them.
+
+Most tests solve in this process, which spares the start of an interpreter for each row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import re
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawing import graded
+
+import rropt as rr
+from rropt.cli import main as cli
+from rropt.errors import Refusal
+from rropt.exact import Interval
+from rropt.model.privacy import Level
+from rropt.program.cones import CompleteCone
+from rropt.program.programs import Program
+from rropt.solve.compose.vertices import VerticesRoute
+from rropt.solve.registry import ROUTES, Answer, Effort, MatrixDraft, Route
+from rropt.studies import compare as studied
+from rropt.studies.measured import Measured, Task, float_parity, measure
+
+KEYS = ["route", "solver", "status", "solver_status", "value", "bound", "gap", "solver_epsilon", "verdict"]
+KEYS += ["seconds", "memory", "note"]
+
+PRIOR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
+LABELS = list("abcd")
+LOSS = [[abs(x - y) for y in range(4)] for x in range(4)]
+PAIRS = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s0", "s1"], ["u0", "u1"]))
+SMALL = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15})
+ROBUST = rr.RLDP(1, rr.ChiSquareSet(PAIRS, "0.05"))
+
+
+def best(objective: object, *constraints: object, **keys: object) -> rr.Problem:
+    """The problem of maximising something."""
+    return rr.Problem(rr.Maximize(objective), list(constraints), **keys)  # type: ignore[arg-type]
+
+
+PROBLEMS: dict[str, rr.Problem] = {
+    "information": best(rr.MutualInformation(PRIOR), rr.LDP(1)),
+    "bits": best(rr.MutualInformation(PRIOR, "bits"), rr.LDP(2)),
+    "trace": best(rr.Trace(PRIOR), rr.LDP(1)),
+    "loss": rr.Problem(rr.Minimize(rr.ExpectedLoss(PRIOR, LOSS)), [rr.LDP(1)]),
+    "bayes": best(rr.BayesSuccess(PRIOR), rr.LDP(1)),
+    "bistochastic": best(rr.Trace(), rr.Bistochastic(), rr.LDP(1), inputs=LABELS),
+    "entropy": best(rr.Trace(), rr.Bistochastic(), rr.EntropyRate(at_least="0.7"), inputs=LABELS),
+    "path": best(rr.MutualInformation(PRIOR), rr.MetricDP([("a", "b"), ("b", "c"), ("c", "d")], epsilon=1)),
+    "chi-square": best(rr.ChiSquareInformation(PRIOR), rr.LDP(1)),
+    "robust": best(rr.MutualInformation(PAIRS), ROBUST),
+    "impossible": best(rr.Trace(PRIOR), rr.LDP(1), rr.Floor(diagonal="0.9")),
+}
+TAKERS = {
+    "information": {"vertices", "columns"},
+    "trace": {"linear", "vertices", "conic/clarabel", "conic/scs", "conic/highs"},
+    "bayes": {"linear", "vertices", "columns", "conic/clarabel", "conic/scs", "conic/highs"},
+    "entropy": {"conic/clarabel", "conic/scs"},
+}
+
+
+# -- routes that are not what they say ------------------------------------------------------------------
+
+
+class Liar(Route):
+    """Solves for half of epsilon and passes the bound off as that of the problem."""
+
+    name = "liar"
+    because = "it lies"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        harder = replace(program, cone=CompleteCone(Level(epsilon=Fraction(1, 2))))
+        return replace(VerticesRoute().solve(harder, effort), relaxed=harder)
+
+
+class Boaster(Liar):
+    """Solves the problem, and claims a better optimum than there is."""
+
+    name = "boaster"
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        found = VerticesRoute().solve(program, effort)
+        assert found.claim.objective is not None
+        return replace(found, claim=replace(found.claim, objective=found.claim.objective + 1e-3))
+
+
+class Leaker(Boaster):
+    """Solves the problem, and leaves a matrix that tells more than was allowed."""
+
+    name = "leaker"
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        found = VerticesRoute().solve(program, effort)
+        assert found.matrix is not None
+        matrix = found.matrix.copy()
+        matrix[np.argmax(matrix[:, 0]), 0] *= 1.01
+        return replace(found, draft=MatrixDraft(matrix))
+
+
+class Sleeper(Liar):
+    """Never comes back."""
+
+    name = "sleeper"
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        time.sleep(600)
+        raise AssertionError
+
+
+class Dead(Liar):
+    """Takes its process with it."""
+
+    name = "dead"
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        print("the last words", file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+class Broken(Liar):
+    """Raises."""
+
+    name = "broken"
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        raise ZeroDivisionError("nothing to divide by")
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are solved in this process."""
+    monkeypatch.setattr(studied, "_apart", measure)
+
+
+# -- in processes of their own --------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_liars_sleepers_and_the_dead_in_processes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = PROBLEMS["information"]
+    ballast = np.ones(60_000_000)
+    found = rr.compare(problem, [Liar(), "vertices", Dead()])
+    assert ballast.sum() == 60_000_000
+    liar, honest, dead = found.rows
+    monkeypatch.setattr(studied, "PATIENCE", 0.5)
+    sleeper = rr.compare(problem, [Sleeper()], time_limit=1).rows[0]
+    # The checker has proved the liar's bound, of another problem: only the other route tells.
+    assert (liar.status, liar.verdict, honest.status, honest.verdict) == ("certified", "PROVED", "certified", "PROVED")
+    assert not found
+    assert [(one.first, one.second) for one in found.disagreements] == [("vertices", "liar")]
+    assert "vertices attains 0.11427" in str(found.disagreements[0])
+    assert (sleeper.status, sleeper.solver_epsilon, sleeper.seconds) == ("killed", None, None)
+    assert "not back after 2 s, at a time limit of 1 s" in sleeper.note
+    assert dead.status == "failed"
+    assert "the last words" in dead.note
+    assert honest.seconds is not None
+    assert 0 < honest.seconds < 60
+    # Its own, and not that of this process, which holds 480 MB of ones.
+    assert honest.memory is not None
+    assert 20e6 < honest.memory < 480e6
+
+
+def test_what_cannot_be_handed_over_is_one_line() -> None:
+    class Local(Liar):
+        name = "local"
+
+    with pytest.raises(rr.InputError, match=r"cannot be handed to a process of its own.*in a module"):
+        rr.compare(PROBLEMS["trace"], [Local()])
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_problem_can_be_handed_over(name: str) -> None:
+    problem = pickle.loads(pickle.dumps(PROBLEMS[name]))
+    assert problem == PROBLEMS[name]
+    assert problem.compile().payload() == PROBLEMS[name].compile().payload()
+
+
+APART = ["bayes", "robust", "impossible"]
+
+
+@pytest.mark.parametrize("name", graded([], APART, [name for name in PROBLEMS if name not in APART]))
+def test_no_two_routes_disagree_in_processes_of_their_own(name: str) -> None:
+    found = rr.compare(PROBLEMS[name])
+    assert found
+    assert {row.status for row in found.taken} == {"infeasible" if name == "impossible" else "certified"}
+    assert all(row.memory is not None and row.memory > 20e6 for row in found.taken)
+
+
+# -- what the rows say ----------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_two_routes_disagree(name: str) -> None:
+    found = rr.compare(PROBLEMS[name])
+    assert found
+    assert found.disagreements == ()
+    assert {row.route for row in found.rows} == {route.name for route in ROUTES}
+    assert {row.label for row in found.taken} == TAKERS.get(name, {row.label for row in found.taken})
+    wanted = "infeasible" if name == "impossible" else "certified"
+    for row in found.taken:
+        assert (row.status, row.verdict) == (wanted, "PROVED")
+    if name != "impossible":
+        # Proved intervals meet: the largest value is at most the smallest bound (or the other way round).
+        up = PROBLEMS[name].goal.sense == "maximize"
+        values, bounds = [row.value for row in found.taken], [row.bound for row in found.taken]
+        assert max(values) <= min(bounds) if up else min(values) >= max(bounds)  # type: ignore[type-var]
+        assert all(row.solver_epsilon is not None for row in found.taken)
+    for row in found.rows:
+        if row.status == "no_route":
+            assert row.note
+            assert (row.value, row.bound, row.seconds, row.memory, row.verdict) == (None,) * 5
+
+
+@pytest.mark.usefixtures("here")
+def test_solvers_that_claim_success_and_are_wrong_are_named() -> None:
+    rows = {row.label: row for row in rr.compare(PROBLEMS["trace"]).taken}
+    # Interior point and splitting methods leave columns of numbers near zero, whose ratios are anything.
+    clarabel, scs = rows["conic/clarabel"], rows["conic/scs"]
+    for row in (clarabel, scs):
+        assert row.solver_status == "optimal"
+        assert row.solver_epsilon is not None
+        assert row.solver_epsilon > 1 + 1e-6
+        assert row.note.startswith("claims an optimum, but ")
+    # The simplex method is right up to the last digits of its floats, and no word is lost about these.
+    assert rows["linear"].solver_epsilon == pytest.approx(1, abs=1e-12)
+    assert rows["linear"].note == ""
+
+
+@pytest.mark.usefixtures("here")
+def test_claims_beside_the_proved_interval_are_told_and_are_no_disagreement() -> None:
+    found = rr.compare(PROBLEMS["bits"], [Boaster(), Leaker(), "vertices"])
+    assert found
+    boaster, leaker, honest = found.rows
+    assert re.search(r"claims 0\.58022\d+, 0\.0014 beyond the proved bound", boaster.note)
+    assert "above the declared epsilon" in leaker.note
+    assert "miss one by up to" in leaker.note
+    assert honest.note == ""
+
+
+@pytest.mark.usefixtures("here")
+def test_a_route_that_raises_is_a_row_and_the_others_go_on() -> None:
+    found = rr.compare(PROBLEMS["information"], [Broken(), "vertices"])
+    assert [row.status for row in found.rows] == ["failed", "certified"]
+    assert found.rows[0].note == "ZeroDivisionError: nothing to divide by"
+
+
+ROW = Measured("one", None, "certified", attained=Interval(Fraction(1), Fraction(2)), limit=Fraction(3))
+
+
+@pytest.mark.parametrize(
+    ("sense", "other", "count"),
+    [
+        ("maximize", {"limit": Fraction(1)}, 0),
+        ("maximize", {"limit": Fraction(99, 100)}, 1),
+        ("maximize", {"attained": Interval.point(Fraction(3))}, 0),
+        ("maximize", {"attained": Interval.point(Fraction(301, 100)), "limit": Fraction(4)}, 1),
+        ("minimize", {"limit": Fraction(2)}, 1),
+        ("maximize", {"attained": None, "limit": None, "status": "infeasible"}, 1),
+        ("maximize", {"attained": None, "limit": None, "status": "killed"}, 0),
+    ],
+)
+def test_intervals_that_do_not_meet_are_disagreements(sense: str, other: dict, count: int) -> None:
+    """For minimisation the first row itself is in order: value 2 at most, bound 1."""
+    one = ROW if sense == "maximize" else replace(ROW, limit=Fraction(1))
+    two = replace(ROW, route="two", **other)
+    if sense == "minimize":
+        two = replace(two, attained=Interval.point(Fraction(3, 2)))
+        one = replace(one, attained=Interval.point(Fraction(3, 2)))
+    found = [one for one in studied.disagreements(sense, [one, two]) if one.first != one.second]  # type: ignore[arg-type]
+    assert len(found) == count
+
+
+def test_a_value_beyond_its_own_bound_is_a_disagreement() -> None:
+    found = list(studied.disagreements("maximize", [replace(ROW, limit=Fraction(1, 2))]))
+    assert len(found) == 1
+    assert "one and one disagree: its value 1 is beyond its bound 0.5" in str(found[0])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "parity"),
+    [
+        ([[0.75, 0.25, 0.0], [0.25, 0.75, 0.0]], 3),
+        ([[1.0, 0.0], [0.5, 0.5]], math.inf),
+        ([[1.0, -1e-17], [0.5, 0.5]], math.inf),
+        ([[1.0, -1e-17], [1.0, -2e-17]], math.inf),
+        ([[0.5, 0.5], [0.5, 0.5]], 1),
+    ],
+)
+def test_the_parity_of_floats_is_exact(matrix: list, parity: float) -> None:
+    assert float_parity(np.array(matrix)) == parity
+
+
+def test_off_diagonals_and_mixtures_are_judged_as_the_matrices_that_they_are(here: None) -> None:
+    problem = best(rr.MutualInformation(SMALL), rr.LDP(1), rr.UniformOffDiagonal())
+    rows = rr.compare(problem, ["branch", "vertices"], gap=1e-3).rows
+    for row in rows:
+        assert row.solver_epsilon == pytest.approx(1, abs=1e-9)
+        assert row.status == "certified"
+
+
+# -- lists, frames, the command line --------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("here")
+def test_lists_and_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    found = rr.compare(PROBLEMS["trace"], ["linear", "conic"], report=lambda done, total: told.append((done, total)))
+    assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    rows = found.to_list()
+    assert [list(row) for row in rows] == [KEYS] * 4
+    assert [row["solver"] for row in rows] == ["highs", "clarabel", "scs", "highs"]
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+    pytest.importorskip("pandas")
+    frame = found.to_frame()
+    assert list(frame.columns) == KEYS
+    assert frame["value"].tolist() == [row.value for row in found.rows]
+    assert frame["solver_epsilon"].tolist() == [row.solver_epsilon for row in found.rows]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(rr.InputError, match="pip install pandas"):
+        found.to_frame()
+
+
+FILE = """schema = 1
+name = "t"
+[input]
+counts = { a = 5, b = 3, c = 1 }
+[objective]
+maximize = "trace"
+weighted = true
+[[constraint]]
+kind = "ldp"
+epsilon = 1.0
+[solve]
+solver = "scs"
+route = "conic"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "t.toml"
+    path.write_text(FILE, encoding="utf-8")
+    return str(path)
+
+
+def test_the_command_prints_json(file: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """In real processes; the file's own route and solver are one row among others."""
+    assert cli.main(["compare", file, "--routes", "linear,conic,risk", "--solvers", "highs", "--json"]) == 0
+    out, error = capfd.readouterr()
+    assert error == ""
+    rows = json.loads(out)
+    assert [(row["route"], row["solver"]) for row in rows] == [("linear", "highs"), ("conic", "highs"), ("risk", None)]
+    assert [(row["status"], row["verdict"]) for row in rows] == [("certified", "PROVED")] * 2 + [("no_route", None)]
+
+
+@pytest.mark.usefixtures("here")
+def test_the_table(file: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", file]) == 0
+    text = capfd.readouterr().out
+    assert re.search(r"linear +highs +certified +optimal +PROVED +0\.\d+ +0\.\d+", text)
+    assert re.search(r"^  branch: branch maximises .*only$", text, re.M)
+    assert "no two of them disagree" in text
+
+
+@pytest.mark.usefixtures("here")
+def test_disagreement_is_an_exit_status_and_a_line(
+    file: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def doctored(task: Task) -> Measured:
+        row = measure(task)
+        return replace(row, limit=Fraction(1, 2)) if row.route == "vertices" else row
+
+    monkeypatch.setattr(studied, "_apart", doctored)
+    assert cli.main(["compare", file, "--routes", "linear,vertices"]) == 1
+    error = capfd.readouterr().err
+    assert "rropt: linear and vertices disagree: linear attains 0." in error
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--routes", "linaer"], 2, "did you mean linear?"),
+        (["--solvers", "mosek"], 2, "'mosek' is not one of the solvers"),
+        (["--routes", "columns"], 5, "no route that was asked takes this problem"),
+        (["--time-limit", "-1"], 2, "time_limit"),
+    ],
+)
+def test_bad_input_is_one_line(
+    file: str, arguments: list[str], status: int, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", file, *arguments]) == status
+    error = capfd.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("call", [lambda: rr.compare("x"), lambda: rr.compare(PROBLEMS["trace"], "linear")])  # type: ignore[arg-type]
+def test_wrong_arguments(call: Callable[[], object]) -> None:
+    with pytest.raises(rr.InputError):
+        call()

@@ -1,0 +1,363 @@
+"""`rropt report`: what the page says of proved, tampered, contradicting and unreadable results, and in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from collections.abc import Callable
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import rropt as rr
+from rropt.cli import main as cli
+from rropt.declare.constraints import Constraint
+from rropt.declare.objectives import Objective
+from rropt.studies.reports.descriptions import CONSTRAINTS, OBJECTIVES
+from rropt.studies.reports.report import read_report
+
+PRIOR = rr.Prior.from_counts({"<b>never</b>": 40, "seldom & rarely": 30, "often": 20, "always": 10})
+LABELS = PRIOR.labels
+
+
+def solved(problem: rr.Problem, folder: Path, **options: object) -> Path:
+    """The folder that `rropt solve --out` writes."""
+    cli.write_results(problem.solve(**options), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, "bits")), [rr.LDP(1)], name="<i>survey<br>")
+    return solved(problem, tmp_path_factory.mktemp("solved") / "result")
+
+
+def copied(folder: Path, target: Path, name: str, change: Callable[[dict], object]) -> Path:
+    """A copy of a result with one of its files changed."""
+    shutil.copytree(folder, target)
+    document = json.loads((target / name).read_text(encoding="utf-8"))
+    change(document)
+    (target / name).write_text(json.dumps(document), encoding="utf-8")
+    return target
+
+
+def tampered(folder: Path, target: Path) -> Path:
+    """The bound of the certificate is moved down onto the value: a claim that its proof does not bear out."""
+    return copied(folder, target, "certificate.json", lambda told: told.update(bound=told["value"]["lower"]))
+
+
+class Page(HTMLParser):
+    """The tags, their attributes and the text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.words = ""
+        self.feed(text)
+        assert self.open == [], "a tag is not closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_a_proved_result(result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "report.html"
+    assert cli.main(["report", str(result), "-o", str(out)]) == 0
+    assert capsys.readouterr() == (f"wrote {out}: proved\n", "")
+    page = Page(out.read_text(encoding="utf-8"))
+    assert "Proved" in page.words
+    assert "REFUTED" not in page.words
+    verdict = rr.check(str(result / "certificate.json"))
+    for line in verdict.report().splitlines():
+        assert line in page.words
+    assert "mi-column-convex" in page.words
+    assert "rropt check certificate.json" in page.words
+    # The value in bits, rounded down, as the solve said it.
+    value = json.loads((result / "solution.json").read_text(encoding="utf-8"))["value"]
+    assert f"attains {value:.8f}"[:-1] in page.words
+    assert sum(tag == "rect" for tag, _ in page.tags) == len(LABELS) * len(read_report(result).mechanism.outputs)
+
+
+def test_the_file_itself_is_taken_too(result: Path, tmp_path: Path) -> None:
+    assert rr.write_report(result / "solution.json", tmp_path / "a.html").word == "proved"
+    rr.write_report(result, tmp_path / "b.html")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_nothing_is_fetched_and_labels_are_no_markup(result: Path, tmp_path: Path) -> None:
+    rr.write_report(result, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert "<b>never</b>" in page.words
+    assert "<i>survey<br>" in page.words
+    names = {tag for tag, _ in page.tags}
+    assert names.isdisjoint({"b", "i", "br", "script", "link", "img", "iframe", "object"})
+    assert not {name for _, attributes in page.tags for name in attributes} & {"src", "href", "onload", "style"}
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_a_tampered_certificate_is_refuted_in_red(
+    result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tampered(result, tmp_path / "bad")
+    out = tmp_path / "report.html"
+    assert cli.main(["report", str(bad), "-o", str(out)]) == 1
+    assert re.fullmatch(r"rropt: REFUTED: .+\n", capsys.readouterr().err)
+    page = Page(out.read_text(encoding="utf-8"))
+    assert "REFUTED" in page.words
+    assert "Proved" not in page.words
+    assert "(refuted)" in page.words
+    boxes = [attributes["class"] for _, attributes in page.tags if "verdict" in (attributes.get("class") or "")]
+    assert boxes == ["verdict bad"]
+
+
+def test_an_unreadable_certificate(result: Path, tmp_path: Path) -> None:
+    shutil.copytree(result, tmp_path / "bad")
+    (tmp_path / "bad" / "certificate.json").write_text("{", encoding="utf-8")
+    assert cli.main(["report", str(tmp_path / "bad"), "-o", str(tmp_path / "r.html")]) == 2
+    page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "UNREADABLE" in page.words
+    assert "Proved" not in page.words
+
+
+def swap(told: dict) -> None:
+    rows = told["mechanism"]["numerators"]
+    rows[0], rows[1] = rows[1], rows[0]
+
+
+CONTRADICTIONS = {
+    "another value": (lambda told: told.update(value=told["value"] * 1.01), "says value"),
+    "another bound": (lambda told: told.update(bound=told["bound"] / 1.01), "says bound"),
+    "another mechanism": (swap, "shows another mechanism"),
+    "another problem": (
+        lambda told: told.update(problem=told["problem"].replace("epsilon = 1\n", "epsilon = 0.5\n")),
+        "of another problem",
+    ),
+    "another prior": (lambda told: told.update(problem=told["problem"].replace("20,", "21,")), "of another problem"),
+    "another status": (lambda told: told.update(status="infeasible"), "says infeasible"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_files_that_contradict_each_other(result: Path, tmp_path: Path, name: str) -> None:
+    change, said = CONTRADICTIONS[name]
+    report = rr.write_report(copied(result, tmp_path / "bad", "solution.json", change), tmp_path / "r.html")
+    assert (report.word, report.exit_status) == ("contradicted", 1)
+    assert any(said in line for line in report.contradictions)
+    page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "contradict each other" in page.words
+    assert all(line in page.words for line in report.contradictions)
+
+
+def test_a_certificate_that_is_gone_and_one_that_never_was(result: Path, tmp_path: Path) -> None:
+    shutil.copytree(result, tmp_path / "gone")
+    (tmp_path / "gone" / "certificate.json").unlink()
+    assert read_report(tmp_path / "gone").word == "contradicted"
+    shutil.copytree(tmp_path / "gone", tmp_path / "none")
+    path = tmp_path / "none" / "solution.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "certificate": None}), encoding="utf-8")
+    report = rr.write_report(tmp_path / "none", tmp_path / "r.html")
+    assert (report.word, report.exit_status) == ("not checked", 0)
+    assert "(not machine-checked)" in Page((tmp_path / "r.html").read_text(encoding="utf-8")).words
+
+
+def problems() -> dict[str, rr.Problem]:
+    trace, loss = (
+        rr.Maximize(rr.Trace(PRIOR)),
+        rr.Minimize(rr.ExpectedLoss(PRIOR, [[abs(x - y) for y in range(4)] for x in range(4)])),
+    )
+    pairs = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
+    return {
+        "robust": rr.Problem(
+            rr.Maximize(rr.MutualInformation(pairs)), [rr.RLDP(1, rr.ChiSquareSet(pairs), form="exact")]
+        ),
+        "metric": rr.Problem(rr.Maximize(rr.ChiSquareInformation(PRIOR)), [rr.MetricDP(nx.path_graph(LABELS), 1)]),
+        "risk": rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(1)]),
+        "off-diagonal": rr.Problem(
+            rr.Maximize(rr.MutualInformation(rr.Prior.uniform(12))), [rr.LDP(1), rr.UniformOffDiagonal()]
+        ),
+        "bistochastic": rr.Problem(trace, [rr.Bistochastic(), rr.EntropyRate("0.3")]),
+        "invariant": rr.Problem(trace, [rr.Invariant(PRIOR), rr.LDP(1)]),
+        "floor": rr.Problem(loss, [rr.LDP(2), rr.Floor("0.3")]),
+        "approximate": rr.Problem(trace, [rr.ApproximateLDP(1, delta="0.01")]),
+        "mixture": rr.Problem(trace, [rr.PermutationMixture(weights={"identity": (0, "0.4")})]),
+        "infeasible": rr.Problem(trace, [rr.LDP(1), rr.Floor("0.9")]),
+        "bayes": rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), [rr.LDP(1)]),
+    }
+
+
+@pytest.mark.parametrize("name", problems())
+def test_every_kind_of_result_is_consistent(name: str, tmp_path: Path) -> None:
+    """No contradiction is found where there is none, and the page says what the checker says."""
+    problem = problems()[name]
+    solution = problem.solve()
+    report = rr.write_report(solved(problem, tmp_path / "r"), tmp_path / "r.html")
+    assert report.contradictions == ()
+    assert report.word == ("proved" if solution.verdict is not None and solution.verdict.proved else "not checked")
+    assert rr.write_report(solution, tmp_path / "s.html").word == report.word
+    page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
+    if solution.status == "infeasible":
+        assert "No mechanism satisfies all the constraints together" in page.words
+    else:
+        assert any(tag == "svg" for tag, _ in page.tags)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "this is not JSON"),
+        ("[]", "this is not a solution"),
+        ('{"format": "rropt-solution", "version": 2}', "its version is 2"),
+        ('{"format": "rropt-solution", "version": 1}', "'problem'"),
+    ],
+)
+def test_bad_input_is_one_line(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "solution.json").write_text(text, encoding="utf-8")
+    assert cli.main(["report", str(tmp_path), "-o", str(tmp_path / "r.html")]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_folder_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", str(tmp_path / "nosuch")]) == 2
+    assert "there is no solution here" in capsys.readouterr().err
+
+
+def test_every_word_of_a_problem_file_is_told_in_plain_words() -> None:
+    def kinds(base: type) -> set[str]:
+        found = set()
+        for one in base.__subclasses__():
+            own = vars(one).get("kind")
+            if own is not None and one.__module__.startswith("rropt.") and "studies" not in one.__module__:
+                found.add(own)
+            found |= kinds(one)
+        return found
+
+    assert kinds(Objective) == OBJECTIVES.keys()
+    assert kinds(Constraint) == CONSTRAINTS.keys()
+
+
+# ---- in a browser ------------------------------------------------------------------------------------
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium here (Debian: apt-get install chromium)")
+
+PROBE = """<!DOCTYPE html><body style="margin:0"><pre id="out"></pre><script>
+const pages = PAGES, found = [];
+for (const text of pages) {
+  const frame = document.createElement("iframe");
+  frame.style = "width:400px;height:900px;border:0";
+  frame.onload = () => {
+    const inner = frame.contentDocument, root = inner.documentElement, view = frame.contentWindow;
+    const box = inner.querySelector(".verdict"), style = view.getComputedStyle(box);
+    const sizes = [...inner.querySelectorAll("p, li, td, th, code")].map(e => view.getComputedStyle(e).fontSize);
+    found.push({
+      scroll: root.scrollWidth, width: root.clientWidth, ink: style.color, back: style.backgroundColor,
+      page: view.getComputedStyle(inner.body).backgroundColor, words: box.innerText,
+      smallest: Math.min(...sizes.map(parseFloat)), map: inner.querySelector("svg").clientWidth,
+      fetched: view.performance.getEntriesByType("resource").length});
+    if (found.length == pages.length) document.getElementById("out").textContent = JSON.stringify(found);
+  };
+  frame.srcdoc = text;
+  document.body.append(frame);
+}
+</script>"""
+
+
+def chromium(tmp_path: Path, *arguments: str) -> str:
+    quiet = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+    own = (f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=4000")
+    done = subprocess.run(
+        [str(BROWSER), *quiet, *own, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return done.stdout
+
+
+def shown(pages: list[Path], tmp_path: Path, dark: bool) -> dict[str, dict]:
+    """What a browser makes of each page in a window of 400 pixels, by the first word of its verdict."""
+    texts = json.dumps([page.read_text(encoding="utf-8") for page in pages]).replace("</", "<\\/")
+    (tmp_path / "probe.html").write_text(PROBE.replace("PAGES", texts), encoding="utf-8")
+    scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
+    dom = chromium(tmp_path, scheme, "--dump-dom", (tmp_path / "probe.html").as_uri())
+    found = re.search(r'<pre id="out">(.*?)</pre>', dom, re.DOTALL)
+    assert found is not None
+    return {one["words"].split()[0]: one for one in json.loads(unescape(found[1]))}
+
+
+def rgb(text: str) -> tuple[float, ...]:
+    return tuple(float(number) for number in re.findall(r"[\d.]+", text)[:3])
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours as the Web Content Accessibility Guidelines define it."""
+
+    def light(colour: str) -> float:
+        parts = [part / 255 for part in rgb(colour)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_browser_shows_both_verdicts_in_their_colours_at_400_pixels(result: Path, tmp_path: Path, dark: bool) -> None:
+    rr.write_report(result, tmp_path / "good.html")
+    rr.write_report(tampered(result, tmp_path / "bad"), tmp_path / "bad.html")
+    found = shown([tmp_path / "good.html", tmp_path / "bad.html"], tmp_path, dark)
+    assert found.keys() == {"Proved", "REFUTED"}
+    for one in found.values():
+        assert one["width"] == 400
+        assert one["scroll"] <= 400, "the page is wider than its window"
+        assert 0 < one["map"] <= 400
+        assert one["smallest"] >= 12
+        assert one["fetched"] == 0
+        assert contrast(one["ink"], one["back"]) > 4.5
+        assert (sum(rgb(one["page"])) < 200) is dark
+    red, green, blue = rgb(found["REFUTED"]["ink"])
+    assert red > 1.5 * max(green, blue)
+    red, green, blue = rgb(found["Proved"]["ink"])
+    assert green > max(red, blue)
+
+
+def png_pixels(path: Path) -> int:
+    """How many different bytes the picture of a screenshot holds: one that is blank has next to none."""
+    data, at, body = path.read_bytes(), 8, b""
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at : at + 4])
+        if data[at + 4 : at + 8] == b"IDAT":
+            body += data[at + 8 : at + 8 + length]
+        at += length + 12
+    return len(set(zlib.decompress(body)))
+
+
+@needs_browser
+def test_a_browser_paints_it(result: Path, tmp_path: Path) -> None:
+    rr.write_report(result, tmp_path / "report.html")
+    picture = tmp_path / "shot.png"
+    chromium(tmp_path, f"--screenshot={picture}", "--window-size=800,1200", (tmp_path / "report.html").as_uri())
+    assert png_pixels(picture) > 50

@@ -1,0 +1,295 @@
+"""A certificate proves the declared problem, or one whose bound holds for it; else the report says so in red."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from typer.testing import CliRunner
+
+import rropt as rr
+from rropt.cli import main
+from rropt.declare.constraints import Constraint
+from rropt.prove.certificates import Certificate
+from rropt.studies.reports.report import read_report, report_of
+from rropt.studies.reports.statements import breaches, statement
+
+ABC = ("a", "b", "c")
+PRIOR = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+OTHER = rr.Prior.from_counts({"a": 4, "b": 4, "c": 2})
+ONE = [[1, 0, 0], [0, 0, 0], [0, 0, 0]]
+EIGHT = rr.Prior.from_counts({letter: at + 3 for at, letter in enumerate("abcdefgh")})
+PAIRS = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
+TRACE, BAYES = rr.Maximize(rr.Trace(PRIOR)), rr.Maximize(rr.BayesSuccess(EIGHT))
+EIGHTS = rr.Maximize(rr.Trace(EIGHT))
+INFORMATION, ROBUST = rr.Maximize(rr.MutualInformation(PRIOR)), rr.Maximize(rr.MutualInformation(PAIRS))
+
+
+def problem(*constraints: Constraint, goal: Any = TRACE) -> rr.Problem:
+    return rr.Problem(goal, constraints, outputs=EIGHT.labels if goal is BAYES else None)
+
+
+PATH = nx.path_graph(ABC)
+# Of each word for a constraint two problems with different optima: what the certificate is of, and what is declared.
+LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
+    "ldp": (problem(rr.LDP(2)), problem(rr.LDP(1))),
+    "ldp by its ratio": (problem(rr.LDP(gamma=3)), problem(rr.LDP(1))),
+    "approximate_ldp": (problem(rr.ApproximateLDP(3, "1/2")), problem(rr.ApproximateLDP(1, "0.05"))),
+    "approximate_ldp, many events": (
+        problem(rr.ApproximateLDP(3, "1/2"), goal=EIGHTS),
+        problem(rr.ApproximateLDP(1, "0.05"), goal=EIGHTS),
+    ),
+    "approximate_ldp, another delta": (
+        problem(rr.ApproximateLDP(1, "1/2"), goal=BAYES),
+        problem(rr.ApproximateLDP(1, "0.05"), goal=BAYES),
+    ),
+    "metric_dp": (problem(rr.MetricDP(PATH, 2)), problem(rr.MetricDP(PATH, 1))),
+    "maximal_rldp": (
+        problem(rr.MaximalRLDP(2, [0, 0, 1, 1]), goal=ROBUST),
+        problem(rr.MaximalRLDP(1, [0, 0, 1, 1]), goal=ROBUST),
+    ),
+    "rldp": (
+        problem(rr.RLDP(2, rr.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
+        problem(rr.RLDP(1, rr.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
+    ),
+    "identification_risk": (
+        problem(rr.IdentificationRisk([5, 3, 2], "0.4")),
+        problem(rr.IdentificationRisk([5, 3, 2], "0.3")),
+    ),
+    "identification_risk, left out": (problem(rr.LDP(3)), problem(rr.LDP(3), rr.IdentificationRisk([5, 3, 2], "0.2"))),
+    "entropy_rate": (
+        problem(rr.Bistochastic(), rr.EntropyRate("0.3")),
+        problem(rr.Bistochastic(), rr.EntropyRate("0.6")),
+    ),
+    "shared_entropy_rate": (
+        problem(rr.SharedEntropyRate("0.3", [["a", "b"], ["c"]])),
+        problem(rr.SharedEntropyRate("0.6", [["a", "b"], ["c"]])),
+    ),
+    "bistochastic": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Bistochastic())),
+    "invariant": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Invariant(PRIOR))),
+    "symmetric": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Symmetric())),
+    "circulant": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Circulant())),
+    "tridiagonal": (problem(rr.Floor(0)), problem(rr.Tridiagonal(), rr.LDP(2))),
+    "blocks": (problem(rr.Bistochastic()), problem(rr.Blocks([["a", "c"], ["b"]]), rr.Floor(["1/2", "0", "1/2"]))),
+    "uniform_off_diagonal": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.UniformOffDiagonal())),
+    "permutation_mixture": (
+        problem(rr.PermutationMixture(weights={"identity": (0, "0.999")}), goal=EIGHTS),
+        problem(rr.PermutationMixture(weights={"identity": (0, "0.25")}), goal=EIGHTS),
+    ),
+    "permutation_mixture, fewer": (
+        problem(rr.PermutationMixture(weights={"identity": (0, "1/2")}, max_terms=4), goal=EIGHTS),
+        problem(rr.PermutationMixture(weights={"identity": (0, "1/2")}, max_terms=1), goal=EIGHTS),
+    ),
+    "forbidden": (problem(rr.Floor(0)), problem(rr.Forbidden([("a", "a")]))),
+    "floor": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Floor("0.5"))),
+    "linear": (
+        problem(rr.LDP(1)),
+        problem(rr.LDP(1), rr.LinearConstraint(ONE, "<=", "0.3")),
+    ),
+    "cone": (problem(rr.LDP(2)), problem(rr.LDP(2), rr.ConeConstraint([[1, -2, 0], [-2, 1, 0]]))),
+    "another prior": (problem(rr.LDP(1)), problem(rr.LDP(1), goal=rr.Maximize(rr.Trace(OTHER)))),
+    "another objective": (problem(rr.LDP(1), goal=INFORMATION), problem(rr.LDP(1))),
+    "the other sense": (problem(rr.LDP(1)), problem(rr.LDP(1), goal=rr.Minimize(rr.Trace(PRIOR)))),
+}
+
+
+@cache
+def loosely(name: str) -> rr.Solution:
+    """The solution of the looser problem of a pair."""
+    return LOOSE_AND_STRICT[name][0].solve(time_limit=20)
+
+
+def written(solution: rr.Solution, folder: Path, declared: rr.Problem | None = None) -> Path:
+    """What `rropt solve` writes of a problem; with the file of another one as the declaration."""
+    main.write_results(solution, folder)
+    if declared is not None:
+        told = json.loads((folder / "solution.json").read_text(encoding="utf-8"))
+        (folder / "solution.json").write_text(json.dumps({**told, "problem": rr.problem_to_toml(declared)}), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", LOOSE_AND_STRICT)
+def test_a_certificate_of_another_problem_proves_nothing(name: str, tmp_path: Path) -> None:
+    assert read_report(written(loosely(name), tmp_path / "own")).word == "proved"
+    report = read_report(written(loosely(name), tmp_path / "other", LOOSE_AND_STRICT[name][1]))
+    assert (report.word, report.exit_status) == ("contradicted", 1)
+    assert rr.write_report(tmp_path / "other", tmp_path / "r.html").contradictions == report.contradictions
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "It guarantees" not in page
+    assert '<div class="verdict bad"' in page
+
+
+def test_the_page_says_what_the_other_certificate_proves(tmp_path: Path) -> None:
+    name = "approximate_ldp, many events"
+    found = read_report(written(loosely(name), tmp_path, LOOSE_AND_STRICT[name][1])).contradictions
+    stated, declared = "approximate LDP (epsilon 3, delta 0.5)", "approximate LDP (epsilon 1, delta 0.05)"
+    assert f"of privacy it proves: {stated}; declared is: {declared}" in found
+    assert any("approximate.epsilon: declared as" in line for line in found)
+
+
+def test_every_word_for_a_constraint_is_tried() -> None:
+    def kinds(base: type) -> set[str]:
+        below = {kind for one in base.__subclasses__() if one.__module__.startswith("rropt.") for kind in kinds(one)}
+        own = vars(base).get("kind")
+        return below if own is None else below | {own}
+
+    assert kinds(Constraint) <= LOOSE_AND_STRICT.keys()
+
+
+FOUR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
+NINE = rr.Prior.from_counts({"a": 9, "b": 4, "c": 1})
+RISK = rr.IdentificationRisk([50, 30, 15, 5], "0.1")
+LARGER = {
+    "merged": (problem(rr.ApproximateLDP(1, "0.05"), goal=BAYES), "derived", "one output for each action"),
+    "mixture": (LOOSE_AND_STRICT["permutation_mixture"][1], "derived", "1 row that rropt derived from the weights"),
+    "few": (LOOSE_AND_STRICT["permutation_mixture, fewer"][0], "left_out", "weights of permutations"),
+    "floor": (
+        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1), rr.EntropyRate("0.9")]),
+        "derived",
+        "rows that rropt derived from the floor on the entropy",
+    ),
+    "rows": (rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [rr.LDP(2), rr.Floor("0.3")]), "left_out", "3 rows on"),
+    "risk": (rr.Problem(rr.Maximize(rr.MutualInformation(FOUR)), [rr.LDP(2), RISK]), "left_out", "identification risk"),
+    "cone": (
+        rr.Problem(rr.Maximize(rr.Trace(NINE)), [rr.LDP(1), rr.IdentificationRisk([9, 4, 1], "0.1")]),
+        "derived",
+        "rows that rropt derived from the conditions on every column",
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=LARGER)
+def larger(request: pytest.FixtureRequest) -> tuple[str, rr.Solution]:
+    """A result whose certificate states a larger problem than the declared one."""
+    # The gap under a floor closes slowly; no time limit, which on a busy machine may end before there is a proof.
+    solution = LARGER[request.param][0].solve(gap=0.2 if request.param == "floor" else 1e-6)
+    assert solution.verdict is not None
+    assert solution.verdict.proved
+    return request.param, solution
+
+
+def test_a_larger_problem_is_derived_again_and_told(larger: tuple[str, rr.Solution], tmp_path: Path) -> None:
+    name, solution = larger
+    main.write_results(solution, tmp_path / "r")
+    for report in (read_report(tmp_path / "r"), report_of(solution)):
+        assert (report.word, report.contradictions) == ("proved", ())
+        assert report.statement is not None
+        _, kind, part = LARGER[name]
+        assert any(part in line for line in getattr(report.statement, kind))
+    assert rr.write_report(solution, tmp_path / "r.html").word == "proved"
+    assert "states a larger problem" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def checked(solution: rr.Solution, declared: rr.Problem, folder: Path) -> tuple[int, str]:
+    """`rropt check --problem` on what `rropt solve` wrote."""
+    main.write_results(solution, folder)
+    (folder / "declared.toml").write_text(rr.problem_to_toml(declared), encoding="utf-8")
+    return checked_again(folder)
+
+
+def checked_again(folder: Path) -> tuple[int, str]:
+    ran = CliRunner().invoke(
+        main.app, ["check", "--problem", str(folder / "declared.toml"), str(folder / "certificate.json")]
+    )
+    return ran.exit_code, ran.output
+
+
+def test_check_derives_a_larger_problem_as_the_report_does(larger: tuple[str, rr.Solution], tmp_path: Path) -> None:
+    name, solution = larger
+    status, said = checked(solution, solution.problem, tmp_path / "r")
+    assert (status, "OF THIS PROBLEM" in said) == (0, True), said
+    assert LARGER[name][2] in said
+    (tmp_path / "r" / "mixture.csv").unlink(missing_ok=True)
+    status, said = checked_again(tmp_path / "r")
+    assert (status, "NOT SHOWN" in said) == ((1, True) if name in ("mixture", "few") else (0, False)), said
+
+
+@pytest.mark.parametrize("name", LOOSE_AND_STRICT)
+def test_check_calls_another_problem_so(name: str, tmp_path: Path) -> None:
+    status, said = checked(loosely(name), LOOSE_AND_STRICT[name][1], tmp_path / "r")
+    assert status == 1
+    assert ("OTHER PROBLEM" in said) != ("NOT SHOWN" in said), said
+    assert "OF THIS PROBLEM" not in said
+
+
+def test_a_row_that_asks_for_a_hair_more_does_not_follow(larger: tuple[str, rr.Solution]) -> None:
+    name, solution = larger
+    assert solution.certificate is not None
+    document = solution.certificate.document
+    declared = solution.problem
+    assert statement(declared, Certificate(document)).differences == ()
+    own = [row.payload() for row in declared.compile().rows]
+    for at, row in enumerate(document["problem"]["rows"]):
+        if json.loads(json.dumps(row)) in json.loads(json.dumps(own)):
+            continue
+        for change in (lower_rhs, raise_term):
+            changed = copy.deepcopy(document)
+            change(changed["problem"]["rows"][at])
+            found = statement(declared, Certificate(changed)).differences
+            assert found, (name, row["name"], change.__name__)
+
+
+HAIR = Fraction(1, 2**20)
+
+
+def lower_rhs(row: dict[str, Any]) -> None:
+    row["rhs"] = str(Fraction(row["rhs"]) - HAIR)
+
+
+def raise_term(row: dict[str, Any]) -> None:
+    for term in row["terms"]:
+        term[2] = str(Fraction(term[2]) + HAIR)
+
+
+def test_what_was_left_out_is_checked_of_the_mechanism(larger: tuple[str, rr.Solution], tmp_path: Path) -> None:
+    """The checker never saw it: a mechanism that misses it is found here."""
+    _, solution = larger
+    assert breaches(solution.problem, solution.mechanism, solution.decomposition) == ()
+    k = len(solution.problem.inputs)
+    shifted = rr.Mechanism.from_rationals(
+        [[int(y == (x + 1) % k) for y in range(k)] for x in range(k)], solution.problem.inputs, solution.problem.inputs
+    )
+    assert breaches(solution.problem, shifted, solution.decomposition)
+    assert breaches(solution.problem, shifted.relabelled([f"output {y}" for y in range(k)]))
+
+
+def test_a_mixture_without_its_weights_is_not_shown(tmp_path: Path) -> None:
+    folder = written(LARGER["mixture"][0].solve(), tmp_path / "r")
+    text = (folder / "mixture.csv").read_text(encoding="utf-8")
+    for change, said in (
+        (None, "weights of permutations are missing"),
+        (text.replace("1/4,", "1/3,", 1), "mixture.csv cannot be read: the weights sum to"),
+        (text.rpartition("\n1")[0] + "\n", "mixture.csv cannot be read"),
+    ):
+        (folder / "mixture.csv").unlink()
+        if change is not None:
+            (folder / "mixture.csv").write_text(change, encoding="utf-8")
+        report = read_report(folder)
+        assert report.word == "contradicted"
+        assert any(said in line for line in report.contradictions), report.contradictions
+        (folder / "mixture.csv").write_text(text, encoding="utf-8")
+    assert read_report(folder).word == "proved"
+
+
+def test_weights_of_permutations_that_break_their_bounds_are_found(tmp_path: Path) -> None:
+    declared = LARGER["mixture"][0]
+    identity = rr.Mechanism.from_rationals(
+        [[int(x == y) for y in range(8)] for x in range(8)], EIGHT.labels, EIGHT.labels
+    )
+    found = breaches(declared, identity, {EIGHT.labels: Fraction(1)})
+    assert any("a weight is out of its bounds" in line for line in found)
+
+
+def test_that_nothing_keeps_the_constraints_is_so_whatever_is_wanted(tmp_path: Path) -> None:
+    must = [rr.LDP(1), rr.Floor("0.9")]
+    solution = rr.Problem(TRACE, must).solve()
+    assert solution.status == "infeasible"
+    assert solution.certificate is not None
+    assert statement(rr.Problem(INFORMATION, must), solution.certificate).differences == ()
+    assert statement(rr.Problem(TRACE, [rr.LDP(1), rr.Floor("0.8")]), solution.certificate).differences

@@ -1,0 +1,135 @@
+"""The page of what can be proved: it says what the cells say, and they what solving says; what must be there is."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+from rropt.declare import constraints, objectives
+from rropt.studies.support import (
+    CONSTRAINTS,
+    OBJECTIVES,
+    SIZES,
+    STATUSES,
+    TIME_LIMIT,
+    Cell,
+    Key,
+    cells,
+    problem_of,
+    read,
+    settle,
+)
+from rropt.studies.support_page import page
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+KNOWN = {cell.key: cell for cell in read(DOCS / "support.json")}
+PATIENT = 60.0
+"""Seconds for a cell that is said to be certified: the machine may be slower, or have other things to do."""
+
+TIED = [f"{rule}{with_ldp}" for rule in ("bistochastic", "entropy_rate", "invariant") for with_ldp in ("", " + ldp")]
+REQUIRED = [
+    (objective, rule)
+    for names, rules in (
+        (("mutual_information", "trace", "minimax_risk"), ["ldp", "metric_dp", "rldp, polytope"]),
+        (("trace", "expected_loss"), [*TIED, "bistochastic + entropy_rate", "bistochastic + entropy_rate + ldp"]),
+    )
+    for objective in names
+    for rule in rules
+]
+"""What must be certified."""
+
+
+TIMED = ("stopped early", "the search of")
+"""How reasons begin that depend on how far a search came in its time."""
+ORDER = ("no_route", "bounded", "infeasible", "certified")
+"""The statuses, the better later; the last two exclude each other."""
+
+
+def holds(cell: Cell) -> None:
+    """Solve a cell again and compare. One that is certified, infeasible or refused comes out the same, and so does the
+    reason of any other, but for what time decides: a search that it cut short ends no worse than it did, soon too, and
+    one that came to its end may be cut short on a slower machine."""
+    if cell.reason.startswith(TIMED):
+        again = settle(*cell.key, time_limit=0.5)
+        if is_finite(cell) and not is_finite(again):
+            again = settle(*cell.key)
+        assert_bounded(again, cell)
+        return
+    again = settle(*cell.key, time_limit=PATIENT if cell.status == "certified" else TIME_LIMIT)
+    if cell.status == "bounded" and again.reason.startswith(TIMED[0]):
+        assert_bounded(again, cell)
+        return
+    assert (again.status, again.reason) == (cell.status, cell.reason)
+
+
+def assert_bounded(again: Cell, cell: Cell) -> None:
+    """That a search which time ended has a mechanism and, where the cell has one, a bound; or is certified."""
+    assert again.status in ORDER[ORDER.index(cell.status) :], again
+    assert again.status != "infeasible", again
+    assert again.status == "certified" or again.reason.startswith(TIMED), again
+    assert is_finite(again) or not is_finite(cell), again
+
+
+def is_finite(cell: Cell) -> bool:
+    """Whether the cell has a mechanism with a value and a bound: no risk is finite where nothing is identified."""
+    return cell.gap is not None and math.isfinite(cell.gap)
+
+
+def quick(cell: Cell) -> bool:
+    return cell.size == SIZES[0] and cell.seconds < 1 and "machine-checked" not in cell.reason
+
+
+def test_the_page_is_what_the_cells_say() -> None:
+    assert (DOCS / "support.md").read_text(encoding="utf-8") == page(list(KNOWN.values()))
+
+
+def test_every_cell_says_why() -> None:
+    assert list(KNOWN) == [key for key in cells() if key in KNOWN], "in order, and none that is not asked for"
+    assert {key for key in cells() if key[2] == SIZES[0]} <= set(KNOWN)
+    for cell in KNOWN.values():
+        assert cell.status in STATUSES
+        assert bool(cell.reason) == (cell.status in ("bounded", "no_route")), cell
+
+
+def test_no_objective_and_no_constraint_is_left_out() -> None:
+    """Every public class has its row or column."""
+    kinds = {problem_of(name, "ldp", 4).objective.kind for name in OBJECTIVES}
+    public = {getattr(objectives, name) for name in objectives.__all__} - {objectives.Objective}
+    assert kinds == {kind.kind for kind in public if isinstance(kind, type)}
+    asked = {type(rule) for name in CONSTRAINTS for rule in problem_of("trace", name, 4).constraints}
+    public = {getattr(constraints, name) for name in constraints.__all__} - {constraints.Constraint}
+    assert asked == {kind for kind in public if isinstance(kind, type)}
+
+
+def test_what_must_be_certified_is() -> None:
+    """At four inputs; and that it comes out again is asked of every cell of this size (`long`), of some here."""
+    assert {KNOWN[objective, rule, SIZES[0]].status for objective, rule in REQUIRED} == {"certified"}
+
+
+SAMPLE = [(objective, rule, SIZES[0]) for objective, rule in REQUIRED[::4]]
+SAMPLE += random.Random(8).sample([key for key, cell in KNOWN.items() if quick(cell) and key not in SAMPLE], 12)
+
+
+@pytest.mark.parametrize("key", SAMPLE, ids=str)
+def test_a_sample_of_cells_comes_out_again(key: Key) -> None:
+    holds(KNOWN[key])
+
+
+@pytest.mark.long
+def test_every_cell_is_there() -> None:
+    assert list(KNOWN) == cells()
+    assert len(KNOWN) == len(OBJECTIVES) * len(CONSTRAINTS) * len(SIZES)
+
+
+MIDDLE = random.Random(16).sample([key for key in KNOWN if key[2] == SIZES[1]], 40)
+SHORT = [key for key, cell in KNOWN.items() if key[2] == SIZES[2] and cell.seconds < 4]
+LARGE = random.Random(64).sample(SHORT, min(20, len(SHORT)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", [*(key for key in KNOWN if key[2] == SIZES[0]), *MIDDLE, *LARGE], ids=str)
+def test_every_small_cell_and_some_of_the_others_come_out_again(key: Key) -> None:
+    holds(KNOWN[key])

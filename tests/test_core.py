@@ -1,0 +1,111 @@
+"""The extracted checker says what the kernel says, of certificates, of mutants and of what cannot be read.
+
+Built here with ocaml and zarith where they are installed (`make core`); proofs are checked by `make proofs`.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from core_files import claiming_less, judged, mutants, proof_files, resealed
+
+CORE = Path(__file__).parent.parent / "proofs" / "core"
+SOURCES = ("core.mli", "core.ml", "sha256.ml", "driver.ml")
+FILES = proof_files()
+
+
+def zarith() -> bool:
+    """Whether the extracted checker can be built."""
+    found = shutil.which("ocamlfind")
+    return found is not None and subprocess.run([found, "query", "zarith"], capture_output=True).returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not zarith(), reason="ocaml and zarith are not installed (Debian: libzarith-ocaml-dev)")
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory):
+    """The extracted checker, as a function of the text of a proof file."""
+    folder = tmp_path_factory.mktemp("core")
+    for name in SOURCES:
+        shutil.copy(CORE / name, folder)
+    build = ["ocamlfind", "ocamlopt", "-w", "-a", "-package", "zarith", "-linkpkg", *SOURCES]
+    subprocess.run([*build, "-o", "rropt-core"], cwd=folder, check=True, capture_output=True)
+
+    def run(text):
+        data = text.encode() if isinstance(text, str) else text
+        done = subprocess.run([folder / "rropt-core"], input=data, capture_output=True)
+        assert done.stderr == b""
+        return done.returncode, done.stdout.decode().splitlines()[-1]
+
+    return run
+
+
+def alike(core, text):
+    """Both say the same, to the letter; of a line that cannot be read both name the line."""
+    status, line = core(text)
+    expected, other = judged(text)
+    said = line.replace("verified core", "kernel")
+    if status == 2:
+        said, other = said.split(" column ")[0], other.split(" column ")[0]
+    assert (status, said) == (expected, other), text
+    return status
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_certificates_are_proved_by_both(core, name):
+    assert alike(core, FILES[name][1]) == 0
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_mutants_have_one_verdict(core, name):
+    certificate, text = FILES[name]
+    if certificate["bound"] is not None:
+        text = claiming_less(text, (-(10**6), 1))
+    for one in (FILES[name][1], text):
+        for mutant in mutants(one, 5, seed=5):
+            status = alike(core, mutant)
+            assert status != 0 or one is FILES[name][1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FILES)
+def test_many_mutants_have_one_verdict(core, name):
+    for mutant in mutants(FILES[name][1], 250, seed=6):
+        alike(core, mutant)
+
+
+def test_damaged_bytes_have_one_verdict(core):
+    draw = random.Random(9)
+    for name in ("second/mi-tree", "second/mi-boxes", "second/linear-path", "second/matrix-given"):
+        whole = FILES[name][1].encode()
+        for _ in range(40):
+            data = bytearray(whole)
+            for _ in range(draw.randint(1, 3)):
+                at = draw.randrange(len(data))
+                data[at : at + draw.randint(0, 3)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 3)))
+            alike(core, bytes(data))
+
+
+def test_changed_problems_have_one_verdict(core):
+    """Indices outside, negative weights, lists of other lengths: in the problem itself, with its own hash."""
+    draw = random.Random(10)
+    for name in ("second/mi-given", "second/linear-path", "second/bayes-cone", "second/farkas", "second/matrix-chi"):
+        lines = FILES[name][1].split("\n")
+        end = next(i for i, line in enumerate(lines) if line.startswith("claim"))
+        for _ in range(30):
+            changed = lines[:]
+            at = draw.randrange(3, end)
+            fields = changed[at].split(" ")
+            spots = [i for i, one in enumerate(fields) if one.lstrip("-").isdigit()]
+            if spots:
+                fields[draw.choice(spots)] = str(draw.choice([-1, 0, 1, 2, 7, 10**6, -(10**20)]))
+            changed[at] = " ".join(fields)
+            if draw.random() < 0.2:
+                del changed[at]
+            text = "\n".join(changed)
+            alike(core, resealed(text))

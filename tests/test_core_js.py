@@ -1,0 +1,53 @@
+"""The extracted checker as JavaScript prints what the kernel says, under node (`make core-js`)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from core_files import judged, mutants, proof_files
+from drawing import thinned
+
+CORE = Path(__file__).parent.parent / "proofs" / "core"
+SOURCES = ("core.mli", "core.ml", "sha256.ml", "driver.ml")
+FILES = proof_files()
+TOOLS = [shutil.which(tool) for tool in ("ocamlfind", "js_of_ocaml", "node")]
+
+pytestmark = pytest.mark.skipif(not all(TOOLS), reason="needs ocaml, js_of_ocaml and node (Debian: js-of-ocaml nodejs)")
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    """The extracted checker, as a function of the text of a proof file."""
+    folder = tmp_path_factory.mktemp("js")
+    for name in (*SOURCES, "zarith.js"):
+        shutil.copy(CORE / name, folder)
+    build = ["ocamlfind", "ocamlc", "-w", "-a", "-package", "zarith", "-linkpkg", *SOURCES, "-o", "core.byte"]
+    subprocess.run(build, cwd=folder, check=True, capture_output=True)
+    build = ["js_of_ocaml", "zarith.js", "core.byte", "-o", "core.js"]
+    subprocess.run(build, cwd=folder, check=True, capture_output=True)
+
+    def run(text):
+        (folder / "proof.core").write_bytes(text.encode())
+        done = subprocess.run(["node", "core.js", "proof.core"], cwd=folder, capture_output=True)
+        assert done.stderr == b""
+        return done.returncode, done.stdout.decode().splitlines()[-1]
+
+    return run
+
+
+def alike(script, text):
+    """One verdict; of a line that cannot be read both name the line."""
+    status, line = script(text)
+    assert status == judged(text)[0], text
+    said = [one.replace("verified core", "kernel").split(" column ")[0] for one in (line, judged(text)[1])]
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("name", thinned(FILES, 5))
+def test_certificates_and_mutants_have_one_verdict(script, name):
+    alike(script, FILES[name][1])
+    for mutant in mutants(FILES[name][1], 2, seed=12):
+        alike(script, mutant)

@@ -1,0 +1,288 @@
+"""The kernel accepts what the certificates say and nothing that is false; what cannot be read is UNREADABLE."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import random
+import re
+from fractions import Fraction
+
+import flint
+import pytest
+from core_files import claiming_less, claiming_more, judged, mutants, proof_files, resealed
+
+from rropt import checker, kernel
+from rropt.prove.limits import Limits, Paths
+from rropt.prove.problems import Problem
+
+FILES = proof_files()
+BOUNDS = {name: pair for name, pair in FILES.items() if pair[0]["bound"] is not None}
+
+
+TREE = "second/mi-tree"
+BOX = "second/mi-boxes"
+PATH = "second/linear-path"
+CONE = "second/linear-cone"
+MATRIX = "second/matrix"
+
+
+def lines_of(name):
+    return FILES[name][1].split("\n")
+
+
+def with_line(name, start, change, which=0):
+    """The file with one of the lines that begin with `start` replaced by what `change` makes of its fields."""
+    lines = lines_of(name)
+    at = [i for i, line in enumerate(lines) if line.split(" ")[0] == start][which]
+    lines[at] = " ".join(change(lines[at].split(" ")))
+    return "\n".join(lines)
+
+
+def field(i, new):
+    return lambda fields: [*fields[:i], str(new(int(fields[i]))), *fields[i + 1 :]]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_certificate_inside_is_proved_with_its_own_bound(name):
+    certificate, text = FILES[name]
+    status, line = judged(text)
+    assert status == 0, line
+    if certificate["bound"] is None:
+        assert line.endswith("no mechanism exists")
+    else:
+        ends = [Fraction(end) for end in re.findall(r"-?\d+/\d+", line)]
+        low = certificate["problem"]["sense"] == "minimize"
+        value = Fraction(certificate["value"]["upper" if low else "lower"])
+        assert abs(ends[1 if low else 0] - value) <= Fraction(1, 2**139)
+        assert ends[0 if low else 1] == Fraction(certificate["bound"])
+
+
+def test_the_profile_holds_every_kind_that_the_text_names():
+    kinds = {(one["problem"]["utility"]["kind"], one["proof"]["kind"]) for one, _ in FILES.values()}
+    assert kinds >= {
+        ("linear", "linear-dual"),
+        ("linear", "farkas"),
+        ("bayes", "column-dual"),
+        ("mutual_information", "column-dual"),
+        ("mutual_information", "branch-tree"),
+        ("mutual_information", "farkas"),
+        ("chi_square", "column-dual"),
+        ("chi_square", "branch-tree"),
+    }
+    keys = {key for one, _ in FILES.values() for key in one["proof"]}
+    assert keys >= {"tree", "boxes", "known", "multipliers", "flows"}
+
+
+def test_the_checker_agrees_on_the_certificates():
+    for certificate, _ in FILES.values():
+        assert checker.check_bytes(json.dumps(certificate).encode()).status == "PROVED"
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_no_mutant_proves_less_than_a_mechanism_attains(name):
+    certificate, text = FILES[name]
+    sign = -1 if certificate["problem"]["sense"] == "minimize" else 1
+    value = Fraction(certificate["value"]["lower" if sign > 0 else "upper"]) * sign
+    false = value - Fraction(1, 10**6)
+    lying = claiming_less(text, (false.numerator, false.denominator))
+    assert judged(lying)[0] == 1
+    for mutant in mutants(lying, 40, seed=7):
+        assert judged(mutant)[0] != 0, mutant
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_no_mutant_attains_more_than_the_bound(name):
+    certificate, text = FILES[name]
+    sign = -1 if certificate["problem"]["sense"] == "minimize" else 1
+    false = Fraction(certificate["bound"]) * sign + Fraction(1, 10**6)
+    lying = claiming_more(text, (false.numerator, false.denominator))
+    assert judged(lying)[0] == 1
+    start = lying.index("\nvalue ")
+    fixed = lying[: lying.index("\n", start + 1)]
+    for mutant in mutants(lying, 40, seed=8):
+        if mutant.startswith(fixed):  # the value itself may become smaller, and true
+            assert judged(mutant)[0] != 0, mutant
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("value", 3, lambda d: d + 1), id="another denominator"),
+        pytest.param(("value", 3, lambda d: 0), id="no denominator"),
+        pytest.param(("value", 2, lambda m: -m), id="a value over less than 0"),
+        pytest.param(("column", 1, lambda n: n + 1), id="a row that sums to more than 1"),
+        pytest.param(("column", 1, lambda n: -1), id="a probability below 0"),
+    ],
+)
+def test_a_mechanism_that_is_none_is_refuted(change):
+    key, at, new = change
+    for name in (TREE, BOX, PATH, MATRIX, "second/mi-given", "second/chi-boxes", "second/bayes-cone"):
+        assert judged(with_line(name, key, field(at, new)))[0] == 1
+
+
+def test_a_mechanism_outside_the_cone_is_refuted():
+    """All on the diagonal: rows sum to 1, and no ratio holds."""
+    for name in (TREE, BOX, PATH):
+        lines = lines_of(name)
+        columns = [i for i, line in enumerate(lines) if line.startswith("column ")]
+        d = next(line for line in lines if line.startswith("value ")).split(" ")[3]
+        k = len(lines[columns[0]].split(" ")) - 1
+        for y, i in enumerate(columns):
+            lines[i] = " ".join(
+                ["column", *(d if x == min(y, k - 1) or (x >= len(columns) and y == 0) else "0" for x in range(k))]
+            )
+        lines = [f"value -1 1 {d}" if line.startswith("value ") else line for line in lines]
+        assert judged("\n".join(lines))[0] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(with_line(TREE, "prices", field(1, lambda a: a - 10**25)), id="a price that is too low"),
+        pytest.param(with_line(TREE, "prices", field(1, lambda a: a + 1)), id="prices above the claim"),
+        pytest.param(with_line(TREE, "ratios", field(1, lambda g: g - (1 << 140))), id="a ratio below exp(epsilon)"),
+        pytest.param(with_line(TREE, "ratios", field(2, lambda h: h + 1)), id="corners whose lower end is not 1"),
+        pytest.param(with_line(TREE, "unit", field(1, lambda e: -e)), id="a unit below 0"),
+        pytest.param(with_line(TREE, "unit", field(1, lambda e: e * 2)), id="prices in another unit"),
+        pytest.param(with_line(TREE, "l", lambda fields: ["l", "0"]), id="a leaf at 0"),
+        pytest.param(with_line(TREE, "l", lambda fields: ["l", "-1"]), id="a leaf below 0"),
+        pytest.param(with_line(TREE, "l", lambda fields: ["l"]), id="a leaf without its point"),
+        pytest.param(with_line(TREE, "x", lambda fields: ["x", "-1"]), id="a branch on a negative input"),
+        pytest.param(with_line(TREE, "x", lambda fields: ["x", "1000"]), id="a branch on an input beyond the last"),
+        pytest.param(with_line(TREE, "end", lambda fields: ["l", "1\nend"]), id="a token too many"),
+        pytest.param(with_line(TREE, "l", lambda fields: ["c", "0", "0"]), id="a state that is not empty, closed"),
+        pytest.param(with_line(TREE, "mode", lambda fields: ["mode", "box"]), id="a tree of corners read as boxes"),
+        pytest.param(with_line(BOX, "s", field(1, lambda y: -1)), id="a negative column"),
+        pytest.param(with_line(BOX, "s", field(1, lambda y: 1)), id="a second column"),
+        pytest.param(with_line(BOX, "s", field(2, lambda x: -1)), id="a negative input"),
+        pytest.param(with_line(BOX, "s", field(3, lambda c: -1)), id="a limit below 0"),
+        pytest.param(with_line(BOX, "U", field(3, lambda c: c // 2)), id="an upper limit of the root that is too low"),
+        pytest.param(with_line(BOX, "L", field(3, lambda c: c * 2)), id="a lower limit of the root that is too high"),
+        pytest.param(with_line(BOX, "u", field(2, lambda e: -1)), id="a negative edge"),
+        pytest.param(with_line(BOX, "u", field(2, lambda e: 99)), id="an edge beyond the last"),
+        pytest.param(with_line(BOX, "s", lambda fields: ["r", "0", "1"]), id="a branch on a form outside corners"),
+        pytest.param(with_line(PATH, "l", lambda fields: ["l", "F", "0", "-1"]), id="a negative flow"),
+        pytest.param(with_line(PATH, "l", lambda fields: ["l", "F", "-1", "1"]), id="a flow on a negative edge"),
+        pytest.param(with_line(PATH, "l", lambda fields: ["l"]), id="a test without its flows"),
+        pytest.param(
+            with_line(CONE, "l", lambda fields: ["l", "C", "0", "-1"]), id="a negative multiplier of the cone"
+        ),
+        pytest.param(with_line(CONE, "l", lambda fields: ["l", "C", "-1", "1"]), id="a negative half-space"),
+        pytest.param(with_line(MATRIX, "S", lambda fields: ["S", ";", *fields[1:]]), id="a sheet without prices"),
+        pytest.param(with_line(MATRIX, "S", lambda fields: [*fields, ";"]), id="a part for a column too many"),
+    ],
+)
+def test_what_breaks_a_rule_is_refuted(text):
+    assert judged(text)[0] == 1, judged(text)
+
+
+def test_a_flow_on_an_edge_that_is_none_does_not_pass_for_one():
+    """The false proof of the first prototype: F 0 -1 f added to no input what it took from input 0."""
+    _, text = FILES[TREE]
+    lying = claiming_less(text, (1, 10**9))
+    for mult in ("F -1 1", f"F -1 {1 << 400}", f"F 0 {1 << 400}", f"C -1 {1 << 400}"):
+        lines = [f"{line} {mult}" if line.startswith("l ") else line for line in lying.split("\n")]
+        assert judged("\n".join(lines))[0] != 0
+
+
+def test_limits_of_one_branch_do_not_reach_the_next():
+    """The second half of a split says nothing of the first: swapping what follows must not help."""
+    _, text = FILES[BOX]
+    lines = text.split("\n")
+    splits = [i for i, line in enumerate(lines) if line.startswith("s ")]
+    again = [*lines[: splits[-1] + 1], *lines[splits[-1] :]]
+    assert judged("\n".join(again))[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "where"),
+    [
+        pytest.param(lambda text: "", "line 1 column 1", id="empty"),
+        pytest.param(lambda text: text[:-1], "column", id="no last line end"),
+        pytest.param(lambda text: text[: -len("end\n")], "ends", id="no end"),
+        pytest.param(lambda text: text + "end\n", "text after the end", id="two ends"),
+        pytest.param(lambda text: text + "\n", "text after the end", id="an empty line after the end"),
+        pytest.param(lambda text: text.replace("\n", "\r\n"), "line 1 column", id="CRLF"),
+        pytest.param(lambda text: text.replace("unit ", "unit +"), "expected an integer", id="a plus sign"),
+        pytest.param(lambda text: text.replace("unit ", "unit 0"), "expected an integer", id="a leading zero"),
+        pytest.param(lambda text: text.replace("unit ", "unit 0x"), "expected an integer", id="hexadecimal"),
+        pytest.param(lambda text: text.replace("unit ", "unit 1_0"), "expected an integer", id="an underscore"),
+        pytest.param(lambda text: text.replace("unit ", "unit ١"), "expected an integer", id="another digit"),
+        pytest.param(lambda text: text.replace("unit ", "unit  "), "column 6", id="two spaces"),
+        pytest.param(lambda text: text.replace("unit ", "unit 1 "), "extra", id="a field too many"),
+        pytest.param(lambda text: text.replace("unit ", "units "), "unknown", id="another key"),
+        pytest.param(lambda text: text.replace("unit ", "unit " + "9" * 40000), "digits", id="a huge integer"),
+        pytest.param(lambda text: text.replace("weights ", "weights 1 "), "SHA-256", id="another problem"),
+    ],
+)
+def test_what_cannot_be_read_is_unreadable(damage, where):
+    status, line = judged(damage(FILES[BOX][1]))
+    assert status == 2
+    assert where in line
+    assert line.startswith("UNREADABLE line ")
+
+
+def test_any_bytes_end_in_a_verdict():
+    draw = random.Random(3)
+    for name in (TREE, BOX, PATH, MATRIX):
+        whole = FILES[name][1].encode()
+        for _ in range(150):
+            data = bytearray(whole)
+            for _ in range(draw.randint(1, 4)):
+                at = draw.randrange(len(data))
+                data[at : at + draw.randint(0, 3)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 3)))
+            status, line = judged(bytes(data))
+            assert status in (1, 2) or bytes(data) == whole or "PROVED" in line
+
+
+def test_a_changed_problem_proves_only_with_its_own_hash():
+    text = FILES[TREE][1].replace("weights ", "weights 0 ", 1)
+    assert judged(text)[0] == 2
+    assert judged(resealed(text))[0] == 1
+
+
+def test_the_file_is_read_as_a_stream():
+    """The tokens are asked for one line at a time: nothing is read behind the line that refutes."""
+    _, text = FILES[BOX]
+    start = text.index("\ns ") + 1
+    stream = io.BytesIO((text[:start] + "c 0 0\n").encode() + b"s 0 0 1\n" * 10**5)
+    assert kernel.verdict(stream)[0] == 1
+    assert stream.tell() < start + 100
+
+
+def test_logarithms_enclose():
+    draw = random.Random(11)
+    flint.ctx.prec = 600
+    for _ in range(4000):
+        n, d = (draw.getrandbits(draw.randint(1, 400)) + 1 for _ in range(2))
+        low, high = kernel.log(n, d)
+        exact = (flint.arb(n) / flint.arb(d)).log() * kernel.D
+        assert low <= exact
+        assert exact <= high
+        assert high - low <= 500 + 130 * abs(n.bit_length() - d.bit_length())
+    assert all(math.isclose(kernel.log(n, 7)[0] / kernel.D, math.log(n / 7), abs_tol=1e-15) for n in range(1, 40))
+
+
+@pytest.mark.parametrize("weights", [[3, 1, 2], [0, 5, 0, 1]], ids=["all positive", "with zeros"])
+@pytest.mark.parametrize("epsilon", ["1/10", "1", "2"])
+def test_limits_of_the_root_are_accepted_however_long_the_paths(weights, epsilon):
+    """Along 40 edges of 2 nats shares are as small as e^-80: what rounding leaves is part of the limit."""
+    k = 41
+    certificate = json.loads(json.dumps(FILES["second/mi-directed"][0]))
+    edges = [[x, z, epsilon] for x in range(k) for z in (x - 1, x + 1) if 0 <= z < k]
+    certificate["problem"] |= {"weights": [str(weights[x % len(weights)]) for x in range(k)]}
+    certificate["problem"]["cone"] = {"kind": "graph", "edges": edges}
+    problem = Problem(certificate["problem"], "box")
+    header = kernel.Header(False, (0, 1), None, 1, [0] * k, [], "box", problem.ratios, [])
+    text = "".join(f"{line}\n" for line in ["rropt-core 1", "problem -", *problem.lines(), "claim bound 0 1"])
+    reader = kernel.Reader(io.BytesIO(resealed(text).encode()))
+    begun = kernel.Kernel(kernel.read_problem(reader), header)
+    lines = list(Limits(problem, Paths(problem), 0).root())
+    assert {line[0] for line in lines} == {"U", "L"}
+    # Nothing but the paths bounds an input of prior 0 from above.
+    bounded = {int(line.split()[2]) for line in lines if line[0] == "U"}
+    assert bounded >= {x for x in range(k) if not weights[x % len(weights)]}
+    for line in lines:
+        begun.advance(kernel.read_token([(1, word) for word in line.split(" ")]))
