@@ -5,7 +5,10 @@ from benchmarks.tables.birkhoff import Birkhoff
 from benchmarks.tables.exact_rldp import ExactRldp
 from benchmarks.tables.full_lp import FullLp
 from benchmarks.tables.growth import Growth
+from benchmarks.tables.kernels import Kernels
 from benchmarks.tables.large import Large
+from benchmarks.tables.ledger import Ledger
+from benchmarks.tables.limits import Limits
 from benchmarks.tables.linear_loss import LinearLoss
 from benchmarks.tables.metric import Metric
 from benchmarks.tables.offdiagonal import OffDiagonal
@@ -29,6 +32,9 @@ TABLES: tuple[Table, ...] = (
     Peers(),
     PeerAnswers(),
     Release(),
+    Ledger(),
     Birkhoff(),
+    Limits(),
     Growth(),
+    Kernels(),
 )

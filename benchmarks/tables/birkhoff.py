@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 import rropt as rr
 from benchmarks.measure import timed
 from benchmarks.table import Column, Result, Row, Scale, Table, Value, as_ratio, as_seconds, mark
-from rropt.comparison.birkhoff import BirkhoffDecomposition
+from rropt.comparison.permutations.birkhoff import BirkhoffDecomposition
 
 TARGETS = {50: 1.0, 100: 1.0, 200: 3.0, 500: 20.0}
 """Seconds to stay within, by size of a dense matrix."""

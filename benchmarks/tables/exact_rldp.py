@@ -119,8 +119,8 @@ optimum (form `polytope`, gap 1e-8), in percent of it. `#n` is an instance of `t
             for form in ("polytope", "product", "exact")
         }
         limit = max(10.0, 2 * (case.target or 300))
-        polytope = problems["polytope"].solve(gap=1e-8, time_limit=limit)
-        middle = problems["product"].solve(gap=case.gap, time_limit=limit)
+        polytope = problems["polytope"].solve(gap=1e-8, absolute_gap=1e-8, time_limit=limit)
+        middle = problems["product"].solve(gap=case.gap, absolute_gap=case.gap, time_limit=limit)
         run = solved(problems["exact"], "cuts", case.gap, limit)
         assert polytope.value is not None
         assert middle.value is not None

@@ -96,7 +96,7 @@ making of the columns. Each of the two routes is held to the target.
 
 *Faster* is the LP's time over rropt's. *LP outside* is by how much the LP's value lies outside the interval that
 rropt proves (0 inside; the interval is narrower than {GAP:g}). *Violation* is by how much the LP's own prices undercut
-the worst column, computed in doubles: above 0, their sum is no bound. *Sum of prices* is that sum minus the proved
+the worst column, computed in doubles: above 0, their sum is not a bound. *Sum of prices* is that sum minus the proved
 value: below 0, the LP's "upper bound" lies under what a mechanism attains."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("k", "k"),

@@ -17,7 +17,7 @@ from benchmarks.plot import log_log
 from benchmarks.table import Column, Result, Row, Scale, Table, as_number, as_seconds, as_small, mark
 from benchmarks.tables.growth import TAIL, exponent
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.routes.offdiagonal_vertices import box, information, vertex_kinds
+from rropt.solve.offdiagonal.vertices import box, information, vertex_kinds
 
 GAP = 1e-10
 SEED = 1

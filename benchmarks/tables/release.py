@@ -17,7 +17,7 @@ import numpy as np
 import rropt as rr
 from benchmarks.measure import PATIENCE, REPEATS
 from benchmarks.table import Column, Result, Row, Scale, Table, as_number, as_ratio, as_seconds, mark
-from rropt.memory import peak_memory
+from rropt.io.memory import peak_memory
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 LABELS = tuple(f"category number {number}" for number in range(16))
@@ -94,10 +94,10 @@ def child(work: str, data: Path, output: Path) -> dict[str, float]:
     return {"seconds": seconds, "memory": (peak_memory() or math.nan) / 1e6}
 
 
-def measured(work: str, data: Path) -> dict[str, float]:
-    """`child` in a process of its own, whose memory is its own: the median of up to three, by seconds."""
+def measured(work: str, data: Path, repeats: int) -> dict[str, float]:
+    """`child` in a process of its own, whose memory is its own: the median of up to `repeats`, by seconds."""
     runs: list[dict[str, float]] = []
-    while len(runs) < REPEATS and (not runs or runs[-1]["seconds"] <= PATIENCE):
+    while len(runs) < repeats and (not runs or runs[-1]["seconds"] <= PATIENCE):
         output = data.with_name(f"{work}{data.suffix}")
         command = [sys.executable, "-m", "benchmarks.tables.release", work, str(data), str(output)]
         done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True)
@@ -133,14 +133,15 @@ the loaded libraries included."""
     )
 
     def measure(self, scale: Scale) -> Result:
+        repeats = 1 if scale == "tiny" else REPEATS
         with tempfile.TemporaryDirectory() as folder:
-            return Result([self._row(kind, rows, Path(folder)) for kind, rows in ROWS[scale].items()])
+            return Result([self._row(kind, rows, repeats, Path(folder)) for kind, rows in ROWS[scale].items()])
 
-    def _row(self, kind: str, rows: int, folder: Path) -> Row:
+    def _row(self, kind: str, rows: int, repeats: int, folder: Path) -> Row:
         data = folder / f"{kind}.{kind}"
         write(data, rows)
-        ours = measured("release", data)
-        plain = measured("loop", data) if kind == "parquet" else None
+        ours = measured("release", data, repeats)
+        plain = measured("loop", data, repeats) if kind == "parquet" else None
         for path in folder.iterdir():
             path.unlink()
         speed = rows / ours["seconds"] / 1e6

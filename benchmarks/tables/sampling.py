@@ -11,7 +11,7 @@ from benchmarks.measure import timed
 from benchmarks.table import Column, Result, Row, Scale, Table, as_number, as_ratio, as_seconds, mark
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID
-from rropt.sampling import MechanismSampler
+from rropt.mechanisms.sampling import MechanismSampler
 
 COUNT: dict[Scale, int] = {"tiny": 10_000, "default": 10**7, "full": 10**7}
 """Values of one measurement."""
