@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.console import Console
 from rropt.models import model_path
 
-from rropt import terminal
-from rropt.declarations import load_problem
+from rropt.problem_file import load_problem
+from rropt.studies.reports import terminal
 
 HERE = Path(__file__).parent
 

@@ -21,7 +21,8 @@ def solved(path: Path) -> Any:
     """The certificate of a problem file, as the document that it holds."""
     import rropt as rr
 
-    solution = rr.load_problem(path).solve(gap=GAPS.get(path.stem, 0.01), time_limit=60)
+    gap = GAPS.get(path.stem, 0.01)
+    solution = rr.load_problem(path).solve(gap=gap, absolute_gap=gap, time_limit=60)
     if solution.certificate is None:
         raise SystemExit(f"{path.name}: {solution.status}, without a certificate")
     return solution.certificate.document
