@@ -148,5 +148,6 @@ def limited(route: str, name: str, make: Callable[[], rr.Problem]) -> Row:
         "seconds": time.perf_counter() - started,
         "value": solution.value,
         "bound": solution.bound,
+        "answered": found,
         "target met": mark(found and built <= SPARE and spent <= LIMIT + SPARE),
     }

@@ -206,18 +206,21 @@ class Mechanism(RandomizedChannel):
         entries = self.column(y)
         return min(entries), max(entries)
 
+    @cached_property
+    def ranges(self) -> frozenset[tuple[Fraction, Fraction]]:
+        """The smallest and the largest entry of every column, exact; columns that share both count once."""
+        return frozenset(self.extremes(y) for y in range(len(self.outputs)))
+
     # -- privacy and information --------------------------------------------------------------------------
 
     @cached_property
     def _parity(self) -> Fraction | float:
         worst: Fraction = Fraction(1)
-        for y in range(len(self.outputs)):
-            if not any(self.numerators[y]):
-                continue
-            if not all(self.numerators[y]):
-                return math.inf
-            least, most = self.extremes(y)
-            worst = max(worst, most / least)
+        for least, most in self.ranges:
+            if most:
+                if not least:
+                    return math.inf
+                worst = max(worst, most / least)
         return worst
 
     def parity(self) -> Fraction | float:

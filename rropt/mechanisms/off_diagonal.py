@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from rropt.errors import InputError
-from rropt.exact import Interval, enclosure, log_enclosure, xlogx_ball
+from rropt.exact import Interval, enclosure, xlogx_ball
 from rropt.io.frames import array_of
 from rropt.mechanisms.columns import Column
 from rropt.mechanisms.mechanism import GRID, READERS, Mechanism
@@ -88,31 +87,22 @@ class OffDiagonalMechanism(Mechanism):
         return order[:2], order[:-3:-1]
 
     def extremes(self, y: int) -> tuple[Fraction, Fraction]:
+        least, most = self._range(y)
+        return Fraction(least, self.denominators[0]), Fraction(most, self.denominators[0])
+
+    @cached_property
+    def ranges(self) -> frozenset[tuple[Fraction, Fraction]]:
+        scale = self.denominators[0]
+        kinds = {self._range(y) for y in range(len(self.outputs))}
+        return frozenset((Fraction(least, scale), Fraction(most, scale)) for least, most in kinds)
+
+    def _range(self, y: int) -> tuple[int, int]:
+        """The smallest and the largest numerator of column y."""
         # Of the rows besides y the smallest number is one of the two smallest, the largest one of the two largest.
         own = self.diagonal[y]
         least = min(self.off_diagonal[x] for x in self._ends[0] if x != y)
         most = max(self.off_diagonal[x] for x in self._ends[1] if x != y)
-        scale = self.denominators[0]
-        return Fraction(min(own, least), scale), Fraction(max(own, most), scale)
-
-    @cached_property
-    def _parity(self) -> Fraction | float:
-        worst = Fraction(1)
-        for y in range(len(self.outputs)):
-            least, most = self.extremes(y)
-            if most == 0:
-                continue
-            if least == 0:
-                return math.inf
-            worst = max(worst, most / least)
-        return worst
-
-    def parity(self) -> Fraction | float:
-        return self._parity
-
-    def epsilon(self) -> Interval:
-        parity = self._parity
-        return Interval(parity, parity) if isinstance(parity, float) else log_enclosure(parity)
+        return min(own, least), max(own, most)
 
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
         if prior.labels != self.inputs or units not in ("nats", "bits"):

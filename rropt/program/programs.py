@@ -342,8 +342,9 @@ class Program:
         """By how much an exact mechanism violates what must hold, by name; empty when everything holds."""
         found: dict[str, Fraction] = {}
         # Only the extremes of a column matter for a ratio cone.
-        columns = mechanism.extremes if isinstance(self.cone, CompleteCone) else mechanism.column
-        worst = max(self.cone.excess(columns(y)) for y in range(len(mechanism.outputs)))
+        alike = isinstance(self.cone, CompleteCone)
+        columns = mechanism.ranges if alike else (mechanism.column(y) for y in range(len(mechanism.outputs)))
+        worst = max(self.cone.excess(column) for column in columns)
         if worst > 0:
             found["cone"] = worst
         for row in self.rows:

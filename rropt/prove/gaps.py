@@ -71,7 +71,8 @@ def _mix_truth(program: Program) -> Fraction:
     """About what an information can be at most where nothing but the ratios of a cone bounds it: the variance of which
     input it is, times a square of the logarithm of a ratio of two inputs. One where there is
     one input. 0 for other cones."""
-    spread, base = sum((p * (1 - p) for p in program.prior), Fraction(0)), base_cone(program.cone)
+    total, base = sum(program.weights), base_cone(program.cone)
+    spread = 1 - Fraction(sum(weight * weight for weight in program.weights), total * total)
     if isinstance(base, CompleteCone):
         log = float(base.level.log_ratio)
     elif isinstance(base, GraphCone) and base.edges:

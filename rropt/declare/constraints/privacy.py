@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import ClassVar
 
 from rropt.declare.constraints.base import Constraint
@@ -104,17 +105,14 @@ class LDP(Constraint):
 
     def violation(self, mechanism: Mechanism) -> Fraction:
         limit = self.level.ratio.lower
-        worst = Fraction(-1)
-        for y in range(len(mechanism.outputs)):
-            for least, most in self._extremes(mechanism, y):
-                worst = max(worst, most - limit * least)
-        return worst
+        columns = range(len(mechanism.outputs))
+        ranges = (
+            chain.from_iterable(self._ranges(mechanism, y) for y in columns) if self.properties else mechanism.ranges
+        )
+        return max((most - limit * least for least, most in ranges), default=Fraction(-1))
 
-    def _extremes(self, mechanism: Mechanism, y: int) -> Iterator[tuple[Fraction, Fraction]]:
-        """(smallest, largest) probabilities of an output that must keep the ratio."""
-        if not self.properties:
-            yield mechanism.extremes(y)
-            return
+    def _ranges(self, mechanism: Mechanism, y: int) -> Iterator[tuple[Fraction, Fraction]]:
+        """(smallest, largest) probabilities of an output under each property, which must keep the ratio."""
         column = mechanism.column(y)
         if self.population:
             for inside, outside in self._means(mechanism.inputs):
