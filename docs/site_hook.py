@@ -1,8 +1,8 @@
 """What mkdocs asks while it builds the site.
 
 `<!-- names: A B -->` becomes the documentation of these public names, `<!-- names: the others -->` that of all public
-names which the page does not mention. Pages that the contents in mkdocs.yml do not name are listed at their end, and
-names of pages that are not there (yet) are left out.
+names which the page does not mention; `<!-- objectives -->` the table of the words of problem files. Pages that the
+contents in mkdocs.yml do not name are listed at their end, and names of pages that are not there (yet) are left out.
 """
 
 from __future__ import annotations
@@ -35,6 +35,18 @@ def expanded(text: str) -> str:
         return "\n\n".join(f"::: {home(name)}" for name in names)
 
     return ORDER.sub(blocks, text)
+
+
+def words(text: str) -> str:
+    """The text of a page with the table of objectives in its place."""
+    from rropt.declare.objectives import WORDS
+
+    lines = ["| word | further keys | meaning | sought |", "|---|---|---|---|"]
+    for word, kind in sorted(WORDS.items()):
+        keys = "; ".join(f"`{key}`: {meaning}" for key, meaning in kind.words.items())
+        meaning = " ".join((kind.__doc__ or "").partition("\n\n")[0].split()).replace("|", "\\|")
+        lines.append(f"| `{word}` | {keys} | {meaning} | {kind.sense} |")
+    return text.replace("<!-- objectives -->", "\n".join(lines))
 
 
 def home(name: str) -> str:
@@ -80,4 +92,4 @@ def unlinked(text: str) -> str:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """mkdocs' event: the text of a page before it is read."""
-    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(markdown)
+    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(words(markdown))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,8 +18,7 @@ from rropt.declare.constraints import LDP, Constraint
 from rropt.declare.objectives import Objective, Trace
 from rropt.errors import InputError, NoRoute
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.problem import Maximize, Minimize, Problem, Solution
-from rropt.program.design_utilities import DesignUtility
+from rropt.problem import Goal, Problem, Solution
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Linear, Program, Utility
 from rropt.solve.kernel.route import Answer, Dual, Effort, Route
@@ -45,6 +44,35 @@ class Points:
     has: Callable[[Any, int], bool]
 
 
+@dataclass(frozen=True)
+class _Draws:
+    """Random matrices for a law: so many with these labels, near `inside` where that is given."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    many: int
+    inside: Sequence[Sequence[Fraction]] | None = None
+    rng: random.Random = field(default_factory=lambda: random.Random(0))
+
+    def rows(self) -> Iterator[Rows]:
+        """The rows of each."""
+        for _ in range(self.many):
+            yield drawn(self.rng, len(self.inputs), len(self.outputs), self.inside)
+
+    def mechanism(self, rows: Sequence[Sequence[Fraction]]) -> Mechanism:
+        """That of these rows."""
+        return Mechanism.from_rationals(rows, self.inputs, self.outputs)
+
+    def feasible(self, constraints: Sequence[Constraint]) -> Iterator[Mechanism]:
+        """Those between each matrix and the known one that satisfy the constraints."""
+        flat = [[Fraction(1, len(self.outputs))] * len(self.outputs)] * len(self.inputs)
+        for rows in self.rows():
+            for share in (Fraction(1), Fraction(1, 4), Fraction(1, 20)):
+                mechanism = self.mechanism(mixed(self.inside or flat, rows, share))
+                if all(rule.violation(mechanism) <= 0 for rule in constraints):
+                    yield mechanism
+
+
 def run(
     thing: object,
     inputs: Sequence[str] | None = None,
@@ -60,19 +88,20 @@ def run(
     and `inside`, rows of a matrix that satisfies it, to draw others near it. A relaxation needs `points`. The draws are
     the same in every run. Without `solve` nothing is solved. Raises BrokenLaw, or InputError for another class.
     """
-    rng = random.Random(0)
     if isinstance(thing, Objective):
         labels = tuple(inputs or (() if thing.prior is None else thing.prior.labels))
         names = thing.outputs(labels) or tuple(outputs or (f"y{y}" for y in range(len(labels) + 1)))
-        _hold_objective(thing, labels, names, rng, draws)
+        some = _Draws(labels, names, draws)
+        _hold_objective(thing, some)
         if solve:
-            _hold_bounds(thing, [LDP(1)], labels, names, rng, draws, None)
+            _hold_bounds(thing, [LDP(1)], some)
     elif isinstance(thing, Constraint):
         labels = tuple(inputs or ())
         names = thing.outputs(labels) or tuple(outputs or labels)
-        _hold_constraint(thing, labels, names, rng, draws, inside)
+        some = _Draws(labels, names, draws, inside)
+        _hold_constraint(thing, some)
         if solve and labels == names:
-            _hold_bounds(Trace(), [thing], labels, names, rng, draws, inside)
+            _hold_bounds(Trace(), [thing], some)
     elif points is not None and hasattr(thing, "roots"):
         _hold_relaxation(thing, points)  # type: ignore[arg-type]
     else:
@@ -147,24 +176,17 @@ def is_kept(constraint: Constraint, mechanism: Mechanism) -> bool:
     return violation <= 0
 
 
-def _hold_constraint(
-    constraint: Constraint,
-    inputs: tuple[str, ...],
-    outputs: tuple[str, ...],
-    rng: random.Random,
-    draws: int,
-    inside: Sequence[Sequence[Fraction]] | None,
-) -> None:
-    k, m = len(inputs), len(outputs)
-    for row in constraint.rows(inputs, outputs):
+def _hold_constraint(constraint: Constraint, draws: _Draws) -> None:
+    k, m = len(draws.inputs), len(draws.outputs)
+    for row in constraint.rows(draws.inputs, draws.outputs):
         cells = [(x, y) for x, y, _ in row.terms]
         inner = all(0 <= x < k and 0 <= y < m for x, y in cells)
         if cells != sorted(set(cells)) or not inner or not all(isinstance(v, Fraction) for _, _, v in row.terms):
             raise BrokenLaw(f"row {row.name!r}: cells in order, each once, with rational values")
-    if inside is not None and not is_kept(constraint, Mechanism.from_rationals(inside, inputs, outputs)):
+    if draws.inside is not None and not is_kept(constraint, draws.mechanism(draws.inside)):
         raise BrokenLaw("the matrix that should satisfy it does not")
-    for _ in range(draws):
-        is_kept(constraint, Mechanism.from_rationals(drawn(rng, k, m, inside), inputs, outputs))
+    for rows in draws.rows():
+        is_kept(constraint, draws.mechanism(rows))
 
 
 def float_value(utility: Utility, matrix: np.ndarray) -> float | None:
@@ -176,12 +198,10 @@ def float_value(utility: Utility, matrix: np.ndarray) -> float | None:
     return None
 
 
-def _hold_objective(
-    objective: Objective, inputs: tuple[str, ...], outputs: tuple[str, ...], rng: random.Random, draws: int
-) -> None:
-    utility = objective.form(inputs)
-    for _ in range(draws):
-        mechanism = Mechanism.from_rationals(drawn(rng, len(inputs), len(outputs)), inputs, outputs)
+def _hold_objective(objective: Objective, draws: _Draws) -> None:
+    utility = objective.form(draws.inputs)
+    for rows in draws.rows():
+        mechanism = draws.mechanism(rows)
         value, form = objective.own_value(mechanism), float_value(utility, mechanism.matrix)
         if form is None:
             continue
@@ -191,7 +211,7 @@ def _hold_objective(
         if value.upper - value.lower > spare:
             raise BrokenLaw(f"the definition is enclosed no closer than {float(value.upper - value.lower)}")
     if isinstance(utility, ColumnSum):
-        _hold_columns(utility, np.random.default_rng(0), len(inputs))
+        _hold_columns(utility, np.random.default_rng(0), len(draws.inputs))
 
 
 def _hold_columns(utility: ColumnSum, rng: np.random.Generator, k: int) -> None:
@@ -239,20 +259,13 @@ class _Shaken(Route):
         return replace(answer, dual=shaken(answer.dual))
 
 
-def _hold_bounds(
-    objective: Objective,
-    constraints: Sequence[Constraint],
-    inputs: tuple[str, ...],
-    outputs: tuple[str, ...],
-    rng: random.Random,
-    draws: int,
-    inside: Sequence[Sequence[Fraction]] | None,
-) -> None:
+def _hold_bounds(objective: Objective, constraints: Sequence[Constraint], draws: _Draws) -> None:
     """No feasible mechanism is better than a bound, whatever the multipliers that it was made of."""
-    least = isinstance(objective.form(inputs), DesignUtility)
-    goal = Minimize(objective) if least else Maximize(objective)
+    goal, inputs = Goal(objective.sense, objective), draws.inputs
     free = objective.outputs(inputs) is None and all(one.outputs(inputs) is None for one in constraints)
-    problem = Problem(goal, constraints, None if objective.prior is not None else inputs, outputs if free else None)
+    problem = Problem(
+        goal, constraints, None if objective.prior is not None else inputs, draws.outputs if free else None
+    )
     # Some programs have a route of their own, and take no other.
     others = [_solve(problem, _Shaken(size)) for size in (0.01, 1.0)]
     found = [one for one in (_solve(problem, "auto"), *others) if one is not None]
@@ -260,10 +273,12 @@ def _hold_bounds(
     for one in found:
         if one.mechanism is not None and any(rule.violation(one.mechanism) > 0 for rule in constraints):
             raise BrokenLaw("a mechanism that solves the problem violates its definition")
-    for mechanism in _feasible(constraints, inputs, outputs, rng, draws, inside):
+    for mechanism in draws.feasible(constraints):
         value = float(objective.value(mechanism))
         for bound in bounds:
-            if math.isfinite(bound) and (bound - value) * (-1 if least else 1) < -CLOSE * max(1.0, abs(bound)):
+            if math.isfinite(bound) and (bound - value) * (-1 if goal.sense == "minimize" else 1) < -CLOSE * max(
+                1.0, abs(bound)
+            ):
                 raise BrokenLaw(
                     f"a bound is {bound}, and a feasible mechanism has {value}: {mechanism.matrix.tolist()}"
                 )
@@ -276,24 +291,6 @@ def _solve(problem: Problem, route: str | Route) -> Solution | None:
         return None
     except InputError as error:
         raise BrokenLaw(f"it cannot be solved with: {error}") from error
-
-
-def _feasible(
-    constraints: Sequence[Constraint],
-    inputs: tuple[str, ...],
-    outputs: tuple[str, ...],
-    rng: random.Random,
-    draws: int,
-    inside: Sequence[Sequence[Fraction]] | None,
-) -> Iterator[Mechanism]:
-    k, m = len(inputs), len(outputs)
-    for _ in range(draws):
-        centre = [[Fraction(1, m)] * m] * k if inside is None else inside
-        for share in (Fraction(1), Fraction(1, 4), Fraction(1, 20)):
-            rows = mixed(centre, drawn(rng, k, m, inside), share)
-            mechanism = Mechanism.from_rationals(rows, inputs, outputs)
-            if all(rule.violation(mechanism) <= 0 for rule in constraints):
-                yield mechanism
 
 
 # -- relaxations -----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import pytest
 from drawing import graded
 
 import rropt as rr
+from rropt.declare.objectives import WORDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```python\n" in page.read_text(encoding="utf-8"))
@@ -117,6 +118,15 @@ def test_the_reference_has_every_public_name_once() -> None:
     assert sorted(told) == sorted(hook.home(name) for name in rr.__all__ if name != "__version__")
     with pytest.raises(KeyError, match="NoSuchName"):
         hook.expanded("<!-- names: Prior NoSuchName -->")
+
+
+def test_the_page_of_problem_files_has_every_objective_with_its_keys() -> None:
+    page = (ROOT / "docs" / "problem-file.md").read_text(encoding="utf-8")
+    text, *_ = site_hook().words(page).split("**`[[constraint]]`**")
+    for word, kind in WORDS.items():
+        (row,) = re.findall(rf"^\| `{word}` \|.*$", text, re.MULTILINE)
+        assert re.findall(r"[|;] `(\w+)`:", row) == list(kind.words)
+        assert len(re.findall(r"(?<!\\)\|", row)) == 5
 
 
 def test_entries_of_matrices_are_no_links() -> None:

@@ -79,7 +79,8 @@ class _Flow:
     def least_width(self) -> int:
         """By how much more than one the entries of some column have to move to reach its sum, at least."""
         counts = [sum(column) for column in zip(*self.allowed, strict=True)]
-        return max(abs(extra) // max(count, 1) for extra, count in zip(self._surplus(), counts, strict=True))
+        widths: list[int] = [abs(extra) // max(count, 1) for extra, count in zip(self._surplus(), counts, strict=True)]
+        return max(widths)
 
     def settle(self, low: list[list[int]], high: list[list[int]]) -> bool:
         """Whether all column sums are met with every allowed entry between its `low` and its `high`: shortest

@@ -229,7 +229,7 @@ class Mechanism(RandomizedChannel):
     def epsilon(self) -> Interval:
         parity = self._parity
         if isinstance(parity, float):
-            return Interval(parity, parity)
+            return Interval(parity, parity)  # type: ignore[arg-type]
         return log_enclosure(parity)
 
     def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:

@@ -68,7 +68,7 @@ class OffDiagonalMechanism(Mechanism):
         return tuple(scale - rest * number for number in self.off_diagonal)
 
     @cached_property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[Column, ...]:
         """The m columns; their entries are made when they are asked for."""
         return tuple(OffDiagonalColumn(self.off_diagonal, y, number) for y, number in enumerate(self.diagonal))
 

@@ -215,7 +215,7 @@ class Prior:
             _pair(probabilities, labels, what) if pairs is None else _tabulate(probabilities, labels, pairs, what)
         )
         numbers = _non_negative(names, values, "probability")
-        total = sum(numbers)
+        total = sum(numbers, Fraction(0))
         if abs(total - 1) > TOLERANCE:
             raise InputError(
                 f"they sum to {float(total):.12g}, not to one",

@@ -116,15 +116,16 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
     """linear-dual, farkas, bayes and entropies: one test for each output or action."""
     proof = certificate["proof"]
     shares = [Fraction(m) / scale for m, scale in zip(proof.get("rows", []), problem.row_scales, strict=True)]
-    rights, points, empty = [right for _, right, _ in problem.rows], [], certificate["bound"] is None
+    rights, empty = [right for _, right, _ in problem.rows], certificate["bound"] is None
+    points: list[list[int]] = []
     den = 1 if empty else problem.den
     if "tilts" in proof:
-        prices, floors, points = entropies(problem, proof, [] if empty else problem.bonus)
+        exact, floors, points = entropies(problem, proof, [] if empty else problem.bonus)
         shares, rights = [share for share, _ in floors] + shares, [right for _, right in floors] + rights
         den *= D * sum(problem.bonus) if problem.bonus and not empty else 1
     else:
-        prices = [Fraction(a) for a in proof["prices"]]
-    unit, numbers = over([*prices, *shares], problem.fine)
+        exact = [Fraction(a) for a in proof["prices"]]
+    unit, numbers = over([*exact, *shares], problem.fine)
     prices, mults = numbers[: problem.k], numbers[problem.k :]
     weighted = problem.outputs is None if empty else problem.kind == "bayes"
     tests = len(problem.gains) if weighted and not empty else problem.outputs or 1

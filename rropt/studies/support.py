@@ -39,23 +39,12 @@ from rropt.declare.constraints import (
     Tridiagonal,
     UniformOffDiagonal,
 )
-from rropt.declare.objectives import (
-    BayesSuccess,
-    ChiSquareInformation,
-    DOptimality,
-    EOptimality,
-    ExpectedGain,
-    ExpectedLoss,
-    InjectedEntropy,
-    MinimaxRisk,
-    MutualInformation,
-    Trace,
-)
+from rropt.declare.objectives import WORDS, Objective
 from rropt.errors import RroptError
 from rropt.io.files import write_whole
 from rropt.model.distributions import ChiSquareSet, Joint
 from rropt.model.prior import Pairs, Prior
-from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
+from rropt.problem import Goal, Problem, Solution
 
 __all__ = [
     "CONSTRAINTS",
@@ -117,32 +106,12 @@ class Setting:
         return [list(self.inputs[:middle]), list(self.inputs[middle:])]
 
 
-def _distance(setting: Setting) -> list[list[int]]:
-    return [[abs(x - z) for z in range(setting.size)] for x in range(setting.size)]
-
-
-def _similarity(setting: Setting) -> list[list[int]]:
-    return [[setting.size - value for value in row] for row in _distance(setting)]
-
-
-def _given(setting: Setting) -> list[list[int]]:
-    return [[weight - weight // (2 + x % 3), weight // (2 + x % 3)] for x, weight in enumerate(setting.prior.weights)]
-
-
-OBJECTIVES: Mapping[str, Callable[[Setting], Goal]] = {
-    "mutual_information": lambda at: Maximize(MutualInformation(at.prior)),
-    "mutual_information, given": lambda at: Maximize(MutualInformation(at.prior, given=_given(at))),
-    "chi_square": lambda at: Maximize(ChiSquareInformation(at.prior)),
-    "trace": lambda at: Maximize(Trace()),
-    "expected_loss": lambda at: Minimize(ExpectedLoss(at.prior, _distance(at))),
-    "expected_gain": lambda at: Maximize(ExpectedGain(at.prior, _similarity(at))),
-    "bayes_success": lambda at: Maximize(BayesSuccess(at.prior)),
-    "minimax_risk": lambda at: Minimize(MinimaxRisk(at.prior)),
-    "d_optimality": lambda at: Minimize(DOptimality(at.prior)),
-    "e_optimality": lambda at: Minimize(EOptimality(at.prior)),
-    "entropy_rate": lambda at: Maximize(InjectedEntropy()),
+OBJECTIVES: Mapping[str, tuple[type[Objective], str]] = {
+    f"{word}, {example}" if example else word: (kind, example)
+    for word, kind in WORDS.items()
+    for example in kind.examples(Setting.of(SIZES[0]).prior)
 }
-"""The objectives by their names in problem files."""
+"""The examples of all objectives: the word of a problem file, and which of its class's it is."""
 
 
 def _robust(form: str) -> Callable[[Setting], Constraint]:
@@ -251,7 +220,9 @@ def problem_of(objective: str, constraint: str, size: int) -> Problem:
     """The problem that stands for a cell. Raises InputError where the two do not go together."""
     at = Setting.of(size)
     rules = [make(at) for make in CONSTRAINTS[constraint]]
-    return Problem(OBJECTIVES[objective](at), rules, at.inputs, at.inputs if constraint in SQUARE else None)
+    kind, example = OBJECTIVES[objective]
+    goal = Goal(kind.sense, kind.examples(at.prior)[example])
+    return Problem(goal, rules, at.inputs, at.inputs if constraint in SQUARE else None)
 
 
 def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> Cell:

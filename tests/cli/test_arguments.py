@@ -25,6 +25,7 @@ from documented import callables, documented
 from ending import DoesNotEndError, ending
 
 import rropt as rr
+from rropt.declare.objectives import WORDS
 from rropt.io.arguments import checked
 
 pd = pytest.importorskip("pandas")
@@ -49,6 +50,8 @@ INTERNAL = [
     "value",
     "form",
     "own_value",
+    "examples",
+    "read_keys",
     "enclosed",
     "keys",
     "describe",
@@ -193,15 +196,16 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add_methods(polytope, completed={"known": {}}, corners={"s": 0}, corner_pairs={"s": 0, "z": 1})
     add("Joint", of=r["set"])
     # objectives
-    for name in ("DOptimality", "EOptimality", "ChiSquareInformation"):
-        add(name, prior=prior)
     add("MutualInformation", prior=prior, units="nats", given=None, worst_case=None)
     add("Trace", prior=prior)
     for name in ("ExpectedLoss", "ExpectedGain"):
         add(name, prior=prior, matrix=np.eye(3), actions=["x", "y", "z"])
     add("BayesSuccess", prior=prior, gain=np.eye(3), actions=["x", "y", "z"])
-    add("InjectedEntropy", units="nats")
     add("MinimaxRisk", prior=prior, queries=[[1, 0, 0]])
+    for kind in WORDS.values():
+        if kind.__name__ not in made:
+            example = kind.examples(prior)[""]
+            add(kind.__name__, **{name: getattr(example, name) for name in inspect.signature(kind).parameters})
     add("Maximize", objective=rr.Trace())
     add("Minimize", objective=rr.MinimaxRisk(prior))
     # constraints

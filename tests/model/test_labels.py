@@ -399,6 +399,8 @@ INTERNAL = [
     "value",
     "form",
     "own_value",
+    "examples",
+    "read_keys",
     "enclosed",
     "keys",
     "describe",

@@ -19,8 +19,8 @@ import pytest
 import rropt as rr
 from rropt.cli import main as cli
 from rropt.declare.constraints import Constraint
-from rropt.declare.objectives import Objective
-from rropt.studies.reports.descriptions import CONSTRAINTS, OBJECTIVES
+from rropt.declare.objectives import WORDS, Objective
+from rropt.studies.reports.descriptions import CONSTRAINTS
 from rropt.studies.reports.report import read_report
 
 PRIOR = rr.Prior.from_counts({"<b>never</b>": 40, "seldom & rarely": 30, "often": 20, "always": 10})
@@ -242,7 +242,7 @@ def test_a_folder_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "there is no solution here" in capsys.readouterr().err
 
 
-def test_every_word_of_a_problem_file_is_told_in_plain_words() -> None:
+def test_every_word_of_a_problem_file_has_a_sentence() -> None:
     def kinds(base: type) -> set[str]:
         found = set()
         for one in base.__subclasses__():
@@ -252,7 +252,8 @@ def test_every_word_of_a_problem_file_is_told_in_plain_words() -> None:
             found |= kinds(one)
         return found
 
-    assert kinds(Objective) == OBJECTIVES.keys()
+    assert kinds(Objective) == WORDS.keys()
+    assert all(kind.sentence for kind in WORDS.values())
     assert kinds(Constraint) == CONSTRAINTS.keys()
 
 

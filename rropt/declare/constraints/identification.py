@@ -57,7 +57,7 @@ class IdentificationRisk(Constraint):
     def __init__(self, counts: object, at_most: object, categories: object = None, blocks: object = None) -> None:
         object.__setattr__(self, "counts", Frequencies.read(counts, "IdentificationRisk", whole=True))
         object.__setattr__(self, "at_most", checked_risk(at_most, "IdentificationRisk at_most"))
-        names = None if categories is None else clean_labels(categories, "IdentificationRisk categories")  # type: ignore[arg-type]
+        names = None if categories is None else clean_labels(categories, "IdentificationRisk categories")
         object.__setattr__(self, "categories", names)
         if blocks is not None and not (isinstance(blocks, str) and blocks == AUTO):
             if isinstance(blocks, str) or not isinstance(blocks, Sequence) or not blocks:

@@ -236,11 +236,11 @@ class RLDP(Constraint):
         if confidence == "all":
             of = EveryDistribution(given)
         elif confidence == "polytope":
-            center = prior if counts is None else Prior.from_counts(counts, pairs=given)  # type: ignore[arg-type]
+            center = prior if counts is None else Prior.from_counts(counts, pairs=given)
             of = Polytope(D, d, E, e, given, None if center is None or center.labels != given.labels else center)
         else:
             if counts is not None:
-                prior = Prior.from_counts(counts, pairs=given)  # type: ignore[arg-type]
+                prior = Prior.from_counts(counts, pairs=given)
             if prior is None:
                 raise InputError("it needs counts", "rldp", "as counts = [[35, 65], [10, 90]]")
             if confidence == "known":

@@ -2,12 +2,14 @@
 
 Each objective has two independent descriptions: `value`, its definition on an exact mechanism, and `form`,
 the utility that a route consumes. The law-suite in tests/laws ties them together. A new objective is one new
-class, passed as an instance.
+class in a file of this folder: problem files, reports, laws and pages find it there.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
+from importlib import import_module
 
 from rropt.declare.objectives.base import Objective
 from rropt.declare.objectives.d_optimality import DOptimality
@@ -20,6 +22,7 @@ from rropt.errors import InputError, suggestion
 from rropt.model.prior import Prior
 
 __all__ = [
+    "WORDS",
     "BayesSuccess",
     "ChiSquareInformation",
     "DOptimality",
@@ -35,56 +38,28 @@ __all__ = [
 ]
 
 
+def _known() -> Mapping[str, type[Objective]]:
+    """The classes of all files of this folder, by their words."""
+    files = [import_module(f"{__name__}.{file.name}") for file in pkgutil.iter_modules(__path__)]
+    own = [one for file in files for one in vars(file).values() if getattr(one, "__module__", "") == file.__name__]
+    return {
+        one.kind: one for one in own if isinstance(one, type) and issubclass(one, Objective) and "kind" in vars(one)
+    }
+
+
+WORDS = _known()
+"""Every objective of a problem file, by its word."""
+
+
 def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where: str) -> Objective:
     """The objective that a problem file declares: its word, its other keys, the prior of its [input].
 
     Raises InputError for an unknown word or key, or where the objective needs a prior and there is none.
     """
-    allowed = {
-        MutualInformation.kind: {"units", "given", "worst_case"},
-        ChiSquareInformation.kind: set(),
-        MinimaxRisk.kind: {"queries"},
-        DOptimality.kind: set(),
-        EOptimality.kind: set(),
-        Trace.kind: {"weighted"},
-        InjectedEntropy.kind: {"units"},
-        ExpectedLoss.kind: {"matrix", "actions"},
-        ExpectedGain.kind: {"matrix", "actions"},
-        BayesSuccess.kind: {"gain", "actions"},
-    }
-    if kind not in allowed:
-        raise InputError(f"{kind!r} is not an objective", where, suggestion(kind, allowed))
-    if unknown := set(keys) - allowed[kind]:
-        remedy = suggestion(min(unknown), allowed[kind], f"{kind} takes")
+    if kind not in WORDS:
+        raise InputError(f"{kind!r} is not an objective", where, suggestion(kind, WORDS))
+    declared = WORDS[kind]
+    if unknown := set(keys) - set(declared.words):
+        remedy = suggestion(min(unknown), declared.words, f"{kind} takes")
         raise InputError(f"unknown key {min(unknown)!r} with {kind}", where, remedy)
-    if kind == Trace.kind:
-        weighted = keys.get("weighted", False)
-        if not isinstance(weighted, bool):
-            raise InputError("weighted is neither true nor false", where)
-        if not weighted:
-            return Trace()
-    if kind == InjectedEntropy.kind:
-        return InjectedEntropy(str(keys.get("units", "nats")))
-    if prior is None:
-        raise InputError(f"{kind} needs a prior", where, "give counts or probabilities under [input]")
-    if kind == Trace.kind:
-        return Trace(prior)
-    if kind == MutualInformation.kind:
-        return MutualInformation(prior, str(keys.get("units", "nats")), keys.get("given"), keys.get("worst_case"))
-    if kind == ChiSquareInformation.kind:
-        return ChiSquareInformation(prior)
-    if kind == DOptimality.kind:
-        return DOptimality(prior)
-    if kind == EOptimality.kind:
-        return EOptimality(prior)
-    if kind == MinimaxRisk.kind:
-        return MinimaxRisk(prior, keys.get("queries"))
-    actions = keys.get("actions")
-    if actions is not None and not isinstance(actions, list):
-        raise InputError("actions is not a list of labels", where)
-    if kind == BayesSuccess.kind:
-        return BayesSuccess(prior, keys.get("gain"), actions)
-    if "matrix" not in keys:
-        raise InputError(f"{kind} needs the key matrix", where, "give inputs x actions, a list of lists")
-    chosen = ExpectedLoss if kind == ExpectedLoss.kind else ExpectedGain
-    return chosen(prior, keys["matrix"], actions)
+    return declared.read_keys(prior, keys, where)

@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rropt.errors import InputError
 from rropt.exact import Interval
 from rropt.io.counts import same_labels
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
-from rropt.program.programs import Utility
+from rropt.program.programs import Sense, Utility
 
 
 class Objective(ABC):
     """Something to maximise or minimise over mechanisms.
 
-    `kind` is its word in a problem file; `prior` the prior that it is taken at, None where it needs none;
-    `units` the unit of its value: "nats", "bits", or "" for probabilities and costs.
+    `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
+    sense in which it is sought, `sentence` what it measures, for reports. `prior` is the prior that it is taken at,
+    None where it needs none; `units` the unit of its value: "nats", "bits", or "" for probabilities and costs.
     """
 
     kind: ClassVar[str]
+    words: ClassVar[Mapping[str, str]] = {}
+    sense: ClassVar[Sense] = "maximize"
+    sentence: ClassVar[str] = ""
     prior: Prior | None
-    units: str
+    if TYPE_CHECKING:  # some have one unit as a class, others a unit each
+
+        @property
+        def units(self) -> str: ...
+
+    else:
+        units: str
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        """That of a problem file with these of its `words`. Raises InputError."""
+        if prior is None:
+            raise InputError(f"{cls.kind} needs a prior", where, "give counts or probabilities under [input]")
+        make: Callable[..., Self] = cls
+        return make(prior, **keys)
+
+    @classmethod
+    def examples(cls, prior: Prior) -> Mapping[str, Self]:
+        """Some at a prior without zeros, by what distinguishes them ("" for the plain one). The laws are held against
+        them, and the page of what can be proved solves them."""
+        return {"": cls.read_keys(prior, {}, cls.kind)}
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         """The outputs that it fixes, or None where their number is free."""

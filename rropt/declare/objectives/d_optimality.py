@@ -16,7 +16,7 @@ from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import InverseDeterminant
-from rropt.program.programs import Utility
+from rropt.program.programs import Sense, Utility
 
 VALUE_BITS = 64
 
@@ -33,6 +33,10 @@ class DOptimality(Objective):
     """
 
     kind: ClassVar[str] = "d_optimality"
+    sense: ClassVar[Sense] = "minimize"
+    sentence: ClassVar[str] = (
+        "the volume of the confidence region of frequencies estimated from the release (its logarithm)"
+    )
     units: ClassVar[str] = ""
 
     prior: Prior

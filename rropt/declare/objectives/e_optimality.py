@@ -18,7 +18,7 @@ from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import InverseEigenvalue
-from rropt.program.programs import Utility
+from rropt.program.programs import Sense, Utility
 
 
 @checked
@@ -32,6 +32,8 @@ class EOptimality(Objective):
     """
 
     kind: ClassVar[str] = "e_optimality"
+    sense: ClassVar[Sense] = "minimize"
+    sentence: ClassVar[str] = "the largest error of any weighted sum of frequencies estimated from the release"
     units: ClassVar[str] = ""
 
     prior: Prior

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from flint import arb
 
@@ -13,6 +14,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
 from rropt.program.programs import RowEntropy, Utility
 
 
@@ -26,12 +28,18 @@ class InjectedEntropy(Objective):
     """
 
     kind: ClassVar[str] = "entropy_rate"
+    words: ClassVar[Mapping[str, str]] = {"units": '`"nats"` or `"bits"`'}
+    sentence: ClassVar[str] = "the mean uncertainty (entropy) of the released answer given the true one"
     prior: None = field(default=None, init=False)
     units: str = "nats"
 
     def __post_init__(self) -> None:
         if self.units not in ("nats", "bits"):
             raise InputError(f"{self.units!r} is not a unit of information", "InjectedEntropy", "use nats or bits")
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        return cls(str(keys.get("units", "nats")))
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from flint import arb
 
@@ -41,6 +41,13 @@ class MutualInformation(Objective):
     """
 
     kind: ClassVar[str] = "mutual_information"
+    words: ClassVar[Mapping[str, str]] = {
+        "units": '`"nats"` or `"bits"`',
+        "given": "inputs x values, counts: the joint with other variables that are released as they are",
+        "worst_case": 'a set of distributions, for the least over it: `"counts"`, `"known"`, or `{ confidence = '
+        '"counts", alpha = 0.05 }` (also `counts`, `sensitive`, `other`, as for `rldp`; [robust.md](robust.md))',
+    }
+    sentence: ClassVar[str] = "the information (Shannon's) about the true answer that the released one keeps"
 
     prior: Prior
     units: str
@@ -58,6 +65,16 @@ class MutualInformation(Objective):
         object.__setattr__(self, "worst_case", over)
         if isinstance(over, KnownDistribution):
             object.__setattr__(self, "prior", over.center)
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        return super().read_keys(prior, {**keys, "units": str(keys.get("units", "nats"))}, where)
+
+    @classmethod
+    def examples(cls, prior: Prior) -> Mapping[str, Self]:
+        shares = [(weight // (2 + x % 3), weight) for x, weight in enumerate(prior.weights)]
+        given = [[weight - share, share] for share, weight in shares]
+        return {"": cls(prior), "given": cls(prior, given=given)}
 
     def value(self, mechanism: Mechanism) -> Interval:
         return self._in(mechanism, self.units)
@@ -137,7 +154,7 @@ def _declare_set(table: dict[object, object], prior: Prior, where: str) -> ChiSq
             "it is not given which inputs are pairs", where, "give sensitive and other, here or in [input]"
         )
     counts = table.get("counts")
-    own = prior if counts is None else Prior.from_counts(counts, pairs=pairs)  # type: ignore[arg-type]
+    own = prior if counts is None else Prior.from_counts(counts, pairs=pairs)
     return KnownDistribution(own) if word == "known" else ChiSquareSet(own, Fraction(1, 20) if alpha is None else alpha)
 
 
@@ -177,6 +194,7 @@ class ChiSquareInformation(Objective):
     the probability of the output (0 where the output is independent of the input, at most k - 1)."""
 
     kind: ClassVar[str] = "chi_square"
+    sentence: ClassVar[str] = "the chi-square information about the true answer that the released one keeps"
     units: ClassVar[str] = ""
 
     prior: Prior

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from rropt.declare.objectives.base import Objective, check_domain, check_prior
 from rropt.errors import InputError
@@ -14,7 +14,7 @@ from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
-from rropt.program.programs import BayesGain, Linear, Utility
+from rropt.program.programs import BayesGain, Linear, Sense, Utility
 
 
 @checked
@@ -23,6 +23,8 @@ class Trace(Objective):
     """Retained truth: the sum of Q[x, x], or with a `prior` the sum of p_x Q[x, x]. Outputs are the inputs."""
 
     kind: ClassVar[str] = "trace"
+    words: ClassVar[Mapping[str, str]] = {"weighted": "`true` for the sum that is weighted by the prior"}
+    sentence: ClassVar[str] = "how often the released answer is the true one"
     units: ClassVar[str] = ""
 
     prior: Prior | None = None
@@ -30,6 +32,17 @@ class Trace(Objective):
     def __post_init__(self) -> None:
         if self.prior is not None:
             check_prior(self.prior, "Trace")
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        weighted = keys.get("weighted", False)
+        if not isinstance(weighted, bool):
+            raise InputError("weighted is neither true nor false", where)
+        return super().read_keys(prior, {}, where) if weighted else cls()
+
+    @classmethod
+    def examples(cls, prior: Prior) -> Mapping[str, Self]:
+        return {"": cls()}
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return inputs
@@ -79,8 +92,18 @@ def action_matrix(
     return table, tuple(names)
 
 
+def _read_actions(keys: Mapping[str, Any], where: str) -> None:
+    if keys.get("actions") is not None and not isinstance(keys["actions"], list):
+        raise InputError("actions is not a list of labels", where)
+
+
+ACTIONS = {"actions": "labels of the actions; those of the inputs if left out, where there are as many"}
+
+
 class _Expected(Objective):
     """sum over x, g of p_x matrix[x][g] Q[x, g]: what `ExpectedLoss` and `ExpectedGain` are."""
+
+    words: ClassVar[Mapping[str, str]] = {"matrix": "inputs x actions", **ACTIONS}
 
     prior: Prior
     matrix: tuple[tuple[Fraction, ...], ...]
@@ -92,6 +115,19 @@ class _Expected(Objective):
         table, labels = action_matrix(matrix, prior, actions, f"{name} matrix")
         object.__setattr__(self, "matrix", table)
         object.__setattr__(self, "actions", labels)
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        _read_actions(keys, where)
+        if prior is not None and "matrix" not in keys:
+            raise InputError(f"{cls.kind} needs the key matrix", where, "give inputs x actions, a list of lists")
+        return super().read_keys(prior, keys, where)
+
+    @classmethod
+    def examples(cls, prior: Prior) -> Mapping[str, Self]:
+        k = len(prior)
+        far = [[abs(x - z) for z in range(k)] for x in range(k)]
+        return {"": cls(prior, far if cls.sense == "minimize" else [[k - entry for entry in row] for row in far])}
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         return self.actions
@@ -143,6 +179,8 @@ class ExpectedLoss(_Expected):
     """
 
     kind: ClassVar[str] = "expected_loss"
+    sense: ClassVar[Sense] = "minimize"
+    sentence: ClassVar[str] = "the mean loss from acting on the released answer instead of the true one"
     units: ClassVar[str] = ""
 
     prior: Prior
@@ -156,6 +194,7 @@ class ExpectedGain(_Expected):
     """The prior mean of a gain: as `ExpectedLoss`, to be maximised."""
 
     kind: ClassVar[str] = "expected_gain"
+    sentence: ClassVar[str] = "the mean gain from acting on the released answer"
     units: ClassVar[str] = ""
 
     prior: Prior
@@ -172,6 +211,8 @@ class BayesSuccess(Objective):
     """
 
     kind: ClassVar[str] = "bayes_success"
+    words: ClassVar[Mapping[str, str]] = {"gain": "inputs x actions", **ACTIONS}
+    sentence: ClassVar[str] = "the success of the best guess at the true answer from the released one"
     units: ClassVar[str] = ""
 
     prior: Prior
@@ -185,6 +226,11 @@ class BayesSuccess(Objective):
         table, labels = action_matrix(gain, prior, actions, "BayesSuccess gain")
         object.__setattr__(self, "gain", table)
         object.__setattr__(self, "actions", labels)
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        _read_actions(keys, where)
+        return super().read_keys(prior, keys, where)
 
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, "BayesSuccess")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +20,7 @@ from rropt.io.counts import Table
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import InverseTrace
-from rropt.program.programs import Utility
+from rropt.program.programs import Sense, Utility
 
 
 @checked
@@ -35,6 +36,11 @@ class MinimaxRisk(Objective):
     """
 
     kind: ClassVar[str] = "minimax_risk"
+    words: ClassVar[Mapping[str, str]] = {"queries": "rows of k numbers; the frequencies themselves if left out"}
+    sense: ClassVar[Sense] = "minimize"
+    sentence: ClassVar[str] = (
+        "the squared error (times the number of respondents) of frequencies estimated from the release"
+    )
     units: ClassVar[str] = ""
 
     prior: Prior

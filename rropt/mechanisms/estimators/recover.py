@@ -137,8 +137,8 @@ def checked_counts(counts: Any, outputs: tuple[str, ...]) -> FloatArray:
 
 def _float(value: object) -> float:
     """A number as a float, not a number where it is none or too large."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and abs(value) < 1e300:
-        return float(value)
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return float(value) if -1e300 < value < 1e300 else float("nan")
     return float("nan")
 
 

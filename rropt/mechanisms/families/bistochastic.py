@@ -12,10 +12,11 @@ from fractions import Fraction
 from rropt.errors import InputError
 from rropt.exact import Interval, dyadic_down, rational
 from rropt.io.arguments import checked
+from rropt.io.counts import category_labels
 from rropt.mechanisms.entropy import add_log, entropy, entropy_terms, log_sum
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import category_labels, clean_labels
+from rropt.model.prior import clean_labels
 
 RESOLUTION = 45
 """A parameter found from a rate is a multiple of 2^-45."""

@@ -8,8 +8,8 @@ from fractions import Fraction
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked
+from rropt.io.counts import category_labels
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import category_labels
 
 
 def _share(value: object, what: str) -> Fraction:

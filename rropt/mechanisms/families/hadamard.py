@@ -13,7 +13,7 @@ import numpy as np
 from rropt.errors import InputError
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
-from rropt.io.counts import number_array
+from rropt.io.counts import category_labels, number_array
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
@@ -22,7 +22,7 @@ from rropt.mechanisms.sampling.labels import codes_of, flat_codes
 from rropt.mechanisms.sampling.sources import secure_source
 from rropt.mechanisms.sets.families import declared_ratio
 from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
-from rropt.model.prior import Prior, category_labels
+from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import numpy as np
 from rropt.errors import InputError
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
+from rropt.io.counts import category_labels
 from rropt.io.frames import array_of
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.mechanism import Mechanism
@@ -22,7 +23,7 @@ from rropt.mechanisms.sampling.labels import codes_of, flat_codes
 from rropt.mechanisms.sampling.sources import secure_source
 from rropt.mechanisms.sets.families import declared_ratio
 from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
-from rropt.model.prior import Prior, category_labels
+from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 
 if TYPE_CHECKING:

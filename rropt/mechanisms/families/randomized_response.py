@@ -11,12 +11,13 @@ import numpy as np
 
 from rropt.exact import BITS, Interval, dyadic_down, dyadic_up, rational
 from rropt.io.arguments import checked
+from rropt.io.counts import category_labels
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.off_diagonal import MOST_WRITTEN, OffDiagonalMechanism
 from rropt.mechanisms.sampling import Source
-from rropt.model.prior import Prior, category_labels
+from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 
 if TYPE_CHECKING:

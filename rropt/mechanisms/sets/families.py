@@ -11,8 +11,8 @@ from typing import Literal
 from rropt.errors import InputError
 from rropt.exact import dyadic_down, rational
 from rropt.io.arguments import checked
+from rropt.io.counts import category_labels
 from rropt.mechanisms.sets.mixture import SubsetMixture
-from rropt.model.prior import category_labels
 from rropt.model.privacy import Level
 
 RATIO_BITS = 48

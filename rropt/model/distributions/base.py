@@ -87,7 +87,7 @@ class Confidence(ABC):
         if isinstance(distribution, Prior):
             same_labels(distribution.labels, self.pairs.labels, "distribution")
             return distribution.probabilities
-        return Prior.from_probabilities(distribution, pairs=self.pairs).probabilities  # type: ignore[arg-type]
+        return Prior.from_probabilities(distribution, pairs=self.pairs).probabilities
 
 
 def conditionals(prior: Prior, pairs: Pairs) -> tuple[tuple[Fraction, ...] | None, ...]:

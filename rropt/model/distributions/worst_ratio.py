@@ -77,7 +77,7 @@ class _Side:
 
     def farthest(self) -> FloatArray:
         """The largest gap."""
-        return np.where(np.isfinite(self.gap), self.gap, 0.0).max(axis=1)
+        return np.asarray(np.where(np.isfinite(self.gap), self.gap, 0.0).max(axis=1))
 
     def start(self, distance: FloatArray) -> FloatArray:
         """The variable u of a distance nu - max v: its logarithm, or log(1 + it / free)."""
@@ -145,7 +145,7 @@ class _Side:
         extreme = np.argmin(np.where(self.own > 0, np.inf, self.gap), axis=1)
         free = (self.free > 0) | (self.flat & (self.own[rows, extreme] <= 0) & (self.gap[rows, extreme] <= 0))
         found[rows, extreme] += np.where(free, left, 0.0)
-        return found / found.sum(axis=1, keepdims=True)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def price(self, weights: FloatArray) -> FloatArray:
         """E of distributions (N x W)."""
@@ -160,13 +160,14 @@ class _Side:
 
     def roots(self, t: FloatArray) -> FloatArray:
         """P sum_x c_x sqrt(t + gap_x): A or D of the membership test."""
-        return self.mass * (self.own * np.sqrt(np.where(self.own > 0, t[:, None] + self.gap, 0.0))).sum(axis=1)
+        lifted = np.where(self.own > 0, t[:, None] + self.gap, 0.0)
+        return np.asarray(self.mass * (self.own * np.sqrt(lifted)).sum(axis=1))
 
     def spread(self) -> FloatArray:
         """The variance of the gaps under the observed conditional."""
         gap = np.where(self.own > 0, self.gap, 0.0)
         mean = np.einsum("nx,nx->n", self.own, gap)
-        return np.einsum("nx,nx->n", self.own, (gap - mean[:, None]) ** 2)
+        return np.asarray(np.einsum("nx,nx->n", self.own, (gap - mean[:, None]) ** 2))
 
 
 class Adversary:

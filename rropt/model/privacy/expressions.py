@@ -120,7 +120,9 @@ class Node:
             return a ** int(self.value) if a or self.value >= 0 else None
         if self.word in ("^", "sqrt") and a in (0, 1) and (self.word == "sqrt" or self.value > 0):
             return a
-        return Fraction(1) if (self.word, a) == ("exp", 0) else Fraction(0) if (self.word, a) == ("log", 1) else None
+        if self.word == "exp" and a == 0:
+            return Fraction(1)
+        return Fraction(0) if self.word == "log" and a == 1 else None
 
     def secant(self, box: Span, end: Fraction, slope: Span) -> Span:
         """Encloses (h(p) - h(end)) / (p - end) for the p of `box`, an interval that ends at `end`, 0 or 1, whose
@@ -136,7 +138,7 @@ class Node:
 
 
 def _reduce(n: fmpq_poly, d: fmpq_poly) -> Ratio:
-    if d == 0:
+    if not d:
         raise InputError("it divides by zero", "expression", "change it")
     common = n.gcd(d)
     if common.degree() > 0:

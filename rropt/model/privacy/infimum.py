@@ -49,7 +49,7 @@ def of_node(node: Node, where: str, pieces: int = 1000) -> Interval:
     best: End = min(factor.limits)
     for _ in range(pieces):
         low, lower, upper = queue[0]
-        if low >= best or (best != math.inf and (best - low) << 30 <= best):
+        if low >= best or (best != math.inf and (best - low) * 2**30 <= best):
             break
         heapq.heappop(queue)
         middle = (lower + upper) / 2

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
+from typing import cast
 
-from flint import arb, ctx, fmpq, fmpq_poly
+from flint import acb, arb, ctx, fmpq, fmpq_poly
 
 from rropt.errors import InputError
 from rropt.exact import Interval, enclosure
@@ -104,9 +105,9 @@ def of_lattice(node: Node, lower: Fraction, upper: Fraction, where: str) -> Inte
     candidates = [root for leaf in leaves.values() for root in _inside(leaf.critical, lower, upper)]
     for a, b in combinations(leaves.values(), 2):
         candidates += _inside(a.n * b.d - b.n * a.d, lower, upper)
-    found = [_combine(node, lambda part, p=p: leaves[part].at(p)) for p in candidates]
+    found = [_combine(node, {part: leaf.at(p) for part, leaf in leaves.items()}.__getitem__) for p in candidates]
     for end, side in ((lower, 1), (upper, -1)):
-        found.append(_combine(node, lambda part, end=end, side=side: leaves[part].limit(end, side)))
+        found.append(_combine(node, {part: leaf.limit(end, side) for part, leaf in leaves.items()}.__getitem__))
     return Interval(min(one.lower for one in found), min(one.upper for one in found))
 
 
@@ -156,8 +157,9 @@ def _inside(poly: fmpq_poly, lower: Fraction, upper: Fraction) -> list[Root]:
             continue
         with ctx.workprec(ROOT_BITS):
             # The roots of an irreducible factor are not rational: some precision separates them from both ends.
-            real = [root.real for root, _ in factor.complex_roots() if root.imag.is_zero()]
-            found += [root for root in real if _between(root, lower, upper)]
+            known = cast(list[tuple[acb, int]], factor.complex_roots())
+            real = [one.real for one, _ in known if one.imag.is_zero()]
+            found += [one for one in real if _between(one, lower, upper)]
     return found
 
 

@@ -5,21 +5,7 @@ from __future__ import annotations
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem
 
-__all__ = ["ASSUMPTIONS", "CONSTRAINTS", "OBJECTIVES", "goal_sentence", "prior_sentence", "rule_sentences"]
-
-OBJECTIVES = {
-    "mutual_information": "the information (Shannon's) about the true answer that the released one keeps",
-    "chi_square": "the chi-square information about the true answer that the released one keeps",
-    "trace": "how often the released answer is the true one",
-    "expected_loss": "the mean loss from acting on the released answer instead of the true one",
-    "expected_gain": "the mean gain from acting on the released answer",
-    "bayes_success": "the success of the best guess at the true answer from the released one",
-    "minimax_risk": "the squared error (times the number of respondents) of frequencies estimated from the release",
-    "d_optimality": "the volume of the confidence region of frequencies estimated from the release (its logarithm)",
-    "e_optimality": "the largest error of any weighted sum of frequencies estimated from the release",
-    "entropy_rate": "the mean uncertainty (entropy) of the released answer given the true one",
-}
-"""What each objective measures, by its name in problem files."""
+__all__ = ["ASSUMPTIONS", "CONSTRAINTS", "goal_sentence", "prior_sentence", "rule_sentences"]
 
 CONSTRAINTS = {
     "ldp": "Every output is at most exp(epsilon) times as likely under one true answer as under any other.",
@@ -73,7 +59,7 @@ def goal_sentence(problem: Problem) -> str:
     """The objective as a sentence."""
     kind, sense = problem.objective.kind, problem.goal.sense
     least = "as large as possible" if sense == "maximize" else "as small as possible"
-    what = OBJECTIVES.get(kind, f"the objective {kind.replace('_', ' ')}, which is the user's own")
+    what = problem.objective.sentence or f"the objective {kind.replace('_', ' ')}, which is the user's own"
     unit = f" (in {problem.objective.units})" if problem.objective.units else ""
     return f"The problem: a random perturbation of {len(problem.inputs)} categories that makes {what}{unit} {least}."
 

@@ -5,56 +5,26 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pytest
+import ranges
+from ranges import Range
 
-from rropt.solve.kernel.search import Budget, Cell, Search, Serial
-
-
-@dataclass(eq=False)
-class Range(Cell):
-    """The numbers first..last of a table."""
-
-    first: int
-    last: int
-    bound: float = math.inf
-    parts: tuple[Range, Range] | None = None
-    closely: bool = False
+from rropt.solve.kernel.search import Budget, Search, Serial
 
 
-class Table:
-    """The largest number of a table: a range is bounded by its largest number and a little for each of the others, one
-    without numbers by minus infinity. Ranges of `least` numbers are not split."""
+class Table(ranges.Table):
+    """It remembers which cells were split together, and is asked for none that was split or is good enough."""
 
-    def __init__(self, numbers: Sequence[float], slack: float = 0.25, least: int = 1, roots: int = 1) -> None:
-        self.numbers, self.slack, self.least = numbers, slack, least
-        self.shares = [round(i * len(numbers) / roots) for i in range(roots + 1)]
+    def __init__(self, numbers: Sequence[float], least: int = 1, roots: int = 1) -> None:
+        super().__init__(numbers, least=least, roots=roots)
         self.batches: list[list[tuple[int, int]]] = []
-
-    def roots(self) -> list[Range]:
-        return [Range(a, b) for a, b in zip(self.shares, self.shares[1:], strict=False)]
-
-    def of(self, node: Range) -> float:
-        own = self.numbers[node.first : node.last]
-        return max(own) + self.slack * (len(own) - 1) if own else -math.inf
-
-    def bound(self, nodes: Sequence[Range], enough: float) -> None:
-        for node in nodes:
-            node.bound = self.of(node)
 
     def split(self, nodes: Sequence[Range], enough: float) -> list[Range]:
         assert nodes
+        assert all(node.bound > enough and node.parts is None for node in nodes)
         self.batches.append([(node.first, node.last) for node in nodes])
-        found = []
-        for node in nodes:
-            assert node.bound > enough
-            assert node.parts is None
-            if node.last - node.first > self.least:
-                middle = (node.first + node.last) // 2
-                node.parts = Range(node.first, middle), Range(middle, node.last)
-                found += node.parts
-        return found
+        return super().split(nodes, enough)
 
 
 class Shuffled:
@@ -206,14 +176,17 @@ def test_empty_cells_are_never_split_and_do_not_hide_others() -> None:
 
 def test_a_cell_may_ask_to_be_bounded_again_before_it_is_split() -> None:
     class Twice(Table):
+        def __init__(self, numbers: Sequence[float]) -> None:
+            super().__init__(numbers)
+            self.closely: set[Range] = set()
+
         def bound(self, nodes: Sequence[Range], enough: float) -> None:
             for node in nodes:
-                node.bound = self.of(node) if node.closely else self.of(node) + 1.0
+                node.bound = self.of(node) if node in self.closely else self.of(node) + 1.0
 
         def split(self, nodes: Sequence[Range], enough: float) -> list[Range]:
-            rough = [node for node in nodes if not node.closely]
-            for node in rough:
-                node.closely = True
+            rough = [node for node in nodes if node not in self.closely]
+            self.closely.update(rough)
             return rough + (super().split(rest, enough) if (rest := [n for n in nodes if n not in rough]) else [])
 
     table, plain = Twice(numbers(6)), Table(numbers(6))
