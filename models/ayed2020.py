@@ -28,9 +28,9 @@ from rropt.estimate.information import plug_in_information
 from rropt.exact import exp_enclosure
 from rropt.mechanisms.estimators.likelihood import maximum_likelihood
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
+from rropt.model.convex_terms import xlogx
 from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, Solution
-from rropt.program.programs import xlogx
 from rropt.solve.offdiagonal.vertices import excess
 
 __all__ = [

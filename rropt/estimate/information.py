@@ -17,7 +17,8 @@ import numpy as np
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.counts import Table, number_array
-from rropt.program.programs import FloatArray, xlogx
+from rropt.model.convex_terms import xlogx
+from rropt.program.programs import FloatArray
 
 __all__ = ["EstimatedInformation", "estimated_information", "plug_in_information"]
 

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from rropt.exact import of_each, rational_text, weighted_sum
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.convex_terms import SQUARE, X_LOG_X, ConvexTerm, xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, reach
 from rropt.program.confidence_cones import ConfidenceCone
@@ -113,18 +114,51 @@ class ColumnSum(Utility):
 
 
 @dataclass(frozen=True)
-class Information(ColumnSum):
+class Divergence(ColumnSum):
+    """An information at the prior p = `weights` / sum: mu(q) = w (sum_x p_x phi(q_x / w) - phi(1)) with w = p.q and a
+    convex phi, its `term`. `kind` is its word in certificates."""
+
+    term: ClassVar[ConvexTerm]
+    kind: ClassVar[str]
+
+    weights: tuple[int, ...]
+
+    def payload(self) -> dict[str, object] | None:
+        return {"kind": self.kind}
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """The k probabilities."""
+        total = sum(self.weights)
+        return np.array([weight / total for weight in self.weights])
+
+    def mu(self, columns: FloatArray) -> FloatArray:
+        w = self.prior @ columns
+        return np.asarray(w * (self.prior @ self.term.value(columns / np.where(w > 0, w, 1.0)) - self.term.one))
+
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        w = self.prior @ columns
+        v = columns / np.where(w > 0, w, 1.0)
+        slope = self.term.slope(v)
+        rest = self.prior @ (self.term.value(v) - v * slope) - self.term.one
+        return np.asarray(self.prior[:, None] * (slope + rest))
+
+
+@dataclass(frozen=True)
+class Information(Divergence):
     """Mutual information in nats at the prior `weights` / sum: mu(q) = sum_x p_x q_x log q_x - w log w, w = p.q.
 
     `given` (k x J integers, row x summing to weights[x]) is the joint with a third variable Z that is known:
     mu(q) = sum_x p_x q_x log q_x - sum_z w_z log(w_z / P_z), w_z = sum_x P(x, z) q_x.
     """
 
-    weights: tuple[int, ...]
+    term: ClassVar[ConvexTerm] = X_LOG_X
+    kind: ClassVar[str] = "mutual_information"
+
     given: tuple[tuple[int, ...], ...] | None = None
 
     def payload(self) -> dict[str, object] | None:
-        table: dict[str, object] = {"kind": "mutual_information"}
+        table: dict[str, object] = {"kind": self.kind}
         if self.given is not None:
             table["given"] = [[str(weight) for weight in row] for row in self.given]
         return table
@@ -132,11 +166,6 @@ class Information(ColumnSum):
     @property
     def plain(self) -> bool:
         return self.given is None
-
-    @cached_property
-    def prior(self) -> FloatArray:
-        """The k probabilities."""
-        return _shares(self.weights)
 
     @cached_property
     def joint(self) -> FloatArray:
@@ -160,20 +189,12 @@ class Information(ColumnSum):
 
 
 @dataclass(frozen=True)
-class ChiSquare(ColumnSum):
+class ChiSquare(Divergence):
     """Chi-square information at the prior `weights` / sum: mu(q) = sum_x p_x q_x^2 / w - w, w = p.q (0 where w = 0)."""
 
     version: ClassVar[int] = 2
-
-    weights: tuple[int, ...]
-
-    def payload(self) -> dict[str, object] | None:
-        return {"kind": "chi_square"}
-
-    @cached_property
-    def prior(self) -> FloatArray:
-        """The k probabilities."""
-        return _shares(self.weights)
+    term: ClassVar[ConvexTerm] = SQUARE
+    kind: ClassVar[str] = "chi_square"
 
     def mu(self, columns: FloatArray) -> FloatArray:
         w = self.prior @ columns
@@ -235,16 +256,6 @@ class UserColumnSum(ColumnSum):
 
     def gradient(self, columns: FloatArray) -> FloatArray | None:
         return None if self.slope is None else np.asarray(self.slope(columns), dtype=np.float64)
-
-
-def xlogx(values: FloatArray) -> FloatArray:
-    """v log v of each number, 0 at 0."""
-    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
-
-
-def _shares(weights: tuple[int, ...]) -> FloatArray:
-    total = sum(weights)
-    return np.array([weight / total for weight in weights])
 
 
 # -- the program ---------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from fractions import Fraction
 from rropt.exact import Interval
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, ratio_edges
 from rropt.program.design_utilities import InverseDeterminant, InverseTrace
-from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy, Sense
+from rropt.program.programs import BayesGain, Divergence, Linear, Program, RowEntropy, Sense
 
 GRAIN = Fraction(1, 1 << 40)
 """The loss that rounding may cause, as a share of the utility's range: entries are whole multiples of 2^-53, and a
@@ -41,7 +41,7 @@ def grain(program: Program, gap: Fraction | float) -> Fraction:
     rounding costs something. The same holds for an information that further constraints forbid: the range is that under
     privacy alone. Variances are counted from a zero of their own: 0 for them.
     """
-    if isinstance(program.utility, (Information, ChiSquare)) and gap < GRAIN:
+    if isinstance(program.utility, Divergence) and gap < GRAIN:
         return Fraction(0)
     return GRAIN * _spread(program)
 
@@ -62,7 +62,7 @@ def _spread(program: Program) -> Fraction:
         return Fraction(len(program.outputs or program.inputs).bit_length())
     if isinstance(utility, InverseDeterminant):
         return Fraction(program.size)
-    if isinstance(utility, (Information, ChiSquare)) and program.sense == "maximize":
+    if isinstance(utility, Divergence) and program.sense == "maximize":
         return _mix_truth(program)
     return utility.offset if isinstance(utility, InverseTrace) else Fraction(0)
 

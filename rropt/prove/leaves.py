@@ -12,10 +12,10 @@ from typing import Any
 from flint import arb, fmpq
 
 from rropt.exact import ball, rational_text
+from rropt.model.convex_terms import X_LOG_X
 from rropt.program.cones import CompleteCone, base_cone, cone_rows
-from rropt.program.programs import ChiSquare, Information, Program
+from rropt.program.programs import Divergence, Information, Program
 from rropt.prove.balls import Ratios, grid, largest_end, paired
-from rropt.prove.terms import term_of
 from rropt.prove.trees import EMPTY
 
 Limits = tuple[list[arb], list["arb | None"]]
@@ -42,8 +42,8 @@ class ColumnLeaves:
         self.p = [ball(p) for p in program.prior]
         self._rows = [[(x, ball(value)) for x, value in enumerate(row) if value] for row in cone_rows(program.cone)]
         utility = program.utility
-        self.term = term_of(utility)
-        self._curved = isinstance(utility, (ChiSquare, Information))
+        self._curved = isinstance(utility, Divergence)
+        self.term = utility.term if isinstance(utility, Divergence) else X_LOG_X
         given = utility.given if isinstance(utility, Information) else None
         total = sum(program.weights)
         self._joint = [] if given is None else [[arb(fmpq(weight, total)) for weight in row] for row in given]

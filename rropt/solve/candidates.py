@@ -19,12 +19,13 @@ from rropt.errors import Refusal
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
+from rropt.model.convex_terms import xlogx
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility, xlogx
+from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
 from rropt.solve.kernel.curves import InformationCurve, curve_class

@@ -14,7 +14,7 @@ from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy
+from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.events.bound import event_bound
@@ -31,7 +31,7 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     them; above an entropy floor multipliers bound it (`floor_bound`), under approximate privacy `event_bound`.
     """
     found = simple_bound(program)
-    if found is None or program.sense == "minimize" or not isinstance(program.utility, (Information, ChiSquare)):
+    if found is None or program.sense == "minimize" or not isinstance(program.utility, Divergence):
         return found
     known = [found, *_universal(program)]
     if (within := event_bound(program)) is not None:
@@ -61,14 +61,17 @@ def simple_bound(program: Program) -> tuple[Fraction, str] | None:
             return max(sum(row, Fraction(0)) for row in scores), "what a guess without the release gains"
         return sum(map(max, zip(*scores, strict=True)), Fraction(0)), "what the true answers gain"
     if program.sense == "minimize":
-        if isinstance(utility, (Information, ChiSquare)):
+        if isinstance(utility, Divergence):
             return Fraction(0), "no information is negative"
         return _least_risk(utility, prior) if isinstance(utility, DesignUtility) else None
     if (most := _choose_best(program)) is None:
         return None
     known = [most]
     if isinstance(cone := base_cone(program.cone), CompleteCone) and not isinstance(utility, RowEntropy):
-        known.append((_ceiling(cone.level, curve_class(utility) or InformationCurve), "the universal bound of LDP"))
+        # Information given a third variable, or at the worst distribution of a set, does not exceed that of the inputs.
+        informed = isinstance(utility, (Information, LeastInformation))
+        if (kind := InformationCurve if informed else curve_class(utility)) is not None:
+            known.append((_ceiling(cone.level, kind), "the universal bound of LDP"))
     return min(known, key=lambda bound: bound[0])
 
 
@@ -82,12 +85,24 @@ def _choose_best(program: Program) -> tuple[Fraction, str] | None:
     if isinstance(utility, LeastInformation):
         weights = utility.confidence.counts.weights
         return _entropy(weights), "the entropy of one distribution of the set"
-    return (_entropy(program.weights), "the entropy of the prior") if isinstance(utility, Information) else None
+    if isinstance(utility, Information):
+        return _entropy(program.weights), "the entropy of the prior"
+    return (_tell_all(utility, program.prior), "that of the true answers") if isinstance(utility, Divergence) else None
+
+
+def _tell_all(utility: Divergence, prior: tuple[Fraction, ...]) -> Fraction:
+    """The value of the true answers, which no garbling of them exceeds."""
+    term = utility.term
+    nothing = term.ball(arb(0))
+
+    def share(p: Fraction) -> arb:
+        return ball(p) * (ball(p) * term.ball(ball(1 / p)) + ball(1 - p) * nothing - term.one)
+
+    return enclosure(lambda: sum((share(p) for p in prior if p), arb(0))).upper
 
 
 def _ceiling(level: Level, kind: type[Curve]) -> Fraction:
-    """The universal bound of LDP, `Curve.ceiling` in ball arithmetic. Information given a third variable, or at the
-    worst distribution of a set, does not exceed it."""
+    """The universal bound of LDP, `Curve.ceiling` in ball arithmetic."""
 
     def bound() -> arb:
         rise = ball(level.epsilon).expm1() if level.epsilon is not None else ball((level.gamma or Fraction(1)) - 1)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from flint import fmpq
 
 from .claims import Cone, Pair, Problem
+from .curves import CURVES
 from .reading import Reader, entry, increasing, index, integer, items, keys, must
-from .reals import ball, exp, high, larger, log, need, root, total, xlogx
+from .reals import exp, high, larger, log, need, root, total
 from .trees import MOST, walk
 
 Number = fmpq | None  # None: no upper limit
@@ -130,14 +131,13 @@ def information_leaf(problem: Problem, cone: Slice, leaf: Leaf, unit: int, price
         return True
     r: list[Any] = list(prices_left(cone, leaf, unit, prices))
     b: Any = fmpq(leaf.n, unit)
-    squares = problem.kind == "chi_square"
-    if squares:
-        b -= 1
+    curve = CURVES[problem.kind]
+    b -= curve.one
     for x, p in enumerate(problem.prior):
         if p > 0:
             top = box.hi[x]
             assert top is not None  # p_x > 0 limits v_x
-            slope, start = chord(squares, box.lo[x], top)
+            slope, start = curve.between(box.lo[x], top)
             r[x] += p * slope
             b += p * start
     given = problem.utility.get("given")
@@ -161,15 +161,6 @@ def add_box(b: Any, r: list[Any], box: Box) -> bool:
         else:
             b += larger(number * lo, number * hi)
     return bool(b <= 0)
-
-
-def chord(squares: bool, lo: fmpq, hi: fmpq) -> tuple[Any, Any]:
-    if squares:
-        return (fmpq(0), lo * lo) if lo == hi else (lo + hi, -lo * hi)
-    if lo == hi:
-        return fmpq(0), xlogx(lo)
-    slope = (ball(xlogx(hi)) - xlogx(lo)) / (hi - lo)
-    return slope, xlogx(lo) - slope * lo
 
 
 Cut = tuple[int, int, list[fmpq], list[fmpq]]

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from .boxes import Box, chord, positive, read_cuts, row_of_cut, smaller
+from .boxes import Box, positive, read_cuts, row_of_cut, smaller
 from .claims import Problem
+from .curves import CURVES
 from .reading import Reader, entry, increasing, index, items, keys, must
 from .reals import larger, largest, log, low, need, total
 from .trees import MOST
@@ -138,7 +139,7 @@ class Cases:
             q[z] += own[z]
             if p > 0:
                 assert top is not None  # p_z > 0 limits v_z
-                alpha, beta = chord(False, box.lo[z], top)
+                alpha, beta = CURVES["mutual_information"].between(box.lo[z], top)
                 q[z] += p * alpha
                 g += p * beta
         for number, below, top in zip(q, box.lo, box.hi, strict=True):

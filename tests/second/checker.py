@@ -9,6 +9,7 @@ from flint import fmpq
 from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
+from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
 from .levels import Levels
@@ -161,7 +162,7 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
     if kind == "branch-tree":
         if problem.structure:
             return OffDiagonal(reader, problem, proof)
-        must(problem.kind in ("mutual_information", "chi_square") and problem.outputs is not None, "a branch-tree")
+        must(problem.kind in CURVES and problem.outputs is not None, "a branch-tree")
         return MatrixTree(reader, problem, proof)
     return _column_dual(reader, problem, proof)
 
@@ -172,7 +173,7 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
         return Bayes(reader, problem, proof)
     if problem.kind in DESIGNS:
         return Design(reader, problem, proof)
-    must(problem.kind in ("mutual_information", "chi_square"), "column-dual for this utility")
+    must(problem.kind in CURVES, "column-dual for this utility")
     plain = problem.kind == "mutual_information" and not problem.utility
     if plain and problem.version >= 4 and "known" in proof:
         return Known(reader, problem, proof)

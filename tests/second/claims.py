@@ -7,6 +7,7 @@ from typing import Any
 
 from flint import fmpq
 
+from .curves import CURVES
 from .reading import Reader, bad, distinct, entry, increasing, index, integer, items, keys, must, string
 from .reals import exp, high, low
 
@@ -195,7 +196,7 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
             must(k * len(given[0]) <= 10**7, "limit: k * J of a given")
             found["given"] = [[fmpq(cell, sum(weights)) for cell in row] for row in given]
         return kind, found
-    if kind == "chi_square" and version >= 2:
+    if kind in list(CURVES) and version >= CURVES[kind].version:
         keys(value, ["kind"])
         return kind, {}
     if kind == "linear":

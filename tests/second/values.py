@@ -8,6 +8,7 @@ import flint
 from flint import arb, arb_mat, fmpq
 
 from .claims import Problem
+from .curves import CURVES
 from .reals import Refuted, dot, high, log, low, need, total, xlogx
 from .witness import Mechanism, row_entropy
 
@@ -34,7 +35,7 @@ def utility(problem: Problem, mechanism: Mechanism) -> Any:
             max(total(a * b * c for a, b, c in zip(p, gain, column, strict=True)) for gain in problem.utility["gain"])
             for column in columns
         )
-    if problem.kind in ("mutual_information", "chi_square"):
+    if problem.kind in CURVES:
         return total(_information(problem, column) for column in columns)
     if problem.kind == "entropy":
         shares = problem.utility["shares"]
@@ -63,13 +64,10 @@ def _information(problem: Problem, q: list[fmpq]) -> Any:
     p = problem.prior
     if len({number for number, weight in zip(q, p, strict=True) if weight > 0}) == 1:
         return fmpq(0)
-    w = dot(p, q)
-    if problem.kind == "chi_square":
-        return total(weight * number * number for weight, number in zip(p, q, strict=True)) / w - w
-    found = total(weight * xlogx(number) for weight, number in zip(p, q, strict=True))
     given = problem.utility.get("given")
     if given is None:
-        return found - xlogx(w)
+        return CURVES[problem.kind].value(p, q)
+    found = total(weight * xlogx(number) for weight, number in zip(p, q, strict=True))
     for z in range(len(given[0])):
         share, part = (
             total(row[z] for row in given),

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from .curves import CURVES
 from .reading import must
 
 MOST = 2 * 10**8
@@ -93,12 +94,8 @@ def _utility(problem: Any, mechanism: Any, m: int, price: dict[str, int], lcm: i
             logs = sum(k if "dense" in column else 2 for column in mechanism["columns"])
         given = len(utility["given"][0]) if "given" in utility else 0
         return (cells * (1 + 5 * given) + 20 * logs) * price["r"]
-    if kind == "chi_square":
-        return (
-            4 * cells * price["r"]
-            if lcm.bit_length() > 1 << 12 and lcm.bit_length() * cells > 1 << 32
-            else 2 * cells * price["l"]
-        )
+    if kind in CURVES and (cost := CURVES[kind].cost) is not None:
+        return cost(cells, lcm, price)
     if kind == "entropy":
         return _entropies(problem, mechanism, m, price)
     if kind in DESIGNS:

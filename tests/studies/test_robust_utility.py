@@ -13,7 +13,7 @@ from drawing import exact, random_rows
 from scipy import optimize
 
 import rropt as rr
-from rropt.program.programs import xlogx
+from rropt.model.convex_terms import xlogx
 from rropt.program.worst_case import worst_columns
 from rropt.solve.maximin.maximin import descend, informations, surely
 from rropt.studies.robust.robust_utility import least_column

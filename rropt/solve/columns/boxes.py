@@ -15,7 +15,7 @@ from flint import arb
 
 from rropt.errors import Refusal
 from rropt.program.cones import FloatArray
-from rropt.program.programs import ChiSquare, Information, Program
+from rropt.program.programs import Divergence, Program
 from rropt.prove.balls import tangent_points, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
@@ -76,7 +76,7 @@ def _leaf(dual: FloatArray, slopes: FloatArray, leaves: ColumnLeaves, tilt: int)
 
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
     """Informations on any cone without constraints between columns."""
-    if not isinstance(program.utility, (Information, ChiSquare)):
+    if not isinstance(program.utility, Divergence):
         return None
     if dual is None:
         return or_entropy(program, None, "the search ended before it had prices to prove a bound from")

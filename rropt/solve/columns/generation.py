@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
+from rropt.program.programs import BayesGain, ColumnSum, Divergence, Program
 from rropt.solve.kernel.boxes.executor import BoxExecutor
 from rropt.solve.kernel.boxes.search import STALE, BoxPricer, ColumnForms
 from rropt.solve.kernel.master import Priced, generate
@@ -45,7 +45,7 @@ def _by_boxes(
     forms = ColumnForms.of(program)
     p = np.array([float(value) for value in program.prior])
     pricer = BoxPricer(forms, utility, effort, box_executor)
-    searchable = isinstance(utility, (Information, ChiSquare))
+    searchable = isinstance(utility, Divergence)
 
     def late(share: float) -> bool:
         left = effort.remaining()

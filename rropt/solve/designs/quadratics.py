@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from rropt.model.convex_terms import SQUARE
 from rropt.program.cones import FloatArray
-from rropt.prove.terms import SQUARE
 from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.separable import BoxRelaxation, SeparableForms
 from rropt.solve.kernel.boxes.tree import Box, BoxTree

@@ -15,19 +15,19 @@ from fractions import Fraction
 from flint import arb
 
 from rropt.exact import ball, enclosure
+from rropt.model.convex_terms import ConvexTerm
 from rropt.program.events import ApproximateBound
-from rropt.program.programs import ChiSquare, Information, Program
+from rropt.program.programs import Divergence, Program
 from rropt.prove.balls import ratio_ball
-from rropt.prove.terms import ConvexTerm, term_of
 
 
 def event_bound(program: Program) -> Fraction | None:
     """A bound on mutual information (nats; with a known third variable too, which lessens it) or on chi-square
     information from the program's events; None where it does not have events."""
     bound, utility = program.extra(ApproximateBound), program.utility
-    if bound is None or not isinstance(utility, (Information, ChiSquare)):
+    if bound is None or not isinstance(utility, Divergence):
         return None
-    term = term_of(utility)
+    term = utility.term
 
     def total() -> arb:
         parts = (ball(p) * _input(p, bound, term) for p in program.prior if p)

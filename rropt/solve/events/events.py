@@ -19,7 +19,7 @@ from scipy import sparse
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone
 from rropt.program.events import ApproximateBound
-from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program
+from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
 from rropt.solve.kernel.climb import Vertices, climb_matrix
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
@@ -53,7 +53,7 @@ class EventsRoute(Route):
             return Refusal("events is for approximate privacy over many events", "use route auto")
         if solver not in (None, "highs"):
             return Refusal(f"events uses the solver highs only, not {solver!r}", "leave the solver out")
-        if program.sense != "maximize" or not isinstance(program.utility, (Information, ChiSquare, BayesGain)):
+        if program.sense != "maximize" or not isinstance(program.utility, (Divergence, BayesGain)):
             return Refusal(
                 "events maximises mutual information, chi-square information and Bayes gains only",
                 "maximise one of them, or a linear objective",

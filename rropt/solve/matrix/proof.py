@@ -16,7 +16,7 @@ from flint import arb, ctx
 from rropt.errors import Refusal
 from rropt.exact import ball, dyadic_up, rational_text
 from rropt.program.cones import cone_rows
-from rropt.program.programs import ChiSquare, Information, Program
+from rropt.program.programs import Divergence, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, SLACK, grid, unit_for, upper_end
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
@@ -146,7 +146,7 @@ class _Writer:
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
     """Informations whose columns are tied by rows or have labels."""
     tied = bool(program.rows) or program.outputs is not None
-    if not tied or not isinstance(program.utility, (Information, ChiSquare)):
+    if not tied or not isinstance(program.utility, Divergence):
         return None
     proof = None if dual is None else prove_matrices(program, dual)
     return Refusal("no tree of boxes bounds every matrix") if proof is None else proof

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.program.programs import ColumnSum, Linear, Program
-from rropt.prove.terms import term_of
+from rropt.program.programs import Divergence, Linear, Program
 from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.separable import EXACT, SCALE
 from rropt.solve.kernel.boxes.tree import MatrixBox
@@ -36,11 +35,11 @@ class MatrixRelaxation(OneByOne[MatrixBox]):
     """The relaxation by one linear programme a box; `note` is shown its optima."""
 
     def __init__(self, program: Program) -> None:
-        assert isinstance(program.utility, ColumnSum)
+        assert isinstance(program.utility, Divergence)
         self.program = program
         self.note: Callable[[FloatArray], None] = lambda matrix: None
         self.model: EntryModel = entry_model(replace(program, utility=Linear(())))
-        self._curve = term_of(program.utility)
+        self._curve = program.utility.term
         self._marks = np.zeros((program.size, 0))
         self._constant = -float(self._curve.one)
         forms = ColumnForms.of(program)

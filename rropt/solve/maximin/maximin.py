@@ -24,9 +24,10 @@ from scipy import sparse
 
 from rropt.errors import InputError, NoRoute, Refusal
 from rropt.exact import cleared
+from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet
 from rropt.program.cones import FloatArray, FreeCone
-from rropt.program.programs import Information, Program, xlogx
+from rropt.program.programs import Information, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.climb import climb
 from rropt.solve.kernel.lp import LpModel

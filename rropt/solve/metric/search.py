@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import Program, xlogx
+from rropt.program.programs import Program
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels

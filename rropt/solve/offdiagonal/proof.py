@@ -15,12 +15,12 @@ from flint import arb, ctx
 
 from rropt.errors import Refusal
 from rropt.exact import ball, dyadic_up, rational_text
+from rropt.model.convex_terms import X_LOG_X
 from rropt.program.cones import CompleteCone
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import Program
 from rropt.prove.balls import LARGEST, PRECISION, PRICE_BITS, SLACK, max_of, ratio_ball, unit_bits, upper_end
 from rropt.prove.certificates import Proof
-from rropt.prove.terms import X_LOG_X
 from rropt.prove.trees import EMPTY as LOWEST
 from rropt.prove.trees import branch_tree
 from rropt.solve.kernel.prover import Wanted

@@ -12,9 +12,9 @@ from flint import arb
 
 from rropt.exact import Interval, ball, enclosure
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta
+from rropt.model.convex_terms import X_LOG_X
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
-from rropt.prove.terms import X_LOG_X
 from rropt.solve.kernel.route import Answer, Dual, ExactDraft, SolverClaim
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
 from rropt.solve.robust.block_knapsack_points import HAIR, LevelBlock, Limits, Points
 
 LARGEST = 1e6

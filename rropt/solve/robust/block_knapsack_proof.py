@@ -18,11 +18,11 @@ from flint import arb, ctx
 
 from rropt.errors import Refusal
 from rropt.exact import ball, rational_text
+from rropt.model.convex_terms import X_LOG_X
 from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.balls import PRECISION, max_of
 from rropt.prove.certificates import Proof
-from rropt.prove.terms import X_LOG_X
 from rropt.prove.trees import column_dual, leaves_below, raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.prover import Wanted

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
 from rropt.solve.kernel.search import Cell
 from rropt.solve.robust.block_knapsack import Cells, Filled, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, EXTRA, HAIR, OPEN, PLAIN, LevelBlocks, Limits, Points

@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from rropt.model.convex_terms import xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
 from rropt.solve.kernel.interior import boxed_prices
 from rropt.solve.kernel.master import column_model
 from rropt.solve.robust.block_knapsack_climb import LevelClimbs

@@ -16,11 +16,11 @@ import numpy as np
 from flint import arb, ctx
 
 from rropt.exact import ball, rational_text
+from rropt.model.convex_terms import X_LOG_X
 from rropt.program.block_cones import RobustCone
 from rropt.program.programs import Information, Program
 from rropt.prove.balls import PRECISION, max_of
 from rropt.prove.certificates import Proof
-from rropt.prove.terms import X_LOG_X
 from rropt.prove.trees import column_dual, leaves_below, raised
 from rropt.solve.kernel.route import Dual
 from rropt.solve.robust.block_knapsack_search import LevelNode

@@ -16,9 +16,9 @@ from functools import cached_property
 
 import numpy as np
 
+from rropt.model.convex_terms import xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
 
 NEAR = 1e-13
 """Conditions of the vertex list that fail by less than this share are taken to hold: the vertex is kept."""

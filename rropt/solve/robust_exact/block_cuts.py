@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
-from rropt.prove.terms import X_LOG_X
 from rropt.solve.kernel.search import Budget, Search
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_search import HIGHEST, split_point

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
 from rropt.solve.robust_exact.cut_pool import CutPool, CutProgram
 
 STEPS = 60

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
+from rropt.model.convex_terms import X_LOG_X
 from rropt.program.cones import FloatArray
-from rropt.prove.terms import X_LOG_X
 from rropt.solve.kernel.boxes.pool import ROOM, BoxPool
 from rropt.solve.kernel.boxes.separable import SeparableForms
 from rropt.solve.kernel.boxes.tree import Box, CutBox

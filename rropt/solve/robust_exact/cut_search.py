@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
-from rropt.prove.terms import X_LOG_X
 from rropt.solve.kernel.boxes.separable import largest_end
 from rropt.solve.kernel.boxes.tree import CutBox, CutTree
 from rropt.solve.kernel.route import never

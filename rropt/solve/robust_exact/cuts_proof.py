@@ -16,12 +16,12 @@ import numpy as np
 from flint import arb, ctx
 
 from rropt.exact import ball, rational_text
+from rropt.model.convex_terms import Chords
 from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import Program
 from rropt.prove.balls import PRECISION, grid, largest_end, ratio_ball, unit_for
 from rropt.prove.certificates import Proof
-from rropt.prove.terms import Chords
 from rropt.prove.trees import EMPTY, column_dual, raised, raised_tree, written
 from rropt.solve.kernel.boxes.tree import CutBox, CutTree
 from rropt.solve.kernel.route import Dual

@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import xlogx
-from rropt.prove.terms import X_LOG_X
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Search, Serial
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together

@@ -17,11 +17,11 @@ from flint import arb, ctx
 
 from rropt.errors import Refusal
 from rropt.exact import ball, dyadic_up, rational_text
+from rropt.model.convex_terms import Chords
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, SLACK, grid, largest_end, unit_for, upper_end
 from rropt.prove.certificates import Proof
-from rropt.prove.terms import Chords
 from rropt.prove.trees import EMPTY, column_dual, leaves_below, raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.prover import Wanted

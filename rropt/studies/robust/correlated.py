@@ -22,12 +22,12 @@ from rropt.errors import InputError
 from rropt.exact import Interval, float_up
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet, Joint
 from rropt.model.distributions.quantile import significant_down, significant_up
 from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, Solution
 from rropt.program.confidence_cones import ConfidenceCone, chi_square_cone
-from rropt.program.programs import xlogx
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.rounding import round_to_mechanism
 

@@ -21,10 +21,10 @@ from rropt.errors import InputError, NoRoute, Refusal
 from rropt.exact import float_up
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet
 from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, Solution
-from rropt.program.programs import xlogx
 from rropt.program.worst_case import WorstInformation, worst_columns, worst_information
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.rays import cdd_rays

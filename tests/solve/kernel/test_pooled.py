@@ -10,7 +10,7 @@ import pytest
 
 import rropt as rr
 from rropt.declare.constraints.base import Constraint
-from rropt.prove.terms import SQUARE, X_LOG_X, Centred, ConvexTerm
+from rropt.model.convex_terms import SQUARE, X_LOG_X, Centred, ConvexTerm
 from rropt.solve.kernel.boxes import pool as boxpool
 from rropt.solve.kernel.boxes import pooled
 from rropt.solve.kernel.boxes.pool import BoxPool

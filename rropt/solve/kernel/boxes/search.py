@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from rropt.model.convex_terms import Centred
 from rropt.program.cones import CompleteCone, FloatArray, base_cone, cone_rows, reach, tightest_log
-from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Program
-from rropt.prove.terms import Centred, term_of
+from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information, Program
 from rropt.solve.kernel.boxes.executor import BoxExecutor
 from rropt.solve.kernel.boxes.pooled import box_search
 from rropt.solve.kernel.boxes.separable import BoxSearch, SeparableForms
@@ -94,7 +94,7 @@ class ColumnForms:
     def priced(self, prices: FloatArray) -> SeparableForms:
         """max of mu(v) - prices . v on the slice, where the mean of v is 1, and so is that of its forms."""
         utility = self.program.utility
-        assert isinstance(utility, (Information, ChiSquare))
+        assert isinstance(utility, Divergence)
         k, width = self.program.size, self.matrix.shape[1]
         pad = np.zeros(width - k)
         known = np.zeros((0, width))
@@ -104,7 +104,7 @@ class ColumnForms:
         # The variable for the smallest entry is a group of its own, and nothing follows from its limits.
         groups = np.arange(k)[:, None]
         return SeparableForms(
-            Centred(term_of(utility)),
+            Centred(utility.term),
             np.concatenate([utility.prior, pad]),
             np.concatenate([-prices, pad]),
             self.matrix,

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from rropt.model.convex_terms import ConvexTerm
 from rropt.program.cones import FloatArray
-from rropt.prove.terms import ConvexTerm
 from rropt.solve.kernel.boxes.tree import Box, BoxTree
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.search import Budget, Executor, MaximumSearch, OneByOne, level

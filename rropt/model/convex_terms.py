@@ -8,11 +8,17 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from flint import arb
 
 from rropt.exact import ball
-from rropt.program.cones import FloatArray
-from rropt.program.programs import ChiSquare, Utility, xlogx
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def xlogx(values: FloatArray) -> FloatArray:
+    """v log v of each number, 0 at 0."""
+    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
 
 
 class ConvexTerm(ABC):
@@ -119,11 +125,6 @@ class Centred(ConvexTerm):
 
 
 X_LOG_X, SQUARE = XLogX(), Square()
-
-
-def term_of(utility: Utility) -> ConvexTerm:
-    """The term of an information: mu(v) is sum_x p_x phi(v_x) - phi(1) where p . v = 1."""
-    return SQUARE if isinstance(utility, ChiSquare) else X_LOG_X
 
 
 class Chords(dict[tuple[Fraction, Fraction], tuple[arb, arb]]):
