@@ -1,8 +1,9 @@
 """What mkdocs asks while it builds the site.
 
 `<!-- names: A B -->` becomes the documentation of these public names, `<!-- names: the others -->` that of all public
-names which the page does not mention; `<!-- objectives -->` the table of the words of problem files. Pages that the
-contents in mkdocs.yml do not name are listed at their end, and names of pages that are not there (yet) are left out.
+names which the page does not mention; `<!-- objectives -->` the table of the words of problem files,
+`<!-- examples -->` that of the examples of certificates. Pages that the contents in mkdocs.yml do not name are listed
+at their end, and names of pages that are not there (yet) are left out.
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ def expanded(text: str) -> str:
         return "\n\n".join(f"::: {home(name)}" for name in names)
 
     return ORDER.sub(blocks, text)
+
+
+def shown(text: str) -> str:
+    """The text of a page with the table of the examples of certificates in its place."""
+    lines = ["| certificate | problem | what it shows | section 6 |", "|---|---|---|---|"]
+    for path in sorted((Path(__file__).parent / "examples").glob("*.toml")):
+        what, part, *_ = (line.removeprefix("# ") for line in path.read_text(encoding="utf-8").splitlines())
+        lines.append(f"| [{path.stem}.json]({path.stem}.json) | [toml]({path.name}) | {what} | {part} |")
+    return text.replace("<!-- examples -->", "\n".join(lines))
 
 
 def words(text: str) -> str:
@@ -92,4 +102,4 @@ def unlinked(text: str) -> str:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """mkdocs' event: the text of a page before it is read."""
-    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(words(markdown))
+    return expanded(markdown) if page.file.src_uri == "api.md" else unlinked(shown(words(markdown)))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from mutants import systematic
 from second import campaign
-from second.checker import check
+from second.checker import KINDS, check
 from second.mutate import drawn
 
 from rropt.checker import check_bytes
@@ -121,10 +121,7 @@ def test_an_example_is_proved_and_valid(path: Path) -> None:
 def test_there_is_an_example_of_each_kind() -> None:
     documents = [json.loads(path.read_bytes()) for path in EXAMPLES]
     kinds = {campaign.kind(document) for document in documents}
-    assert {document["proof"]["kind"] for document in documents} == {
-        *("linear-dual", "column-dual", "farkas", "branch-tree", "entropy-dual", "entropy-farkas", "thresholds"),
-        "risk-branch",
-    }
+    assert {document["proof"]["kind"] for document in documents} == KINDS.keys()
     assert {"column-dual"} | {f"column-dual {form}" for form in ("tree", "boxes", "known", "shapes", "levels")} <= kinds
     assert {"column-dual cuts", "column-dual cases", "linear-dual events"} <= kinds
     assert {"branch-tree columns", "branch-tree off-diagonals"} <= kinds
@@ -140,8 +137,11 @@ def test_there_is_an_example_of_each_kind() -> None:
 
 def test_the_page_of_examples_names_each() -> None:
     page = (ROOT / "docs" / "examples" / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\(([a-z-]+)\.json\)", page)) == set(names(EXAMPLES))
     problems = {path.stem for path in (ROOT / "docs" / "examples").glob("*.toml")}
+    assert set(re.findall(r"\(([a-z-]+)\.json\)", page)) | problems == set(names(EXAMPLES))
+    for name in problems:
+        what, part, *_ = (ROOT / "docs" / "examples" / f"{name}.toml").read_text(encoding="utf-8").splitlines()
+        assert (what[:2], part[:2]) == ("# ", "# "), name
     assert problems | {"robust-levels", "known-bound"} == set(names(EXAMPLES))
 
 

@@ -31,16 +31,18 @@ from rropt.declare.objectives import (
     Trace,
     from_keys,
 )
-from rropt.exact import Interval, rational, rational_text
+from rropt.exact import Interval, ball, rational, rational_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
-from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, RowEntropy, Utility
+from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Divergence, Information, Linear, RowEntropy, Utility
 from rropt.testing import run
 
 ABCD = ("a", "b", "c", "d")
 PRIOR = Prior.from_counts({"a": 40, "b": 30, "c": 20, "d": 10})
 HOLED = Prior.from_probabilities({"a": "1/2", "b": 0, "c": "0.499999999999", "d": 1e-12})
+NARROW = Fraction(1, 10**60)
+"""What is left of an enclosure of a convex term in balls."""
 RECTANGLE = [[1, 0], [0, "1/3"], [0.25, -2], [0, 0]]
 
 
@@ -153,6 +155,20 @@ def spectral_value(utility: DesignUtility, mechanism: Mechanism) -> Interval:
     return Interval(*(rational(f"{end.str(60, radius=False)}") for end in (found.lower(), found.upper())))
 
 
+def divergence_value(utility: Divergence, mechanism: Mechanism) -> Interval:
+    """sum over y of w_y (sum over x of p_x phi(Q[x, y] / w_y) - phi(1)), in balls."""
+    total = sum(utility.weights)
+    with ctx.workprec(400):
+        result = arb(0)
+        for y in range(len(mechanism.outputs)):
+            column = mechanism.column(y)
+            shares = [(Fraction(weight, total), q) for weight, q in zip(utility.weights, column, strict=True)]
+            if w := sum((p * q for p, q in shares), Fraction(0)):
+                inner = sum((ball(p) * utility.term.ball(ball(q / w)) for p, q in shares if p), arb(0))
+                result += ball(w) * (inner - utility.term.one)
+        return Interval(*(rational(f"{end.str(80, radius=False)}") for end in (result.lower(), result.upper())))
+
+
 def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> Interval:
     """The utility of the closed vocabulary at an exact mechanism, from its data alone."""
     if isinstance(utility, Linear):
@@ -199,6 +215,8 @@ def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> I
                     sum((m * q for m, q in zip(masses, mechanism.column(y), strict=True)), Fraction(0)) / whole
                 )
         return Interval.point(sum(parts, Fraction(0)) - 1)
+    if isinstance(utility, Divergence):
+        return divergence_value(utility, mechanism)
     if isinstance(utility, InverseTrace):
         return design_value(utility, mechanism)
     if isinstance(utility, DesignUtility):
@@ -235,8 +253,8 @@ def test_definition_and_form_agree(example: Example) -> None:
             assert form.lower <= value.upper + spare
             assert value.upper - value.lower < spare
         else:
-            assert value == form
             assert value.lower == value.upper
+            assert value == form or (isinstance(utility, Divergence) and abs(value.lower - form.lower) < NARROW)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
