@@ -96,7 +96,7 @@ def _check(data: bytes) -> None:
         known += LATER
     must(all(name in known for name in names), "an assumption that the text does not know")
     if kind in INFEASIBLE:
-        limit_work(file, reader.common, len(data))
+        limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
         _assumptions(problem, proof, names)
         proof.check()
         return
@@ -104,7 +104,7 @@ def _check(data: bytes) -> None:
     value = keys(file["value"], ["lower", "upper"])
     claimed = reader.rat(value["lower"]), reader.rat(value["upper"])
     bound = reader.rat(file["bound"])
-    limit_work(file, reader.common, len(data))
+    limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
     _assumptions(problem, proof, names)
     check_mechanism(problem, mechanism)
     own = check_value(problem, mechanism, claimed)

@@ -24,8 +24,9 @@ def longest(value: Any) -> int:
     return max(map(longest, value), default=0) if isinstance(value, list) else 0
 
 
-def count_work(file: dict[str, Any], common: int) -> int:
-    """The operations of a file that has been read; `common` is the least common denominator of its RAT."""
+def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int:
+    """The operations of a file that has been read; `common` is the least common denominator of its RAT, `own` what its
+    proof costs, where the class of the proof says it."""
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
     w = 1 + max(longest(problem), longest(mechanism), longest(proof)) // 40
@@ -33,15 +34,15 @@ def count_work(file: dict[str, Any], common: int) -> int:
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
     outputs = mechanism["outputs"] if mechanism else problem["outputs"]
     m = 1 if outputs is None else len(outputs)
-    total = _proof(problem, proof, m, price)
+    total = _proof(problem, proof, m, price) if own is None else own
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
     return total
 
 
-def limit_work(file: dict[str, Any], common: int, size: int) -> None:
+def limit_work(file: dict[str, Any], common: int, size: int, own: int | None = None) -> None:
     """`size` is that of the file in bytes."""
-    must(count_work(file, common) <= MOST * min(10 << 20, max(1 << 20, size)) >> 20, "limit: operations")
+    must(count_work(file, common, own) <= MOST * min(10 << 20, max(1 << 20, size)) >> 20, "limit: operations")
 
 
 def _terms(problem: Any) -> int:
