@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,51 @@ def test_the_law_of_the_page_finds_a_class_that_says_two_things(checkout: Path, 
         (tmp_path / name).write_text(text.replace(right, wrong), encoding="utf-8")
         assert "BrokenLaw: definition says" in run(tmp_path, known).stderr
         (tmp_path / name).write_text(text, encoding="utf-8")
+
+
+WORD = (
+    """
+import rropt as rr
+from rropt.studies.reports.descriptions import goal_sentence
+from rropt.studies.support import OBJECTIVES
+from rropt.testing import run
+
+assert "subset_truth" in OBJECTIVES
+problem = rr.parse_problem(
+    """
+    + repr(
+        """schema = 1
+[input]
+counts = { a = 4, b = 3, c = 2 }
+[objective]
+maximize = "subset_truth"
+categories = ["a", "c"]
+[[constraint]]
+kind = "ldp"
+epsilon = 1
+"""
+    )
+    + """
+)
+assert rr.parse_problem(rr.problem_to_toml(problem)).objective == problem.objective == rr.SubsetTruth(
+    problem.objective.prior, ["a", "c"]
+)
+run(problem.objective)
+print(problem.solve().status, goal_sentence(problem))
+"""
+)
+
+
+def test_an_objective_with_its_word_is_one_file_and_one_line(checkout: Path, tmp_path: Path) -> None:
+    """A class in the folder of objectives and its public name: problem files, reports, laws and pages know it."""
+    shutil.copytree(checkout / "rropt", tmp_path / "rropt", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(checkout / "tests" / "subset_truth.py", tmp_path / "rropt" / "declare" / "objectives")
+    public = tmp_path / "rropt" / "__init__.py"
+    text, line = public.read_text(encoding="utf-8"), '    "Trace": "declare.objectives",\n'
+    assert text.count(line) == 1
+    own = '    "SubsetTruth": "declare.objectives.subset_truth",\n'
+    public.write_text(text.replace(line, own + line), encoding="utf-8")
+    done = run(tmp_path, WORD)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("certified")
+    assert "how often one of the chosen answers is released as it is" in done.stdout
