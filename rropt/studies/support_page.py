@@ -128,7 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         known[key] = cell = settle(*key)
         write(table, [known[key] for key in cells() if key in known])
         print(*key, cell.status, cell.gap, f"{cell.seconds:.1f} s", cell.reason[:100], sep=" | ", file=sys.stderr)
-    write_whole(text, page([known[key] for key in cells() if key in known]))
+    found = [known[key] for key in cells() if key in known]
+    write(table, found)
+    write_whole(text, page(found))
 
 
 if __name__ == "__main__":
