@@ -1,41 +1,46 @@
-"""Problems and their solutions: declare, compile, route, round, certify, check."""
+"""Problems: declare, compile, route, round, certify, check."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from rropt.checker import Verdict
 from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
 from rropt.declare.constraints.base import with_distinct_names
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError
-from rropt.exact import Interval, cleared, float_down, float_up
+from rropt.exact import Interval, cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, LATE, Clock
 from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
+from rropt.problem.solution import Solution
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.programs import Information, Program, Row, Sense
-from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import gap_of, grain, relative
-from rropt.solve.assembly import Status, assemble, in_units
+from rropt.prove.gaps import grain
+from rropt.solve.assembly import assemble, in_units
 from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.export.convex import convex_problem
+from rropt.solve.export.programme import programme, write
+from rropt.solve.export.rays import extreme_rays
 from rropt.solve.kernel.route import ignore_progress, unanswered
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove_infeasible
-from rropt.solve.registry import Answer, Effort, Route, SolverClaim, choose, route_named
+from rropt.solve.registry import Answer, Effort, Route, choose, route_named
 
-__all__ = ["Goal", "Maximize", "Minimize", "Problem", "Solution", "SolveOptions"]
+__all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
 
 @dataclass(frozen=True)
@@ -185,6 +190,30 @@ class Problem:
         cones = (constraint.cone(inputs) for constraint in self.constraints)
         return combined([cone for cone in cones if cone is not None], len(inputs))
 
+    @property
+    def _unit(self) -> float:
+        """The utility's own unit in the objective's."""
+        return float(in_units(Interval.point(Fraction(1)), self.objective.units))
+
+    def to_highs(self) -> Any:
+        """The problem as a `highspy.HighsLp` with named columns and rows: over the entries of the matrix where the
+        objective is linear, over all extreme rays where a convex one is maximised. Raises InputError elsewhere."""
+        return programme(self.compile(), self.constraints, self._unit).highs(self.name)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write `to_highs` to a file "...mps" or "...lp", whole or not at all; returns the path. Raises InputError."""
+        return write(self.to_highs(), path)
+
+    def to_cvxpy(self) -> Any:
+        """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
+        what is not convex."""
+        return convex_problem(self.compile(), self.constraints, self._unit)
+
+    def extreme_rays(self) -> tuple[tuple[Fraction, ...], ...]:
+        """Every extreme ray of the cone of columns, exact, its least positive entry one; an irrational ratio is taken
+        at its lower enclosure, and rows over the whole matrix do not count. Raises InputError for too many."""
+        return extreme_rays(self.compile())
+
     def warnings(self) -> tuple[str, ...]:
         """Remarks on the declaration before it is solved."""
         program = self.compile()
@@ -238,7 +267,7 @@ class Problem:
         named = route if isinstance(route, str) or route is None else None
         options = self.with_options(named, gap, time_limit, solver, workers, absolute_gap).options
         chosen_route: str | Route = options.route if route is None or isinstance(route, str) else route
-        per_nat = float(in_units(Interval.point(Fraction(1)), self.objective.units))
+        per_nat = self._unit
 
         def report(value: float | None, bound: float | None) -> None:
             monitor(None if value is None else value * per_nat, None if bound is None else bound * per_nat)
@@ -325,71 +354,3 @@ class Problem:
             if farkas is not None and prove_infeasible(program, farkas) is not None:
                 kept.remove(left_out)
         return tuple(self.constraints[number].describe() for number in kept)
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
-
-    `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
-    or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
-    `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
-    permutations (their outputs), exact, where the problem bounds them or their number.
-    """
-
-    problem: Problem
-    status: Status
-    route: str
-    seconds: float
-    units: str
-    wanted_gap: float
-    mechanism: Mechanism | None
-    attained: Interval | None
-    limit: Fraction | None
-    certificate: Certificate | None
-    verdict: Verdict | None
-    claim: SolverClaim
-    warnings: tuple[str, ...] = ()
-    conflict: tuple[str, ...] = ()
-    decomposition: dict[tuple[str, ...], Fraction] | None = None
-    wanted_absolute_gap: float = 0.0
-
-    @property
-    def value(self) -> float | None:
-        """The value that the mechanism attains, rounded to the worse side."""
-        if self.attained is None:
-            return None
-        if self.problem.goal.sense == "maximize":
-            return float_down(self.attained.lower)
-        return float_up(self.attained.upper)
-
-    @property
-    def bound(self) -> float | None:
-        """What no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
-        if self.limit is None:
-            return None
-        return float_up(self.limit) if self.problem.goal.sense == "maximize" else float_down(self.limit)
-
-    @property
-    def gap(self) -> float | None:
-        """Distance of bound and value, rounded up; None unless both are known."""
-        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
-        return None if exact is None else float_up(exact)
-
-    @property
-    def relative_gap(self) -> float | None:
-        """The gap as a share of |bound|, rounded up: 0 where both are 0, infinite where only the bound is."""
-        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
-        if exact is None or self.limit is None:
-            return None
-        share = relative(exact, self.limit)
-        return float("inf") if share is None else float_up(share)
-
-    @property
-    def epsilon(self) -> float | None:
-        """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero excludes an input."""
-        return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
-
-    def __repr__(self) -> str:
-        parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
-        return f"Solution({', '.join(parts)}, units={self.units!r}, route={self.route!r})"

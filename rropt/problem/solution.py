@@ -1,0 +1,86 @@
+"""What a solve gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from rropt.checker import Verdict
+from rropt.exact import Interval, float_down, float_up
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.prove.certificates import Certificate
+from rropt.prove.gaps import gap_of, relative
+from rropt.solve.assembly import Status
+from rropt.solve.registry import SolverClaim
+
+if TYPE_CHECKING:
+    from rropt.problem.declared import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
+
+    `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
+    or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
+    `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
+    permutations (their outputs), exact, where the problem bounds them or their number.
+    """
+
+    problem: Problem
+    status: Status
+    route: str
+    seconds: float
+    units: str
+    wanted_gap: float
+    mechanism: Mechanism | None
+    attained: Interval | None
+    limit: Fraction | None
+    certificate: Certificate | None
+    verdict: Verdict | None
+    claim: SolverClaim
+    warnings: tuple[str, ...] = ()
+    conflict: tuple[str, ...] = ()
+    decomposition: dict[tuple[str, ...], Fraction] | None = None
+    wanted_absolute_gap: float = 0.0
+
+    @property
+    def value(self) -> float | None:
+        """The value that the mechanism attains, rounded to the worse side."""
+        if self.attained is None:
+            return None
+        if self.problem.goal.sense == "maximize":
+            return float_down(self.attained.lower)
+        return float_up(self.attained.upper)
+
+    @property
+    def bound(self) -> float | None:
+        """What no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
+        if self.limit is None:
+            return None
+        return float_up(self.limit) if self.problem.goal.sense == "maximize" else float_down(self.limit)
+
+    @property
+    def gap(self) -> float | None:
+        """Distance of bound and value, rounded up; None unless both are known."""
+        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
+        return None if exact is None else float_up(exact)
+
+    @property
+    def relative_gap(self) -> float | None:
+        """The gap as a share of |bound|, rounded up: 0 where both are 0, infinite where only the bound is."""
+        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
+        if exact is None or self.limit is None:
+            return None
+        share = relative(exact, self.limit)
+        return float("inf") if share is None else float_up(share)
+
+    @property
+    def epsilon(self) -> float | None:
+        """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero excludes an input."""
+        return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
+
+    def __repr__(self) -> str:
+        parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
+        return f"Solution({', '.join(parts)}, units={self.units!r}, route={self.route!r})"
