@@ -15,7 +15,7 @@ from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
 from rropt.declare.constraints.base import with_distinct_names
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.declare.objectives import Objective
-from rropt.errors import InputError
+from rropt.errors import InputError, NoRoute
 from rropt.exact import Interval, cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, LATE, Clock
@@ -23,6 +23,7 @@ from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
+from rropt.problem.refused import explained
 from rropt.problem.solution import Solution
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
@@ -35,6 +36,7 @@ from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.export.convex import convex_problem
 from rropt.solve.export.programme import programme, write
 from rropt.solve.export.rays import extreme_rays
+from rropt.solve.export.routes import Considered, considered
 from rropt.solve.kernel.route import ignore_progress, unanswered
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove_infeasible
@@ -209,6 +211,11 @@ class Problem:
         what is not convex."""
         return convex_problem(self.compile(), self.constraints, self._unit)
 
+    def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
+        """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
+        prove, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
+        return considered(self.compile(), solver)
+
     def extreme_rays(self) -> tuple[tuple[Fraction, ...], ...]:
         """Every extreme ray of the cone of columns, exact, its least positive entry one; an irrational ratio is taken
         at its lower enclosure, and rows over the whole matrix do not count. Raises InputError for too many."""
@@ -334,10 +341,12 @@ class Problem:
                 )
         return True
 
-    @staticmethod
-    def _ask(program: Program, route: str | Route, solver: str | None, effort: Effort) -> tuple[str, Answer]:
+    def _ask(self, program: Program, route: str | Route, solver: str | None, effort: Effort) -> tuple[str, Answer]:
         """(the route and why, its answer): one that does not stop in time is ended."""
-        taken, why = choose(program, route, solver)
+        try:
+            taken, why = choose(program, route, solver)
+        except NoRoute as error:
+            raise error if route != "auto" else explained(self, program, solver, error) from None
         found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
         return f"{taken.name}: {why}", found
 

@@ -86,6 +86,12 @@ def test_a_conic_solver_finds_the_same_optimum(objective: str, rule: str, solver
         return
     margin, options = SOLVERS[solver]
     model = problem.to_cvxpy()
+    if (solver, rule) == ("OSQP", "rldp, sees other"):
+        # It does not converge there in a million iterations, and says so.
+        with pytest.warns(UserWarning, match="inaccurate"):
+            model.solve(solver=solver, **options)
+        assert model.status == cp.USER_LIMIT
+        return
     found = problem.solve(gap=1e-8, absolute_gap=1e-8)
     assert model.solve(solver=solver, **options) == pytest.approx(found.value, rel=margin, abs=10 * margin)
     assert model.status == cp.OPTIMAL
