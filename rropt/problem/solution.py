@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rropt.checker import Verdict
 from rropt.exact import Interval, float_down, float_up
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import gap_of, relative
-from rropt.solve.assembly import Status
+from rropt.solve.assembly import Status, in_units
+from rropt.solve.export.duals import Duals, Proven, duals
 from rropt.solve.registry import SolverClaim
 
 if TYPE_CHECKING:
@@ -80,6 +83,23 @@ class Solution:
     def epsilon(self) -> float | None:
         """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero excludes an input."""
         return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
+
+    @cached_property
+    def duals(self) -> Duals:
+        """The exact multipliers of the certificate, by name. Raises InputError where the proof has none, as one by
+        cases."""
+        unit = float(in_units(Interval.point(Fraction(1)), self.units))
+        return duals(self._proven, self.problem.constraints, unit)
+
+    def sensitivity(self) -> tuple[Sensitivity, ...]:
+        """How the optimum changes with each level, floor and right-hand side. Raises InputError where the proof has no
+        multipliers."""
+        return sensitivities(self.problem, self._proven)
+
+    @property
+    def _proven(self) -> Proven:
+        certificate = self.certificate if self.status == "certified" else None
+        return Proven.of(self.problem.compile(), certificate, self.mechanism)
 
     def __repr__(self) -> str:
         parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
