@@ -23,6 +23,7 @@ from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
+from rropt.problem.html import problem_html
 from rropt.problem.refused import explained
 from rropt.problem.solution import Solution
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
@@ -221,6 +222,9 @@ class Problem:
         at its lower enclosure, and rows over the whole matrix do not count. Raises InputError for too many."""
         return extreme_rays(self.compile())
 
+    def _repr_html_(self) -> str:
+        return problem_html(self)
+
     def warnings(self) -> tuple[str, ...]:
         """Remarks on the declaration before it is solved."""
         program = self.compile()
@@ -262,13 +266,14 @@ class Problem:
         time_limit: float | None = None,
         solver: str | None = None,
         workers: int | None = None,
-        monitor: Callable[[float | None, float | None], None] = ignore_progress,
+        monitor: Callable[[float | None, float | None], bool | None] = ignore_progress,
         absolute_gap: float | None = None,
     ) -> Solution:
         """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
 
-        `monitor(value, bound)` is called with progress in the objective's unit. Ctrl-C gives the best mechanism and the
-        true bound so far; a second one aborts. Raises NoRoute and InputError; infeasibility is a status, with a proof.
+        `monitor(value, bound)` is called with progress in the objective's unit. Where it returns False, or at Ctrl-C,
+        the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. Raises NoRoute and
+        InputError; infeasibility is a status, with a proof.
         """
         clock = Clock()
         named = route if isinstance(route, str) or route is None else None
@@ -277,7 +282,9 @@ class Problem:
         per_nat = self._unit
 
         def report(value: float | None, bound: float | None) -> None:
-            monitor(None if value is None else value * per_nat, None if bound is None else bound * per_nat)
+            own, limit = (None if number is None else number * per_nat for number in (value, bound))
+            if monitor(own, limit) is False:
+                clock.stop()
 
         clock.time_limit = None if options.time_limit is None else float(options.time_limit)
         with clock.listening():

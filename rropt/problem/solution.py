@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rropt.checker import Verdict
+from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up
+from rropt.io.files import read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.html import solution_html
+from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import gap_of, relative
@@ -100,6 +107,29 @@ class Solution:
     def _proven(self) -> Proven:
         certificate = self.certificate if self.status == "certified" else None
         return Proven.of(self.problem.compile(), certificate, self.mechanism)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The solution in words, numbers, lists and tables, as JSON takes them; rationals are text."""
+        return to_dict(self)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write `to_dict` as JSON (whole or not at all); returns the path. Raises InputError."""
+        return write_whole(path, json.dumps(self.to_dict(), ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], problem: Problem) -> Solution:
+        """Read what `save` wrote, for the same problem. Mechanism, value and certificate are checked again; a bound
+        without a certificate is the file's. Raises InputError."""
+        try:
+            document = json.loads(read_text(path, "solution"))
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"this is not JSON ({error})", str(path), "give a file that Solution.save wrote") from None
+        return from_dict(cls, document, problem, str(path))
+
+    def _repr_html_(self) -> str:
+        return solution_html(self)
 
     def __repr__(self) -> str:
         parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
