@@ -57,6 +57,8 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
     mechanism and bound must be the solution's. A bound without a certificate is the file's. Where the certificate is of
     a relaxation, the file cannot show that it is one: the status is then "bounded". Raises InputError.
     """
+    if not callable(getattr(problem, "compile", None)):
+        raise InputError(f"{type(problem).__name__} is not a problem", "Solution.load", REMEDY)
     if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
         raise InputError("this is not a solution", where, "give a file that Solution.save wrote")
     try:
