@@ -24,8 +24,8 @@ def convex_problem(program: Program, constraints: Sequence[Constraint], unit: fl
     """The problem over the matrix "Q" (k x m), and "low" (m) where all ratios of a column are bounded; the value is in
     the objective's unit, `unit` of the utility's own.
 
-    One constraint is labelled "sum", each row by its own name, each cone and extra by the word of its constraint, from
-    cvxpy 1.7 on. Raises InputError that says what is not convex.
+    A constraint is labelled "sum", each row by its own name, each cone and extra by the word of its constraint. Raises
+    InputError that says what is not convex.
     """
     import cvxpy
 
@@ -133,7 +133,9 @@ def _extras(cp: Any, q: Any, program: Program) -> list[tuple[str, Any]]:
 
 
 def _labelled(constraint: Any, label: str) -> Any:
-    # Constraints have labels from cvxpy 1.7 on.
+    # Constraints of older versions of cvxpy have no labels: there it is an attribute like any other.
     if hasattr(constraint, "set_label"):
         constraint.set_label(label)
+    else:
+        constraint.label = label
     return constraint
