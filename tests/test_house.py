@@ -66,7 +66,7 @@ def test_the_house_keeps_the_rule(tree: rules.Tree, rule: Callable[[rules.Tree],
 def test_the_reader_of_imports_sees_the_package(tree: rules.Tree) -> None:
     """Known imports of each kind are found, so an empty list of faults means something."""
     seen = {(one.source, one.target, one.kind) for one in tree.imports()}
-    assert ("rropt.problem", "rropt.checker", "module") in seen
+    assert ("rropt.problem.solution", "rropt.checker", "module") in seen
     assert ("rropt.solve.kernel.lp", "highspy", "function") in seen
     assert ("rropt.mechanisms.channel", "rropt.model.prior", "module") in seen
 

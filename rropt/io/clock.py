@@ -73,8 +73,12 @@ class Clock:
         return time.monotonic() - self.begun
 
     def interrupted(self) -> bool:
-        """Whether Ctrl-C was pressed."""
+        """Whether Ctrl-C was pressed, or `stop` called."""
         return math.isfinite(self._pressed)
+
+    def stop(self) -> None:
+        """End the work now, as the first Ctrl-C does; later calls change nothing."""
+        self._pressed = min(self._pressed, time.monotonic())
 
     @contextmanager
     def listening(self) -> Iterator[None]:

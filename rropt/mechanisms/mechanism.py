@@ -19,6 +19,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
+from rropt.io.extras import need
 from rropt.io.files import csv_text, read_text, write_whole
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
@@ -328,11 +329,20 @@ class Mechanism(RandomizedChannel):
         rows = ([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
         return write_whole(path, csv_text([["input", *self.outputs], *rows]))
 
+    def to_frame(self) -> Any:
+        """The float64 matrix as a pandas DataFrame, inputs by outputs. Raises InputError where pandas is missing."""
+        pandas = need("pandas", "dev", "to_frame")
+        return pandas.DataFrame(self.matrix.copy(), index=list(self.inputs), columns=list(self.outputs))
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:
         """Read what `save` wrote. Raises InputError with the file and the key that is wrong."""
-        where = str(path)
-        document = mechanism_document(read_text(path, "mechanism file"), where)
+        return cls.parse(read_text(path, "mechanism file"), str(path))
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> Mechanism:
+        """A mechanism from the text of its file, which was read from `where`; as `load` otherwise."""
+        document = mechanism_document(text, where)
         if document["version"] in READERS:
             return READERS[document["version"]](document, where)
         inputs, outputs, columns, denominators = mechanism_payload(document, where)

@@ -101,7 +101,10 @@ def _describe(cell: Cell | None, numbers: dict[str, int]) -> str:
     word = cell.status.replace("_", " ")
     if not cell.reason:
         return word
-    number = numbers.setdefault(cell.reason.removeprefix(PREFIX).replace("|", "\\|"), len(numbers) + 1)
+    reason = cell.reason.removeprefix(PREFIX).replace("|", "\\|")
+    # The remedy names the constraint, which the table does already.
+    reason = reason.partition(";")[0] if cell.status == "no_route" else reason
+    number = numbers.setdefault(reason, len(numbers) + 1)
     if cell.gap is not None and math.isfinite(cell.gap):
         word += f" {max(cell.gap, 0.0):.0e}"
     return f"{word} [{number}]"

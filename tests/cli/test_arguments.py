@@ -144,6 +144,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     people.write_text("id,ans\n" + "".join(f"{at},{ABC[at % 3]}\n" for at in range(30)), encoding="utf-8")
     mechanism.save(folder / "mechanism.json")
     found.certificate.save(folder / "certificate.json")
+    found.save(folder / "solution.json")
     (folder / "problem.toml").write_text(rr.problem_to_toml(r["problem"]), encoding="utf-8")
     column = rr.ProtectedColumn("ans", mechanism)
     release = rr.Release(column)
@@ -275,6 +276,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         add(f"Mechanism.{name}", matrix=np.eye(2), inputs=["a", "b"], outputs=["x", "y"], denominator=None)
     add("Mechanism.from_rationals", rows=[["1/2", "1/2"], [1, 0]], inputs=["a", "b"], outputs=["x", "y"])
     add("Mechanism.load", path=folder / "mechanism.json")
+    add("Mechanism.parse", text=mechanism.to_json(), where="mechanism")
     drawn = {
         "epsilon": {},
         "parity": {},
@@ -295,6 +297,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         save={"path": folder / "out.json"},
         to_csv={"path": folder / "out.csv"},
         to_column_stochastic={},
+        to_frame={},
     )
     add_methods(rr.RandomizedResponse(ABC, 1), **drawn, to_mechanism={})
     for name in (
@@ -375,10 +378,17 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add_methods(
         r["problem"],
         compile={},
+        extreme_rays={},
+        routes={"solver": None},
+        to_cvxpy={},
+        to_highs={},
         warnings={},
+        write={"path": folder / "model.mps"},
         solve=options,
         with_options=options,
     )
+    add("Solution.load", path=folder / "solution.json", problem=r["problem"])
+    add_methods(found, save={"path": folder / "again.json"}, sensitivity={}, to_dict={})
     add("Certificate", document=dict(found.certificate.document))
     add("Certificate.load", path=folder / "certificate.json")
     add("Certificate.parse", text=found.certificate.to_json(), where="certificate")

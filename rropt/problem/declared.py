@@ -1,41 +1,49 @@
-"""Problems and their solutions: declare, compile, route, round, certify, check."""
+"""Problems: declare, compile, route, round, certify, check."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from rropt.checker import Verdict
 from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
 from rropt.declare.constraints.base import with_distinct_names
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.declare.objectives import Objective
-from rropt.errors import InputError
-from rropt.exact import Interval, cleared, float_down, float_up
+from rropt.errors import InputError, NoRoute
+from rropt.exact import Interval, cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, LATE, Clock
 from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
+from rropt.problem.html import problem_html
+from rropt.problem.refused import explained
+from rropt.problem.solution import Solution
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.programs import Information, Program, Row, Sense
-from rropt.prove.certificates import Certificate
-from rropt.prove.gaps import gap_of, grain, relative
-from rropt.solve.assembly import Status, assemble, in_units
+from rropt.prove.gaps import grain
+from rropt.solve.assembly import assemble, in_units
 from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.export.convex import convex_problem
+from rropt.solve.export.programme import programme, write
+from rropt.solve.export.rays import extreme_rays
+from rropt.solve.export.routes import Considered, considered
 from rropt.solve.kernel.route import ignore_progress, unanswered
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove_infeasible
-from rropt.solve.registry import Answer, Effort, Route, SolverClaim, choose, route_named
+from rropt.solve.registry import Answer, Effort, Route, choose, route_named
 
-__all__ = ["Goal", "Maximize", "Minimize", "Problem", "Solution", "SolveOptions"]
+__all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
 
 @dataclass(frozen=True)
@@ -185,6 +193,38 @@ class Problem:
         cones = (constraint.cone(inputs) for constraint in self.constraints)
         return combined([cone for cone in cones if cone is not None], len(inputs))
 
+    @property
+    def _unit(self) -> float:
+        """The utility's own unit in the objective's."""
+        return float(in_units(Interval.point(Fraction(1)), self.objective.units))
+
+    def to_highs(self) -> Any:
+        """The problem as a `highspy.HighsLp` with named columns and rows: over the entries of the matrix where the
+        objective is linear, over all extreme rays where a convex one is maximised. Raises InputError elsewhere."""
+        return programme(self.compile(), self.constraints, self._unit).highs(self.name)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write `to_highs` to a file "...mps" or "...lp", whole or not at all; returns the path. Raises InputError."""
+        return write(self.to_highs(), path)
+
+    def to_cvxpy(self) -> Any:
+        """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
+        what is not convex."""
+        return convex_problem(self.compile(), self.constraints, self._unit)
+
+    def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
+        """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
+        prove, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
+        return considered(self.compile(), solver)
+
+    def extreme_rays(self) -> tuple[tuple[Fraction, ...], ...]:
+        """Every extreme ray of the cone of columns, exact, its least positive entry one; an irrational ratio is taken
+        at its lower enclosure, and rows over the whole matrix do not count. Raises InputError for too many."""
+        return extreme_rays(self.compile())
+
+    def _repr_html_(self) -> str:
+        return problem_html(self)
+
     def warnings(self) -> tuple[str, ...]:
         """Remarks on the declaration before it is solved."""
         program = self.compile()
@@ -226,22 +266,25 @@ class Problem:
         time_limit: float | None = None,
         solver: str | None = None,
         workers: int | None = None,
-        monitor: Callable[[float | None, float | None], None] = ignore_progress,
+        monitor: Callable[[float | None, float | None], bool | None] = ignore_progress,
         absolute_gap: float | None = None,
     ) -> Solution:
         """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
 
-        `monitor(value, bound)` is called with progress in the objective's unit. Ctrl-C gives the best mechanism and the
-        true bound so far; a second one aborts. Raises NoRoute and InputError; infeasibility is a status, with a proof.
+        `monitor(value, bound)` is called with progress in the objective's unit. Where it returns False, or at Ctrl-C,
+        the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. Raises NoRoute and
+        InputError; infeasibility is a status, with a proof.
         """
         clock = Clock()
         named = route if isinstance(route, str) or route is None else None
         options = self.with_options(named, gap, time_limit, solver, workers, absolute_gap).options
         chosen_route: str | Route = options.route if route is None or isinstance(route, str) else route
-        per_nat = float(in_units(Interval.point(Fraction(1)), self.objective.units))
+        per_nat = self._unit
 
         def report(value: float | None, bound: float | None) -> None:
-            monitor(None if value is None else value * per_nat, None if bound is None else bound * per_nat)
+            own, limit = (None if number is None else number * per_nat for number in (value, bound))
+            if monitor(own, limit) is False:
+                clock.stop()
 
         clock.time_limit = None if options.time_limit is None else float(options.time_limit)
         with clock.listening():
@@ -305,10 +348,12 @@ class Problem:
                 )
         return True
 
-    @staticmethod
-    def _ask(program: Program, route: str | Route, solver: str | None, effort: Effort) -> tuple[str, Answer]:
+    def _ask(self, program: Program, route: str | Route, solver: str | None, effort: Effort) -> tuple[str, Answer]:
         """(the route and why, its answer): one that does not stop in time is ended."""
-        taken, why = choose(program, route, solver)
+        try:
+            taken, why = choose(program, route, solver)
+        except NoRoute as error:
+            raise error if route != "auto" else explained(self, program, solver, error) from None
         found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
         return f"{taken.name}: {why}", found
 
@@ -325,71 +370,3 @@ class Problem:
             if farkas is not None and prove_infeasible(program, farkas) is not None:
                 kept.remove(left_out)
         return tuple(self.constraints[number].describe() for number in kept)
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
-
-    `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
-    or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
-    `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
-    permutations (their outputs), exact, where the problem bounds them or their number.
-    """
-
-    problem: Problem
-    status: Status
-    route: str
-    seconds: float
-    units: str
-    wanted_gap: float
-    mechanism: Mechanism | None
-    attained: Interval | None
-    limit: Fraction | None
-    certificate: Certificate | None
-    verdict: Verdict | None
-    claim: SolverClaim
-    warnings: tuple[str, ...] = ()
-    conflict: tuple[str, ...] = ()
-    decomposition: dict[tuple[str, ...], Fraction] | None = None
-    wanted_absolute_gap: float = 0.0
-
-    @property
-    def value(self) -> float | None:
-        """The value that the mechanism attains, rounded to the worse side."""
-        if self.attained is None:
-            return None
-        if self.problem.goal.sense == "maximize":
-            return float_down(self.attained.lower)
-        return float_up(self.attained.upper)
-
-    @property
-    def bound(self) -> float | None:
-        """What no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
-        if self.limit is None:
-            return None
-        return float_up(self.limit) if self.problem.goal.sense == "maximize" else float_down(self.limit)
-
-    @property
-    def gap(self) -> float | None:
-        """Distance of bound and value, rounded up; None unless both are known."""
-        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
-        return None if exact is None else float_up(exact)
-
-    @property
-    def relative_gap(self) -> float | None:
-        """The gap as a share of |bound|, rounded up: 0 where both are 0, infinite where only the bound is."""
-        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
-        if exact is None or self.limit is None:
-            return None
-        share = relative(exact, self.limit)
-        return float("inf") if share is None else float_up(share)
-
-    @property
-    def epsilon(self) -> float | None:
-        """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero excludes an input."""
-        return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
-
-    def __repr__(self) -> str:
-        parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
-        return f"Solution({', '.join(parts)}, units={self.units!r}, route={self.route!r})"

@@ -1,0 +1,62 @@
+"""Why no route takes a problem, in one sentence: the refusal that is easiest to meet, and a remedy that was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import TYPE_CHECKING
+
+from rropt.declare.constraints import LDP, RLDP, Constraint
+from rropt.errors import InputError, NoRoute
+from rropt.program.cones import FreeCone
+from rropt.program.programs import Program
+from rropt.solve.export.routes import considered, nearest
+from rropt.solve.registry import choose
+
+if TYPE_CHECKING:
+    from rropt.problem.declared import Problem
+
+
+def explained(problem: Problem, program: Program, solver: str | None, error: NoRoute) -> NoRoute:
+    """`error`, which has every route's refusal, with one of them and one remedy: the smallest of a few changes with
+    which a route takes the problem; where there is none, or the solver is at fault, the refusal's own."""
+    refusal = nearest(considered(program, solver), error.remedy)
+    remedy = refusal.instead or error.remedy
+    for change, changed in _changes(problem, program) if solver is None else ():
+        try:
+            remedy = f"{change}: then route {choose(changed, 'auto', None)[0].name} takes it"
+        except NoRoute:
+            continue
+        break
+    else:
+        try:
+            problem.to_cvxpy()
+            remedy += ", or solve to_cvxpy() without a proof"
+        except InputError:
+            pass
+    return NoRoute(f"no route takes this problem: {refusal.why}", error.where, remedy)
+
+
+def _changes(problem: Problem, program: Program) -> Iterator[tuple[str, Program]]:
+    """Problems that differ by little, and what: the form of a constraint, one constraint less, LDP more, or both."""
+    rules = list(problem.constraints)
+    others: list[tuple[str, list[Constraint]]] = []
+    for at, rule in enumerate(rules):
+        if isinstance(rule, RLDP) and rule.form != "polytope":
+            looser = copy(rule)
+            object.__setattr__(looser, "form", "polytope")
+            others.append(('use form = "polytope"', [*rules[:at], looser, *rules[at + 1 :]]))
+    less = [(f"leave out {rule.describe()}", [*rules[:at], *rules[at + 1 :]]) for at, rule in enumerate(rules)]
+    others += less
+    if isinstance(program.cone, FreeCone):
+        others.append(("add LDP", [*rules, LDP(1)]))
+        others += [(f"{remedy} and add LDP", [*kept, LDP(1)]) for remedy, kept in less]
+    others.append(("keep LDP alone", [LDP(1)]))
+    for remedy, constraints in others:
+        made = copy(problem)
+        object.__setattr__(made, "constraints", tuple(constraints))
+        made.__dict__.pop("_program", None)
+        try:
+            yield remedy, made.compile()
+        except InputError:
+            continue

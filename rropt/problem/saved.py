@@ -1,0 +1,124 @@
+"""Solutions as JSON. What can be computed again is not taken from a file: it is checked against it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from rropt.checker import check_bytes
+from rropt.errors import InputError
+from rropt.exact import Interval, rational_text
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.prove.certificates import Certificate
+from rropt.prove.problem_digest import differences
+from rropt.solve.assembly import in_units
+from rropt.solve.registry import SolverClaim
+from rropt.solve.verified import strengthen
+
+if TYPE_CHECKING:
+    from rropt.problem.declared import Problem
+    from rropt.problem.solution import Solution
+
+FORMAT, VERSION = "rropt-solution", 1
+RELAXED = "the certificate is of a relaxation, and a file does not show that it is one"
+REMEDY = "give the problem that it was saved from, and the file as it was written"
+
+
+def to_dict(solution: Solution) -> dict[str, Any]:
+    """The solution in words, numbers, lists and tables; rationals are text."""
+    own, limit = solution.attained, solution.limit
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "problem": solution.problem.compile().payload(),
+        "status": solution.status,
+        "route": solution.route,
+        "seconds": solution.seconds,
+        "units": solution.units,
+        "gap": solution.wanted_gap,
+        "absolute_gap": solution.wanted_absolute_gap,
+        "value": None if own is None else [rational_text(own.lower), rational_text(own.upper)],
+        "bound": None if limit is None else rational_text(limit),
+        "mechanism": None if solution.mechanism is None else json.loads(solution.mechanism.to_json()),
+        "certificate": None if solution.certificate is None else solution.certificate.document,
+        "claim": asdict(solution.claim),
+        "warnings": list(solution.warnings),
+        "conflict": list(solution.conflict),
+        "decomposition": [[list(outputs), str(own)] for outputs, own in (solution.decomposition or {}).items()],
+    }
+
+
+def from_dict(made: type[Solution], document: Any, problem: Problem, where: str) -> Solution:
+    """The solution (of the class `made`) of a problem from what `to_dict` made.
+
+    The mechanism is held to every constraint and to its value, and the checker reads the certificate again, whose
+    mechanism and bound must be the solution's. A bound without a certificate is the file's. Where the certificate is of
+    a relaxation, the file cannot show that it is one: the status is then "bounded". Raises InputError.
+    """
+    if not callable(getattr(problem, "compile", None)):
+        raise InputError(f"{type(problem).__name__} is not a problem", "Solution.load", REMEDY)
+    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
+        raise InputError("this is not a solution", where, "give a file that Solution.save wrote")
+    try:
+        if found := differences(problem.compile().payload(), document["problem"]):
+            raise InputError(f"it is of another problem ({found[0]})", where, REMEDY)
+        solution = _read(made, document, problem, where)
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"it cannot be read ({type(error).__name__}: {error})", where, REMEDY) from None
+    if solution.mechanism is not None:
+        try:
+            problem._agree(solution.mechanism, solution.decomposition)
+        except InputError as error:
+            raise InputError(f"its mechanism breaks a constraint ({error.where})", where, REMEDY) from None
+        real, said = problem.objective.value(solution.mechanism), solution.attained
+        if said is None or said.lower > real.upper or said.upper < real.lower:
+            raise InputError("its value is not that of its mechanism", where, REMEDY)
+    if solution.status == "bounded":
+        return solution
+    certificate, verdict = solution.certificate, solution.verdict
+    if certificate is None or verdict is None or not verdict.proved or not _is_shown(solution, certificate, where):
+        raise InputError(f"it says {solution.status}, and its certificate does not", where, REMEDY)
+    if certificate.differences(problem.compile()):
+        return replace(solution, status="bounded", warnings=(*solution.warnings, RELAXED))
+    return solution
+
+
+def _is_shown(solution: Solution, certificate: Certificate, where: str) -> bool:
+    """Whether mechanism and bound are those of the certificate."""
+    said = certificate.document["bound"]
+    if solution.status == "infeasible" or said is None:
+        return solution.status == "infeasible" and said is None and solution.mechanism is None
+    ends = in_units(Interval.point(Fraction(said)), solution.units)
+    limit = ends.upper if solution.problem.goal.sense == "maximize" else Fraction(said)
+    return solution.limit == limit and certificate.mechanism(where) == solution.mechanism
+
+
+def _read(made: type[Solution], document: dict[str, Any], problem: Problem, where: str) -> Solution:
+    certificate = None if document["certificate"] is None else Certificate(document["certificate"])
+    verdict = None
+    if certificate is not None:
+        data = certificate.to_json().encode()
+        verdict = strengthen(check_bytes(data), data)
+    mechanism, value, claim = document["mechanism"], document["value"], document["claim"]
+    return made(
+        problem=problem,
+        status=document["status"],
+        route=document["route"],
+        seconds=float(document["seconds"]),
+        units=problem.objective.units,
+        wanted_gap=float(document["gap"]),
+        mechanism=None if mechanism is None else Mechanism.parse(json.dumps(mechanism), where),
+        attained=None if value is None else Interval(*map(Fraction, value)),
+        limit=None if document["bound"] is None else Fraction(document["bound"]),
+        certificate=certificate,
+        verdict=verdict,
+        claim=SolverClaim(**claim | {"notes": tuple(claim["notes"])}),
+        warnings=tuple(document["warnings"]),
+        conflict=tuple(document["conflict"]),
+        decomposition={tuple(outputs): Fraction(own) for outputs, own in document["decomposition"]} or None,
+        wanted_absolute_gap=float(document["absolute_gap"]),
+    )

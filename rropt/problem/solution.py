@@ -1,0 +1,136 @@
+"""What a solve gives."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rropt.checker import Verdict
+from rropt.errors import InputError
+from rropt.exact import Interval, float_down, float_up
+from rropt.io.files import read_text, write_whole
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.html import solution_html
+from rropt.problem.saved import from_dict, to_dict
+from rropt.problem.sensitivity import Sensitivity, sensitivities
+from rropt.prove.certificates import Certificate
+from rropt.prove.gaps import gap_of, relative
+from rropt.solve.assembly import Status, in_units
+from rropt.solve.export.duals import Duals, Proven, duals
+from rropt.solve.registry import SolverClaim
+
+if TYPE_CHECKING:
+    from rropt.problem.declared import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
+
+    `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
+    or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
+    `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
+    permutations (their outputs), exact, where the problem bounds them or their number.
+    """
+
+    problem: Problem
+    status: Status
+    route: str
+    seconds: float
+    units: str
+    wanted_gap: float
+    mechanism: Mechanism | None
+    attained: Interval | None
+    limit: Fraction | None
+    certificate: Certificate | None
+    verdict: Verdict | None
+    claim: SolverClaim
+    warnings: tuple[str, ...] = ()
+    conflict: tuple[str, ...] = ()
+    decomposition: dict[tuple[str, ...], Fraction] | None = None
+    wanted_absolute_gap: float = 0.0
+
+    @property
+    def value(self) -> float | None:
+        """The value that the mechanism attains, rounded to the worse side."""
+        if self.attained is None:
+            return None
+        if self.problem.goal.sense == "maximize":
+            return float_down(self.attained.lower)
+        return float_up(self.attained.upper)
+
+    @property
+    def bound(self) -> float | None:
+        """What no mechanism exceeds (maximize) or falls below (minimize), rounded to the safe side."""
+        if self.limit is None:
+            return None
+        return float_up(self.limit) if self.problem.goal.sense == "maximize" else float_down(self.limit)
+
+    @property
+    def gap(self) -> float | None:
+        """Distance of bound and value, rounded up; None unless both are known."""
+        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
+        return None if exact is None else float_up(exact)
+
+    @property
+    def relative_gap(self) -> float | None:
+        """The gap as a share of |bound|, rounded up: 0 where both are 0, infinite where only the bound is."""
+        exact = gap_of(self.problem.goal.sense, self.attained, self.limit)
+        if exact is None or self.limit is None:
+            return None
+        share = relative(exact, self.limit)
+        return float("inf") if share is None else float_up(share)
+
+    @property
+    def epsilon(self) -> float | None:
+        """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero excludes an input."""
+        return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
+
+    @cached_property
+    def duals(self) -> Duals:
+        """The exact multipliers of the certificate, by name. Raises InputError where the proof has none, as one by
+        cases."""
+        unit = float(in_units(Interval.point(Fraction(1)), self.units))
+        return duals(self._proven, self.problem.constraints, unit)
+
+    def sensitivity(self) -> tuple[Sensitivity, ...]:
+        """How the optimum changes with each level, floor and right-hand side. Raises InputError where the proof has no
+        multipliers."""
+        return sensitivities(self.problem, self._proven)
+
+    @property
+    def _proven(self) -> Proven:
+        certificate = self.certificate if self.status == "certified" else None
+        return Proven.of(self.problem.compile(), certificate, self.mechanism)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The solution in words, numbers, lists and tables, as JSON takes them; rationals are text."""
+        return to_dict(self)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write `to_dict` as JSON (whole or not at all); returns the path. Raises InputError."""
+        return write_whole(path, json.dumps(self.to_dict(), ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], problem: Problem) -> Solution:
+        """Read what `save` wrote, for the same problem. Mechanism, value and certificate are checked again; a bound
+        without a certificate is the file's. Raises InputError."""
+        try:
+            document = json.loads(read_text(path, "solution"))
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"this is not JSON ({error})", str(path), "give a file that Solution.save wrote") from None
+        return from_dict(cls, document, problem, str(path))
+
+    def _repr_html_(self) -> str:
+        return solution_html(self)
+
+    def __repr__(self) -> str:
+        parts = [f"status={self.status!r}", f"value={self.value!r}", f"bound={self.bound!r}", f"gap={self.gap!r}"]
+        return f"Solution({', '.join(parts)}, units={self.units!r}, route={self.route!r})"

@@ -1,0 +1,230 @@
+"""The exact multipliers of a certificate by the names of what they are of, and what they say of a changed problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rropt.declare.constraints import Constraint, Floor, LinearConstraint
+from rropt.errors import InputError
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.events import ApproximateBound, Event
+from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
+from rropt.prove.certificates import Certificate
+from rropt.solve.entropy.gibbs import EntropyMultipliers
+from rropt.solve.kernel.route import ColumnMultipliers, Dual, Effort
+from rropt.solve.proving import prove
+
+SINGLE = ("linear-dual", "entropy-dual", "column-dual")
+"""Proofs by one list of multipliers; the others go case by case."""
+WHERE = "duals"
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """The change of the optimum for one unit more of a right-hand side as it was declared: `exact` in the unit of the
+    certificate (nats for information), `value` in the objective's. `constraint` says which constraint it is of."""
+
+    exact: Fraction
+    value: float
+    constraint: str = ""
+
+
+@dataclass(frozen=True)
+class Duals:
+    """Multipliers of a certified bound, signed as changes of the optimum, zeros among them.
+
+    `rows` are by name ("floor never", the name of a `LinearConstraint`), `sums` those of the sums of the matrix's rows
+    by input. `edges` (x, z, y) are of Q[x, y] <= R Q[z, y] in a graph, `cones` (number, y) of the further conditions on
+    a column, `events` (x, z, outputs) of approximate privacy, all with zero on the right. `entropy` is that of the
+    weighted entropy of rows, None without a floor. `duals["floor never"]` is `duals.rows["floor never"]`.
+    """
+
+    rows: Mapping[str, Multiplier]
+    sums: Mapping[str, Multiplier]
+    edges: Mapping[tuple[str, str, str], Multiplier] = field(default_factory=dict)
+    cones: Mapping[tuple[int, str], Multiplier] = field(default_factory=dict)
+    events: Mapping[tuple[str, str, tuple[str, ...]], Multiplier] = field(default_factory=dict)
+    entropy: Multiplier | None = None
+
+    def __getitem__(self, name: str) -> Multiplier:
+        return self.rows[name]
+
+    def of(self, constraint: Constraint) -> dict[str, Multiplier]:
+        """The rows of one constraint, by name."""
+        return {name: own for name, own in self.rows.items() if own.constraint == constraint.describe()}
+
+
+@dataclass(frozen=True)
+class Proven:
+    """The multipliers of a proof of `program`, for a maximisation, and a mechanism that attains its bound.
+
+    `prices` (k), `rows` one a row, `weight` of the floor, `events` with theirs; one list a column under test of `tilts`
+    (k), `flows` (one an edge) and `cone` (one a row of the cone), where the proof has them.
+    """
+
+    program: Program
+    mechanism: Mechanism
+    kind: str
+    prices: tuple[Fraction, ...]
+    rows: tuple[Fraction, ...]
+    weight: Fraction
+    events: tuple[tuple[Event, Fraction], ...]
+    tilts: tuple[tuple[Fraction, ...], ...]
+    flows: tuple[tuple[Fraction, ...], ...]
+    cone: tuple[tuple[Fraction, ...], ...]
+
+    @classmethod
+    def of(cls, program: Program, certificate: Certificate | None, mechanism: Mechanism | None) -> Proven:
+        """Read from the certificate. Raises InputError where it has no single multipliers of the problem itself."""
+        if certificate is None or mechanism is None:
+            raise InputError("there is no certified optimum", WHERE, "solve to status certified")
+        if certificate.differences(program):
+            raise InputError("the certificate is of a relaxation", WHERE, "read solution.certificate")
+        proof: dict[str, Any] = certificate.document["proof"]
+        if proof["kind"] == "linear-dual":
+            program = program.linearised()
+        if proof["kind"] not in SINGLE or "known" in proof:
+            raise InputError(f"the proof ({proof['kind']}) has no multipliers", WHERE, "read solution.certificate")
+        base = base_cone(program.cone)
+        at = {(x, z): place for place, (x, z, _) in enumerate(base.edges)} if isinstance(base, GraphCone) else {}
+        flows = [[Fraction(0)] * len(at) for _ in proof.get("flows", ())]
+        for column, listed in zip(flows, proof.get("flows", ()), strict=True):
+            for x, z, flow in listed:
+                column[at[x, z]] = Fraction(flow)
+        events = tuple((Event(x, z, tuple(members)), Fraction(own)) for x, z, members, own in proof.get("events", ()))
+        return cls(
+            program,
+            mechanism,
+            proof["kind"],
+            tuple(map(Fraction, proof.get("prices", ()))),
+            tuple(map(Fraction, proof.get("rows", ()))),
+            Fraction(proof.get("weight", 0)),
+            events,
+            tuple(tuple(map(Fraction, column)) for column in proof.get("tilts", ())),
+            tuple(map(tuple, flows)),
+            tuple(tuple(map(Fraction, column)) for column in proof.get("multipliers", ())),
+        )
+
+    def dual(self) -> Dual:
+        """In floats, as the provers repair them."""
+        # A cone's own multipliers stand beside the tilts here, and inside of them in the proof.
+        tilts = [self._residual(y, y) for y in range(len(self.tilts))]
+        tables = [np.array(table, dtype=float) if table else None for table in (self.cone, self.flows, tilts)]
+        rows = [*self.rows, *(own for _, own in self.events)]
+        evidence: object = ColumnMultipliers(tables[0], tables[1], tuple(event for event, _ in self.events))
+        if self.kind == "entropy-dual":
+            evidence = EntropyMultipliers(tables[0], tables[1], floor=float(self.weight), tilts=tables[2])
+        prices = self.prices or (Fraction(0),) * self.program.size
+        return Dual(np.array(prices, dtype=float), np.array(rows, dtype=float), evidence)
+
+    def bound(self, changed: Program) -> Fraction | None:
+        """The bound that the multipliers, repaired, prove of a changed program; None where they prove none."""
+        changed = changed.linearised() if self.kind == "linear-dual" else changed
+        proof = prove(changed, self.dual(), Effort(), None)
+        return getattr(proof, "bound", None)
+
+    def slack(self, changed: Program) -> Fraction:
+        """The sum of all conditions' slacks at the mechanism, each times its multiplier, but for what no parameter
+        changes: its derivative is that of the optimum (the envelope theorem), before the sign of a minimisation."""
+        q, total = self.mechanism, Fraction(0)
+        for own, row in zip(self.rows, changed.rows, strict=True):
+            if own:
+                total += own * (row.rhs - sum(value * q.entry(x, y) for x, y, value in row.terms))
+        if (floor := changed.extra(ConcaveFloor)) is not None:
+            total -= self.weight * Fraction(floor.height)
+        if (bound := changed.extra(ApproximateBound)) is not None:
+            for event, own in self.events:
+                total += own * (bound.delta - sum(value * q.entry(x, y) for x, y, value in bound.terms(event)))
+        return total + self._columns(changed)
+
+    def _columns(self, changed: Program) -> Fraction:
+        """The part of the cone."""
+        base, total = base_cone(changed.cone), Fraction(0)
+        ratios = [ratio.upper for ratio in base.ratios] if isinstance(base, GraphCone) else []
+        rows, tests = cone_rows(changed.cone), self._tests()
+        for y, at in enumerate(tests):
+            column = self.mechanism.column(y)
+            for own, row in zip(self.cone[at] if self.cone else (), rows, strict=True):
+                total -= own * sum((a * v for a, v in zip(row, column, strict=True)), Fraction(0)) if own else 0
+            if isinstance(base, GraphCone):
+                flows = self.flows[at] if self.flows else ()
+                for own, (_, z, _), ratio in zip(flows, base.edges, ratios, strict=True):
+                    total += own * ratio * column[z]
+            if isinstance(base, CompleteCone):
+                above = sum((own for own in self._residual(y, at) if own > 0), Fraction(0))
+                total += above * base.level.ratio.upper * min(column)
+        return total
+
+    def _tests(self) -> list[int]:
+        """For each column of the mechanism the column under test that it stands for."""
+        if not isinstance(self.program.utility, BayesGain):
+            return list(range(len(self.mechanism.outputs)))
+        return (self.program.utility.table @ self.mechanism.matrix).argmax(axis=0).tolist()
+
+    def _residual(self, y: int, at: int) -> list[Fraction]:
+        """What the bound of ratios is multiplied by in a column: its positive part is that of v_x <= gamma low."""
+        utility, size = self.program.utility, self.program.size
+        if self.kind == "entropy-dual":
+            found = list(self.tilts[at]) if self.tilts else [Fraction(0)] * size
+        else:
+            found = [-price for price in self.prices]
+            if isinstance(utility, Linear):
+                for x, own, value in utility.cost:
+                    found[x] += self.program.sign * value if own == at else 0
+            elif isinstance(utility, BayesGain):
+                found = [own + value for own, value in zip(found, utility.scores()[at], strict=True)]
+            elif isinstance(utility, ColumnSum):
+                slope = utility.gradient(self.mechanism.matrix[:, [y]])
+                assert slope is not None
+                found = [own + Fraction(value) for own, value in zip(found, slope[:, 0].tolist(), strict=True)]
+            for own, row in zip(self.rows, self.program.rows, strict=False):
+                for x, column, value in row.terms if own else ():
+                    found[x] -= own * value if column == at else 0
+        for own, row in zip(self.cone[at] if self.cone else (), cone_rows(self.program.cone), strict=False):
+            found = [value - own * entry for value, entry in zip(found, row, strict=True)] if own else found
+        return found
+
+
+def duals(proven: Proven, constraints: Sequence[Constraint], unit: float) -> Duals:
+    """The multipliers by name; `unit` is that of the utility in the objective's."""
+    program, sign = proven.program, proven.program.sign
+    inputs, outputs = program.inputs, program.outputs or proven.mechanism.outputs
+
+    def made(own: Fraction, constraint: str = "") -> Multiplier:
+        return Multiplier(sign * own, unit * float(sign * own), constraint)
+
+    owners: list[tuple[int, str]] = []
+    for constraint in constraints:
+        turned = isinstance(constraint, Floor) or (
+            isinstance(constraint, LinearConstraint) and constraint.sense == ">="
+        )
+        owners += [(-1 if turned else 1, constraint.describe())] * len(constraint.rows(inputs, program.outputs or ()))
+    rows = {
+        row.name: made(turn * own, said)
+        for own, row, (turn, said) in zip(proven.rows, program.rows, owners, strict=False)
+    }
+    base = base_cone(program.cone)
+    tested = program.utility.actions if isinstance(program.utility, BayesGain) else outputs
+    edges = base.edges if isinstance(base, GraphCone) else ()
+    return Duals(
+        rows,
+        {label: made(own) for label, own in zip(inputs, proven.prices, strict=False)},
+        {
+            (inputs[x], inputs[z], y): made(own)
+            for y, column in zip(tested, proven.flows, strict=False)
+            for (x, z, _), own in zip(edges, column, strict=False)
+        },
+        {(n + 1, y): made(own) for y, column in zip(tested, proven.cone, strict=False) for n, own in enumerate(column)},
+        {
+            (inputs[event.x], inputs[event.z], tuple(outputs[y] for y in event.members)): made(own)
+            for event, own in proven.events
+        },
+        made(-proven.weight) if program.extra(ConcaveFloor) is not None else None,
+    )

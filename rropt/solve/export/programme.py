@@ -1,0 +1,179 @@
+"""A problem as one linear programme with named variables and rows, for HiGHS and for files.
+
+A linear objective is a programme over the entries of Q. A convex one, maximised without rows over the whole matrix, is
+a programme over all extreme rays of the cone: its master. Both are the problem itself, and not relaxations.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rropt.declare.constraints import Constraint
+from rropt.errors import InputError
+from rropt.io.files import write_whole
+from rropt.program.block_cones import RobustCone
+from rropt.program.cones import CompleteCone, FloatArray, GraphCone, base_cone
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.events import ApproximateBound
+from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.solve.export.names import Names
+from rropt.solve.export.rays import extreme_rays, ray_names
+from rropt.solve.kernel.polyhedral import entry_model
+
+FORMATS = (".mps", ".lp")
+
+
+@dataclass(frozen=True)
+class Programme:
+    """Minimise or maximise cost . z with row_lower <= A z <= row_upper and z >= 0, costs in the objective's unit; a
+    name for each variable and row."""
+
+    sense: str
+    cost: FloatArray
+    matrix: sparse.csr_matrix
+    row_lower: FloatArray
+    row_upper: FloatArray
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+
+    def with_rows(self, matrix: sparse.spmatrix, upper: FloatArray, rows: Sequence[str]) -> Programme:
+        """With further rows at most `upper`."""
+        return replace(
+            self,
+            matrix=sparse.vstack([self.matrix, matrix], format="csr"),
+            row_lower=np.concatenate([self.row_lower, np.full(len(rows), -np.inf)]),
+            row_upper=np.concatenate([self.row_upper, upper]),
+            rows=(*self.rows, *rows),
+        )
+
+    def with_columns(self, names: Sequence[str]) -> Programme:
+        """With further variables, which cost nothing and are in no row."""
+        more = len(names)
+        wider = sparse.hstack([self.matrix, sparse.csr_matrix((self.matrix.shape[0], more))], format="csr")
+        cost = np.concatenate([self.cost, np.zeros(more)])
+        return replace(self, cost=cost, matrix=wider, columns=(*self.columns, *names))
+
+    def highs(self, name: str) -> Any:
+        """It as a `highspy.HighsLp`."""
+        import highspy
+
+        columns = sparse.csc_matrix(self.matrix)
+        model = highspy.HighsLp()
+        model.model_name_ = name
+        model.sense_ = highspy.ObjSense.kMaximize if self.sense == "maximize" else highspy.ObjSense.kMinimize
+        model.num_row_, model.num_col_ = columns.shape
+        model.col_cost_ = self.cost
+        model.col_lower_, model.col_upper_ = np.zeros(len(self.cost)), np.full(len(self.cost), np.inf)
+        model.row_lower_, model.row_upper_ = self.row_lower, self.row_upper
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_, model.a_matrix_.index_ = columns.indptr, columns.indices
+        model.a_matrix_.value_ = columns.data
+        model.col_names_, model.row_names_ = list(self.columns), list(self.rows)
+        return model
+
+
+def programme(program: Program, constraints: Sequence[Constraint], unit: float) -> Programme:
+    """The linear programme of a problem's program; `unit` is the objective's unit in the utility's own. Raises
+    InputError where there is none."""
+    reduced = program.linearised()
+    others = [extra for extra in reduced.extras if not isinstance(extra, ApproximateBound)]
+    if others:
+        where, remedy = f"{others[0].name} is not linear", "use to_cvxpy() where it is convex, else solve()"
+        raise InputError(where, "linear programme", remedy)
+    if isinstance(reduced.utility, Linear):
+        return _over_entries(reduced, constraints)
+    if not isinstance(reduced.utility, ColumnSum) or program.sense == "minimize":
+        raise InputError("the objective is not linear", "linear programme", "use to_cvxpy() where it is convex")
+    if reduced.rows or reduced.extras:
+        raise InputError(
+            "a convex objective is maximised under rows over the whole matrix: this is not one linear programme",
+            "linear programme",
+            "leave out the constraints on the whole matrix, or use solve()",
+        )
+    return _over_rays(reduced, reduced.utility, unit)
+
+
+def _over_entries(program: Program, constraints: Sequence[Constraint]) -> Programme:
+    """The programme over the entries of Q, then low(y) where the cone bounds all ratios, then over(x,z,y) for
+    approximate privacy: how much Q[x, y] exceeds gamma Q[z, y]."""
+    if isinstance(program.cone, ConfidenceCone | RobustCone):
+        raise InputError("the exact cone of a confidence set is not linear", "linear programme", "use form='polytope'")
+    model, names = entry_model(program), Names.of(program, constraints)
+    base, columns = base_cone(program.cone), names.entries()
+    rows = [*names.sums(), *names.coupling()]
+    rows += [names.cone(number, y) for y in names.outputs for number in range(model.cone_rows)]
+    if isinstance(base, CompleteCone):
+        columns += [f"low({y})" for y in names.outputs]
+        rows += [
+            f"{names.privacy}.{side}({x},{y})" for side in ("low", "high") for x in names.inputs for y in names.outputs
+        ]
+    if isinstance(base, GraphCone):
+        edges = [(names.inputs[x], names.inputs[z]) for x, z, _ in base.edges]
+        rows += [f"{names.privacy}({x},{z},{y})" for y in names.outputs for x, z in edges]
+    cost = program.sign * model.cost
+    found = Programme(program.sense, cost, model.matrix, model.row_lower, model.row_upper, tuple(columns), tuple(rows))
+    bound = program.extra(ApproximateBound)
+    return found if bound is None else _with_positive_parts(found, bound, names)
+
+
+def _with_positive_parts(found: Programme, bound: ApproximateBound, names: Names) -> Programme:
+    """With sum_y over(x,z,y) <= delta and Q(x,y) - gamma Q(z,y) <= over(x,z,y): the same as one row an event, with
+    k (k - 1) m variables in place of k (k - 1) 2^m rows."""
+    k, m, gamma = len(names.inputs), len(names.outputs), float(bound.level.ratio)
+    pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
+    named = [(names.inputs[x], names.inputs[z]) for x, z in pairs]
+    before = len(found.cost)
+    wider = found.with_columns([f"over({x},{z},{y})" for x, z in named for y in names.outputs])
+    number = np.arange(len(pairs) * m)
+    x, z = (np.repeat([pair[side] for pair in pairs], m) * m + np.tile(np.arange(m), len(pairs)) for side in (0, 1))
+    ones = np.ones(len(number))
+    entries = (
+        np.concatenate([ones, -gamma * ones, -ones]),
+        (np.tile(number, 3), np.concatenate([x, z, before + number])),
+    )
+    parts = sparse.csr_matrix(entries, (len(number), len(wider.cost)))
+    totals = sparse.csr_matrix((ones, (number // m, before + number)), (len(pairs), len(wider.cost)))
+    above = [f"approximate_ldp({x},{z},{y})" for x, z in named for y in names.outputs]
+    wider = wider.with_rows(parts, np.zeros(len(number)), above)
+    delta = np.full(len(pairs), float(bound.delta))
+    return wider.with_rows(totals, delta, [f"approximate_ldp.delta({x},{z})" for x, z in named])
+
+
+def _over_rays(program: Program, utility: ColumnSum, unit: float) -> Programme:
+    """The programme over the extreme rays: how much of each ray the matrix is made of, sums of rows being one."""
+    names = Names.of(program, ())
+    rays = extreme_rays(program)
+    table = np.array([[float(entry) for entry in ray] for ray in rays]).T
+    ones = np.ones(program.size)
+    cost = unit * utility.mu(table)
+    return Programme(
+        program.sense, cost, sparse.csr_matrix(table), ones, ones, tuple(ray_names(rays)), tuple(names.sums())
+    )
+
+
+def write(model: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a `highspy.HighsLp` to a file, whole or not at all; its suffix says the format. Returns the path. Raises
+    InputError."""
+    import highspy
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(
+            f"{suffix or 'no suffix'!r} is not a format of linear programmes", str(path), "end it in .mps or .lp"
+        )
+    highs = highspy.Highs()
+    highs.silent()
+    highs.passModel(model)
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / f"model{suffix}"
+        if highs.writeModel(str(written)) == highspy.HighsStatus.kError:
+            raise InputError("HiGHS could not write the model", str(path), "give the other suffix, .mps or .lp")
+        return write_whole(path, written.read_bytes())

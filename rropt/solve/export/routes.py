@@ -1,0 +1,104 @@
+"""A dry run: which routes take a program, why the others do not, what would be proved, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from rropt.errors import NoRoute
+from rropt.program.cones import CompleteCone, FreeCone, GraphCone, base_cone, cone_rows
+from rropt.program.extras import OffDiagonalForm
+from rropt.program.programs import ColumnSum, Program
+from rropt.solve.compose.branch import BranchRoute
+from rropt.solve.compose.relaxed import RelaxedRoute
+from rropt.solve.compose.vertices import VerticesRoute
+from rropt.solve.entropy.conic import ConicRoute
+from rropt.solve.events.events import EventsRoute
+from rropt.solve.linear.linear import LinearRoute
+from rropt.solve.maximin.maximin import MaximinRoute
+from rropt.solve.registry import ROUTES, choose
+from rropt.solve.risk.risk import RiskRoute
+
+BY_RELAXATION = (RelaxedRoute.name, EventsRoute.name, MaximinRoute.name)
+"""Routes whose bound is that of a relaxation, or that the certificate format cannot state."""
+ENTRYWISE = (LinearRoute.name, ConicRoute.name)
+POINTER = "use route "
+"""How a remedy begins that only names another route."""
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A route and a problem. Where it `takes` it, `why` says when it is the right one, `proves` what to expect
+    ("certified": a proof of the optimum, time permitting; "bounded": a true bound that need not be reached), `size`
+    what is solved; else `why` is the refusal, `instead` its remedy, the rest is empty. `chosen`: `auto` takes it."""
+
+    route: str
+    takes: bool
+    why: str
+    instead: str = ""
+    proves: Literal["certified", "bounded", ""] = ""
+    size: str = ""
+    chosen: bool = False
+
+    def __str__(self) -> str:
+        if not self.takes:
+            return f"{self.route}: no; {self.why}" + (f"; {self.instead}" if self.instead else "")
+        return f"{self.route}: yes{' (auto)' if self.chosen else ''}, {self.proves}, {self.size}; {self.why}"
+
+
+def considered(program: Program, solver: str | None) -> tuple[Considered, ...]:
+    """Every built-in route, in the order in which `auto` tries them, with this solver (None: the route's own)."""
+    try:
+        best = choose(program, "auto", solver)[0].name
+    except NoRoute:
+        best = ""
+    return tuple(_one(program, route.name, solver, best) for route in ROUTES)
+
+
+def _one(program: Program, name: str, solver: str | None, best: str) -> Considered:
+    try:
+        route = choose(program, name, solver)[0]
+    except NoRoute as refusal:
+        return Considered(name, False, refusal.what, refusal.remedy)
+    return Considered(name, True, route.because, "", proved(program, name), size(program, name), name == best)
+
+
+def proved(program: Program, route: str) -> Literal["certified", "bounded"]:
+    """What a route that takes a program can prove."""
+    stated = program.utility.payload() is not None and route not in BY_RELAXATION
+    # Without a cone identification risk is branched on for linear objectives only.
+    free = isinstance(program.cone, FreeCone)
+    loose = route == RiskRoute.name and free and isinstance(program.utility, ColumnSum)
+    return "certified" if stated and not loose else "bounded"
+
+
+def size(program: Program, route: str) -> str:
+    """The programme that a route solves, in words."""
+    program = program.linearised() if route in ENTRYWISE else program
+    k, m = program.size, len(program.outputs or ())
+    base, more = base_cone(program.cone), len(cone_rows(program.cone))
+    if program.extra(OffDiagonalForm) is not None:
+        return f"{k} numbers off the diagonal"
+    if route in ENTRYWISE:
+        complete, edges = isinstance(base, CompleteCone), len(base.edges) if isinstance(base, GraphCone) else 0
+        rows = k + len(program.rows) + (more + edges + 2 * k * complete) * m
+        return f"{k * m + m * complete} variables, {rows} rows"
+    if route == VerticesRoute.name:
+        listed = f"{2**k - 2} extreme rays" if isinstance(program.cone, CompleteCone) else "all extreme rays"
+        return f"{listed}{f' for each of {m} outputs' if m else ''}, {k + len(program.rows)} rows"
+    if m or route == BranchRoute.name:
+        return f"{k} x {m} entries, {k + len(program.rows)} rows"
+    return f"columns of {k} entries, generated, {k} rows"
+
+
+def nearest(refusals: Iterable[Considered], remedy: str) -> Considered:
+    """The refusal whose remedy this is, or where that only names a route that refuses too, that one's own."""
+    found = {own.route: own for own in refusals if not own.takes}
+    refusal = next((own for own in found.values() if own.instead == remedy), next(iter(found.values())))
+    while refusal.instead.startswith(POINTER):
+        other = found.pop(refusal.instead[len(POINTER) :].partition(",")[0], None)
+        if other is None or other == refusal:
+            break
+        refusal = other
+    return refusal

@@ -1,0 +1,202 @@
+"""Solutions survive a file, and a file that says otherwise is refused; what notebooks and monitors see."""
+
+import html.parser
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rropt as rr
+from rropt.problem import Problem, Solution
+from rropt.studies.support import problem_of
+
+CASES = [
+    ("trace", "floor + ldp"),
+    ("mutual_information", "ldp"),
+    ("mutual_information", "bistochastic + ldp"),
+    ("bayes_success", "metric_dp"),
+    ("trace", "permutation_mixture"),
+    ("trace", "blocks"),
+    ("expected_loss", "entropy_rate"),
+]
+PRIOR = rr.Prior.from_counts({"<b>": 5, "b & c": 3, "d": 2})
+TRACE = Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1), rr.Floor({"d": "0.4"})])
+IMPOSSIBLE = Problem(rr.Maximize(rr.Trace()), [rr.LDP("0.1"), rr.Floor("0.9")], inputs=["a", "b"])
+
+
+@pytest.mark.parametrize(("objective", "rule"), CASES)
+def test_a_solution_survives_a_file(tmp_path: Path, objective: str, rule: str) -> None:
+    problem = problem_of(objective, rule, 4)
+    solution = problem.solve(time_limit=2)
+    back = Solution.load(solution.save(tmp_path / "solution.json"), problem)
+    kept = ("status", "route", "seconds", "units", "wanted_gap", "attained", "limit", "warnings", "conflict", "claim")
+    for name in (*kept, "decomposition", "value", "bound", "gap", "verdict", "wanted_absolute_gap"):
+        assert getattr(back, name) == getattr(solution, name), name
+    assert back.mechanism == solution.mechanism
+    assert back.to_dict() == solution.to_dict()
+
+
+def test_infeasibility_survives_a_file(tmp_path: Path) -> None:
+    solution = IMPOSSIBLE.solve()
+    back = Solution.load(solution.save(tmp_path / "none.json"), IMPOSSIBLE)
+    assert (back.status, back.mechanism, back.conflict) == ("infeasible", None, solution.conflict)
+    assert back.verdict is not None
+    assert back.verdict.proved
+
+
+def put(*path: Any, value: Any) -> Callable[[dict], None]:
+    def change(document: dict) -> None:
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+
+    return change
+
+
+WRONG = {
+    "a better value": (put("value", value=["9/10", "9/10"]), "not that of its mechanism"),
+    "no value": (put("value", value=None), "not that of its mechanism"),
+    "another problem": (put("problem", "sense", value="minimize"), "another problem"),
+    "a claimed certificate": (put("certificate", value=None), "its certificate does not"),
+    "a better bound": (put("certificate", "bound", value="1/2"), "its certificate does not"),
+    "a better bound beside it": (put("bound", value="1/2"), "its certificate does not"),
+    "a claim of impossibility": (put("status", value="infeasible"), "its certificate does not"),
+    "no proof": (put("certificate", "proof", value={}), "its certificate does not"),
+    "another format": (put("format", value="solution"), "not a solution"),
+    "a later version": (put("version", value=2), "not a solution"),
+    "a number for text": (put("bound", value="x"), "cannot be read"),
+    "no claim": (put("claim", value={}), "cannot be read"),
+    "a row too large": (put("mechanism", "denominators", value=["1"]), "sums to|denominator"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_file_that_says_otherwise_is_refused(tmp_path: Path, name: str) -> None:
+    change, what = WRONG[name]
+    document = json.loads(json.dumps(TRACE.solve().to_dict()))
+    change(document)
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(rr.InputError, match=what):
+        Solution.load(path, TRACE)
+
+
+def test_a_mechanism_that_breaks_a_constraint_is_refused(tmp_path: Path) -> None:
+    """Also where nothing is claimed to be certified."""
+    document = TRACE.solve().to_dict()
+    identity = rr.Mechanism.from_rationals(np.eye(3, dtype=int).tolist(), PRIOR.labels, PRIOR.labels)
+    document |= {"mechanism": json.loads(identity.to_json()), "value": ["1", "1"], "certificate": None}
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(document | {"status": "bounded"}), encoding="utf-8")
+    with pytest.raises(rr.InputError, match=r"breaks a constraint .LDP"):
+        Solution.load(path, TRACE)
+
+
+def test_another_mechanism_is_not_the_certified_one(tmp_path: Path) -> None:
+    """Even where it keeps every constraint, and the value is its own."""
+    document = TRACE.solve().to_dict()
+    worse = Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP("0.9"), rr.Floor({"d": "0.4"})]).solve().to_dict()
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(document | {name: worse[name] for name in ("mechanism", "value")}), encoding="utf-8")
+    with pytest.raises(rr.InputError, match="its certificate does not"):
+        Solution.load(path, TRACE)
+
+
+def test_the_certificate_of_another_problem_proves_nothing_of_this_one(tmp_path: Path) -> None:
+    """It may be one of a relaxation; a file cannot show that."""
+    looser = Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1)]).solve().to_dict()
+    tight = Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1), rr.Floor({"<b>": "0.01"})])
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(looser | {"problem": tight.compile().payload()}), encoding="utf-8")
+    back = Solution.load(path, tight)
+    assert back.status == "bounded"
+    assert any("relaxation" in warning for warning in back.warnings)
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"format": "rropt-solution", "version": 1}', "null"])
+def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "solution.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(rr.InputError):
+        Solution.load(path, TRACE)
+
+
+# ---- notebooks ---------------------------------------------------------------------------------------
+
+
+class Balanced(html.parser.HTMLParser):
+    """Every element that is opened is closed in turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.mark.parametrize("problem", [TRACE, IMPOSSIBLE])
+def test_html_shows_what_there_is_and_no_label_as_markup(problem: Problem) -> None:
+    solution = problem.solve()
+    stated, solved = Balanced(problem._repr_html_()), Balanced(solution._repr_html_())
+    for rule in problem.constraints:
+        assert any(rule.describe() in part for part in stated.text)
+    assert solution.status in solved.text
+    for label in problem.inputs:
+        assert any(label in part for part in stated.text)
+        assert solution.mechanism is None or label in solved.text
+    if solution.value is not None:
+        assert any(repr(solution.value) in part for part in solved.text)
+        assert any(repr(solution.bound) in part for part in solved.text)
+
+
+def test_a_frame_has_the_labels_and_the_matrix() -> None:
+    mechanism = TRACE.solve().mechanism
+    frame = mechanism.to_frame()
+    assert (list(frame.index), list(frame.columns)) == (list(mechanism.inputs), list(mechanism.outputs))
+    assert (frame.to_numpy() == mechanism.matrix).all()
+    assert rr.Mechanism.from_matrix(frame) == mechanism
+    frame.iloc[0, 0] = 7
+    assert mechanism.entry(0, 0) < 1
+
+
+# ---- monitors ----------------------------------------------------------------------------------------
+
+
+def test_a_monitor_may_stop_the_solve() -> None:
+    """With what is there: the mechanism keeps every constraint, and the bound is true."""
+    problem = problem_of("mutual_information", "linear + ldp", 4)
+    calls: list[tuple[float | None, float | None]] = []
+
+    def monitor(value: float | None, bound: float | None) -> bool:
+        calls.append((value, bound))
+        return len(calls) < 3
+
+    solution = problem.solve(monitor=monitor)
+    assert len(calls) >= 3
+    assert solution.status == "bounded"
+    assert any("interrupted" in warning for warning in solution.warnings)
+    assert solution.mechanism is not None
+    assert all(rule.violation(solution.mechanism) <= Fraction(0) for rule in problem.constraints)
+    assert solution.value <= solution.bound
+
+
+@pytest.mark.parametrize("answer", [None, True, 0])
+def test_only_false_stops(answer: object) -> None:
+    problem = Problem(rr.Maximize(rr.MutualInformation(rr.Prior.uniform(30))), [rr.LDP(1)])
+    assert problem.solve(monitor=lambda value, bound: answer).status == "certified"

@@ -1,0 +1,326 @@
+"""Exports are the problem itself: other solvers find the same optimum, and names say what each row is of."""
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import cvxpy as cp
+import highspy
+import numpy as np
+import pytest
+from drawing import graded, thinned
+from flint import fmpq, fmpq_mat
+
+import rropt as rr
+from rropt.program.cones import cone_rows
+from rropt.studies.support import CONSTRAINTS, problem_of
+
+LINEAR = ("trace", "expected_loss", "expected_gain")
+RATIOS = ("ldp", "metric_dp", "maximal_rldp", "rldp, polytope", "rldp, sees other", "cone")
+TIES = tuple(name for name in CONSTRAINTS if name not in RATIOS and not name.startswith(("rldp", "identification")))
+MASTERS = [(objective, rule) for objective in ("mutual_information", "chi_square", "bayes_success") for rule in RATIOS]
+CURVED = [("entropy_rate", rule) for rule in ("ldp", "floor + ldp", "bistochastic + ldp", "circulant", "metric_dp")]
+CURVED += [(objective, rule) for objective in LINEAR for rule in ("entropy_rate + ldp", "bistochastic + entropy_rate")]
+FLAT = [(objective, rule) for objective in LINEAR for rule in (*RATIOS, *TIES) if "entropy_rate" not in rule]
+PRIOR = rr.Prior.from_counts({"low, 1": 5, "low; 1": 3, "höher": 2})
+
+
+def optimum(model: highspy.HighsLp) -> float:
+    highs = highspy.Highs()
+    highs.silent()
+    highs.passModel(model)
+    highs.run()
+    assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return highs.getObjectiveValue()
+
+
+def read(path: Path) -> highspy.HighsLp:
+    highs = highspy.Highs()
+    highs.silent()
+    assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
+    return highs.getLp()
+
+
+def by_name(model: highspy.HighsLp) -> tuple[dict, dict, dict]:
+    """Costs by column (of a minimisation), limits by row, and entries by both."""
+    matrix, columns, rows = model.a_matrix_, model.col_names_, model.row_names_
+    assert matrix.format_ == highspy.MatrixFormat.kColwise
+    entries = {
+        (rows[matrix.index_[at]], columns[column]): matrix.value_[at]
+        for column in range(model.num_col_)
+        for at in range(matrix.start_[column], matrix.start_[column + 1])
+    }
+    sign = 1 if model.sense_ == highspy.ObjSense.kMinimize else -1
+    costs = {name: sign * cost for name, cost in zip(columns, model.col_cost_, strict=True) if cost}
+    limits = {f"least {name}": limit for name, limit in zip(rows, model.row_lower_, strict=True)}
+    limits |= {f"most {name}": limit for name, limit in zip(rows, model.row_upper_, strict=True)}
+    return costs, limits, entries
+
+
+# ---- the same optimum --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("objective", "rule"), thinned(FLAT + MASTERS, 5))
+def test_highs_finds_the_same_optimum(objective: str, rule: str) -> None:
+    problem = problem_of(objective, rule, 4)
+    found = problem.solve(gap=1e-9, absolute_gap=1e-9)
+    value = optimum(problem.to_highs())
+    assert value == pytest.approx(found.value, rel=1e-7, abs=1e-8)
+    assert value == pytest.approx(found.bound, rel=1e-7, abs=1e-8)
+
+
+EXPONENTIAL = ("CLARABEL", "SCS")
+"""Solvers with the cone that entropy is written in."""
+SOLVERS = {"CLARABEL": (1e-7, {}), "SCS": (1e-5, {"eps": 1e-8, "max_iters": 100_000}), "HIGHS": (1e-7, {})}
+SOLVERS["OSQP"] = (1e-5, {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iter": 100_000})
+
+
+@pytest.mark.parametrize(("objective", "rule"), thinned(FLAT + CURVED, 6))
+@pytest.mark.parametrize("solver", graded(["CLARABEL"], ["SCS", "HIGHS", "OSQP"]))
+def test_a_conic_solver_finds_the_same_optimum(objective: str, rule: str, solver: str) -> None:
+    problem = problem_of(objective, rule, 4)
+    if (objective, rule) in CURVED and solver not in EXPONENTIAL:
+        return
+    margin, options = SOLVERS[solver]
+    model = problem.to_cvxpy()
+    if (solver, rule) == ("OSQP", "rldp, sees other"):
+        # It does not converge there in a million iterations, and says so.
+        with pytest.warns(UserWarning, match="inaccurate"):
+            model.solve(solver=solver, **options)
+        assert model.status == cp.USER_LIMIT
+        return
+    found = problem.solve(gap=1e-8, absolute_gap=1e-8)
+    assert model.solve(solver=solver, **options) == pytest.approx(found.value, rel=margin, abs=10 * margin)
+    assert model.status == cp.OPTIMAL
+
+
+def test_bits_are_bits() -> None:
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, units="bits")), [rr.LDP(1)])
+    assert optimum(problem.to_highs()) == pytest.approx(problem.solve().value, rel=1e-6)
+    floor = rr.Problem(rr.Maximize(rr.InjectedEntropy(units="bits")), [rr.LDP(1)], inputs=PRIOR)
+    assert floor.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(floor.solve().value, rel=1e-6)
+
+
+def test_many_events_are_few_variables() -> None:
+    """Over ten outputs approximate privacy has 90 * 1022 events: 900 variables say the same, in both exports."""
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, "0.05")], inputs=[str(x) for x in range(10)])
+    model = problem.to_highs()
+    assert model.num_col_ == 100 + 900
+    assert optimum(model) == pytest.approx(problem.solve().value, rel=1e-7)
+    assert problem.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(optimum(model), rel=1e-6)
+
+
+@pytest.mark.parametrize("distortion", ["1/20", "1/10", "1/5"])
+def test_the_least_information_at_a_distortion_is_shannons(distortion: str) -> None:
+    """R(D) = H(p) - H(D) for a binary source (Shannon 1959): minimising information is convex, and exported."""
+    prior, limit = rr.Prior.from_counts({"0": 2, "1": 1}), float(Fraction(distortion))
+    wrong = [[0, Fraction(2, 3)], [Fraction(1, 3), 0]]
+    keep = rr.LinearConstraint(wrong, "<=", distortion, "distortion")
+    problem = rr.Problem(rr.Minimize(rr.MutualInformation(prior)), [keep], outputs=["0", "1"])
+
+    def entropy(p: float) -> float:
+        return -p * math.log(p) - (1 - p) * math.log(1 - p)
+
+    assert problem.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(entropy(1 / 3) - entropy(limit), abs=1e-7)
+
+
+@pytest.mark.parametrize("objective", [rr.ChiSquareInformation, rr.BayesSuccess, rr.MutualInformation])
+def test_the_value_of_a_convex_objective_in_cvxpy_is_its_definition(objective: type) -> None:
+    rows = np.random.default_rng(1).dirichlet(np.ones(3), 3)
+    cells = [(a, b) for a in range(3) for b in range(2)]
+    fixed = [rr.LinearConstraint(np.outer(np.eye(3)[a], np.eye(3)[b]), "=", rows[a, b], f"{a}{b}") for a, b in cells]
+    problem = rr.Problem(rr.Minimize(objective(PRIOR)), fixed, outputs=["a", "b", "c"])
+    value = float(objective(PRIOR).value(rr.Mechanism.from_matrix(rows, PRIOR.labels, ["a", "b", "c"])))
+    assert problem.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
+
+
+# ---- names and files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".mps", ".lp"])
+@pytest.mark.parametrize(("objective", "rule"), thinned((FLAT + MASTERS)[::4], 3))
+def test_a_file_is_the_model(tmp_path: Path, objective: str, rule: str, suffix: str) -> None:
+    """Names, costs, limits and entries, as HiGHS reads them back; the digits of a file are 15."""
+    problem = problem_of(objective, rule, 4)
+    model = problem.to_highs()
+    back = read(problem.write(tmp_path / f"model{suffix}"))
+    for own, other in zip(by_name(model), by_name(back), strict=True):
+        assert own == pytest.approx(other, rel=1e-13)
+    assert optimum(model) == pytest.approx(optimum(back), rel=1e-9, abs=1e-9)
+
+
+def test_names_say_input_output_and_constraint(tmp_path: Path) -> None:
+    """Also where the labels are alike but for characters that a file does not take."""
+    rules = [rr.LDP(1), rr.Floor({"höher": "0.4"})]
+    problem = rr.Problem(rr.Minimize(rr.ExpectedLoss(PRIOR, [[0, 1, 2], [1, 0, 1], [2, 1, 0]])), rules)
+    model = problem.to_highs()
+    assert model.col_names_[:3] == ["Q(low_1,low_1)", "Q(low_1,low_1_2)", "Q(low_1,hoher)"]
+    assert {"sum(hoher)", "row(floor_hoher)", "ldp.high(low_1_2,hoher)"} <= set(model.row_names_)
+    assert len(set(model.col_names_)) == model.num_col_
+    assert len(set(model.row_names_)) == model.num_row_
+    labels = [constraint.label for constraint in problem.to_cvxpy().constraints]
+    assert labels == ["sum", "floor höher", "ldp.low", "ldp.high"]
+    with pytest.raises(rr.InputError, match="not a format"):
+        problem.write(tmp_path / "model.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_cell_is_exported_or_says_why_not() -> None:
+    """Each objective with each constraint: a model, or one line with a remedy."""
+    ends = [
+        ending(export)
+        for objective in ("mutual_information", "trace", "minimax_risk", "entropy_rate", "bayes_success")
+        for rule in CONSTRAINTS
+        for problem in (problem_of(objective, rule, 4),)
+        for export in (problem.to_highs, problem.to_cvxpy)
+    ]
+    assert all(ends)
+    assert ends.count("a model") > 100
+
+
+def ending(export: Callable[[], object]) -> str:
+    """How an export ends: its remedy where it is refused."""
+    try:
+        export()
+    except rr.InputError as error:
+        return error.remedy
+    return "a model"
+
+
+# ---- extreme rays ------------------------------------------------------------------------------------
+
+
+def conditions(problem: rr.Problem) -> list[list[Fraction]]:
+    """Rows r with r . v >= 0 for the columns of a problem, from the definitions of its constraints."""
+    k = len(problem.inputs)
+    unit = [[Fraction(int(x == z)) for z in range(k)] for x in range(k)]
+    found = [list(row) for row in unit]
+    for rule in problem.constraints:
+        cone = rule.cone(problem.inputs).general()
+        found += [[-entry for entry in row] for row in cone_rows(cone)]
+        for x, z, ratio in rule.pairs if isinstance(rule, Ratios) else ():
+            found.append([ratio * b - a for a, b in zip(unit[x], unit[z], strict=True)])
+    return found
+
+
+class Ratios(rr.Constraint):
+    """v_x <= R v_z for some pairs, as rows of a cone."""
+
+    kind = "ratios"
+
+    def __init__(self, pairs: list[tuple[int, int, Fraction]]) -> None:
+        self.pairs = pairs
+
+    def cone(self, inputs):
+        from rropt.program.cones import GraphCone
+
+        return GraphCone(len(inputs), tuple(sorted(self.pairs)), "gamma")
+
+    def violation(self, mechanism):
+        return Fraction(0)
+
+    def keys(self) -> dict:
+        return {}
+
+    def describe(self) -> str:
+        return "ratios"
+
+
+def brute_force(rows: list[list[Fraction]], k: int) -> set[tuple[Fraction, ...]]:
+    """Every ray at which k - 1 independent conditions are tight, by solving for each choice of them."""
+    exact = [[fmpq(entry.numerator, entry.denominator) for entry in row] for row in rows]
+    found = set()
+    for chosen in combinations(exact, k - 1):
+        reduced, rank = fmpq_mat([list(row) for row in chosen]).rref()
+        if rank < k - 1:
+            continue
+        pivots = [next(z for z in range(k) if reduced[x, z] != 0) for x in range(k - 1)]
+        (free,) = set(range(k)) - set(pivots)
+        ray = [fmpq(0)] * k
+        ray[free] = fmpq(1)
+        for x, pivot in enumerate(pivots):
+            ray[pivot] = -reduced[x, free]
+        if all(sum(a * b for a, b in zip(row, ray, strict=True)) >= 0 for row in exact):
+            values = [Fraction(int(entry.p), int(entry.q)) for entry in ray]
+            least = min(value for value in values if value)
+            found.add(tuple(value / least for value in values))
+    return found
+
+
+def drawn(seed: int) -> rr.Problem:
+    """A cone of 3 or 4 inputs with random ratios (in circles, also of one) and random rows."""
+    rng = random.Random(seed)
+    k = 3 + seed % 2
+    pairs = [
+        (x, z, Fraction(rng.randint(2, 12), 2)) for x in range(k) for z in range(k) if x != z and rng.random() < 0.6
+    ]
+    rules: list[rr.Constraint] = [Ratios(pairs)]
+    if seed % 3 == 0:
+        rules.append(rr.ConeConstraint([[rng.randint(-3, 2) for _ in range(k)] for _ in range(2)]))
+    return rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=[f"x{x}" for x in range(k)])
+
+
+@pytest.mark.parametrize("seed", graded(range(20), range(20, 100)))
+def test_the_rays_are_all_rays(seed: int) -> None:
+    problem = drawn(seed)
+    rays = problem.extreme_rays()
+    assert set(rays) == brute_force(conditions(problem), len(problem.inputs))
+    assert len(set(rays)) == len(rays)
+
+
+def cddlib(problem: rr.Problem, exact: bool) -> set[tuple[Fraction, ...]]:
+    import cdd
+
+    if exact:
+        import cdd.gmp as module
+    else:
+        module = cdd
+    rows = [[0, *(row if exact else map(float, row))] for row in conditions(problem)]
+    matrix = module.matrix_from_array(rows, rep_type=cdd.RepType.INEQUALITY)
+    made = module.copy_generators(module.polyhedron_from_matrix(matrix)).array
+    rays = [row[1:] for row in made if row[0] == 0]
+    return {tuple(entry / min(v for v in ray if abs(v) > 1e-9) for entry in ray) for ray in rays}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cddlib_lists_the_same_rays(seed: int) -> None:
+    problem = drawn(seed)
+    own, other = problem.extreme_rays(), sorted(cddlib(problem, exact=False))
+    assert np.sort(np.array(own, dtype=float), axis=0) == pytest.approx(np.sort(np.array(other), axis=0), abs=1e-8)
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("seed", range(20))
+def test_cddlib_lists_the_same_rays_in_rationals(seed: int) -> None:
+    problem = drawn(seed)
+    assert set(problem.extreme_rays()) == cddlib(problem, exact=True)
+
+
+@pytest.mark.parametrize("gamma", ["3/2", "7"])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_closed_form_for_ldp_is_what_enumeration_finds(k: int, gamma: str) -> None:
+    """The same cone as a graph of all pairs."""
+    ratio, inputs = Fraction(gamma), [str(x) for x in range(k)]
+    every = Ratios([(x, z, ratio) for x in range(k) for z in range(k) if x != z])
+    listed = rr.Problem(rr.Maximize(rr.Trace()), [every], inputs=inputs).extreme_rays()
+    closed = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=gamma)], inputs=inputs).extreme_rays()
+    assert closed == listed
+    assert len(closed) == 2**k - 2
+
+
+def test_every_ray_keeps_an_irrational_ratio() -> None:
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b", "c"])
+    rays = problem.extreme_rays()
+    assert float(max(map(max, rays))) == math.e
+    (rule,) = problem.constraints
+    assert {rule.cone(problem.inputs).excess(ray) for ray in rays} == {0}
+
+
+def test_rays_that_cannot_be_listed_are_refused() -> None:
+    many = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=[str(x) for x in range(17)])
+    for problem, what in ((many, r"2\*\*17"), (problem_of("mutual_information", "rldp, exact", 4), "not polyhedral")):
+        with pytest.raises(rr.InputError, match=what):
+            problem.extreme_rays()

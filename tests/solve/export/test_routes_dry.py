@@ -1,0 +1,109 @@
+"""What a dry run says of routes is what a solve does, and the one remedy of a refusal works."""
+
+from pathlib import Path
+
+import pytest
+from drawing import thinned
+
+import rropt as rr
+from rropt.studies.support import CONSTRAINTS, Cell, problem_of, read
+
+LISTED = read(Path(__file__).parents[3] / "docs" / "support.json")
+CELLS = [cell for cell in LISTED if cell.size == 4]
+REFUSED = [cell for cell in CELLS if cell.status == "no_route"]
+SEARCHED = ("stopped early: time limit", "the search")
+"""How reasons begin that are about time, and not about the kind of proof."""
+LDP = rr.LDP(1)
+
+
+@pytest.mark.parametrize("cell", thinned(CELLS, 4), ids=lambda cell: f"{cell.objective}, {cell.constraint}")
+def test_what_is_promised_is_what_the_table_of_support_has(cell: Cell) -> None:
+    chosen = [own for own in problem_of(cell.objective, cell.constraint, 4).routes() if own.chosen]
+    assert len(chosen) == (cell.status != "no_route")
+    for own in chosen:
+        assert own.takes
+        if own.proves == "certified":
+            assert cell.status in ("certified", "infeasible") or cell.reason.startswith(SEARCHED)
+    assert cell.status != "bounded" or chosen[0].proves == "bounded" or cell.reason.startswith(SEARCHED)
+
+
+@pytest.mark.parametrize("cell", thinned(REFUSED, 7), ids=lambda cell: cell.constraint)
+def test_the_remedy_of_a_refusal_works(cell: Cell) -> None:
+    """Left out, replaced or added as it says, the constraints leave a problem that the named route takes."""
+    problem = problem_of(cell.objective, cell.constraint, 4)
+    with pytest.raises(rr.NoRoute) as caught:
+        problem.solve()
+    change, _, promise = caught.value.remedy.partition(": then route ")
+    rules = list(problem.constraints)
+    if change == 'use form = "polytope"':
+        rules = [rr.RLDP(rule.level.epsilon, rule.confidence) for rule in rules if isinstance(rule, rr.RLDP)]
+    elif change == "keep LDP alone":
+        rules = [LDP]
+    else:
+        left = [rule for rule in rules if f"leave out {rule.describe()}" not in change]
+        assert len(left) == len(rules) - ("leave out" in change)
+        rules = [*left, LDP] if change.endswith("add LDP") else left
+    changed = rr.Problem(problem.goal, rules, problem.inputs, problem.outputs)
+    (chosen,) = [own.route for own in changed.routes() if own.chosen]
+    assert promise == f"{chosen} takes it"
+
+
+def test_a_refusal_has_one_reason() -> None:
+    with pytest.raises(rr.NoRoute) as caught:
+        problem_of("mutual_information, given", "bistochastic", 4).solve()
+    assert ", and branch " not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_what_is_convex_and_has_no_route_can_be_exported() -> None:
+    least = rr.Problem(rr.Minimize(rr.MutualInformation(rr.Prior.uniform(3))), [rr.Floor("0.5")])
+    with pytest.raises(rr.NoRoute, match=r"to_cvxpy\(\) without a proof"):
+        least.solve()
+    assert least.to_cvxpy().solve(solver="CLARABEL") > 0
+
+
+@pytest.mark.parametrize("objective", ["mutual_information", "trace", "bayes_success", "minimax_risk"])
+@pytest.mark.parametrize("rule", ["ldp", "metric_dp", "bistochastic + ldp", "entropy_rate"])
+def test_a_route_does_what_the_dry_run_says(objective: str, rule: str) -> None:
+    """Asked for by name, it takes the problem, or refuses in the same words."""
+    problem = problem_of(objective, rule, 4)
+    for own in problem.routes():
+        if own.takes:
+            assert problem.solve(own.route, time_limit=0.05).route.startswith(own.route)
+            continue
+        with pytest.raises(rr.NoRoute) as caught:
+            problem.solve(own.route)
+        assert (caught.value.what, caught.value.remedy) == (own.why, own.instead)
+
+
+def test_a_solver_is_part_of_the_question() -> None:
+    problem = problem_of("trace", "ldp", 4)
+    taken = {own.route for own in problem.routes(solver="scs") if own.takes}
+    assert taken == {"conic"}
+    assert not any(own.takes for own in problem.routes(solver="no such solver"))
+
+
+EXPORTED = [name for name in CONSTRAINTS if "rate" not in name and name != "approximate_ldp"]
+
+
+@pytest.mark.parametrize("rule", EXPORTED)
+def test_sizes_are_those_of_the_export(rule: str) -> None:
+    for objective in ("trace", "expected_loss", "mutual_information"):
+        problem = problem_of(objective, rule, 4)
+        route = "vertices" if objective == "mutual_information" else "linear"
+        (said,) = [own for own in problem.routes() if own.route == route]
+        if not said.takes or "off the diagonal" in said.size:
+            continue
+        model = problem.to_highs()
+        if objective == "mutual_information":
+            assert said.size.endswith(f"rays, {model.num_row_} rows")
+            assert rule != "ldp" or said.size.startswith(f"{model.num_col_} extreme")
+        else:
+            assert said.size == f"{model.num_col_} variables, {model.num_row_} rows"
+
+
+def test_a_line_says_it_all() -> None:
+    lines = [str(own) for own in problem_of("trace", "ldp", 4).routes()]
+    assert lines[0].startswith("linear: yes (auto), certified, 20 variables, 36 rows; ")
+    assert all("\n" not in line for line in lines)
+    assert sum(": no; " in line for line in lines) > 5
