@@ -34,10 +34,15 @@ class VerticesRoute(Route):
 
     name = "vertices"
     because = "the objective is convex in every column, so extreme rays of the cone suffice"
+    takes = (OffDiagonalForm,)
+    goals = "takes linear objectives and the maximum of convex ones only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        convex = isinstance(program.utility, ColumnSum) and program.sense == "maximize"
+        return convex or isinstance(program.utility, Linear)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver not in (None, "highs"):
-            return Refusal(f"vertices uses the solver highs only, not {solver!r}", "leave the solver out")
         k = program.size
         if program.extra(OffDiagonalForm) is not None:
             if k > LARGEST_LISTED:
@@ -48,10 +53,6 @@ class VerticesRoute(Route):
                 "vertices takes convex objectives without constraints on the whole matrix only",
                 "leave those out, or maximise trace or expected_gain by route linear",
             )
-        if not isinstance(program.utility, (Linear, ColumnSum)):
-            return Refusal("vertices does not take risks", "use route columns")
-        if program.sense == "minimize" and isinstance(program.utility, ColumnSum):
-            return Refusal("a convex objective cannot be minimised by vertices", "maximise it")
         if isinstance(program.cone, CompleteCone):
             if isinstance(program.utility, Linear) and (1 << k) * len(program.outputs or ()) > LARGEST_PRODUCT:
                 return Refusal(
@@ -69,7 +70,7 @@ class VerticesRoute(Route):
             if k > most:
                 return Refusal(f"vertices hands at most {most} such inputs to cddlib, not {k}", "use route columns")
             return None
-        return Refusal("vertices needs a cone that bounds ratios", "add LDP, or use route linear")
+        return Refusal("vertices needs a cone that bounds ratios", "add LDP")
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         if program.extra(OffDiagonalForm) is not None:

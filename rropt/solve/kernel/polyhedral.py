@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from rropt.errors import Refusal
 from rropt.program.cones import (
     CompleteCone,
     Cone,
@@ -23,7 +22,7 @@ from rropt.program.cones import (
     cone_rows,
     ratio_edges,
 )
-from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.program.programs import Linear, Program
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.route import ColumnMultipliers, Dual, Effort
 
@@ -129,21 +128,6 @@ def edge_table(cone: Cone, size: int) -> sparse.csr_matrix:
     return sparse.csr_matrix(
         sparse.csr_matrix((np.ones(len(edges)), (number, x)), shape) - sparse.csr_matrix((ratios, (number, z)), shape)
     )
-
-
-def linear_refusal(program: Program, route: str) -> Refusal | None:
-    """Why a route that takes linear utilities (and Bayes gains, which reduce to them) refuses a program."""
-    reduced = program.linearised()
-    if isinstance(reduced.utility, Linear):
-        return None
-    if isinstance(reduced.utility, ColumnSum) and program.sense == "minimize":
-        return Refusal("a convex objective can be maximised only", "maximise it, or minimise expected_loss")
-    if isinstance(reduced.utility, ColumnSum) and program.rows:
-        return Refusal(
-            f"{route} takes linear objectives only, and this one is convex with coupling rows",
-            "leave out the constraints on the whole matrix, or maximise trace or expected_gain",
-        )
-    return Refusal(f"{route} takes linear objectives only", "use route auto")
 
 
 def farkas_candidate(program: Program, effort: Effort) -> Dual | None:
