@@ -35,8 +35,9 @@ LOCAL = "a local search found the mechanism"
 STARTS, STEPS = 6, 60
 """Random directions that a local search starts from, and its steps at most."""
 ROUNDS = 12
-"""Rounds of rows from the floor at most; all together take LONGEST seconds where there is no time limit."""
+"""Rounds of rows from the floor at most: each tightens the bound, and makes the next search larger."""
 LONGEST = 15.0
+"""Seconds of all rounds together where there is no time limit: the last ones take the longest and gain the least."""
 SLOW = 0.02
 """A round that lessens the gap by less than this share of it is the last one."""
 RELABELLED = 4
@@ -44,6 +45,7 @@ RELABELLED = 4
 LEAST = 1e-6
 """Entries of a reference distribution are kept above this."""
 BITS = 60
+"""Bits after the point of a row's numbers, rounded so that the floor implies it: more lengthen the certificate."""
 
 
 class RelaxedRoute(Route):

@@ -16,7 +16,7 @@ from rropt.program.programs import ColumnSum, Information, Linear, Program
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.master import Priced, column_model, generate, tie_groups
-from rropt.solve.kernel.polyhedral import farkas_candidate
+from rropt.solve.kernel.polyhedral import farkas_candidate, model_sides, signed_costs
 from rropt.solve.kernel.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, OffDiagonals, Route, SolverClaim
 from rropt.solve.ldp.enumeration import Staircases
@@ -153,17 +153,9 @@ class VerticesRoute(Route):
             format="csr",
         )
         sums = sparse.hstack([sparse.csr_matrix(rays)] * m, format="csr")
-        blocks, lower, upper = [sums], [np.ones(k)], [np.ones(k)]
-        if program.rows:
-            blocks.append(program.row_matrix(m) @ place)
-            rhs = np.array([float(row.rhs) for row in program.rows])
-            upper.append(rhs)
-            lower.append(np.where([row.sense == "=" for row in program.rows], rhs, -np.inf))
-        cost = place.T @ (program.sign * program.utility.matrix(k, m)).ravel()
-        rows = sparse.vstack(blocks, format="csc")
-        found = LpModel(cost, rows, np.concatenate(lower), np.concatenate(upper)).solve(
-            effort.remaining(), effort.interrupted
-        )
+        cost = place.T @ signed_costs(program, k * m)
+        rows = sparse.vstack([sums, program.row_matrix(m) @ place], format="csc")
+        found = LpModel(cost, rows, *model_sides(program, 0)).solve(effort.remaining(), effort.interrupted)
         claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
         if found.status != "optimal" or found.x is None or found.row_dual is None:
             return Answer(claim, None if claim.stopped else farkas_candidate(program, effort))
