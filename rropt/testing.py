@@ -238,7 +238,7 @@ class _Shaken(Route):
 
     name = "shaken"
     because = "any multipliers are valid"
-    concave = True
+    takes = (object,)
 
     def __init__(self, size: float) -> None:
         self._size = size

@@ -45,6 +45,8 @@ COMPARISON_MAY = ("solve.kernel.lp", "solve.kernel.milp")
 SOLVERS, SOLVER_ROOM = ("cvxpy", "highspy", "cdd"), "solve"
 MOST_NAMES, MOST_FILES = 20, 15
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
+DOCUMENTED = ("solve", "solve.kernel", "solve.compose")
+"""The rooms whose numbers all have a docstring."""
 THE_SEARCH = "rropt.solve.kernel.search"
 """The only heap loop over cells."""
 OTHER_HEAPS = frozenset(
@@ -241,6 +243,27 @@ def undocumented(tree: Tree) -> list[str]:
             if not node.name.startswith("_") and not ast.get_docstring(node):
                 faults.append(f"{name}:{node.lineno} {node.name} has no docstring")
     return faults
+
+
+def bare_constants(tree: Tree) -> list[str]:
+    """Numbers of the kernel and of what composes routes without a docstring below them: what each one trades."""
+    faults = []
+    for name, (_, module) in tree.modules.items():
+        if room(name) not in DOCUMENTED:
+            continue
+        for node, below in zip(module.body, [*module.body[1:], None], strict=True):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and holds_number(node.value):
+                named = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+                said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+                if named.isupper() and not said:
+                    faults.append(f"{name}:{node.lineno} {named} has no docstring")
+    return faults
+
+
+def holds_number(value: ast.expr) -> bool:
+    """Whether an expression has a number in it."""
+    numbers = (node.value for node in ast.walk(value) if isinstance(node, ast.Constant))
+    return any(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers)
 
 
 def overlong(tree: Tree) -> list[str]:

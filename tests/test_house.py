@@ -52,6 +52,7 @@ RULES = (
     rules.heap_loops,
     rules.stray_solvers,
     rules.undocumented,
+    rules.bare_constants,
     rules.overlong,
     rules.long_functions,
 )
@@ -166,6 +167,8 @@ BROKEN = {
     ),
     "a function without a docstring": (BARE, {"exact": "def f():\n    return 1"}),
     "a class without a docstring": (BARE, {"exact": "class C:\n    x = 1"}),
+    "a number of the kernel without a docstring": (rules.bare_constants, {"solve__kernel__a": "STEPS = 60"}),
+    "two numbers without one": (rules.bare_constants, {"solve__a": "FEW, MANY = 3, 40\nNAME = 'x'"}),
     "a file of 401 lines": (rules.overlong, {"exact": "\n" * 400}),
     "a function of 61 lines": (rules.long_functions, {"solve__ldp__a": "def f():\n" + "    1\n" * 60}),
 }
@@ -185,7 +188,7 @@ KEPT = {
     "mechanisms__channel": "if TYPE_CHECKING:\n    from rropt.mechanisms import mechanism",
     "mechanisms__mechanism": "from .channel import RandomizedChannel",
     "solve__kernel__lp": LAZY + "import highspy",
-    "solve__kernel__search": "import heapq",
+    "solve__kernel__search": "import heapq\nSTEPS = 60\n'Few are usual.'",
     "solve__ldp__a": "def f():\n    'Doc.'\n" + "    1\n" * 58,
     "comparison__birkhoff": "from rropt.solve.kernel import lp",
     "comparison__audit": "import rropt.problem",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
+from typing import ClassVar
 
 from rropt.errors import InputError
 from rropt.exact import rational_text
@@ -27,6 +28,7 @@ class RobustCone(Cone):
     Source: lopuhaa Theorem 11. Raises InputError.
     """
 
+    particular: ClassVar[str] = "blocks of inputs"
     level: Level
     blocks: tuple[tuple[int, ...], ...]
     lower: tuple[Fraction, ...]

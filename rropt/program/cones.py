@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +22,10 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Cone(ABC):
-    """What each column must satisfy by itself, besides being non-negative."""
+    """What each column must satisfy by itself, besides being non-negative. `particular` is the name in messages of one
+    that only those routes take that declare it; empty for one that every route can take."""
+
+    particular: ClassVar[str] = ""
 
     @abstractmethod
     def excess(self, column: Sequence[Fraction]) -> Fraction:

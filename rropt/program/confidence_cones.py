@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from flint import arb, ctx
@@ -48,6 +48,7 @@ class ConfidenceCone(Cone):
     a smaller cone.
     """
 
+    particular: ClassVar[str] = "the exact cone of a confidence set"
     level: Level
     blocks: tuple[tuple[int, ...], ...]
     counts: tuple[int, ...]

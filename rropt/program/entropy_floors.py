@@ -26,7 +26,7 @@ class ConcaveFloor(Extra):
     rate of ruiz Definition 1; blocks of rows with shares 1 / n_j and sizes n_j the shared budget of Definition 2.
     """
 
-    name: ClassVar[str] = "entropy floor"
+    name: ClassVar[str] = "entropy floors"
     version: ClassVar[int] = 3
 
     at_least: Fraction

@@ -57,9 +57,11 @@ class Row:
 
 
 class Utility(ABC):
-    """The base class of utilities of a matrix. `version`: the lowest version of the format that has it."""
+    """The base class of utilities of a matrix. `version`: the lowest version of the format that has it. `particular`:
+    the name in messages of one that only those routes take that declare it; empty for others."""
 
     version: ClassVar[int] = 1
+    particular: ClassVar[str] = ""
 
     @property
     def plain(self) -> bool:
@@ -94,6 +96,7 @@ class RowEntropy(Utility):
     """The mean entropy of the rows in nats, sum_x shares[x] H(Q_x) / sum of the shares: concave, maximised only."""
 
     version: ClassVar[int] = 3
+    particular: ClassVar[str] = "the entropy of rows"
 
     shares: tuple[int, ...]
 

@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,6 +51,7 @@ class LeastInformation(Utility):
     """min over P in `confidence` of I_P(X; Y) in nats. The certificate format cannot state it: a bound is the certified
     optimum of mutual information given which of some distributions of the set was drawn."""
 
+    particular: ClassVar[str] = "the least information over a set"
     confidence: ChiSquareSet
 
     @property

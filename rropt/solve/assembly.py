@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from flint import arb
@@ -231,18 +232,15 @@ def _simple(
         simple = within(COMPARED, lambda: best_mixture(program, objective, known))
         ended, (mechanism, weights) = False, (None, None) if simple is None else (simple[0], _named(program, simple[1]))
     if mechanism is None and (ended or least is None):
-        # A constant is always verified; verifying definitions and risks may take long.
+        # A constant is verified at once; verifying definitions and risks may take long.
         slow = fits is not None or program.extra(PosteriorRisk) is not None
-        mechanism = (within if slow else _at_once)(LAST, lambda: last_resort(target, objective, fits))
+        last = partial(last_resort, target, objective, fits)
+        mechanism = within(LAST, last) if slow else last()
     if mechanism is None:
         return None
     value = objective.enclosed(mechanism, effort.gap / 4, _left(effort))
     better = least is None or (value.lower > least if program.sense == "maximize" else value.upper < least)
     return (mechanism, value, weights) if better else None
-
-
-def _at_once(seconds: float, work: Callable[[], Mechanism | None]) -> Mechanism | None:
-    return work()
 
 
 def _left(effort: Effort) -> float | None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from rropt.errors import InputError, NoRoute, Refusal
-from rropt.program.block_cones import RobustCone
-from rropt.program.confidence_cones import ConfidenceCone
-from rropt.program.entropy_floors import has_entropy
-from rropt.program.events import ApproximateBound
-from rropt.program.identification_bound import PosteriorRisk
-from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import Linear, Program, RowEntropy
-from rropt.program.worst_case import LeastInformation
+from rropt.errors import InputError, NoRoute
+from rropt.program.programs import Program
 from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.entropy.conic import ConicRoute
 from rropt.solve.events.events import EventsRoute
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, particulars
 from rropt.solve.linear.linear import LinearRoute
 from rropt.solve.maximin.maximin import MaximinRoute
 from rropt.solve.permutations.mixtures import MixturesRoute
@@ -40,8 +33,6 @@ ROUTES: tuple[Route, ...] = (
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
 )
 """The built-in routes, in the order in which `auto` tries them."""
-ONLY = {Mixture: MixturesRoute.name, PosteriorRisk: RiskRoute.name}
-"""The one route that knows an extra: its refusal is the reason."""
 
 
 def route_named(name: str) -> Route:
@@ -54,62 +45,33 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
 
     Raises NoRoute with the reasons where the route, or every route, refuses; InputError for an unknown name.
     """
-    if isinstance(route, Route):
-        refusal = _refusal(route, program, solver)
-        if refusal is not None:
-            raise NoRoute(refusal.why, f"route {route.name}", refusal.instead)
-        return route, "asked for"
     by_name = {known.name: known for known in ROUTES}
-    if not isinstance(route, str):
+    if isinstance(route, str) and route == "auto":
+        return _first(program, solver)
+    chosen = by_name.get(route) if isinstance(route, str) else route
+    if not isinstance(chosen, Route):
         raise InputError(f"{route!r} is not a route", "route", f"use auto or one of: {', '.join(by_name)}")
-    if route != "auto":
-        if route not in by_name:
-            raise InputError(f"{route!r} is not a route", "route", f"use auto or one of: {', '.join(by_name)}")
-        return choose(program, by_name[route], solver)
-    reasons: list[str] = []
-    remedies: list[str] = []
-    only = next((name for kind, name in ONLY.items() if program.extra(kind) is not None), "")
-    only = _of_events(program) if program.extra(ApproximateBound) is not None else only
-    only = MaximinRoute.name if isinstance(program.utility, LeastInformation) else only
-    for candidate in ROUTES if not only else (by_name[only],):
-        refusal = _refusal(candidate, program, solver)
-        if refusal is None:
-            return candidate, candidate.because
-        reasons.append(refusal.why)
-        if refusal.instead != "use route auto":
-            remedies.append(refusal.instead)
-    # Every route refuses: the reasons, each once, and the first remedy; for an unknown solver, the names of
-    # the known ones (most routes have one only, and say to leave it out).
-    why = ", and ".join(dict.fromkeys(reasons))
+    if (refused := chosen.refusal(program, solver)) is not None:
+        raise NoRoute(refused[1].why, f"route {chosen.name}", refused[1].instead)
+    return chosen, "asked for"
+
+
+def _first(program: Program, solver: str | None) -> tuple[Route, str]:
+    """The first route that takes a program; where none does, the sentences of the nearest are the reasons."""
+    found = []
+    for route in ROUTES:
+        refused = route.refusal(program, solver)
+        if refused is None:
+            return route, route.because
+        found.append(refused)
+    least = min(distance for distance, _ in found)
+    nearest = [refusal for distance, refusal in found if distance == least]
+    remedies = [refusal.instead for refusal in nearest if refusal.instead not in ("", AUTO)]
     if solver:
+        # Most routes have one solver only, and say to leave it out; the names of the known ones say more.
         remedies.sort(key=lambda text: not text.startswith("use one of"))
-    raise NoRoute(
-        f"no route takes this problem: {why}",
-        "route auto",
-        next(filter(None, remedies), ""),
-    )
-
-
-def _of_events(program: Program) -> str:
-    """The route that may take a program with events that are not listed as rows."""
-    return LinearRoute.name if isinstance(program.utility, (Linear, RowEntropy)) else EventsRoute.name
-
-
-def _refusal(route: Route, program: Program, solver: str | None) -> Refusal | None:
-    if isinstance(route, MaximinRoute):
-        return route.refuse(program, solver)
-    if program.extra(Mixture) is not None and not isinstance(route, MixturesRoute):
-        return Refusal(f"{route.name} does not take weights of permutations", "use route auto")
-    if program.extra(PosteriorRisk) is not None and not isinstance(route, RiskRoute):
-        return Refusal(f"{route.name} does not take identification risk", "use route auto")
-    if program.extra(ApproximateBound) is not None and not isinstance(route, (LinearRoute, EventsRoute)):
-        return Refusal(f"{route.name} does not take events", "use route auto")
-    if has_entropy(program) and not route.concave:
-        return Refusal(f"{route.name} does not take entropy", "use route conic")
-    if isinstance(program.cone, ConfidenceCone) and route in ROUTES and not isinstance(route, CutsRoute):
-        return Refusal(f"{route.name} does not take the exact cone of a confidence set", "use route auto")
-    if isinstance(program.cone, ConfidenceCone) and not isinstance(route, CutsRoute):
-        return Refusal(f"{route.name} does not take the exact cone of a confidence set", "use route auto")
-    if isinstance(program.cone, RobustCone) and route in ROUTES and not isinstance(route, ColumnsRoute):
-        return Refusal(f"{route.name} does not take blocks of inputs", "use route columns")
-    return route.refuse(program, solver)
+    parts = [name for part, name in particulars(program) if part is not program.utility]
+    alone = [f"leave out {' or '.join(parts)}"] if parts else []
+    remedies.append(", or ".join(alone + ["change the objective"] * bool(least % 2 or not parts)))
+    why = "; ".join(dict.fromkeys(refusal.why for refusal in nearest))
+    raise NoRoute(f"no route takes this problem: {why}", "route auto", remedies[0])

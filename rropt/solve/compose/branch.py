@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from rropt.errors import Refusal
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.programs import ChiSquare, Information, Program
+from rropt.program.programs import Program
+from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.matrix.branch import solve_matrices
 from rropt.solve.offdiagonal.branch import solve_off_diagonals
@@ -22,14 +23,14 @@ class BranchRoute(Route):
 
     name = "branch"
     because = "constraints on the whole matrix tie the columns of a convex objective: all are branched on together"
+    takes = (OffDiagonalForm,)
+    goals = "maximises mutual information and chi-square information only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        return program.sense == "maximize" and curve_class(program.utility) is not None
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver not in (None, "highs"):
-            return Refusal(f"branch uses the solver highs only, not {solver!r}", "leave the solver out")
-        utility = program.utility
-        known = isinstance(utility, ChiSquare) or (isinstance(utility, Information) and utility.given is None)
-        if not known or program.sense == "minimize":
-            return Refusal("branch maximises mutual information and chi-square information only", "use route auto")
         if program.extra(OffDiagonalForm) is not None:
             return None
         if program.outputs is None:

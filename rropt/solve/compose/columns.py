@@ -13,7 +13,6 @@ from rropt.errors import Refusal
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FreeCone
 from rropt.program.design_utilities import DesignUtility
-from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Program
 from rropt.solve.columns.generation import solve_boxed
 from rropt.solve.designs.designs import solve_design
@@ -30,17 +29,16 @@ class ColumnsRoute(Route):
 
     name = "columns"
     because = "the objective is convex in every column: rays are generated, priced exactly, and never listed"
+    takes = (RobustCone,)
+    goals = "maximises convex objectives and minimises risks only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        return isinstance(program.utility, ColumnSum if program.sense == "maximize" else DesignUtility)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver not in (None, "highs"):
-            return Refusal(f"columns uses the solver highs only, not {solver!r}", "leave the solver out")
-        risk = isinstance(program.utility, DesignUtility) and program.sense == "minimize"
-        if not risk and (not isinstance(program.utility, ColumnSum) or program.sense == "minimize"):
-            return Refusal("columns maximises convex objectives and minimises risks only", "use route auto")
         if isinstance(program.cone, FreeCone):
-            return Refusal("columns needs a cone that bounds the columns", "add LDP, or use route linear")
-        if program.extra(OffDiagonalForm) is not None:
-            return Refusal("columns does not take a structure of the whole matrix", "use route branch")
+            return Refusal("columns needs a cone that bounds the columns", "add LDP")
         if program.rows:
             return Refusal(
                 "columns does not take constraints on the whole matrix",

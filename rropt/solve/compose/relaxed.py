@@ -22,21 +22,22 @@ from rropt.exact import dyadic_down, dyadic_up, log_enclosure
 from rropt.program.cones import FloatArray, FreeCone
 from rropt.program.design_utilities import InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
-from rropt.program.extras import OffDiagonalForm
-from rropt.program.programs import ChiSquare, ColumnSum, Information, Linear, Program, Row
+from rropt.program.programs import ColumnSum, Linear, Program, Row
 from rropt.solve.entropy.conic import no_mechanism, solve_conic
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.kernel.boxes.tree import MatrixBox
 from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
+from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.polyhedral import entry_model, farkas_candidate
-from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.kernel.route import AUTO, Answer, Effort, MatrixDraft, Route, SolverClaim
 
 LOCAL = "a local search found the mechanism"
 STARTS, STEPS = 6, 60
 """Random directions that a local search starts from, and its steps at most."""
 ROUNDS = 12
-"""Rounds of rows from the floor at most; all together take LONGEST seconds where there is no time limit."""
+"""Rounds of rows from the floor at most: each tightens the bound, and makes the next search larger."""
 LONGEST = 15.0
+"""Seconds of all rounds together where there is no time limit: the last ones take the longest and gain the least."""
 SLOW = 0.02
 """A round that lessens the gap by less than this share of it is the last one."""
 RELABELLED = 4
@@ -44,6 +45,7 @@ RELABELLED = 4
 LEAST = 1e-6
 """Entries of a reference distribution are kept above this."""
 BITS = 60
+"""Bits after the point of a row's numbers, rounded so that the floor implies it: more lengthen the certificate."""
 
 
 class RelaxedRoute(Route):
@@ -51,23 +53,18 @@ class RelaxedRoute(Route):
 
     name = "relaxed"
     because = "no other route solves it: a relaxation bounds it, and a local search finds a mechanism"
-    concave = True
+    takes = (ConcaveFloor,)
+    goals = "is for information above an entropy floor, and for the risk with constraints on the whole matrix"
+    solvers = ()
+
+    def takes_goal(self, program: Program) -> bool:
+        floored = program.extra(ConcaveFloor) is not None
+        if program.sense == "maximize":
+            return floored and curve_class(program.utility) is not None
+        return isinstance(program.utility, InverseTrace) and (floored or bool(program.rows))
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver is not None:
-            return Refusal("relaxed chooses its solvers itself", "leave the solver out")
-        utility = program.utility
-        informed = isinstance(utility, ChiSquare) or (isinstance(utility, Information) and utility.given is None)
-        floored = program.extra(ConcaveFloor) is not None
-        bounded = informed and program.sense == "maximize" and floored
-        tied = bool(program.rows) or floored
-        risky = isinstance(utility, InverseTrace) and program.sense == "minimize" and tied
-        if program.outputs is None or program.extra(OffDiagonalForm) is not None or not (bounded or risky):
-            return Refusal(
-                "relaxed is for information above an entropy floor, and for the risk with rows on the whole matrix",
-                "use route auto",
-            )
-        return None
+        return Refusal("relaxed needs fixed outputs", AUTO) if program.outputs is None else None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         best = _chooser(program, effort)

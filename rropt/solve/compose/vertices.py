@@ -16,7 +16,7 @@ from rropt.program.programs import ColumnSum, Information, Linear, Program
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.master import Priced, column_model, generate, tie_groups
-from rropt.solve.kernel.polyhedral import farkas_candidate
+from rropt.solve.kernel.polyhedral import farkas_candidate, model_sides, signed_costs
 from rropt.solve.kernel.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, OffDiagonals, Route, SolverClaim
 from rropt.solve.ldp.enumeration import Staircases
@@ -34,10 +34,15 @@ class VerticesRoute(Route):
 
     name = "vertices"
     because = "the objective is convex in every column, so extreme rays of the cone suffice"
+    takes = (OffDiagonalForm,)
+    goals = "takes linear objectives and the maximum of convex ones only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        convex = isinstance(program.utility, ColumnSum) and program.sense == "maximize"
+        return convex or isinstance(program.utility, Linear)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver not in (None, "highs"):
-            return Refusal(f"vertices uses the solver highs only, not {solver!r}", "leave the solver out")
         k = program.size
         if program.extra(OffDiagonalForm) is not None:
             if k > LARGEST_LISTED:
@@ -48,10 +53,6 @@ class VerticesRoute(Route):
                 "vertices takes convex objectives without constraints on the whole matrix only",
                 "leave those out, or maximise trace or expected_gain by route linear",
             )
-        if not isinstance(program.utility, (Linear, ColumnSum)):
-            return Refusal("vertices does not take risks", "use route columns")
-        if program.sense == "minimize" and isinstance(program.utility, ColumnSum):
-            return Refusal("a convex objective cannot be minimised by vertices", "maximise it")
         if isinstance(program.cone, CompleteCone):
             if isinstance(program.utility, Linear) and (1 << k) * len(program.outputs or ()) > LARGEST_PRODUCT:
                 return Refusal(
@@ -69,7 +70,7 @@ class VerticesRoute(Route):
             if k > most:
                 return Refusal(f"vertices hands at most {most} such inputs to cddlib, not {k}", "use route columns")
             return None
-        return Refusal("vertices needs a cone that bounds ratios", "add LDP, or use route linear")
+        return Refusal("vertices needs a cone that bounds ratios", "add LDP")
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         if program.extra(OffDiagonalForm) is not None:
@@ -152,17 +153,9 @@ class VerticesRoute(Route):
             format="csr",
         )
         sums = sparse.hstack([sparse.csr_matrix(rays)] * m, format="csr")
-        blocks, lower, upper = [sums], [np.ones(k)], [np.ones(k)]
-        if program.rows:
-            blocks.append(program.row_matrix(m) @ place)
-            rhs = np.array([float(row.rhs) for row in program.rows])
-            upper.append(rhs)
-            lower.append(np.where([row.sense == "=" for row in program.rows], rhs, -np.inf))
-        cost = place.T @ (program.sign * program.utility.matrix(k, m)).ravel()
-        rows = sparse.vstack(blocks, format="csc")
-        found = LpModel(cost, rows, np.concatenate(lower), np.concatenate(upper)).solve(
-            effort.remaining(), effort.interrupted
-        )
+        cost = place.T @ signed_costs(program, k * m)
+        rows = sparse.vstack([sums, program.row_matrix(m) @ place], format="csc")
+        found = LpModel(cost, rows, *model_sides(program, 0)).solve(effort.remaining(), effort.interrupted)
         claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
         if found.status != "optimal" or found.x is None or found.row_dual is None:
             return Answer(claim, None if claim.stopped else farkas_candidate(program, effort))

@@ -17,7 +17,7 @@ from rropt.program.cones import CompleteCone, FloatArray, FreeCone, PolyhedralCo
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.solve.entropy.gibbs import EntropyMultipliers, polished
-from rropt.solve.kernel.polyhedral import edge_table, farkas_candidate, linear_refusal
+from rropt.solve.kernel.polyhedral import edge_table, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 
 SOLVERS = {"clarabel": "CLARABEL", "scs": "SCS", "highs": "HIGHS"}
@@ -35,25 +35,22 @@ class ConicRoute(Route):
 
     name = "conic"
     because = "a conic solver takes entropy, and cross-checks what is linear"
-    concave = True
+    takes = (ConcaveFloor, RowEntropy)
+    goals = "takes linear objectives and the entropy of rows only"
+
+    def takes_goal(self, program: Program) -> bool:
+        if isinstance(program.utility, RowEntropy):
+            return True
+        return isinstance(program.linearised().utility, Linear)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if solver is not None and solver not in SOLVERS:
             return Refusal(f"conic does not have the solver {solver!r}", f"use one of: {', '.join(SOLVERS)}")
-        if has_entropy(program):
-            if solver is not None and solver not in CURVED:
-                return Refusal(f"{solver} cannot solve problems with entropy", f"use one of: {', '.join(CURVED)}")
-            if isinstance(program.utility, RowEntropy):
-                if program.sense == "minimize":
-                    return Refusal("entropy can be maximised only", "maximise it")
-                return None
-            if not isinstance(program.utility, Linear):
-                return Refusal(
-                    "conic takes linear objectives beside an entropy floor, and this one is convex",
-                    "maximise trace or expected_gain, or minimise expected_loss",
-                )
-            return None
-        return linear_refusal(program, self.name)
+        if solver is not None and has_entropy(program) and solver not in CURVED:
+            return Refusal(f"{solver} cannot solve problems with entropy", f"use one of: {', '.join(CURVED)}")
+        if isinstance(program.utility, RowEntropy) and program.sense == "minimize":
+            return Refusal("entropy can be maximised only", "maximise it")
+        return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         reduced = program.linearised()

@@ -47,17 +47,17 @@ class EventsRoute(Route):
 
     name = "events"
     because = "the objective is convex and the events are many: linearised, from the best mechanism of pure privacy"
+    takes = (ApproximateBound,)
+    purpose = "approximate privacy over many events"
+    goals = "maximises mutual information, chi-square information and Bayes gains only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        return program.sense == "maximize" and isinstance(program.utility, (Divergence, BayesGain))
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if program.extra(ApproximateBound) is None or program.outputs is None:
-            return Refusal("events is for approximate privacy over many events", "use route auto")
-        if solver not in (None, "highs"):
-            return Refusal(f"events uses the solver highs only, not {solver!r}", "leave the solver out")
-        if program.sense != "maximize" or not isinstance(program.utility, (Divergence, BayesGain)):
-            return Refusal(
-                "events maximises mutual information, chi-square information and Bayes gains only",
-                "maximise one of them, or a linear objective",
-            )
+        if program.outputs is None:
+            return Refusal("events needs fixed outputs", "give the outputs")
         if isinstance(program.utility, BayesGain) and one_output_an_action(program) is None:
             return Refusal(
                 "a Bayes gain under approximate privacy needs an output for each action, and no other rows",

@@ -22,7 +22,7 @@ from rropt.program.cones import (
 from rropt.program.programs import Linear, Program, Row
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP, PATIENCE, LpAnswer, LpModel
 from rropt.solve.kernel.mean_rows import MeanModel, block_means
-from rropt.solve.kernel.polyhedral import EntryModel, entry_model
+from rropt.solve.kernel.polyhedral import EntryModel, MatrixModel, entry_model
 
 LEAST_SLACK = 1e-9
 """A best slack below this counts as zero."""
@@ -167,7 +167,7 @@ def _most_slack(
     return _tighten(program, met, model, found.row_dual, [(cell // m, cell % m) for cell in signs])
 
 
-def _slackest(model: EntryModel | MeanModel, upper: FloatArray, slack: FloatArray, cells: list[int]) -> LpAnswer:
+def _slackest(model: MatrixModel, upper: FloatArray, slack: FloatArray, cells: list[int]) -> LpAnswer:
     """max s with s * `slack` of each row of the model kept from its limit, the `cells` at least s, s at most 1; s is
     the last variable."""
     variables, count = model.matrix.shape[1], len(cells)

@@ -14,9 +14,11 @@ import scipy.linalg
 from rropt.program.cones import FloatArray
 
 STEPS = 60
+"""Steps after which the path is given up; a dozen are usual."""
 INSIDE = 0.98
-"""The share of the way to the border that a step may take."""
+"""The share of the way to the border that a step may take: nearer to it, prices are less central."""
 FEASIBLE = 1e-9
+"""Residuals up to which a point counts as feasible: proofs repair what is left."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import BlockMeans, FloatArray, FreeCone, PolyhedralCone
-from rropt.program.programs import Linear, Program
+from rropt.program.programs import Program
+from rropt.solve.kernel.polyhedral import MatrixModel, model_sides, signed_costs
 from rropt.solve.kernel.route import ColumnMultipliers, Dual
 
 
@@ -27,24 +28,16 @@ def block_means(program: Program) -> BlockMeans | None:
 
 
 @dataclass(frozen=True)
-class MeanModel:
-    """max cost . z with row_lower <= A z <= row_upper and z >= 0 over z = (Q in row-major order; for every output T_s
-    of all blocks, then B_s). Rows: k row sums, the coupling rows, then for every output v_x <= T_s and B_s <= v_x of
-    all inputs and one row for each two blocks."""
+class MeanModel(MatrixModel):
+    """The programme over z = (Q in row-major order; for every output T_s of all blocks, then B_s). After the rows of
+    every model come for every output v_x <= T_s and B_s <= v_x of all inputs and one row for each two blocks."""
 
     means: BlockMeans
-    cost: FloatArray
-    matrix: sparse.csr_matrix
-    row_lower: FloatArray
-    row_upper: FloatArray
-    size: int
-    width: int
-    coupling: int
 
     @classmethod
     def of(cls, program: Program, means: BlockMeans) -> MeanModel:
         """Of a `Linear` program with fixed outputs, costs signed for maximisation."""
-        assert program.outputs is not None and isinstance(program.utility, Linear)
+        assert program.outputs is not None
         k, m, count = program.size, len(program.outputs), len(means.blocks)
         own = _column_rows(means, k)
         per = 2 * count
@@ -57,25 +50,8 @@ class MeanModel:
         pad = sparse.csr_matrix((k + len(program.rows), per * m))
         sums = sparse.kron(sparse.eye(k), np.ones((1, m)), format="csr")
         first = sparse.hstack([sparse.vstack([sums, program.row_matrix(m)], format="csr"), pad], format="csr")
-        rhs = np.array([float(row.rhs) for row in program.rows])
-        equal = np.array([row.sense == "=" for row in program.rows], dtype=bool)
-        total = m * own.shape[0]
-        cost = np.zeros((k + per) * m)
-        cost[: k * m] = program.sign * program.utility.matrix(k, m).ravel()
-        return cls(
-            means,
-            cost,
-            sparse.vstack([first, *blocks], format="csr"),
-            np.concatenate([np.ones(k), np.where(equal, rhs, -np.inf), np.full(total, -np.inf)]),
-            np.concatenate([np.ones(k), rhs, np.zeros(total)]),
-            k,
-            m,
-            len(program.rows),
-        )
-
-    def entries(self, z: FloatArray) -> FloatArray:
-        """Q (k x m) of a solution."""
-        return np.asarray(z[: self.size * self.width].reshape(self.size, self.width))
+        cost, sides = signed_costs(program, (k + per) * m), model_sides(program, m * own.shape[0])
+        return cls(cost, sparse.vstack([first, *blocks], format="csr"), *sides, k, m, len(program.rows), means)
 
     def pairs(self) -> np.ndarray:
         """Whether a row is one of two blocks."""

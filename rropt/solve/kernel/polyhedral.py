@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from rropt.errors import Refusal
 from rropt.program.cones import (
     CompleteCone,
     Cone,
@@ -23,7 +22,7 @@ from rropt.program.cones import (
     cone_rows,
     ratio_edges,
 )
-from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.program.programs import Linear, Program
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.route import ColumnMultipliers, Dual, Effort
 
@@ -32,12 +31,9 @@ SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class EntryModel:
-    """max cost . z with row_lower <= A z <= row_upper and z >= 0 over z = (Q, low).
-
-    Rows stand in the order: k row sums, coupling rows, then cone rows (output by output), then ratio rows (those of a
-    graph output by output).
-    """
+class MatrixModel:
+    """max cost . z with row_lower <= A z <= row_upper and z >= 0, where z begins with the entries of Q (`size` x
+    `width`) and the rows with the sums of its rows and the `coupling` rows."""
 
     cost: FloatArray
     matrix: sparse.csr_matrix
@@ -46,12 +42,35 @@ class EntryModel:
     size: int
     width: int
     coupling: int
-    cone_rows: int
-    edges: int
 
     def entries(self, z: FloatArray) -> FloatArray:
         """Q (k x m) of a solution."""
         return np.asarray(z[: self.size * self.width].reshape(self.size, self.width))
+
+
+def model_sides(program: Program, rest: int) -> tuple[FloatArray, FloatArray]:
+    """(row_lower, row_upper) where `rest` rows <= 0 follow those of every model."""
+    rhs = np.array([float(row.rhs) for row in program.rows])
+    equal = np.array([row.sense == "=" for row in program.rows], dtype=bool)
+    ones = np.ones(program.size)
+    lower = np.concatenate([ones, np.where(equal, rhs, -np.inf), np.full(rest, -np.inf)])
+    return lower, np.concatenate([ones, rhs, np.zeros(rest)])
+
+
+def signed_costs(program: Program, variables: int) -> FloatArray:
+    """The costs of a `Linear` program with fixed outputs, signed for maximisation, and zeros for further variables."""
+    assert program.outputs is not None and isinstance(program.utility, Linear)
+    own = program.sign * program.utility.matrix(program.size, len(program.outputs)).ravel()
+    return np.concatenate([own, np.zeros(variables - own.size)])
+
+
+@dataclass(frozen=True)
+class EntryModel(MatrixModel):
+    """The programme over z = (Q, low). After those of every model come the cone rows (output by output), then the
+    ratio rows (those of a graph output by output)."""
+
+    cone_rows: int
+    edges: int
 
     def programme(self, method: str = "choose", presolve: bool = True) -> LpModel:
         """It in HiGHS."""
@@ -73,8 +92,6 @@ def entry_model(program: Program) -> EntryModel:
     base = base_cone(program.cone)
     variables = k * m + (m if isinstance(base, CompleteCone) else 0)
     sums = sparse.kron(sparse.eye(k), np.ones((1, m)), format="csr")
-    rhs = np.array([float(row.rhs) for row in program.rows])
-    equal = np.array([row.sense == "=" for row in program.rows], dtype=bool)
     # Rows of the cone have no lower side, and the upper one 0. Empty cells are left to their row: a bound would take
     # the multiplier that the proof needs.
     blocks = [sums, program.row_matrix(m), *_by_column(cone_table(program.cone), m)]
@@ -85,20 +102,10 @@ def entry_model(program: Program) -> EntryModel:
     edges = edge_table(base, k)
     blocks += _by_column(edges, m)
     matrix = sparse.vstack([_widened(block, variables) for block in blocks], format="csr")
-    rest = matrix.shape[0] - k - len(rhs)
-    cost = np.zeros(variables)
-    cost[: k * m] = program.sign * program.utility.matrix(k, m).ravel()
-    return EntryModel(
-        cost,
-        matrix,
-        np.concatenate([np.ones(k), np.where(equal, rhs, -np.inf), np.full(rest, -np.inf)]),
-        np.concatenate([np.ones(k), rhs, np.zeros(rest)]),
-        k,
-        m,
-        len(rhs),
-        len(cone_rows(program.cone)),
-        edges.shape[0],
-    )
+    coupling = len(program.rows)
+    sides = model_sides(program, matrix.shape[0] - k - coupling)
+    own = len(cone_rows(program.cone))
+    return EntryModel(signed_costs(program, variables), matrix, *sides, k, m, coupling, own, edges.shape[0])
 
 
 def _widened(block: sparse.spmatrix, variables: int) -> sparse.csr_matrix:
@@ -129,21 +136,6 @@ def edge_table(cone: Cone, size: int) -> sparse.csr_matrix:
     return sparse.csr_matrix(
         sparse.csr_matrix((np.ones(len(edges)), (number, x)), shape) - sparse.csr_matrix((ratios, (number, z)), shape)
     )
-
-
-def linear_refusal(program: Program, route: str) -> Refusal | None:
-    """Why a route that takes linear utilities (and Bayes gains, which reduce to them) refuses a program."""
-    reduced = program.linearised()
-    if isinstance(reduced.utility, Linear):
-        return None
-    if isinstance(reduced.utility, ColumnSum) and program.sense == "minimize":
-        return Refusal("a convex objective can be maximised only", "maximise it, or minimise expected_loss")
-    if isinstance(reduced.utility, ColumnSum) and program.rows:
-        return Refusal(
-            f"{route} takes linear objectives only, and this one is convex with coupling rows",
-            "leave out the constraints on the whole matrix, or maximise trace or expected_gain",
-        )
-    return Refusal(f"{route} takes linear objectives only", "use route auto")
 
 
 def farkas_candidate(program: Program, effort: Effort) -> Dual | None:

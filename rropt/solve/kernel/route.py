@@ -15,9 +15,10 @@ from rropt.errors import Refusal
 from rropt.io.clock import Clock
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.assignments import Places
+from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.events import Event
-from rropt.program.programs import Program
+from rropt.program.programs import ColumnSum, Program
 
 
 def ignore_progress(value: float | None, bound: float | None) -> None:
@@ -40,6 +41,9 @@ GRACE = 2.0
 """Seconds that proving may take, after a time limit or Ctrl-C too."""
 PROVING = 1.5
 """Seconds after the end of the whole solve when it must be over."""
+AUTO, NO_SOLVER = "use route auto", "leave the solver out"
+"""Remedies of a refusal."""
+CONVEX = Refusal("a convex objective can be maximised only", "maximise it, or minimise expected_loss")
 
 
 @dataclass
@@ -270,19 +274,58 @@ class Answer:
         return replace(self, claim=replace(self.claim, notes=(*self.claim.notes, *notes)))
 
 
+def particulars(program: Program) -> list[tuple[object, str]]:
+    """The parts of a program that only those routes take that declare them, with their names in messages."""
+    found = [(part, part.particular) for part in (program.cone, program.utility) if part.particular]
+    return [*((extra, extra.name) for extra in program.extras), *found]
+
+
 class Route(ABC):
     """A way to solve programs. `name` is its name in problem files and on the command line; `because`
-    says in one clause when it is the right one; `concave` whether it takes entropy."""
+    says in one clause when it is the right one.
+
+    Its capabilities are declared. `takes` are the kinds of particular parts that it takes (extras, cones and utilities:
+    see `particulars`); `purpose` says what it is for, where it does not take problems without a part of its own, the
+    first of `takes`; `goals` says which goals `takes_goal` accepts; `solvers` are the names of solvers that it accepts
+    (None: `refuse` decides).
+    """
 
     name: str
     because: str
-    concave: bool = False
+    takes: tuple[type, ...] = (RobustCone,)
+    purpose: str = ""
+    goals: str = ""
+    solvers: tuple[str, ...] | None = None
+
+    def takes_goal(self, program: Program) -> bool:
+        """Whether it solves for the utility and the sense of a program."""
+        return True
 
     @abstractmethod
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        """The refusal of this program (with this solver), with its reason and a remedy; None where the route takes
-        it.
-        """
+        """The refusal of a program (with this solver) that the declared capabilities allow, with its reason and a
+        remedy; None where the route takes it."""
+
+    def refusal(self, program: Program, solver: str | None = None) -> tuple[int, Refusal] | None:
+        """(how far it is from taking a program, why it does not, in one sentence); None where it takes it. It is
+        farthest from a program with parts that it does not take, then from one with a goal that is not its own."""
+        parts = particulars(program)
+        strange = [name for part, name in parts if not isinstance(part, self.takes)]
+        idle = bool(self.purpose) and not any(isinstance(part, self.takes[0]) for part, _ in parts)
+        fits = self.takes_goal(program)
+        distance = 2 * (len(strange) + idle) + (not fits)
+        if strange:
+            return distance, Refusal(f"{self.name} does not take {' and '.join(strange)}", AUTO)
+        if idle:
+            return distance, Refusal(f"{self.name} is for {self.purpose}", AUTO)
+        if not fits:
+            convex = isinstance(program.utility, ColumnSum) and program.sense == "minimize"
+            return distance, CONVEX if convex else Refusal(f"{self.name} {self.goals}", AUTO)
+        if solver is not None and self.solvers is not None and solver not in self.solvers:
+            uses = f"uses the solver {' or '.join(self.solvers)} only, not {solver!r}"
+            return 0, Refusal(f"{self.name} {uses if self.solvers else 'chooses its solvers itself'}", NO_SOLVER)
+        own = self.refuse(program, solver)
+        return None if own is None else (0, own)
 
     @abstractmethod
     def solve(self, program: Program, effort: Effort) -> Answer:

@@ -12,10 +12,10 @@ from scipy import sparse
 from rropt.errors import Refusal
 from rropt.program.cones import BlockMeans, CompleteCone, FloatArray, base_cone
 from rropt.program.events import ApproximateBound, Event
-from rropt.program.programs import Program
+from rropt.program.programs import Linear, Program
 from rropt.solve.kernel.lp import LpAnswer, LpModel
 from rropt.solve.kernel.mean_rows import MeanModel, block_means
-from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate, linear_refusal
+from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 
 F = TypeVar("F")
@@ -56,17 +56,15 @@ class LinearRoute(Route):
 
     name = "linear"
     because = "the objective is linear: one linear programme over the entries of Q"
+    takes = (ApproximateBound,)
+    goals = "takes linear objectives only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        return isinstance(program.linearised().utility, Linear)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver not in (None, "highs"):
-            return Refusal(f"linear uses the solver highs only, not {solver!r}", "use route conic")
-        refusal = linear_refusal(program, self.name)
-        if refusal is not None and program.extra(ApproximateBound) is not None:
-            return Refusal(
-                "approximate privacy over that many events is for linear objectives",
-                "use fewer outputs, or maximise trace or expected_gain",
-            )
-        return refusal
+        return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         if program.extra(ApproximateBound) is not None:

@@ -26,7 +26,9 @@ from rropt.errors import InputError, NoRoute, Refusal
 from rropt.exact import cleared
 from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet
+from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray, FreeCone
+from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import Information, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.climb import climb
@@ -164,18 +166,18 @@ class MaximinRoute(Route):
 
     name = "maximin"
     because = "the least information over a set is a game: mixtures of its distributions are solved in turn"
+    takes = (LeastInformation, RobustCone, ConfidenceCone)
+    purpose = "the least information over a set"
+    solvers = ()
 
     def __init__(self, choose: Callable[[Program], Route]) -> None:
         self._choose = choose
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if not isinstance(program.utility, LeastInformation):
-            return Refusal("maximin is for the least information over a set", "use route auto")
-        if solver is not None:
-            return Refusal("maximin uses the solvers of the routes of its mixtures", "leave the solver out")
+        assert isinstance(program.utility, LeastInformation)
         if program.sense == "minimize":
             return Refusal("the least information can be maximised only", "maximise it")
-        if program.rows or program.outputs is not None or program.extras:
+        if program.rows or program.outputs is not None:
             return Refusal(
                 "the least information takes constraints on single columns only",
                 "leave out those on the whole matrix and the outputs, keep LDP or RLDP",

@@ -14,8 +14,9 @@ from scipy import sparse
 from rropt.errors import Refusal
 from rropt.program.assignments import Places
 from rropt.program.cones import FloatArray
+from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import Program, Row
+from rropt.program.programs import Program, Row, RowEntropy
 from rropt.solve.kernel.milp import solve_milp
 from rropt.solve.kernel.route import Answer, Effort, MixedWeights, Route, SolverClaim
 from rropt.solve.permutations.master import ELASTIC, Master, Mixed, linear, whole
@@ -30,16 +31,14 @@ class MixturesRoute(Route):
     """Column generation over permutations; which of them, where their number is limited, by an integer programme."""
 
     name = "mixtures"
-    concave = True  # it refuses what it cannot solve itself
     because = (
         "weights of permutations have bounds that rows on the matrix cannot express: the weights are the variables"
     )
+    takes = (Mixture, ConcaveFloor, RowEntropy)  # it refuses entropy with a remedy of its own
+    purpose = "bounded weights of permutations"
+    solvers = ("highs",)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if program.extra(Mixture) is None:
-            return Refusal("mixtures is for bounded weights of permutations", "use route auto")
-        if solver not in (None, "highs"):
-            return Refusal(f"mixtures uses the solver highs only, not {solver!r}", "leave the solver out")
         if not linear(program):
             return Refusal(
                 "mixtures takes linear objectives without an entropy floor",

@@ -8,7 +8,6 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.program.cones import FreeCone
-from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
@@ -28,19 +27,18 @@ class RiskRoute(Route):
 
     name = "risk"
     because = "identification risk is bounded, which is convex in the odds of a column and not in its probabilities"
+    takes = (PosteriorRisk,)
+    purpose = "bounds on identification risk"
+    goals = "takes linear objectives and the maximum of mutual information only"
+    solvers = ("highs",)
 
-    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        risk = program.extra(PosteriorRisk)
-        if risk is None:
-            return Refusal("risk is for bounds on identification risk", "use route auto")
-        if solver not in (None, "highs"):
-            return Refusal(f"risk uses the solver highs only, not {solver!r}", "leave the solver out")
+    def takes_goal(self, program: Program) -> bool:
         utility = program.utility
         informed = isinstance(utility, Information) and utility.given is None and program.sense == "maximize"
-        if not isinstance(utility, Linear) and not informed:
-            return Refusal("risk takes linear objectives and mutual information only", "ask for one of these")
-        if isinstance(program.cone, ConfidenceCone):
-            return Refusal("risk does not take the exact cone of a confidence set", 'use form = "polytope"')
+        return isinstance(utility, Linear) or informed
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        risk = program.required(PosteriorRisk)
         if not isinstance(program.cone, FreeCone) and risk.blocks is not None:
             return Refusal(
                 "inverse-frequency blocks leave cells empty, which bounds on columns forbid", "leave blocks out"

@@ -60,12 +60,11 @@ class CutsRoute(Route):
 
     name = "cuts"
     because = "the cone is that of a confidence set: columns are generated, bounded by boxes over cuts"
+    takes = (ConfidenceCone,)
+    purpose = "robust LDP in form exact or product"
+    solvers = ("highs",)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver not in (None, "highs"):
-            return Refusal(f"cuts uses the solver highs only, not {solver!r}", "leave the solver out")
-        if not isinstance(program.cone, ConfidenceCone):
-            return Refusal("cuts is for robust LDP in form exact or product", "use route auto")
         plain = isinstance(program.utility, Information) and program.utility.given is None
         if not plain or program.sense == "minimize" or program.rows or program.outputs is not None:
             return Refusal(

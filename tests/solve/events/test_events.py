@@ -124,7 +124,7 @@ def test_what_the_route_does_not_take_is_said() -> None:
     with pytest.raises(rr.NoRoute, match="an output for each action"):
         rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, PRIOR.labels, list("abcdefg")).solve()
     program = compiled(rr.MutualInformation(PRIOR))
-    assert EventsRoute().refuse(program, "clarabel") is not None
+    assert EventsRoute().refusal(program, "clarabel") is not None
     answer = EventsRoute().solve(program, Effort(time_limit=0.3, route=route_named))
     assert answer.matrix is not None
 

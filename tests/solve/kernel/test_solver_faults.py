@@ -33,7 +33,7 @@ class Spoiled(Route):
 
     name = "spoiled"
     because = "asked for"
-    concave = True
+    takes = (object,)
 
     def __init__(self, spoil: Spoil, seed: int) -> None:
         self.spoil, self.seed = spoil, seed

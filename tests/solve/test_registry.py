@@ -1,0 +1,53 @@
+"""Refusals come from what routes declare: one sentence a route, and only the nearest routes are named."""
+
+from __future__ import annotations
+
+import pytest
+
+import rropt as rr
+from rropt.solve.kernel.route import particulars
+from rropt.solve.registry import ROUTES, Route
+from rropt.studies.support import CONSTRAINTS, OBJECTIVES, problem_of
+
+CELLS = [(objective, rule) for objective in OBJECTIVES for rule in CONSTRAINTS]
+
+
+def refusal_of(problem: rr.Problem) -> str:
+    with pytest.raises(rr.NoRoute) as caught:
+        problem.solve()
+    return str(caught.value)
+
+
+def test_a_refusal_names_the_nearest_routes_alone() -> None:
+    """Routes for other constraints, and for other goals where some are for this one, are left out."""
+    risk = rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(4)))
+    assert refusal_of(rr.Problem(risk)) == (
+        "route auto: no route takes this problem: columns needs a cone that bounds the columns; add LDP"
+    )
+    least = rr.Minimize(rr.MutualInformation(rr.Prior.uniform(4)))
+    assert refusal_of(rr.Problem(least, [rr.LDP(1)])) == (
+        "route auto: no route takes this problem: a convex objective can be maximised only; maximise it, or minimise "
+        "expected_loss"
+    )
+    for objective, rule in CELLS:
+        problem = problem_of(objective, rule, 4)
+        if all(route.refusal(problem.compile()) for route in ROUTES):
+            text = refusal_of(problem)
+            assert 1 <= text.count("; ") <= 3, text
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_a_route_refuses_what_it_does_not_declare(route: Route) -> None:
+    """A part that it does not take is named; a goal that is not its own, and a solver that it does not have, too."""
+    for objective, rule in CELLS:
+        program = problem_of(objective, rule, 4).compile()
+        refused = route.refusal(program)
+        strange = [name for part, name in particulars(program) if not isinstance(part, route.takes)]
+        if strange:
+            assert refused is not None
+            assert refused[1].why == f"{route.name} does not take {' and '.join(strange)}"
+        elif not route.takes_goal(program):
+            assert refused is not None
+            assert refused[0] > 0
+        elif refused is None:
+            assert route.refusal(program, "no such solver") is not None
