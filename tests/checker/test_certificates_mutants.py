@@ -148,7 +148,7 @@ def test_the_base_is_proved_and_true(name: str) -> None:
         assert verdict.proved, f"{mutant.name}: {verdict.reason}"
 
 
-@pytest.mark.parametrize("name", thinned(NAMES, 2))
+@pytest.mark.parametrize("name", thinned(NAMES, 3))
 def test_single_changes(name: str) -> None:
     """A part of all single changes, every kind among them; all of them in the long suite."""
     every = mutants.systematic(_base(name))
