@@ -16,7 +16,7 @@ from drawing import graded
 
 NAMES = ("full_lp", "large", "ties", "metric", "offdiagonal", "rldp", "exact_rldp", "linear_loss", "sampling")
 NAMES += ("peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "growth", "kernels")
-LONG = ("limits", "release")
+LONG = ("exact_rldp", "limits", "offdiagonal", "release")
 
 
 @pytest.fixture(scope="module")

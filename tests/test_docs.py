@@ -17,7 +17,7 @@ from rropt.declare.objectives import WORDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```python\n" in page.read_text(encoding="utf-8"))
-LONG = ("compare", "robust")
+LONG = ("bistochastic", "compare", "pictures-and-reports", "robust")
 
 
 def test_there_are_pages() -> None:

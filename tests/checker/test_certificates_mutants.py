@@ -18,6 +18,7 @@ import builders
 import mutants
 import oracle
 import pytest
+from drawing import thinned
 
 import rropt as rr
 from rropt import checker
@@ -147,7 +148,7 @@ def test_the_base_is_proved_and_true(name: str) -> None:
         assert verdict.proved, f"{mutant.name}: {verdict.reason}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thinned(NAMES, 3))
 def test_single_changes(name: str) -> None:
     """A part of all single changes, every kind among them; all of them in the long suite."""
     every = mutants.systematic(_base(name))
@@ -162,7 +163,7 @@ def _offset(name: str) -> int:
     return sum(map(ord, name)) % 13
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thinned(NAMES, 3))
 def test_random_changes(name: str) -> None:
     others = [_base(other) for other in NAMES]
     counted, faults, undecided = _judge(mutants.at_random(_base(name), others, 150, sum(map(ord, name))))

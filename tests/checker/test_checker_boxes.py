@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from drawing import thinned
 from scipy.optimize import linprog
 
 from rropt import checker
@@ -339,7 +340,7 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, 2))
 def test_box_trees_are_proved(name: str) -> None:
     made = box_document(CASES[name])
     verdict = check_bytes(encode(made))
@@ -425,7 +426,7 @@ def perturbed(rng: random.Random, leaf: Document) -> Document:
     return new
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", thinned(range(4), 4))
 def test_what_holds_is_true_of_every_column_of_its_box(seed: int) -> None:
     rng = random.Random(seed)
     seen = sharp = 0

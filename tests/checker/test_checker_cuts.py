@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import test_checker_boxes as boxes
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from drawing import thinned
 from scipy.optimize import linprog, minimize
 from test_checker_boxes import too_good
 
@@ -228,7 +229,7 @@ def at_the_boundary(case: Case, v: list[float]) -> list[float] | None:
     return [low * y + (1 - low) for y in v]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, 4))
 def test_membership_is_the_cone(name: str) -> None:
     """Accepted just inside the boundary, which a search through all weights finds, and refused just outside, whatever
     the two numbers are.
@@ -310,7 +311,7 @@ def counts_for_the_checker(case: Case, s: int, z: int, cut: Weights) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, 4))
 def test_weights_that_count(name: str) -> None:
     """As the floats say; those of the counts themselves always; and every member satisfies every cut."""
     case, rng = CASES[name], random.Random(name)

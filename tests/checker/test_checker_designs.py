@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import Document, assert_unreadable, encode, put, rat
+from drawing import thinned
 from ending import ending
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
@@ -243,7 +244,7 @@ def tree_parts(name: str, margin: Fraction) -> tuple[Case, Vector, list[Vector],
     return case, prices, forms, Quadratic(case, GAMMA, prices, forms)
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", thinned(TREES, 2))
 def test_trees_are_proved_and_true(name: str) -> None:
     rng = random.Random(name)
     for margin in (Fraction(1, 10**6), Fraction(1, 10), Fraction(1)):
@@ -275,7 +276,7 @@ def test_the_best_design_of_equal_frequencies() -> None:
     assert verdict.gap < Fraction(1, 10**5)
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", thinned(TREES, 3))
 def test_trees_at_random_by_the_text(name: str) -> None:
     """Prices near what is needed, leaves at random: the verdict is that of the text in rational arithmetic."""
     rng, answers = random.Random(f"random {name}"), {True: 0, False: 0}
@@ -499,7 +500,7 @@ def box_parts(name: str, margin: Fraction | None = None) -> tuple[Case, Vector, 
     return case, [short(a + most * p / 50, 12) for a, p in zip(prices, case.p, strict=True)], forms
 
 
-@pytest.mark.parametrize("name", BOXES)
+@pytest.mark.parametrize("name", thinned(BOXES, 3))
 def test_boxes_are_proved_and_true(name: str) -> None:
     rng = random.Random(name)
     case, prices, forms = box_parts(name)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from drawing import thinned
 from test_checker_boxes import phi, too_good
 from test_checker_shapes import CASES, TWO, Case, best_prices, document, listed, points
 
@@ -360,7 +361,7 @@ def made(name: str) -> Document:
     return found
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", thinned(ALL, 2))
 def test_levels_are_proved(name: str) -> None:
     document_of_it = made(name)
     verdict = check_bytes(encode(document_of_it))
@@ -556,7 +557,7 @@ def changed(proof: Document, rng: random.Random) -> None:
         item[1] = rat(Fraction(item[1]) + Fraction(rng.randint(-9, 9), 40))
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", thinned(ALL, 4))
 def test_no_point_of_the_cone_is_above_the_prices_of_an_accepted_proof(name: str) -> None:
     """Of the proof as it is, and of others: of prices and elements changed at random some are accepted."""
     rng, case, accepted = random.Random(name), ALL[name], 0

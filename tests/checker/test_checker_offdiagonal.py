@@ -19,6 +19,7 @@ import pytest
 import test_checker_boxes
 import test_checker_columns
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from drawing import thinned
 from test_checker_boxes import phi
 
 from rropt import checker
@@ -207,7 +208,7 @@ def grown(name: str) -> list[Any]:
     return plain.grow(float(Fraction(most)), width)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, 3))
 def test_off_diagonals_are_proved(name: str) -> None:
     plain, most, _ = CASES[name]
     made = plain.document(grown(name), most)

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from drawing import thinned
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 from test_checker_boxes import phi, too_good
@@ -484,7 +485,7 @@ def points(case: Case, rng: random.Random, many: int) -> list[list[float]]:
     return found
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, 4))
 def test_no_point_of_the_cone_is_above_the_prices_of_an_accepted_proof(name: str) -> None:
     """Of the proof as it is, and of others: of prices and leaves changed at random some are accepted."""
     rng, case, accepted = random.Random(name), CASES[name], 0

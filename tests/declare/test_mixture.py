@@ -60,7 +60,7 @@ def exists(mechanism: Mechanism, permutations: list[tuple[int, ...]], bounds: li
     return bool(found.status == 0)
 
 
-@pytest.mark.parametrize("seed", graded(range(8), range(8, 25)))
+@pytest.mark.parametrize("seed", graded(range(3), range(3, 25)))
 def test_the_form_says_what_a_programme_over_the_weights_says(seed: int) -> None:
     rng = random.Random(seed)
     size = rng.choice([3, 3, 4])

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from drawing import graded
 
 import rropt as rr
 from rropt.mechanisms.robust.search import response_information
@@ -21,7 +22,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("way", ["paper", "exact"])
-@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (5, 2)])
+@pytest.mark.parametrize("shape", graded([(2, 5)], [((3, 3),), ((5, 2),)]))
 def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, int]) -> None:
     rng = np.random.default_rng([7, *shape])
     counts = rr.ChiSquareSet(rng.multinomial(1000, rng.dirichlet(np.full(math.prod(shape), 0.5))).reshape(shape))

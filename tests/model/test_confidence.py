@@ -10,6 +10,7 @@ from itertools import product
 import cvxpy as cp
 import numpy as np
 import pytest
+from drawing import thinned
 from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,7 +100,7 @@ def boundary(c: ChiSquareSet, rng: random.Random) -> list[Fraction]:
     return [(1 - low) * p + low * t / total for p, t in zip(own, target, strict=True)]
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", thinned(SETS, 2))
 def test_every_member_obeys_the_bounds(name: str) -> None:
     rng = random.Random(name)
     c = ChiSquareSet(SETS[name], "0.1")
@@ -184,7 +185,7 @@ def largest(p: np.ndarray, b: float, c: np.ndarray) -> float:
     return float(problem.solve(solver=cp.CLARABEL))
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", thinned(SETS, 2))
 def test_the_support_function(name: str) -> None:
     rng = np.random.default_rng(3)
     c = ChiSquareSet(SETS[name], "0.05")

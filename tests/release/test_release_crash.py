@@ -220,7 +220,8 @@ def kills(times: int, tmp_path: Path, seed: int, perform: Perform) -> None:
 
 @forks
 def test_kills_at_random_moments(tmp_path: Path, perform: Perform) -> None:
-    kills(16, tmp_path, 1, perform)
+    """Each way of ending it twice: in a first draw, and in a second one by force."""
+    kills(8, tmp_path, 1, perform)
 
 
 @forks

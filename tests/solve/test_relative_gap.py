@@ -52,8 +52,7 @@ KINDS: dict[str, Make] = {
 LONG = {
     ("given", "1"),
     ("given", "0.01"),
-    ("grid", "0.01"),
-    ("uniform off-diagonal", "0.01"),
+    *((kind, level) for kind in ("grid", "path", "uniform off-diagonal") for level in ("0.01", "1")),
     *((kind, level) for kind in ("robust", "robust, even counts", "bistochastic") for level in ("0.001", "0.01", "1")),
 }
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from drawing import exact, mixed, near_flat_rows, random_rows
+from drawing import exact, graded, mixed, near_flat_rows, random_rows
 
 import rropt as rr
 from rropt.errors import Refusal
@@ -231,7 +231,7 @@ INFEASIBLE: list[tuple[str, Callable[[], list[rr.Constraint]], int]] = [
 
 
 @pytest.mark.parametrize(("make", "size"), [case[1:] for case in INFEASIBLE], ids=[case[0] for case in INFEASIBLE])
-@pytest.mark.parametrize("route", ["linear", "conic"])
+@pytest.mark.parametrize("route", graded(["linear"], ["conic"]))
 def test_infeasible_with_a_proof_and_a_minimal_conflict(
     make: Callable[[], list[rr.Constraint]], size: int, route: str
 ) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from drawing import thinned
 
 import rropt as rr
 from rropt.cli import main as cli
@@ -203,7 +204,7 @@ def problems() -> dict[str, rr.Problem]:
     }
 
 
-@pytest.mark.parametrize("name", problems())
+@pytest.mark.parametrize("name", thinned(problems(), 2))
 def test_every_kind_of_result_is_consistent(name: str, tmp_path: Path) -> None:
     """No contradiction is found where there is none, and the page says what the checker says."""
     problem = problems()[name]

@@ -11,6 +11,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
+from drawing import thinned
 from typer.testing import CliRunner
 
 import rropt as rr
@@ -114,7 +115,7 @@ def written(solution: rr.Solution, folder: Path, declared: rr.Problem | None = N
     return folder
 
 
-@pytest.mark.parametrize("name", LOOSE_AND_STRICT)
+@pytest.mark.parametrize("name", thinned(LOOSE_AND_STRICT, 3))
 def test_a_certificate_of_another_problem_proves_nothing(name: str, tmp_path: Path) -> None:
     assert read_report(written(loosely(name), tmp_path / "own")).word == "proved"
     report = read_report(written(loosely(name), tmp_path / "other", LOOSE_AND_STRICT[name][1]))
@@ -210,7 +211,7 @@ def test_check_derives_a_larger_problem_as_the_report_does(larger: tuple[str, rr
     assert (status, "NOT SHOWN" in said) == ((1, True) if name in ("mixture", "few") else (0, False)), said
 
 
-@pytest.mark.parametrize("name", LOOSE_AND_STRICT)
+@pytest.mark.parametrize("name", thinned(LOOSE_AND_STRICT, 3))
 def test_check_calls_another_problem_so(name: str, tmp_path: Path) -> None:
     status, said = checked(loosely(name), LOOSE_AND_STRICT[name][1], tmp_path / "r")
     assert status == 1

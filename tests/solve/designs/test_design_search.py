@@ -9,6 +9,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
+from drawing import graded
 from flint import arb
 
 import rropt as rr
@@ -141,7 +142,7 @@ def integers(value: object) -> list[int]:
     return [value] if isinstance(value, int) else []
 
 
-@pytest.mark.parametrize("times", [1e3, 1e9, 1e200, np.inf, np.nan])
+@pytest.mark.parametrize("times", graded([1e9, np.nan], [1e3, 1e200, np.inf]))
 def test_large_numbers_make_the_unit_coarser_or_no_proof(times: float) -> None:
     program = path_program(4)
     dual = solve_design(program, Effort(gap=1e-6)).dual

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from drawing import thinned
 from entropy_oracle import Refused, judge
 from flint import arb, ctx
 
@@ -99,7 +100,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, 3))
 def test_losses_under_a_floor_are_proved_to_the_last_digits(name: str) -> None:
     solution = solved(rr.Minimize(rr.ExpectedLoss(PRIOR, LOSS)), CASES[name])
     floor = solution.problem.compile().extra(ConcaveFloor)

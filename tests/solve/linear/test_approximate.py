@@ -8,6 +8,7 @@ from itertools import chain, combinations, permutations
 
 import numpy as np
 import pytest
+from drawing import graded
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -48,7 +49,7 @@ def test_violation_is_that_of_the_worst_event_and_of_the_worst_row(seed: int) ->
 
 @pytest.mark.parametrize("level", [{"gamma": 3}, {"gamma": "1.2"}, {"epsilon": 1}])
 @pytest.mark.parametrize("delta", ["0.2", "0.01", "1e-6"])
-@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("k", graded([3], [2, 5]))
 def test_most_truth_is_the_published_formula(k: int, delta: str, level: dict[str, object]) -> None:
     """k (gamma + (k - 1) delta) / (gamma + k - 1): averaging over relabellings keeps trace and privacy, so one
     number on the diagonal and one beside it are enough, and p - gamma (1 - p) / (k - 1) <= delta is left."""

@@ -52,7 +52,7 @@ def best_vertex(problem: rr.Problem) -> float:
     return max(float(program.utility.mu(model.entries(point[1:])).sum()) for point in points if point[0] == 1)
 
 
-@pytest.mark.parametrize("seed", graded(range(6), range(6, 16), range(16, 40)))
+@pytest.mark.parametrize("seed", graded(range(3), range(3, 16), range(16, 40)))
 def test_branch_agrees_with_all_vertices(seed: int) -> None:
     rng = random.Random(f"branch {seed}")
     k = rng.choice([2, 2, 3])
@@ -112,7 +112,7 @@ def test_a_prior_with_zeros_has_no_branch() -> None:
 
 @pytest.mark.parametrize(
     ("k", "seed"),
-    graded([(3, 0), (4, 1), (5, 2)], [(k, seed) for k in (3, 4, 5) for seed in range(3) if seed != k - 3]),
+    graded([(4, 1)], [(k, seed) for k in (3, 4, 5) for seed in range(3) if (k, seed) != (4, 1)]),
 )
 def test_uniform_off_diagonals_are_solved_and_proved(k: int, seed: int) -> None:
     rng = random.Random(f"off {k} {seed}")
@@ -142,7 +142,7 @@ def test_few_inputs_at_a_large_level_are_certified() -> None:
     assert solution.bound >= best
 
 
-@pytest.mark.parametrize("k", [2, 3, 6])
+@pytest.mark.parametrize("k", graded([3], [2, 6]))
 def test_the_structure_never_beats_what_is_free(k: int) -> None:
     prior = rr.Prior.from_counts(range(1, k + 1))
     free = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]).solve(gap=1e-9)

@@ -107,7 +107,7 @@ def spread(kind: Sequence[tuple[Fraction, int]]) -> tuple[Fraction, ...]:
 RATIOS = [F(101, 100), F(3, 2), F(2), F(5, 2), F(3), F(7, 2), F(9, 2), F(20), F(10**6)]
 
 
-@pytest.mark.parametrize("size", graded([2, 3, 4, 5], [6]))
+@pytest.mark.parametrize("size", graded([2, 3, 4], [5, 6]))
 def test_the_kinds_of_vertices_are_those_of_exact_enumeration(size: int) -> None:
     thresholds = [
         F(size - back) + shift for back in (0, 1, 2) for shift in (F(0), F(1, 1000), F(-1, 1000)) if size - back > 1
@@ -147,7 +147,7 @@ def double_description(size: int, rows: Sequence[Sequence[Fraction]]) -> set[tup
     return set(found)
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 5])
+@pytest.mark.parametrize("size", graded([2, 3, 4], [5]))
 def test_the_list_is_the_one_of_the_double_description_method(size: int) -> None:
     """In rationals, on all rows of all pairs, for levels on both sides of g = k - 2 and of k - 1."""
     edges = {F(size - 2) + F(1, 50), F(size - 2), F(size - 2) - F(1, 50), F(size - 1)}
@@ -294,7 +294,7 @@ def feasible(size: int, ratio: float, count: int, rng: np.random.Generator) -> n
     return np.array(rows)
 
 
-@pytest.mark.parametrize(("size", "ratio"), graded([(2, 3.0), (3, 1.3), (5, 7.0)], [(3, 8.0), (4, 2.0), (6, 1.6)]))
+@pytest.mark.parametrize(("size", "ratio"), graded([(2, 3.0), (3, 1.3)], [(5, 7.0), (3, 8.0), (4, 2.0), (6, 1.6)]))
 def test_every_leaf_of_a_tree_holds_by_the_letter_of_the_format(size: int, ratio: float) -> None:
     rng = np.random.default_rng(size)
     for prior in (rng.dirichlet(np.ones(size)), np.full(size, 1 / size)):

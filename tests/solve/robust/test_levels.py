@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawing import thinned
 
 import rropt as rr
 from rropt.program.block_cones import RobustCone
@@ -53,7 +54,7 @@ def priced(cone: RobustCone, prior: np.ndarray, seed: int, nodes: int) -> tuple[
     return prices, LevelPricer(LevelBlocks(cone, prior), prices).search(-math.inf, nodes, keep=-math.inf)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", thinned(TABLES, 2))
 def test_the_bound_is_above_every_vertex_and_columns_are_in_the_cone(name: str) -> None:
     """Against the search that lists all vertices of all blocks."""
     _, cone, prior = compiled(name)
@@ -70,7 +71,7 @@ def test_the_bound_is_above_every_vertex_and_columns_are_in_the_cone(name: str) 
             assert cone.excess([F(float(x)) for x in v]) < 1e-7 * float(max(v))
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", thinned(TABLES, 2))
 def test_the_search_finds_the_best_column(name: str) -> None:
     """Within 240 nodes, and for two tables nothing is left to be found."""
     _, cone, prior = compiled(name)

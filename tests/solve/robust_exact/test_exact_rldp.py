@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawing import thinned
 
 import rropt as rr
 from rropt.checker import check_bytes
@@ -81,7 +82,7 @@ def conic_worst(cone: ConfidenceCone, v: np.ndarray, gamma: float, s: int, z: in
 
 
 @pytest.mark.parametrize("form", ["exact", "product"])
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", thinned(TABLES, 2))
 def test_the_oracle_is_the_conic_optimum(name: str, form: str) -> None:
     """Its pairs are affordable, so `value` is attained; its numbers prove `bound`; both meet, and a conic solver agrees
     as far as it is exact itself."""
@@ -134,7 +135,7 @@ def test_a_pair_beyond_the_budget_is_no_cut() -> None:
     assert not cone.affordable(0, 1, r, t)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", thinned(TABLES, 3))
 def test_the_three_forms_are_nested(name: str) -> None:
     """Polytope in product in exact; for two values of u the first two are the same."""
     known = confidence(TABLES[name])
