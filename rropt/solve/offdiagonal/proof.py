@@ -56,7 +56,8 @@ def prove_off_diagonals(program: Program, dual: Dual | None, effort: Effort) -> 
     with ctx.workprec(PRECISION):
         leaves = _Leaves(program, unit)
         whole = Fraction(0), Fraction(1, program.size - 1)
-        items, worst = written(found.root, {"C": whole, "s": whole, "M": whole}, _branch, leaves.leaf)
+        start: Limits = {"C": whole, "s": whole, "M": whole}
+        items, worst = written(found.root, start, _branch, leaves.leaf)
         if not worst.is_finite():
             return None
         bound = dyadic_up(upper_end(worst) + SLACK, PRICE_BITS)
