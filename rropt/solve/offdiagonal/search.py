@@ -35,9 +35,6 @@ WON_ANYWAY = 1e-3
 """Added to the gain of each half, so that closing one half counts even where the other gains nothing."""
 ROUGH = 2e-2
 """Where nothing wins more than this, the input with the worst tangent is cut: that wins late, and then all at once."""
-STALLED = 5e-3
-"""Where nothing wins more than this, an input is cut: alike inputs win nothing until all of them are, and C and s
-can be cut indefinitely."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +162,6 @@ class OffDiagonalSearch:
             way = trials[at][1].way
             if way == part.hints.get("rough") and score < ROUGH:
                 score += ROUGH
-            elif isinstance(way, int) and score < STALLED and min(won) >= 0:
-                score += STALLED
             if id(part) not in chosen or score > chosen[id(part)][0]:
                 chosen[id(part)] = score, at
         made, cut_off = [], []
@@ -218,10 +213,11 @@ class OffDiagonalSearch:
             yield Split("C", (c[0] + c[1]) / 2)
         low = float(others_low(boxes, self.k, self.g)[0])
         high = float(others_high(boxes, self.k, self.g)[0])
-        if s1 <= self.inner:
-            yield from self._nearer("s", self.low - s1, self.low - s0, lambda d: self.low - d)
-        if m0 >= self.outer:
-            yield from self._nearer("M", m0 - self.high, m1 - self.high, lambda d: self.high + d)
+        narrow = 1e-3 * self.slack * self.low
+        if s1 <= self.inner and s1 - s0 > narrow:
+            yield Split("s", (s0 + s1) / 2)
+        if m0 >= self.outer and m1 - m0 > narrow:
+            yield Split("M", (m0 + m1) / 2)
         for name, at in (
             ("rough", (low + high) / 2),
             ("torn", hints.get("cut", 0.0)),
@@ -236,15 +232,6 @@ class OffDiagonalSearch:
                 at = (max(a, low) + min(b, high)) / 2
             if a < at < b:
                 yield Split(x, at)
-
-    def _nearer(self, way: Way, near: float, far: float, place: Callable[[float], float]) -> Iterator[Split]:
-        """Cut a limit beyond the box in the middle, and by the distance from it in ratio: near the box the loss is in
-        proportion to that, and so is the gain of the limit."""
-        if far - near > 1e-3 * self.slack * self.low:
-            yield Split(way, place((near + far) / 2))
-            start = max(near, self.slack * self.low / 4)
-            if far > 6 * start:
-                yield Split(way, place(math.sqrt(start * far)))
 
     def _boxes(self, parts: list[Part]) -> Boxes:
         lo = hi = None
