@@ -51,7 +51,6 @@ YIELD_BITS = 78
 """A bound that is not a rational is rounded down to a multiple of 2^-78."""
 
 Rows = tuple[tuple[Fraction, ...], ...]
-TreeItem = tuple[str, int] | Fraction
 
 
 @dataclass(frozen=True)
@@ -82,17 +81,18 @@ def prove_design(
     claim = _claim(utility, dual) if all((np.abs(table) < WILD).all() for table in numbers) else None
     if claim is None:
         return None
-    found: tuple[list[Fraction], dict[str, object]] | None
+    keys: dict[str, object]
     if isinstance(program.cone, CompleteCone):
         corners = _by_corners(program, dual, claim, stop)
-        if corners is not None:
-            claim, corners = _shrunk(program, dual, claim, *corners)
-        found = None if corners is None else (corners[0], {"tree": [_text(item) for item in corners[1]]})
+        if corners is None:
+            return None
+        claim, prices, tree = corners
+        keys = {"tree": tree}
     else:
-        found = _by_boxes(program, dual, claim, target, stop)
-    if found is None:
-        return None
-    prices, keys = found
+        boxes = _by_boxes(program, dual, claim, target, stop)
+        if boxes is None:
+            return None
+        prices, keys = boxes
     bound = claim.bound(prices)
     if isinstance(utility, InverseDeterminant):
         bound = dyadic_down(bound, YIELD_BITS)
@@ -143,7 +143,8 @@ def _most_nodes(program: Program, forms: int) -> int:
 
 def _by_corners(
     program: Program, dual: Dual, claim: _Claim, stop: Callable[[], bool]
-) -> tuple[list[Fraction], list[TreeItem]] | None:
+) -> tuple[_Claim, list[Fraction], list[object]] | None:
+    """(the claim or a better one, exact prices, the elements of a tree that holds at them)."""
     assert isinstance(program.cone, CompleteCone)
     forms = claim.forms
     gamma = float(program.cone.level.ratio)
@@ -167,21 +168,21 @@ def _by_corners(
             if search.bound > margin * 1e6:
                 continue
         exact = raised(dual.prices, program.prior, shift + margin)
-        items = _tree(search.roots[0])
-        if _holds(program, exact, forms, items):
-            return exact, items
+        if (items := _written(program, exact, forms, search.roots[0])) is not None:
+            return _shrunk(program, dual, claim, exact, items, search.roots[0])
         margin *= 8
     return None
 
 
 def _shrunk(
-    program: Program, dual: Dual, claim: _Claim, prices: list[Fraction], items: list[TreeItem]
-) -> tuple[_Claim, tuple[list[Fraction], list[TreeItem]]]:
-    """Claim, prices and tree for forms multiplied by what is best beside these prices, where these were raised much."""
+    program: Program, dual: Dual, claim: _Claim, prices: list[Fraction], items: list[object], root: CornerNode
+) -> tuple[_Claim, list[Fraction], list[object]]:
+    """Claim, prices and elements for forms multiplied by what is best beside these prices, which may have been raised
+    much."""
     total = sum(prices, Fraction(0))
     factor = math.sqrt(program.size / total) if claim.linear is None else float(claim.linear / total)
     if factor > PLAIN or factor <= 0:
-        return claim, (prices, items)
+        return claim, prices, items
     assert isinstance(program.utility, DesignUtility)
     own = DesignForms.of(dual)
     other = _claim(program.utility, replace(dual, evidence=replace(own, forms=own.forms * factor)))
@@ -189,26 +190,17 @@ def _shrunk(
     # Rounding the forms may break the leaves a little; prices raised a little along the prior repair them.
     more = Fraction(1, 2**40)
     lower = [dyadic_up((price + more * p) * square, PRICE_BITS) for price, p in zip(prices, program.prior, strict=True)]
-    tree = [dyadic_up(item * square, 40) if isinstance(item, Fraction) else item for item in items]
-    if other is None or other.bound(lower) <= claim.bound(prices) or not _holds(program, lower, other.forms, tree):
-        return claim, (prices, items)
-    return other, (lower, tree)
+    if other is None or other.bound(lower) <= claim.bound(prices):
+        return claim, prices, items
+    shrunk = _written(program, lower, other.forms, root, square)
+    return (claim, prices, items) if shrunk is None else (other, lower, shrunk)
 
 
-def _tree(root: CornerNode) -> list[TreeItem]:
-    return [
-        Fraction(round(node.e * 2**40), 2**40) if node.parts is None else (node.way, node.at) for node in root.nodes()
-    ]
-
-
-def _text(item: TreeItem) -> object:
-    if isinstance(item, Fraction):
-        return rational_text(item)
-    return item[1] if item[0] == "input" else [item[1]]
-
-
-def _holds(program: Program, prices: list[Fraction], forms: Rows, items: list[TreeItem]) -> bool:
-    """Whether every leaf holds with slack 2^-80 of its terms, in integers over 2^WORK_BITS rounded upwards."""
+def _written(
+    program: Program, prices: list[Fraction], forms: Rows, root: CornerNode, square: Fraction = Fraction(1)
+) -> list[object] | None:
+    """The elements of a tree whose numbers e are multiplied by `square`, in preorder; None unless every leaf holds with
+    slack 2^-80 of its terms, in integers over 2^WORK_BITS rounded upwards."""
     assert isinstance(program.cone, CompleteCone)
     gh, k, prior = program.cone.level.ratio.upper, program.size, program.prior
     one = 1 << WORK_BITS
@@ -228,17 +220,15 @@ def _holds(program: Program, prices: list[Fraction], forms: Rows, items: list[Tr
     constant = up(sum((sum(row, Fraction(0)) for row in table), Fraction(0)))
     d = [up(2 * rise * sum(table[x], Fraction(0)) + rise**2 * table[x][x]) for x in range(k)]
     pair = [[up(2 * rise**2 * table[x][z]) for z in range(k)] for x in range(k)]
-    stack: list[tuple[tuple[int, ...], tuple[int, ...], int, int]] = [((), (), 0, k)]
-    for item in items:
-        inside, outside, fewest, most = stack.pop()
-        if not isinstance(item, Fraction):
-            way, at = item
-            if way == "input":
-                stack += [(inside, (*outside, at), fewest, most), ((*inside, at), outside, fewest, most)]
-            else:
-                stack += [(inside, outside, max(fewest, at + 1), most), (inside, outside, fewest, min(most, at))]
+    items: list[object] = []
+    for node in root.nodes():
+        if node.parts is not None:
+            items.append(node.at if node.way == "input" else [node.at])
             continue
-        e = up(item)
+        inside, outside, fewest, most = node.inside, node.outside, node.fewest, node.most
+        number = dyadic_up(Fraction(round(node.e * 2**40), 2**40) * square, 40)
+        items.append(rational_text(number))
+        e = up(number)
         taken = set(inside) | set(outside)
         free = [x for x in range(k) if x not in taken]
         first, last = max(fewest - len(inside), 0), min(most - len(inside), len(free))
@@ -255,8 +245,8 @@ def _holds(program: Program, prices: list[Fraction], forms: Rows, items: list[Tr
         height = max(partial[n] + e * (n * (n - 1) // 2) for n in range(first, last + 1))
         size = abs(constant) + sum(map(abs, own)) + abs(e) * k * k + sum(abs(d[x]) for x in inside)
         if fixed + height > -(size >> 80):
-            return False
-    return not stack
+            return None
+    return items
 
 
 # -- any other cone -------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from rropt.solve.kernel.route import ColumnMultipliers, Dual
 STEPS = 60
 ACTIVE = 1e-7
 """Inequalities with a multiplier below this, relative to the costs, are left as they are."""
-FITS = 5
 MOST_ROWS = 2_000
 """Beyond this many coupling rows the Hessian costs too much."""
 
@@ -142,7 +141,7 @@ def polished(program: Program, dual: Dual) -> tuple[FloatArray, Dual] | None:
     rows = dual.rows.copy()
     rows[function.moving] = z[:-1]
     floor = None if program.extra(ConcaveFloor) is None else float(z[-1])
-    return _fit(program, point.matrix), replace(dual, rows=rows, evidence=replace(own, floor=floor))
+    return point.matrix, replace(dual, rows=rows, evidence=replace(own, floor=floor))
 
 
 def _line_search(
@@ -160,26 +159,3 @@ def _line_search(
                 return candidate, found
         length /= 2
     return None
-
-
-def _fit(program: Program, matrix: FloatArray) -> FloatArray:
-    """The matrix changed until its row sums and the equality rows hold to the last digit, each entry in proportion to
-    itself: tiny entries stay positive, which moving a few large ones would not grant."""
-    equal = [i for i, row in enumerate(program.rows) if row.sense == "="]
-    if not equal:
-        return matrix
-    k, m = matrix.shape
-    sums = sparse.kron(sparse.eye(k), np.ones((1, m)), format="csr")
-    table = sparse.vstack([sums, program.row_matrix(m)[equal]], format="csr")
-    right = np.concatenate([np.ones(k), [float(program.rows[i].rhs) for i in equal]])
-    best, found = matrix, matrix
-    for _ in range(FITS):
-        missing = right - table @ found.ravel()
-        if np.abs(missing).max() <= np.abs(right - table @ best.ravel()).max():
-            best = found
-        weighed = (table.multiply(found.ravel()) @ table.T).toarray()
-        share = table.T @ scipy.linalg.lstsq(weighed, missing, cond=1e-15)[0]
-        if not np.abs(share).max() < 0.5:
-            break
-        found = found * (1 + share.reshape(k, m))
-    return best

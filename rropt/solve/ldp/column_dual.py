@@ -27,7 +27,7 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.curves import WORK_BITS, Curve, curve_of, down, has_curve, up
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
-from rropt.solve.ldp.pricing import LdpPricer, Node, Split
+from rropt.solve.ldp.pricing import LdpPricer, Node
 from rropt.solve.ldp.universal import attained_price, few_masses
 
 LEAF_BITS = 48
@@ -45,8 +45,10 @@ class Leaf:
     t: Fraction
     slope: Fraction | None = None
 
-
-TreeItem = Split | Leaf
+    def element(self) -> object:
+        """As the format writes it."""
+        t = rational_text(self.t)
+        return t if self.slope is None else [t, rational_text(self.slope)]
 
 
 def prove_information(
@@ -79,11 +81,11 @@ def prove_information(
 def _universal(program: Program) -> Proof:
     """Prices U * prior and a tree of one leaf: valid for every prior."""
     height, w = curve_of(program).ceiling()
+    alone = Node(height, 0.0, None, None, 0)
     for margin in (2.0**-50, 2.0**-46, 2.0**-40, 2.0**-30, 2.0**-20):
         prices = raised([0] * program.size, program.prior, height + margin)
-        tree: list[TreeItem] = [_leaf(w)]
-        if _holds(program, prices, tree):
-            return _proof(program, prices, tree)
+        if (proof := _proof(program, prices, alone, lambda _: _leaf(w))) is not None:
+            return proof
     raise ArithmeticError("the universal bound could not be proved: this is a defect of rropt, please report it")
 
 
@@ -101,10 +103,15 @@ def _from_prices(
     margin = 2e-15 * max(abs(found.bound), float(np.abs(a).sum()), 2.0**-16)
     shifts = [accept - program.size * 2.0**-PRICE_BITS] * near + [found.bound + margin * 8**n for n in range(16)]
     for shift in shifts:
-        prices = raised(a, program.prior, shift)
-        tree = _write(found.root, shift, curve)
-        if _holds(program, prices, tree):
-            return _proof(program, prices, tree)
+
+        def leaf(node: Node, shift: float = shift) -> Leaf:
+            # Prices that are `shift` higher along the prior lower every slope by it; t is where the tangent has that
+            # slope, or the end of the node's limits on weight.
+            slope = node.slope - shift
+            return _leaf(curve.touch(slope)) if node.end is None else _leaf(node.end, slope)
+
+        if (proof := _proof(program, raised(a, program.prior, shift), found.root, leaf)) is not None:
+            return proof
     return None
 
 
@@ -115,31 +122,18 @@ def _leaf(t: float, slope: float | None = None) -> Leaf:
     return Leaf(point, None if slope is None else max(Fraction(0), Fraction(round(slope * scale), scale)))
 
 
-def _write(root: Node, shift: float, curve: Curve) -> list[TreeItem]:
-    """The tree in preorder. Prices that are `shift` higher along the prior lower every slope by it; a leaf's t is
-    where the tangent has that slope, or the end of its limits on weight."""
-    tree: list[TreeItem] = []
-    for node, _ in leaves_below(root, None, lambda split, _: (split.split, None, None), tree):
-        slope = node.slope - shift
-        tree.append(_leaf(curve.touch(slope)) if node.end is None else _leaf(node.end, slope))
-    return tree
-
-
-def _proof(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> Proof:
+def _proof(program: Program, prices: list[Fraction], root: Node, leaf_of: Callable[[Node], Leaf]) -> Proof | None:
+    """The proof by prices and a tree; None where one of its leaves does not hold."""
+    test, size = _LeafTest.at(program, prices), program.size
     items: list[object] = []
-    for item in tree:
-        if isinstance(item, Leaf):
-            t = rational_text(item.t)
-            items.append(t if item.slope is None else [t, rational_text(item.slope)])
-        elif item.way == "input":
-            items.append(item.at)
-        elif item.way == "count":
-            items.append([item.at])
-        else:
-            items.append([str(item.at)])
-    by_weight = any(item.way == "weight" for item in tree if isinstance(item, Split))
-    version = max(curve_of(program).version, 2 if by_weight else 1)
-    return column_dual(prices, version, tree=items)
+    whole = _Part(0, 0, 0, tuple(range(size)), 0, size, 0, test.total)
+    for node, part in leaves_below(root, whole, test.branch, items):
+        leaf = leaf_of(node)
+        if not test.holds(part, leaf):
+            return None
+        items.append(leaf.element())
+    by_weight = any(node.split is not None and node.split.way == "weight" for node in root.nodes())
+    return column_dual(prices, max(curve_of(program).version, 2 if by_weight else 1), tree=items)
 
 
 class _Part(NamedTuple):
@@ -191,19 +185,19 @@ class _LeafTest:
             self.known[t] = self.curve.exact_tangent(self.gh, t)
         return self.known[t]
 
-    def halves(self, part: _Part, split: Split) -> tuple[_Part, _Part]:
-        """The two halves of a part, in the order of the format."""
-        at = split.at
-        if split.way == "input":
+    def branch(self, node: Node, part: _Part) -> tuple[object, _Part, _Part]:
+        """The element of a split node, and the two halves of its part in the order of the format."""
+        assert node.split is not None
+        way, at = node.split.way, node.split.at
+        if way == "input":
             free = tuple(x for x in part.free if x != at)
             taken = part._replace(inside=part.inside + 1, c=part.c + self.c[at], q=part.q + self.q[at], free=free)
-            return taken, part._replace(free=free)
-        if split.way == "count":
-            return (
-                part._replace(most=min(part.most, at), counted=True),
-                part._replace(fewest=max(part.fewest, at + 1), counted=True),
-            )
-        return part._replace(heaviest=min(part.heaviest, at)), part._replace(lightest=max(part.lightest, at + 1))
+            return at, taken, part._replace(free=free)
+        if way == "count":
+            fewer = part._replace(most=min(part.most, at), counted=True)
+            return [at], fewer, part._replace(fewest=max(part.fewest, at + 1), counted=True)
+        lighter = part._replace(heaviest=min(part.heaviest, at))
+        return [str(at)], lighter, part._replace(lightest=max(part.lightest, at + 1))
 
     def holds(self, part: _Part, leaf: Leaf) -> bool:
         """Whether a leaf holds with slack 2^-80 of its terms, or its part is empty."""
@@ -230,23 +224,6 @@ class _LeafTest:
         terms = (height, -tangent, self.minus_sum, inner, best, tilt)
         margin = self.curve.margin(self.gh, len(c), 0 if leaf.slope is None else slope)
         return sum(terms) <= -(sum(map(abs, terms)) >> 80) - margin
-
-
-def _holds(program: Program, prices: list[Fraction], tree: list[TreeItem]) -> bool:
-    """Whether the tree covers all corners and every leaf holds."""
-    test = _LeafTest.at(program, prices)
-    size = program.size
-    stack = [_Part(0, 0, 0, tuple(range(size)), 0, size, 0, test.total)]
-    for item in tree:
-        if not stack:
-            return False
-        part = stack.pop()
-        if isinstance(item, Split):
-            first, second = test.halves(part, item)
-            stack += [second, first]
-        elif not test.holds(part, item):
-            return False
-    return not stack
 
 
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:

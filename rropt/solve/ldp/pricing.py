@@ -20,8 +20,6 @@ from rropt.solve.kernel.search import Budget, Cell, Search, Serial
 from rropt.solve.ldp.knapsack import Knapsack, Parts
 from rropt.solve.ldp.universal import few_masses
 
-TRIALS = 16
-"""Nodes at which all ways of branching are tried before one of them may be preferred, and how often again."""
 FEWEST, MOST = 16, 512
 """Nodes that are split together: half of those that there are, within these limits."""
 CELLS = 100_000
@@ -86,8 +84,6 @@ class LdpPricer:
         self.size = len(p)
         self.knapsack = Knapsack(self.c, self.q, math.fsum(a), curve, self.weights, self.units)
         self._by_q = np.argsort(-self.q, kind="stable")
-        self._wins = np.zeros(len(WAYS), dtype=int)
-        self._turns = 0
 
     def reduced_price(self, members: np.ndarray) -> float:
         """F(v) / w for the corner with `members` (k booleans) at gamma."""
@@ -124,10 +120,9 @@ class LdpPricer:
     def split(self, nodes: Sequence[Node], enough: float) -> list[Node]:
         """Give every node that can be split its two parts, bounded."""
         parts = Parts.joined([(node.table, node.row) for node in nodes if node.table is not None])
-        owner, way, at = self._favour(*self._ways_to_split(parts))
+        owner, way, at = self._ways_to_split(parts)
         children = self._children(parts, owner, way, at)
         possible = self._possible(children).reshape(-1, 2).all(axis=1)
-        several = np.bincount(owner, minlength=len(nodes)) > 1
         owner, way, at = owner[possible], way[possible], at[possible]
         children = children.take(np.flatnonzero(np.repeat(possible, 2)))
         self.knapsack.evaluate(children)
@@ -140,7 +135,6 @@ class LdpPricer:
             if best is None or _better(bounds[number], bounds[best]):
                 chosen[own] = number
         picked = np.array(list(chosen.values()), dtype=int)
-        np.add.at(self._wins, way[picked[several[owner[picked]]]], 1)
         kept = children.take(np.stack([2 * picked, 2 * picked + 1], axis=1).ravel())
         self._collect(kept)
         fresh = _nodes(kept)
@@ -192,20 +186,6 @@ class LdpPricer:
         valid = np.stack([several | parts.free.any(axis=1), several & (counts[0] < counts[1]), weighable], axis=1)
         owner, way = np.nonzero(valid)
         return owner, way, np.stack([at_input, at_count, at_weight], axis=1)[owner, way]
-
-    def _favour(self, owner: np.ndarray, way: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All candidates while it is open which way is best here; then mostly the way that has nearly always won,
-        as trying all multiplies the work."""
-        several = np.unique(owner[1:][owner[1:] == owner[:-1]])
-        turns = self._turns + np.arange(1, len(several) + 1)
-        self._turns += len(several)
-        tried = self._wins.sum()
-        if tried < TRIALS:
-            return owner, way, at
-        favoured = self._wins[way] >= 0.9 * tried
-        known = np.isin(owner, several[turns % TRIALS != 0]) & np.isin(owner, owner[favoured])
-        keep = ~known | favoured
-        return owner[keep], way[keep], at[keep]
 
     @staticmethod
     def _children(parts: Parts, owner: np.ndarray, way: np.ndarray, at: np.ndarray) -> Parts:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.offdiagonal.boxes import MARGIN, Boxes, Intervals, all_pairs, best_pairs, intervals, reach
+from rropt.solve.offdiagonal.boxes import MARGIN, Boxes, Intervals, best_pairs, intervals, reach
 from rropt.solve.offdiagonal.vertices import scaled
 
 STEPS = 60
@@ -76,16 +76,15 @@ class Bounder:
         best.value[empty >= 3] = -np.inf
         alike = (spans.lower == spans.lower[:1]) & (spans.upper == spans.upper[:1])
         plain = alike.all(axis=(0, 2)) & (empty == 0)
-        kinds = {"plain": plain, "spiked": ~plain & (empty == 0), "odd": empty > 0}
         # The bound is convex in nu and Ch together: for each Ch the best nu, and for Ch Newton's steps between fences.
         point, fence = self._first_points(boxes, spans)
         going = best.value > target
         for turn in range(ROUNDS):
             push, bend = np.zeros(n), np.ones(n)
-            for kind, which in kinds.items():
-                rows = np.flatnonzero(which & going)
+            for alone in (True, False):
+                rows = np.flatnonzero((plain == alone) & going)
                 if len(rows):
-                    push[rows], bend[rows] = Planes(self, kind, boxes, spans, rows, point[rows], target).run(best)
+                    push[rows], bend[rows] = Planes(self, alone, boxes, spans, rows, point[rows], target).run(best)
             fence[0] = np.where(push < 0, point, fence[0])
             fence[1] = np.where(push > 0, point, fence[1])
             width = fence[1] - fence[0]
@@ -132,23 +131,23 @@ class Bounder:
 class Planes:
     """The least bound over nu of some `rows` of `boxes`, at fixed tangents: cutting planes in one dimension.
 
-    `kind` is "plain" where I, J and K are alike, "odd" where some I are empty, else "spiked". T of an input at end e
-    (0, 1) of its interval is level - C slope - nu weight, arrays of kinds of interval x e x rows x k.
+    `plain` where I, J and K are alike. T of an input at end e (0, 1) of its interval is level - C slope - nu weight,
+    arrays of kinds of interval x e x rows x k.
     """
 
     def __init__(
         self,
         bounder: Bounder,
-        kind: str,
+        plain: bool,
         boxes: Boxes,
         spans: Intervals,
         rows: np.ndarray,
         point: FloatArray,
         target: float,
     ) -> None:
-        self.bounder, self.kind, self.rows, self.point, self.target = bounder, kind, rows, point, target
+        self.bounder, self.plain, self.rows, self.point, self.target = bounder, plain, rows, point, target
         p, k = bounder.p, bounder.k
-        used = slice(0, 1) if kind == "plain" else slice(0, 3)
+        used = slice(0, 1) if plain else slice(0, 3)
         self.c = boxes.c[rows]
         self.warm = boxes.nu[rows] + k * math.log(k)
         self.void = spans.void[used][:, rows]
@@ -178,18 +177,17 @@ class Planes:
         ends = ends[:, :, None] - self.c[rows].T[:, :, None] * self.slope[:, :, pick][:, :, None]
         tops = ends.max(axis=1)
         least = most = np.full(2 * n, -1)
-        if self.kind == "plain":
+        if self.plain:
             value = tops[0].sum(axis=2)
         else:
-            both = tops.reshape(3, 2 * n, k), np.concatenate([self.void[:, pick]] * 2, axis=1)
-            found = best_pairs(*both) if self.kind == "spiked" else all_pairs(*both)
-            value, least, most = found[0].reshape(2, n), found[1], found[2]
+            value, least, most = best_pairs(tops.reshape(3, 2 * n, k), np.concatenate([self.void[:, pick]] * 2, axis=1))
+            value = value.reshape(2, n)
         value = value + nu * self.c[rows].T
         end = (value[1] > value[0]).astype(int)
         upper = (ends[:, 1] > ends[:, 0])[:, end, picked]
         o = np.where(upper, self.o[:, 1, pick], self.o[:, 0, pick])
         least, most = least.reshape(2, n)[end, picked], most.reshape(2, n)[end, picked]
-        if self.kind != "plain":
+        if not self.plain:
             o[0, picked, least], o[0, picked, most] = o[1, picked, least], o[2, picked, most]
         return value[end, picked], self.c[rows, end] - o[0] @ self.bounder.p, end, o[0], least, most
 

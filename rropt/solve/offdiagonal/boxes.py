@@ -7,7 +7,6 @@ to these two: the section "Over off-diagonals" of docs/certificate-format.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,8 @@ from rropt.program.cones import FloatArray
 
 MARGIN = 1e-13
 """Relative: intervals are called empty, and functions convex, only where rounding cannot have made them so."""
+FIRST = 2.0**20
+"""Added to the gains of inputs that must be chosen: above any gain, and small enough to leave their digits."""
 
 
 @dataclass
@@ -104,45 +105,26 @@ def reach(boxes: Boxes, prior: FloatArray, ratio: float) -> dict[str, tuple[Floa
 def best_pairs(tops: FloatArray, void: np.ndarray) -> tuple[FloatArray, np.ndarray, np.ndarray]:
     """For each row the largest sum over pairs j != i, j at s and i at M, all others in I, and j and i.
 
-    `tops` and `void` are 3 x r x k: values of the inputs in I, J and K, and where these are empty (no I is).
+    `tops` and `void` are 3 x r x k: values of the inputs in I, J and K, and where these are empty. An input whose I is
+    empty must be j or i.
     """
     rows = np.arange(tops.shape[1])
-    gains = np.where(void[1:], -np.inf, tops[1:] - tops[:1])
-    first = gains.argmax(axis=2)
+    within = np.where(void[0], 0.0, tops[0])
+    gains = np.where(void[1:], -np.inf, tops[1:] - within)
+    order = gains + np.where(void[0], FIRST, 0.0)
+    first = order.argmax(axis=2)
     clash = np.flatnonzero(first[0] == first[1])
     least, most = first[0].copy(), first[1].copy()
     if len(clash):
         x = first[0][clash]
-        kept = gains[:, clash, x]
-        rest = gains[:, clash]
+        kept = order[:, clash, x]
+        rest = order[:, clash]
         rest[:, np.arange(len(clash)), x] = -np.inf
         second = rest.argmax(axis=2)
         other = rest.max(axis=2)
         move_most = kept[0] + other[1] >= other[0] + kept[1]
         least[clash] = np.where(move_most, x, second[0])
         most[clash] = np.where(move_most, second[1], x)
-    return tops[0].sum(axis=1) + gains[0][rows, least] + gains[1][rows, most], least, most
-
-
-def one_pair(tops: FloatArray, void: np.ndarray) -> tuple[float, int, int]:
-    """The same for one row (3 x k) where one or two I are empty: each of these inputs must be j or i."""
-    at_s, at_m = np.where(void[1:], -np.inf, tops[1:])
-    empty = np.flatnonzero(void[0])
-    rest = float(np.where(void[0], 0.0, tops[0]).sum())
-    if len(empty) == 2:
-        x, z = int(empty[0]), int(empty[1])
-        pairs = [(float(at_s[j] + at_m[i]), j, i) for j, i in ((x, z), (z, x))]
-    else:
-        x = int(empty[0])
-        gains = np.where(void[:1] | void[1:], -np.inf, tops[1:] - tops[:1])
-        j, i = (int(at) for at in gains.argmax(axis=1))
-        pairs = [(float(at_m[x] + gains[0][j]), j, x), (float(at_s[x] + gains[1][i]), x, i)]
-    value, j, i = max(pairs)
-    return rest + value, j, i
-
-
-def all_pairs(tops: FloatArray, void: np.ndarray) -> tuple[FloatArray, np.ndarray, np.ndarray]:
-    """`one_pair` for each row of 3 x r x k."""
-    found: Sequence[tuple[float, int, int]] = [one_pair(tops[:, r], void[:, r]) for r in range(tops.shape[1])]
-    value, least, most = zip(*found, strict=True)
-    return np.array(value), np.array(least), np.array(most)
+    missed = void[0].sum(axis=1) > void[0][rows, least].astype(int) + void[0][rows, most]
+    value = within.sum(axis=1) + gains[0][rows, least] + gains[1][rows, most]
+    return np.where(missed, -np.inf, value), least, most

@@ -7,9 +7,7 @@ multipliers and points; every leaf is bounded in Arb balls, and the largest of t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from flint import arb, ctx
 
@@ -22,10 +20,10 @@ from rropt.program.programs import Program
 from rropt.prove.balls import LARGEST, PRECISION, PRICE_BITS, SLACK, max_of, ratio_ball, unit_bits, upper_end
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import EMPTY as LOWEST
-from rropt.prove.trees import branch_tree
+from rropt.prove.trees import branch_tree, written
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual, Effort
-from rropt.solve.offdiagonal.search import Leaf, OffDiagonalAnswer, OffDiagonalSearch, Split
+from rropt.solve.offdiagonal.search import SHARED, OffDiagonalAnswer, OffDiagonalSearch, Part, Way
 
 CUT_BITS = 72
 """Cuts and points are multiples of 2^-72: at k = 10,000 the numbers themselves are about 2^-13, and limits on them are
@@ -35,36 +33,11 @@ EMPTY = arb(LOWEST)
 """The number that stands for minus infinity where a leaf is empty."""
 OWN_NODES = 6000
 """Nodes of a search that is made for a proof alone."""
+Limits = dict[Way, tuple[Fraction, Fraction]]
+"""On C, s, M, and on some of the numbers."""
 Interval = tuple[arb, arb]
 Values = list["tuple[arb, arb] | None"]
 """T_x at both ends of C, input by input; None where its interval is empty."""
-
-
-@dataclass(frozen=True)
-class _Path:
-    """Limits on C, s, M, and on some of the numbers."""
-
-    c: tuple[Fraction, Fraction]
-    s: tuple[Fraction, Fraction]
-    m: tuple[Fraction, Fraction]
-    inputs: dict[int, tuple[Fraction, Fraction]]
-
-    def parts(self, way: object, at: Fraction) -> tuple[_Path, _Path]:
-        """The two halves of a cut."""
-        if isinstance(way, int):
-            low, high = self.inputs.get(way, self._whole())
-            first, second = (low, min(high, at)), (max(low, at), high)
-            return (
-                replace(self, inputs={**self.inputs, way: first}),
-                replace(self, inputs={**self.inputs, way: second}),
-            )
-        name = {"C": "c", "s": "s", "M": "m"}[str(way)]
-        low, high = getattr(self, name)
-        return replace(self, **{name: (low, min(high, at))}), replace(self, **{name: (max(low, at), high)})
-
-    @staticmethod
-    def _whole() -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(1)
 
 
 def prove_off_diagonals(program: Program, dual: Dual | None, effort: Effort) -> Proof | None:
@@ -74,40 +47,28 @@ def prove_off_diagonals(program: Program, dual: Dual | None, effort: Effort) -> 
     if found is None:
         search = OffDiagonalSearch(program.weights, float(program.cone.level.ratio))
         found = search.search(effort.allowed / 2, OWN_NODES, effort.closing())
-    tree = found.tree
     unit = 1 << unit_bits(effort.size.value)
-    largest = max((abs(item.nu) for item in tree if isinstance(item, Leaf)), default=0.0)
+    largest = max(abs(part.nu) for part in found.root.leaves())
     if not math.isfinite(largest):
         return None
     while unit > 1 and largest * unit >= LARGEST:
         unit >>= 1
     with ctx.workprec(PRECISION):
         leaves = _Leaves(program, unit)
-        items: list[Any] = []
-        worst = EMPTY
-        edge = Fraction(1, program.size - 1)
-        whole = Fraction(0), edge
-        stack = [_Path(whole, whole, whole, {})]
-        for item in tree:
-            path = stack.pop()
-            if isinstance(item, Split):
-                at = _grid(item.at)
-                items.append([item.way, rational_text(at)])
-                first, second = path.parts(item.way, at)
-                stack += [second, first]
-                continue
-            nu, point = round(item.nu * unit), _grid(item.point)
-            items.append({"n": nu, "c": rational_text(point)})
-            if path.c[0] > path.c[1] or path.s[0] > path.s[1] or path.m[0] > path.m[1]:
-                continue
-            left = leaves.left(path, nu, point)
-            if left is None:
-                return None
-            worst = worst.max(left)
-        if stack or not worst.is_finite():
+        whole = Fraction(0), Fraction(1, program.size - 1)
+        start: Limits = {"C": whole, "s": whole, "M": whole}
+        items, worst = written(found.root, start, _branch, leaves.leaf)
+        if not worst.is_finite():
             return None
         bound = dyadic_up(upper_end(worst) + SLACK, PRICE_BITS)
     return branch_tree(bound, unit, items)
+
+
+def _branch(part: Part, limits: Limits) -> tuple[object, Limits, Limits]:
+    assert part.split is not None
+    way, at = part.split.way, _grid(part.split.at)
+    low, high = limits.get(way, (Fraction(0), Fraction(1)))
+    return [way, rational_text(at)], {**limits, way: (low, min(high, at))}, {**limits, way: (max(low, at), high)}
 
 
 def _grid(value: float) -> Fraction:
@@ -124,11 +85,20 @@ class _Leaves:
         self._weights = program.weights
         self._p = [ball(p) for p in program.prior]
 
-    def left(self, path: _Path, nu: int, point: Fraction) -> arb | None:
-        """The larger left side of a leaf's condition at both ends of C; None where the format's rules do not hold."""
+    def leaf(self, part: Part, limits: Limits) -> tuple[object, arb | None]:
+        """The element of a leaf, and the left side of its condition: very low where the limits are empty, None where
+        the format's rules do not hold."""
+        nu, point = round(part.nu * self._unit), _grid(part.point)
+        element = {"n": nu, "c": rational_text(point)}
+        if any(limits[name][0] > limits[name][1] for name in SHARED):
+            return element, EMPTY
+        return element, self._left(limits, nu, point)
+
+    def _left(self, limits: Limits, nu: int, point: Fraction) -> arb | None:
+        """The larger left side at both ends of C."""
         k, g, rest = self._k, self._g, self._k - 1
-        s0, s1 = map(ball, path.s)
-        m0, m1 = map(ball, path.m)
+        s0, s1 = map(ball, limits["s"])
+        m0, m1 = map(ball, limits["M"])
         low = s0.max((1 - rest * s1) / g).max((1 - g * s1) / rest)
         high = m1.min((g - m0) / (g * rest)).min(g - g * rest * m0)
         least_end, most_end = s0, m1
@@ -136,10 +106,10 @@ class _Leaves:
             least_end, most_end = s0.max(m0 / g), m1.min(g * s1)
             low, high = low.max(m0 / g), high.min(g * s1)
         n = arb(nu) / self._unit
-        ends = [ball(path.c[0]), ball(path.c[1])]
+        ends = [ball(end) for end in limits["C"]]
         at = ball(point)
         between, least, most = (
-            self._values(kind, path, ends, at, n)
+            self._values(kind, limits, ends, at, n)
             for kind in ((low, high), (least_end, s1.min(high)), (m0.max(low), most_end))
         )
         if between is None or least is None or most is None:
@@ -175,22 +145,22 @@ class _Leaves:
         sums = [a + b for a, j in gains(least) for b, i in tops if i != j and all(x in (i, j) for x in empty)]
         return max_of(sums) if sums else None
 
-    def _own(self, kind: Interval, path: _Path, x: int) -> Interval | None:
+    def _own(self, kind: Interval, limits: Limits, x: int) -> Interval | None:
         """The interval of one input, None where it is empty for sure."""
         low, high = kind
-        if x in path.inputs:
-            a, b = path.inputs[x]
+        if x in limits:
+            a, b = limits[x]
             low, high = low.max(ball(a)), high.min(ball(b))
         return None if low > high else (low, high)
 
-    def _values(self, kind: Interval, path: _Path, ends: list[arb], at: arb, n: arb) -> Values | None:
+    def _values(self, kind: Interval, limits: Limits, ends: list[arb], at: arb, n: arb) -> Values | None:
         """T_x at both ends of C for every input (None: empty); None where the rules do not hold. Inputs with the
         same interval are computed once."""
         shared = None if kind[0] > kind[1] else self._parts(kind)
         found: Values = []
         for x in range(self._k):
-            own = self._own(kind, path, x)
-            pair = None if own is None else self._t(x, own, ends, at, n, None if x in path.inputs else shared)
+            own = self._own(kind, limits, x)
+            pair = None if own is None else self._t(x, own, ends, at, n, None if x in limits else shared)
             if own is not None and pair is None:
                 return None
             found.append(pair)

@@ -25,15 +25,16 @@ from rropt.solve.offdiagonal.starts import best_of, exchanged, one_information, 
 from rropt.solve.offdiagonal.vertices import box, extremes
 
 Way = Literal["C", "s", "M"] | int
+Range = tuple[float, float]
+ANY: Range = (-math.inf, math.inf)
+SHARED: tuple[Literal["C", "s", "M"], ...] = ("C", "s", "M")
+"""The numbers that every part has limits on: the mean, the smallest and the largest off-diagonal."""
 CELLS = 1 << 16
 """Boxes bounded in one call, times inputs: what keeps numpy busy without filling memory."""
 WON_ANYWAY = 1e-3
 """Added to the gain of each half, so that closing one half counts even where the other gains nothing."""
 ROUGH = 2e-2
 """Where nothing wins more than this, the input with the worst tangent is cut: that wins late, and then all at once."""
-STALLED = 5e-3
-"""Where nothing wins more than this, an input is cut: alike inputs win nothing until all of them are, and C and s
-can be cut indefinitely."""
 
 
 @dataclass(frozen=True)
@@ -45,35 +46,12 @@ class Split:
     at: float
 
 
-@dataclass(frozen=True)
-class Leaf:
-    """A leaf of the tree: the multiplier `nu` of C and the point at which C is linearised, which prove its bound."""
-
-    nu: float
-    point: float
-
-
-@dataclass(frozen=True)
-class OffDiagonalAnswer:
-    """The best `off_diagonal` found (k,), its mutual information in nats, an upper `bound`, and the tree
-    in preorder whose leaves prove it, all in floats; `nodes` counts the tree's elements."""
-
-    off_diagonal: FloatArray
-    value: float
-    bound: float
-    tree: list[Split | Leaf]
-    nodes: int
-
-
 @dataclass(eq=False)
 class Part(Cell):
-    """A part of the feasible o: limits on C, s and M, and on some o_x; `bound` with the nu and point that prove it, and
-    the hints of `Bounds` on where it is loose."""
+    """A part of the feasible o: `limits` on C, s and M, and on some o_x; `bound` with the multiplier `nu` of C and the
+    `point` at which C is linearised, which prove it, and the hints of `Bounds` on where it is loose."""
 
-    c: tuple[float, float]
-    s: tuple[float, float]
-    m: tuple[float, float]
-    inputs: dict[Way, tuple[float, float]] = field(default_factory=dict)
+    limits: dict[Way, Range]
     bound: float = math.inf
     nu: float = math.nan
     point: float = math.nan
@@ -83,16 +61,24 @@ class Part(Cell):
 
     def cut(self, split: Split) -> tuple[Part, Part]:
         """The two parts at either side of a split."""
-        ways: dict[Way, tuple[float, float]] = {"C": self.c, "s": self.s, "M": self.m}
-        a, b = ways[split.way] if split.way in ways else self.inputs.get(split.way, (-math.inf, math.inf))
-        halves = []
-        for own in ((a, min(b, split.at)), (max(a, split.at), b)):
-            if split.way in ways:
-                limits, inputs = ways | {split.way: own}, self.inputs
-            else:
-                limits, inputs = ways, self.inputs | {split.way: own}
-            halves.append(Part(limits["C"], limits["s"], limits["M"], inputs, nu=self.nu, point=self.point))
-        return halves[0], halves[1]
+        a, b = self.limits.get(split.way, ANY)
+        first, second = (
+            Part({**self.limits, split.way: own}, nu=self.nu, point=self.point)
+            for own in ((a, min(b, split.at)), (max(a, split.at), b))
+        )
+        return first, second
+
+
+@dataclass(frozen=True)
+class OffDiagonalAnswer:
+    """The best `off_diagonal` found (k,), its mutual information in nats, an upper `bound`, and the `root` of the tree
+    whose leaves prove it, all in floats; `nodes` counts its parts."""
+
+    off_diagonal: FloatArray
+    value: float
+    bound: float
+    root: Part
+    nodes: int
 
 
 def _link(outer: Part, margins: list[tuple[Split, int]], inner: Part) -> list[Part]:
@@ -130,17 +116,13 @@ class OffDiagonalSearch:
         # Some slack, so that the rounding of a proof in rationals still fits into the gap.
         found = Search(self, Serial(self, lambda made: CELLS // (16 * self.k) + 1))
         found.run(lambda: self.value + 0.9 * gap, Budget(nodes, stop))
-        tree = [
-            Leaf(part.nu, part.point) if part.split is None else part.split
-            for root in found.roots
-            for part in root.nodes()
-        ]
-        return OffDiagonalAnswer(self.o, self.value, max(found.bound, self.value), tree, len(tree))
+        root = found.roots[0]
+        return OffDiagonalAnswer(self.o, self.value, max(found.bound, self.value), root, sum(1 for _ in root.nodes()))
 
     def roots(self) -> list[Part]:
         """All feasible o."""
         whole = 0.0, 1 / (self.k - 1)
-        return [Part(whole, whole, whole)]
+        return [Part({"C": whole, "s": whole, "M": whole})]
 
     def _mark(self, gap: float) -> None:
         """The places where s and M are cut first: just outside of their range, and of the box."""
@@ -180,8 +162,6 @@ class OffDiagonalSearch:
             way = trials[at][1].way
             if way == part.hints.get("rough") and score < ROUGH:
                 score += ROUGH
-            elif isinstance(way, int) and score < STALLED and min(won) >= 0:
-                score += STALLED
             if id(part) not in chosen or score > chosen[id(part)][0]:
                 chosen[id(part)] = score, at
         made, cut_off = [], []
@@ -202,7 +182,7 @@ class OffDiagonalSearch:
         for names in turns:
             left = reach(self._boxes(found), self.p, self.g)
             for row, name in ((row, name) for row in range(len(parts)) for name in names):
-                own = {"C": found[row].c, "s": found[row].s, "M": found[row].m}[name]
+                own = found[row].limits[name]
                 bottom, top = (float(end[row]) for end in left[name])
                 width = min(own[1], top) - max(own[0], bottom)
                 # An empty part has no width; a narrow one needs no narrower limits.
@@ -219,34 +199,25 @@ class OffDiagonalSearch:
 
     def _splits(self, part: Part) -> list[Split]:
         """Ways to cut a part; a single one where s or M still go beyond the smallest width."""
-        limits = {"s": part.s, "M": part.m}
         for way, at in self.marks:
-            if limits[way][0] < at < limits[way][1]:
+            if part.limits[way][0] < at < part.limits[way][1]:
                 return [Split(way, at)]
         boxes = self._boxes([part])
         left = {name: (float(a[0]), float(b[0])) for name, (a, b) in reach(boxes, self.p, self.g).items()}
         return list(self._ways(part, boxes, left))
 
     def _ways(self, part: Part, boxes: Boxes, left: dict[str, tuple[float, float]]) -> Iterator[Split]:
-        (s0, s1), (m0, m1), hints = part.s, part.m, part.hints
-        c = max(part.c[0], left["C"][0]), min(part.c[1], left["C"][1])
+        (s0, s1), (m0, m1), hints = part.limits["s"], part.limits["M"], part.hints
+        c = max(part.limits["C"][0], left["C"][0]), min(part.limits["C"][1], left["C"][1])
         if c[1] - c[0] > 1e-12 * c[1]:
             yield Split("C", (c[0] + c[1]) / 2)
-        # Unreachable parts are cut off at little cost.
-        limits: list[tuple[Way, tuple[float, float]]] = [("s", part.s), ("M", part.m)]
-        for way, (a, b) in limits:
-            bottom, top = left[str(way)]
-            least = 10 * self.slack * self.high
-            if bottom - a > least and bottom < b:
-                yield Split(way, bottom - 1e-3 * (bottom - a))
-            if b - top > least and a < top:
-                yield Split(way, top + 1e-3 * (b - top))
         low = float(others_low(boxes, self.k, self.g)[0])
         high = float(others_high(boxes, self.k, self.g)[0])
-        if s1 <= self.inner:
-            yield from self._nearer("s", self.low - s1, self.low - s0, lambda d: self.low - d)
-        if m0 >= self.outer:
-            yield from self._nearer("M", m0 - self.high, m1 - self.high, lambda d: self.high + d)
+        narrow = 1e-3 * self.slack * self.low
+        if s1 <= self.inner and s1 - s0 > narrow:
+            yield Split("s", (s0 + s1) / 2)
+        if m0 >= self.outer and m1 - m0 > narrow:
+            yield Split("M", (m0 + m1) / 2)
         for name, at in (
             ("rough", (low + high) / 2),
             ("torn", hints.get("cut", 0.0)),
@@ -256,29 +227,21 @@ class OffDiagonalSearch:
             x = int(hints.get(name, -1))
             if x < 0 or (name == "least" and s1 >= low) or (name == "most" and m0 <= high):
                 continue
-            a, b = part.inputs.get(x, (-math.inf, math.inf))
+            a, b = part.limits.get(x, ANY)
             if name == "rough":
                 at = (max(a, low) + min(b, high)) / 2
             if a < at < b:
                 yield Split(x, at)
 
-    def _nearer(self, way: Way, near: float, far: float, place: Callable[[float], float]) -> Iterator[Split]:
-        """Cut a limit beyond the box in the middle, and by the distance from it in ratio: near the box the loss is in
-        proportion to that, and so is the gain of the limit."""
-        if far - near > 1e-3 * self.slack * self.low:
-            yield Split(way, place((near + far) / 2))
-            start = max(near, self.slack * self.low / 4)
-            if far > 6 * start:
-                yield Split(way, place(math.sqrt(start * far)))
-
     def _boxes(self, parts: list[Part]) -> Boxes:
         lo = hi = None
-        if any(part.inputs for part in parts):
+        if any(len(part.limits) > 3 for part in parts):
             lo, hi = np.full((len(parts), self.k), -np.inf), np.full((len(parts), self.k), np.inf)
             for row, part in enumerate(parts):
-                for x, (a, b) in part.inputs.items():
-                    lo[row, int(x)], hi[row, int(x)] = a, b
-        c, s, m = (np.array([getattr(part, name) for part in parts]) for name in "csm")
+                for x, (a, b) in part.limits.items():
+                    if isinstance(x, int):
+                        lo[row, x], hi[row, x] = a, b
+        c, s, m = (np.array([part.limits[name] for part in parts]) for name in SHARED)
         nu, point = (np.array([getattr(part, name) for part in parts]) for name in ("nu", "point"))
         return Boxes(c, s, m, nu, point, lo, hi)
 

@@ -10,28 +10,7 @@ at u meet (c), and u <= g l. By (b) at most one number s lies below l, and then 
 A(s) = max((1 - (k-1) s) / g, (1 - g s) / (k-1)) > l. By (c) at most one number M lies above u, and then all others
 are at most B(M) = g - g (k-1) M < u.
 
-**The vertices.** Let s be the least and M the largest number of a vertex; k independent constraints are tight there.
-
-- l <= s, M <= u: only pairs at l and pairs at u are tight (u < g l for k >= 3), so every number is l or u, and none
-  stands alone. Two numbers at l are tied by two equations with the matrix [[g, k-1], [k-1, g]], which is
-  singular exactly where g = k-1: then two at l are not a vertex (three are).
-- l <= s, M > u: the others are l or B(M), M itself needs B(M) = l, for (a) is slack: M <= M_max = (g-l) / (g (k-1))
-  and M_max < g l where (k-2) g > 1. So M_max once and l for all others.
-- s < l, M <= u: among the others only (c) between two at u, (a) and o = A(s) can be tight. If A(s) meets u before
-  g s does, as s falls, the vertex is s = (1 - g u) / (k-1) with u for all others; there u <= g s is
-  (g-1) (g-(k-2)) <= 0, that is g <= k-2. Otherwise (a) is met first: at s = u / g each of the others is u or A(s),
-  at least two of them u (one alone is held by (a) only, and s would be free); and at A(s) = g s all others are equal.
-- s < l, M > u: the k-2 others are A(s) or B(M), strictly between l and u. Both M = g s and A(s) = B(M) are needed.
-  Where g <= k-2 there is none: the points with A(s) = B(M) lie on segments between the two kinds of vertices with
-  one number outside [l, u], on which M = g s holds at most at an end.
-
-**The sharp condition.** Prop. 3.2 of ayed lists the vertices in {l, u}^k with no number standing alone and the two
-with one number at (1 - g u) / (k-1), or at M_max. The list is exact if and only if g <= k-2 (so k >= 4), that is
-alpha <= log(S-2). The condition in the proposition, g <= (S + sqrt(S (S-4))) / 2, is too weak for S > 4; the one
-in its proof, g <= (S - 2 + sqrt(S (S-4))) / 2, that is g + 1/g <= S-2, suffices and is not necessary: it asks (16) and
-(17) of two numbers alone, while a third one already keeps them from where it fails. The q of the vertex
-with one small q is 1 / (g (g+S-1)), not the v_min of the proposition, which is v_{-alpha} itself. There are 2^k
-vertices for g <= k-2, and 2^k + k 2^(k-1) - k above (k (k-1) / 2 fewer where g = k-1 > 2); 4 for k = 2.
+docs/theory/matrices.md derives the vertices, and says where those of ayed Prop. 3.2 are all of them.
 """
 
 from __future__ import annotations
@@ -89,30 +68,10 @@ def excess(off_diagonal: Sequence[Number], ratio: Number) -> Number:
     return max(found)
 
 
-def polytope_rows(size: int, ratio: Fraction) -> list[list[Fraction]]:
-    """Rows (b, A) with b + A o >= 0 for exactly the feasible o, as cddlib wants them: (a), (b), (c) for all pairs.
-
-    0 <= o <= 1 / (k-1) follows: (b) and (c) of one pair say q_z <= g o_x <= g^2 q_z, so neither is negative.
-    """
-    rows = []
-    for x in range(size):
-        for z in range(size):
-            if x == z:
-                continue
-            terms = [(Fraction(-1), ratio, Fraction(size - 1)), (ratio, Fraction(-1), -ratio * (size - 1))]
-            if size >= 3:
-                terms.append((Fraction(0), Fraction(-1), ratio))
-            for constant, at_x, at_z in terms:
-                row = [constant] + [Fraction(0)] * size
-                row[1 + x], row[1 + z] = at_x, at_z
-                rows.append(row)
-    return rows
-
-
 def vertex_kinds(size: int, ratio: Number) -> list[tuple[tuple[Number, int], ...]]:
     """The vertices up to the order of the inputs: for each kind the pairs (value, how many inputs have it).
 
-    Source: the derivation above; ayed Prop. 3.2 corrected and completed.
+    Source: docs/theory/matrices.md; ayed Prop. 3.2 corrected and completed.
     """
     k, g = size, ratio
     low, high = box(k, g)

@@ -14,7 +14,7 @@ from drawing import graded
 
 from rropt.solve.offdiagonal.bound import Bounder
 from rropt.solve.offdiagonal.boxes import Boxes, intervals, reach
-from rropt.solve.offdiagonal.search import Leaf, OffDiagonalSearch, Split
+from rropt.solve.offdiagonal.search import OffDiagonalSearch, Part
 from rropt.solve.offdiagonal.vertices import (
     box,
     count_vertices,
@@ -22,7 +22,6 @@ from rropt.solve.offdiagonal.vertices import (
     extremes,
     information,
     orders,
-    polytope_rows,
     vertex_kinds,
     vertices,
 )
@@ -68,6 +67,26 @@ def rank(rows: Sequence[Sequence[Fraction]]) -> int:
 def holds(row: Sequence[Fraction], o: Sequence[Fraction]) -> Fraction:
     """b + A o."""
     return row[0] + sum((a * v for a, v in zip(row[1:], o, strict=True)), F(0))
+
+
+def polytope_rows(size: int, ratio: Fraction) -> list[list[Fraction]]:
+    """Rows (b, A) with b + A o >= 0 for exactly the feasible o, as cddlib wants them: (a), (b), (c) for all pairs.
+
+    0 <= o <= 1 / (k-1) follows: (b) and (c) of one pair say q_z <= g o_x <= g^2 q_z, so neither is negative.
+    """
+    rows = []
+    for x in range(size):
+        for z in range(size):
+            if x == z:
+                continue
+            terms = [(Fraction(-1), ratio, Fraction(size - 1)), (ratio, Fraction(-1), -ratio * (size - 1))]
+            if size >= 3:
+                terms.append((Fraction(0), Fraction(-1), ratio))
+            for constant, at_x, at_z in terms:
+                row = [constant] + [Fraction(0)] * size
+                row[1 + x], row[1 + z] = at_x, at_z
+                rows.append(row)
+    return rows
 
 
 def sorted_vertices(size: int, ratio: Fraction) -> set[tuple[Fraction, ...]]:
@@ -268,19 +287,18 @@ def leaf_value(
     return worst
 
 
-def leaves(tree: Sequence[Split | Leaf], size: int) -> list[tuple[dict[object, tuple[float, float]], Leaf]]:
-    """Each leaf of a preorder with the limits of its path; fails unless it is exactly one full tree."""
+def leaves(root: Part, size: int) -> list[tuple[dict[object, tuple[float, float]], Part]]:
+    """Each leaf of a tree with the limits of its path."""
     whole = 0.0, 1 / (size - 1)
-    found, stack = [], [dict[object, tuple[float, float]]()]
-    for item in tree:
-        limits = stack.pop()
-        if isinstance(item, Leaf):
-            found.append((limits, item))
+    found, stack = [], [(root, dict[object, tuple[float, float]]())]
+    while stack:
+        part, limits = stack.pop()
+        if part.split is None or part.parts is None:
+            found.append((limits, part))
         else:
-            a, b = limits.get(item.way, whole)
-            stack.append(limits | {item.way: (max(a, item.at), b)})
-            stack.append(limits | {item.way: (a, min(b, item.at))})
-    assert not stack
+            a, b = limits.get(part.split.way, whole)
+            stack.append((part.parts[1], limits | {part.split.way: (max(a, part.split.at), b)}))
+            stack.append((part.parts[0], limits | {part.split.way: (a, min(b, part.split.at))}))
     return found
 
 
@@ -299,7 +317,7 @@ def test_every_leaf_of_a_tree_holds_by_the_letter_of_the_format(size: int, ratio
     rng = np.random.default_rng(size)
     for prior in (rng.dirichlet(np.ones(size)), np.full(size, 1 / size)):
         answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-8, nodes=300 if size == 2 else 3000)
-        parts = leaves(answer.tree, size)
+        parts = leaves(answer.root, size)
         assert answer.bound >= answer.value
         for limits, leaf in parts:
             assert leaf_value(prior.tolist(), ratio, limits, leaf.nu, leaf.point) <= answer.bound + 1e-12
@@ -378,7 +396,7 @@ def test_the_search_finds_and_proves_the_best_vertex(size: int, epsilon: float) 
     assert answer.value == pytest.approx(best, abs=1e-12)
     assert best - 1e-13 <= answer.bound <= answer.value + 1e-9
     assert excess(answer.off_diagonal.tolist(), ratio) <= 1e-15 * size * ratio
-    assert answer.nodes == len(answer.tree)
+    assert answer.nodes == sum(1 for _ in answer.root.nodes())
 
 
 @pytest.mark.parametrize("epsilon", graded([1.0], [0.01, 4.0, 12.0]))
@@ -392,7 +410,7 @@ def test_values_and_bounds_are_true_even_where_the_search_is_cut_short(epsilon: 
             answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-9, nodes=40)
             assert answer.value == pytest.approx(best, abs=1e-12)
             assert answer.bound >= best - 1e-13
-            assert len(leaves(answer.tree, size)) == (answer.nodes + 1) // 2
+            assert len(leaves(answer.root, size)) == (answer.nodes + 1) // 2
 
 
 SCENARIO_I = [30, 10, 20, 8, 2, 4, 6, 10, 1, 9]
