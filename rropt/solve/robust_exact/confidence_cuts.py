@@ -25,8 +25,8 @@ from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_search import Probe
+from rropt.solve.robust_exact.cut_trees import CutTree
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
-from rropt.solve.robust_exact.dominant_input_tree import CaseTree
 
 RANDOM, MOST_RANDOM = 4, 40
 """Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
@@ -93,7 +93,7 @@ class _Generation:
         self.used = np.ones((1, self.size))
         self.searches = 0
         # The bound, its prices, and the trees that prove it where they are those of cases.
-        self._best: tuple[float, FloatArray, CaseTree | None] | None = None
+        self._best: tuple[float, FloatArray, CutTree | None] | None = None
         self._search: BatchedCutSearch | None = None
 
     @property

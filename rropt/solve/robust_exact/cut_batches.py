@@ -16,10 +16,12 @@ from rropt.program.cones import FloatArray
 from rropt.prove.terms import X_LOG_X
 from rropt.solve.kernel.boxes.pool import ROOM, BoxPool
 from rropt.solve.kernel.boxes.separable import SeparableForms
-from rropt.solve.kernel.boxes.tree import Box, CutBox
+from rropt.solve.kernel.boxes.tree import Box
 from rropt.solve.kernel.search import Search
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_search import HIGHEST, NOISE, ROUNDS, CutRelaxation, CutSearch
+from rropt.solve.robust_exact.cut_program import NOISE
+from rropt.solve.robust_exact.cut_search import ROUNDS, CutRelaxation, CutSearch
+from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, Multipliers
 
 FEW = 24
 """Open boxes up to which HiGHS, one at a time, is faster."""
@@ -143,11 +145,11 @@ class CutFlights:
     def _flight(self, node: CutBox) -> _Flight:
         """A box with the multipliers that its node has, where their cuts are in use."""
         dual = np.zeros(len(self._rows) + 1)
-        dual[-1] = node.nu
-        known = np.minimum(node.cuts, len(self._place) - 1)
-        at = np.where(known == node.cuts, self._place[known], -1)
+        dual[-1] = node.use.nu
+        known = np.minimum(node.use.cuts, len(self._place) - 1)
+        at = np.where(known == node.use.cuts, self._place[known], -1)
         held = at >= 0
-        dual[at[held]] = node.values[held]
+        dual[at[held]] = node.use.values[held]
         box = _Flight(node.lower, node.upper, dual, np.zeros(0), node.bound)
         box.node = node
         return box
@@ -160,9 +162,9 @@ class CutFlights:
             node = box.node
             if box.bound < node.bound:
                 active = np.flatnonzero(box.dual[:-1] > 0)
-                node.bound, node.nu = box.bound, float(box.dual[-1])
-                node.cuts, node.values = self._rows[active], box.dual[active]
-                self._used[node.cuts] = self._clock
+                node.bound = box.bound
+                node.use = Multipliers(self._rows[active], box.dual[active], float(box.dual[-1]))
+                self._used[node.use.cuts] = self._clock
             node.point = box.point
             if node.point is None and node.bound > cuts.accept:
                 cuts.solve(node)  # HiGHS may do better
@@ -192,12 +194,8 @@ class CutFlights:
         here = set(self._rows.tolist())
         inside, shares, met = pool.pulled(points[~known])
         for node, column, share, found in zip(rest, inside, shares, met, strict=True):
-            column = column / float(cuts.prior @ column)
-            if (price := cuts.value(column)) > cuts.accept:
-                cuts.columns.append(column)
-                cuts.accept = price + cuts.margin
-                self._land(node)
-            elif share > 0 and (fresh := [cut for cut in found if cut not in here]):
+            fresh = [] if cuts.keep(column) or share <= 0 else [cut for cut in found if cut not in here]
+            if fresh:
                 self._wait(node, fresh)
             else:
                 self._land(node)
