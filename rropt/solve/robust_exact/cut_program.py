@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.boxes.separable import largest_end
+from rropt.solve.kernel.boxes.separable import largest_end, ray_multiple
 from rropt.solve.kernel.lp import LpAnswer, LpModel
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, Multipliers
@@ -23,8 +23,6 @@ EMPTY = 1e-9
 """Rays that contradict limits by less than this show nothing."""
 BEYOND = 1e-6
 """Empty limits are bounded by so much less than is asked."""
-LARGEST = 64.0
-"""Multipliers that show limits to be empty are kept below this."""
 
 
 class CutRows:
@@ -140,14 +138,13 @@ class CutProgram:
             empty = self.proved(along, np.zeros(len(cost)), 0.0, box)
             if empty >= -EMPTY:
                 continue
-            # On top of the multipliers that the box has: small ones, for large ones would cost digits.
+            # Terms without a limit are infinite until enough of the ray is added.
             least = self._falling(box, along, cost)
             whole = self.proved(box.use.plus(along, least), cost, base, box)
-            if not np.isfinite(whole):
-                continue
-            factor = least + 1.01 * (max(whole - target, 0.0) + BEYOND) / -empty
-            factor = min(factor, LARGEST / max(float(along.values.max(initial=0.0)), abs(along.nu), 1e-300))
-            self.offer(box, box.use.plus(along, factor), cost, base)
+            if np.isfinite(whole):
+                largest = max(float(along.values.max(initial=0.0)), abs(along.nu))
+                factor = least + ray_multiple(max(whole - target, 0.0) + BEYOND, empty, largest)
+                self.offer(box, box.use.plus(along, factor), cost, base)
 
     def _falling(self, box: CutBox, along: Multipliers, cost: FloatArray) -> float:
         """The multiple of a ray from which terms without a limit no longer rise; 0 where there are none, or where
