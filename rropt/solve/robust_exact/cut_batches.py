@@ -19,14 +19,14 @@ from rropt.solve.kernel.boxes.separable import SeparableForms
 from rropt.solve.kernel.boxes.tree import Box
 from rropt.solve.kernel.search import Search
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import NOISE
+from rropt.solve.robust_exact.cut_program import NOISE, CutRows
 from rropt.solve.robust_exact.cut_search import ROUNDS, CutRelaxation, CutSearch
 from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, Multipliers
 
 FEW = 24
 """Open boxes up to which HiGHS, one at a time, is faster."""
 ROWS = 16
-"""Cuts in use at most, for each input, when new ones come."""
+"""Cuts in use, for each input, beyond which half of them are dropped when new ones come."""
 WAITING = 24
 """Boxes that wait for cuts before these are put to use, at most."""
 
@@ -43,10 +43,9 @@ class CutFlights:
 
     def __init__(self, cuts: CutRelaxation) -> None:
         self._cuts = cuts
+        self._present = CutRows(ROWS * len(cuts.prior))
         self._rows = np.zeros(0, dtype=int)
         self._place = np.zeros(0, dtype=int)
-        self._used = np.zeros(0, dtype=int)
-        self._clock = 0
         self._wanted: dict[int, None] = {}
         self.drop()
 
@@ -107,17 +106,11 @@ class CutFlights:
         begin again."""
         if self._flights is not None:
             self._fresh += [box.node for box in self._flights.boxes if isinstance(box, _Flight)]
-        used = np.zeros(len(self._cuts.pool), dtype=int)
-        used[: len(self._used)] = self._used
-        self._used = used
         if not len(self._rows):
             self._wanted |= dict.fromkeys(self._cuts.lp.present)
-        wanted = np.array(list(self._wanted), dtype=int)
-        self._used[wanted] = self._clock
-        old = np.setdiff1d(self._rows, wanted)
-        old = old[np.argsort(-self._used[old], kind="stable")][: max(ROWS * len(self._cuts.prior) - len(wanted), 0)]
-        self._rows = np.concatenate([wanted, old])
-        self._wanted = {}
+        self._present.aged()
+        self._present.added(self._wanted)
+        self._rows, self._wanted = np.array(self._present.present, dtype=int), {}
         count, size = len(self._rows), len(self._cuts.prior)
         self._place = np.full(len(self._cuts.pool), -1)
         self._place[self._rows] = np.arange(count)
@@ -156,7 +149,6 @@ class CutFlights:
 
     def _settled(self, done: list[_Flight]) -> None:
         """Write bounds into the tree, and treat the optima that are too good."""
-        self._clock += 1
         cuts, suspects = self._cuts, []
         for box in done:
             node = box.node
@@ -164,7 +156,7 @@ class CutFlights:
                 active = np.flatnonzero(box.dual[:-1] > 0)
                 node.bound = box.bound
                 node.use = Multipliers(self._rows[active], box.dual[active], float(box.dual[-1]))
-                self._used[node.use.cuts] = self._clock
+                self._present.touched(box.dual[:-1] > 0)
             node.point = box.point
             if node.point is None and node.bound > cuts.accept:
                 cuts.solve(node)  # HiGHS may do better

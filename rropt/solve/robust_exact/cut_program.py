@@ -43,7 +43,7 @@ class CutRows:
         self._used = np.append(self._used, np.full(len(fresh), self._clock))
         return fresh
 
-    def touched(self, duals: FloatArray) -> None:
+    def touched(self, duals: np.ndarray) -> None:
         """Mark the cuts with a dual as used."""
         self._used[np.flatnonzero(duals)] = self._clock
 
