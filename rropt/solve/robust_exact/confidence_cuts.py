@@ -20,7 +20,18 @@ from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import Information, Program
 from rropt.solve.kernel.master import Master
-from rropt.solve.kernel.route import GRACE, Answer, Dual, Effort, MatrixDraft, Route, Size, SolverClaim, ignore_progress, never
+from rropt.solve.kernel.route import (
+    GRACE,
+    Answer,
+    Dual,
+    Effort,
+    MatrixDraft,
+    Route,
+    Size,
+    SolverClaim,
+    ignore_progress,
+    never,
+)
 from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
