@@ -18,7 +18,7 @@ from rropt.solve.matrix import proof as matrix
 from rropt.solve.offdiagonal import proof as offdiagonal
 from rropt.solve.risk import proof as risk
 from rropt.solve.robust import block_knapsack_proof as robust
-from rropt.solve.robust_exact import dominant_input_proof as robust_exact
+from rropt.solve.robust_exact import cuts_proof as robust_exact
 
 PROVERS: tuple[Prover, ...] = (
     entropy_dual.prove,

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
 from rropt.errors import Refusal
-from rropt.exact import ball, rational_text
+from rropt.exact import ball
 from rropt.model.convex_terms import X_LOG_X
 from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.program.programs import Information, Program
-from rropt.prove.balls import PRECISION, max_of
+from rropt.prove.balls import max_of
 from rropt.prove.certificates import Proof
-from rropt.prove.trees import column_dual, leaves_below, raised
+from rropt.prove.trees import column_dual
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import GRACE, Dual
@@ -31,17 +31,16 @@ from rropt.solve.robust.block_knapsack import CornerTable
 from rropt.solve.robust.block_knapsack_cells import Kept
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
 from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
-from rropt.solve.robust.block_vertices_proof import STEEPEST, dyadic_point, least_bound, prove_shapes
+from rropt.solve.robust.block_vertices_proof import prove_shapes
+from rropt.solve.robust.leaves import SLACK, Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
 ROUNDED = 1e-12
 """The error that is assumed of floats, as a share of their terms: a thousand times their rounding."""
+MARGIN = 1e-10
+"""The share of the prices by which they are raised more at first."""
 CHUNK = 16
 """Leaves whose cells are made at once."""
-SLACK = Fraction(1, 2**76)
-"""The slack of a leaf, as a share of its terms: more than the format's 2^-80."""
-TRIALS = 10
-"""Margins tried, each eight times the one before."""
 SHORT, LARGEST_PROOF = 60, 8000
 """Elements of the proof that always comes first, and of the next one at most: trees are cut off higher up."""
 CHECKED = 2.2
@@ -78,71 +77,54 @@ def _with_bound(
 ) -> Proof | None:
     """The proof with the trees of a search cut off below the nodes within `bound`."""
     assert isinstance(program.cone, RobustCone) and isinstance(program.utility, Information)
-    given = np.asarray(dual.prices, dtype=np.float64)
     blocks = LevelBlocks(program.cone, program.utility.prior)
-    margin = 1e-10 * max(1.0, float(np.abs(given).sum()), abs(bound))
-    for _ in range(TRIALS):
-        shift = Fraction(bound + margin)
-        prices = raised(given, program.prior, shift)
-        with ctx.workprec(PRECISION):
-            leaves = _Leaves(program, blocks, prices, float(shift))
-            trees = [leaves.tree(root, bound) for root in found.roots]
-            if leaves.hold(stop):
-                return column_dual(prices, VERSION, levels=trees)
-        if stop():
-            return None
-        margin *= 8
-    return None
+    made = prove_leaves(
+        program,
+        np.asarray(dual.prices, dtype=np.float64),
+        found.roots,
+        bound,
+        MARGIN,
+        lambda prices, shift: _Leaves(program, blocks, prices, shift, stop),
+        stop,
+    )
+    return None if made is None else column_dual(made[0], VERSION, levels=made[1])
 
 
-def _branch(node: LevelNode, _: None) -> tuple[object, None, None]:
-    if isinstance(node.way, tuple):
-        return ["e", node.way[1]], None, None
-    return [node.way, rational_text(Fraction(node.cut))], None, None
+class _Leaves(Leaves[LevelNode]):
+    """The leaves and the quantities of their tests, named as in the format. They do not hold once `stop()` is true."""
 
-
-@dataclass
-class _Leaf:
-    """A leaf's node, t, and the payload that its cells go into."""
-
-    node: LevelNode
-    t: Fraction
-    payload: dict[str, object]
-
-
-class _Leaves:
-    """The leaves of all trees and the quantities of their tests, named as in the format."""
-
-    def __init__(self, program: Program, blocks: LevelBlocks, prices: list[Fraction], shift: float) -> None:
+    def __init__(
+        self,
+        program: Program,
+        blocks: LevelBlocks,
+        prices: list[Fraction],
+        shift: float,
+        stop: Callable[[], bool],
+    ) -> None:
+        super().__init__(shift)
         assert isinstance(program.cone, RobustCone)
         cone = program.cone
-        self._blocks, self._shift = blocks, shift
+        self._blocks, self._stop = blocks, stop
         self._pricer = LevelPricer(blocks, np.array([float(price) for price in prices]))
         self._gamma = ball(cone.level.ratio.upper)
         self.free = [ball(free) for free in cone.free]
         self.own = [
             [(ball(program.prior[x]), ball(prices[x]), ball(cone.lower[x])) for x in block] for block in cone.blocks
         ]
-        self._leaves: list[_Leaf] = []
 
-    def tree(self, root: LevelNode, bound: float) -> list[object]:
-        """The elements of one tree in preorder, cut off below nodes that are within the bound themselves."""
-        items: list[object] = []
-        for node, _ in leaves_below(root, None, _branch, items, bound):
-            t = dyadic_point(math.exp(min(node.slope - 1.0 - self._shift, STEEPEST)))
-            leaf = _Leaf(node, t, {"t": rational_text(t)})
-            items.append(leaf.payload)
-            self._leaves.append(leaf)
-        return items
+    def branch(self, node: LevelNode, _: None) -> tuple[object, None, None]:
+        if isinstance(node.way, tuple):
+            return ["e", node.way[1]], None, None
+        return super().branch(node, None)
 
-    def hold(self, stop: Callable[[], bool]) -> bool:
-        """Whether every leaf holds, with slack; its cells are written on the way. False once `stop()` is true."""
+    def hold(self) -> bool:
         for first in range(0, len(self._leaves), CHUNK):
-            if stop():
+            if self._stop():
                 return False
             chunk = self._leaves[first : first + CHUNK]
-            slope = np.array([1 + math.log(leaf.t) for leaf in chunk])
-            zones, cells = self._pricer.cells([leaf.node for leaf in chunk], slope)
+            nodes = [node for node, *_ in chunk]
+            slope = np.array([1 + math.log(t) for _, t, _ in chunk])
+            zones, cells = self._pricer.cells(nodes, slope)
             tables = [
                 CornerTable.of(zone.part, zone.limits, zone.points, self._pricer.costs(s, slope), ROUNDED)
                 for s, zone in enumerate(zones)
@@ -151,25 +133,24 @@ class _Leaves:
                 np.where(table.closed[..., None], -np.inf, table.above(own.multiplier, ROUNDED))
                 for table, own in zip(tables, cells, strict=True)
             ]
-            for row, leaf in enumerate(chunk):
+            for row, (node, t, payload) in enumerate(chunk):
                 kept = [
-                    Kept.of(zone, above[s][row], own.multiplier[row], row, leaf.node.state[s] == EXCEPTIONAL)
+                    Kept.of(zone, above[s][row], own.multiplier[row], row, node.state[s] == EXCEPTIONAL)
                     for s, (zone, own) in enumerate(zip(zones, cells, strict=True))
                 ]
-                leaf.payload["cells"] = [own.payload for own in kept]
-                if not self._holds(leaf, kept):
+                payload["cells"] = [own.payload for own in kept]
+                if not self._holds(node, ball(t), kept):
                     return False
         return True
 
-    def _holds(self, leaf: _Leaf, kept: list[Kept]) -> bool:
-        t = ball(leaf.t)
+    def _holds(self, node: LevelNode, t: arb, kept: list[Kept]) -> bool:
         slope = 1 + t.log()
         if any(own.zone.limits.closed[own.row] or not np.isfinite(own.values).any() for own in kept):
             return True
         sums = [t, t]
         size = abs(t)
         for s, own in enumerate(kept):
-            corners = _Corners(self, s, leaf.node, own, slope)
+            corners = _Corners(self, s, node, own, slope)
             for e in (0, 1):
                 best, terms = corners.highest(e)
                 sums[e] += best

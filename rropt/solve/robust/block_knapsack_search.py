@@ -14,13 +14,10 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.search import Cell
-from rropt.solve.robust.block_knapsack import Cells, Filled, LevelZone
+from rropt.solve.robust.block_knapsack import Cells, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, EXTRA, HAIR, OPEN, PLAIN, LevelBlocks, Limits, Points
-from rropt.solve.robust.pricing import Pricer, Pricing
+from rropt.solve.robust.pricing import PricedCell, Pricer, Pricing, Slopes
 
-TURNS = 40
-"""Slopes tried for a node at most."""
 CLOSE = 1e-10
 """A slope whose bound could fall by no more is kept."""
 WIDE, PARTED = 0.3, 0.1
@@ -33,12 +30,10 @@ MEANT = 0.02
 """Points are no nearer to the ends of a cell than this share of it."""
 STALLED = 0.03
 """The share of a positive bound by which splitting b has to lessen it; otherwise something else is split next."""
-STEEPEST = 1e4
-"""Slopes beyond this only show that a node is empty."""
 
 
 @dataclass(slots=True, eq=False)
-class LevelNode(Cell):
+class LevelNode(PricedCell):
     """Columns of Y_i with b in [b0, b1], the `state` of each block (blocks), z in [low, high] (k each).
 
     `bound` is the largest reduced price that they can have, found at `slope` with the further points `points` (one
@@ -79,10 +74,9 @@ LevelSearch = Pricing[LevelNode]
 
 @dataclass(frozen=True)
 class Line:
-    """A best fractional column at some slope: w, sum of g, the end of b, and for every block its entries, m and M."""
+    """A best fractional column at some slope: w, the end of b, and for every block its entries, m and M."""
 
     w: float
-    g: float
     end: int
     v: list[FloatArray]
     low: list[float]
@@ -141,8 +135,8 @@ class LevelPricer(Pricer[LevelNode]):
     def bound(self, nodes: Sequence[LevelNode], enough: float) -> None:
         zones = self.zones(nodes)
         empty = np.logical_or.reduce([zone.limits.closed for zone in zones])
-        slope = np.array([node.slope for node in nodes])
-        sides, reached = self._slopes(zones, slope, empty)
+        sides, slopes = self._slopes(zones, np.array([node.slope for node in nodes]), empty)
+        slope, reached = slopes.slope, slopes.value
         for node, lines in zip(nodes, sides, strict=True):
             node.points = [self._extra(s, lines) for s in range(len(zones))]
         value = np.where(empty, -np.inf, np.inf)
@@ -173,39 +167,31 @@ class LevelPricer(Pricer[LevelNode]):
             if sides[row] and node.bound > min(self.keep, 0.0):
                 self._settle(node, sides[row], float(reached[row]))
 
-    def _slopes(
-        self, zones: list[LevelZone], slope: FloatArray, empty: np.ndarray
-    ) -> tuple[list[list[Line]], FloatArray]:
-        """The slope (in place) at which l - 1 - log(-G(l)) is least over the points, and the one or two best fractional
-        columns there; and what it is."""
-        lines: list[list[Line | None]] = [[None, None] for _ in slope]
-        best, trial = np.full(len(slope), np.inf), slope.copy()
-        active = np.flatnonzero(~empty)
-        for _ in range(TURNS):
-            if not len(active):
-                break
-            parts = [zone.take(active).fill(self.costs(s, trial[active])) for s, zone in enumerate(zones)]
-            total = np.sum([part.value.max(axis=2) for part in parts], axis=0)
-            left = []
-            for j, row in enumerate(active.tolist()):
-                end = int(total[j].argmax())
-                height = -float(total[j, end])
-                if not np.isfinite(height):
-                    continue
-                slope_here = float(trial[row])
-                line = _line(parts, zones, j, row, end, slope_here)
-                value = slope_here - 1 - np.log(height) if height > 0 else np.inf
-                if value <= best[row]:
-                    best[row], slope[row] = value, slope_here
-                lines[row][int(height >= line.w)] = line
-                following = min(_next_slope(lines[row]), STEEPEST)
-                known = min(following * own.w - own.g for own in lines[row] if own is not None)
-                reachable = following - 1 - np.log(known) if known > 0 else np.inf
-                if best[row] > reachable + CLOSE and following != slope_here:
-                    trial[row] = following
-                    left.append(row)
-            active = np.array(left, dtype=np.int64)
-        return [[line for line in pair if line is not None] for pair in lines], best
+    def _slopes(self, zones: list[LevelZone], slope: FloatArray, empty: np.ndarray) -> tuple[list[list[Line]], Slopes]:
+        """The one or two best fractional columns of each node over the points, at the slopes where they were met."""
+
+        def best(rows: np.ndarray, trial: FloatArray) -> FloatArray:
+            """w, g and the end of b of the best fractional columns, then m and M of every block, then their entries."""
+            parts = [zone.take(rows).fill(self.costs(s, trial)) for s, zone in enumerate(zones)]
+            end = np.sum([part.value.max(axis=2) for part in parts], axis=0).argmax(axis=1)
+            here = np.arange(len(rows))
+            places = [(here, end, part.value[here, end].argmax(axis=1)) for part in parts]
+            w = sum(part.mass[at] for part, at in zip(parts, places, strict=True))
+            g = sum(part.value[at] for part, at in zip(parts, places, strict=True)) + trial * w
+            low = [zone.points.low[rows, at[1], at[2]] for zone, at in zip(zones, places, strict=True)]
+            high = [zone.points.high[rows, at[1], at[2]] for zone, at in zip(zones, places, strict=True)]
+            v = [part.v[at] for part, at in zip(parts, places, strict=True)]
+            return np.column_stack([w, g, end, *low, *high, *v])
+
+        found = Slopes.least(slope, np.flatnonzero(~empty), best, CLOSE)
+        return [[self._line(own) for own in found.column[found.found[:, row], row]] for row in range(len(slope))], found
+
+    def _line(self, numbers: FloatArray) -> Line:
+        """One of the columns of `_slopes`."""
+        count = len(self.blocks.parts)
+        low, high, entries = np.split(numbers[3:], [count, 2 * count])
+        v = np.split(entries, np.cumsum([len(index) for index in self.blocks.index])[:-1])
+        return Line(float(numbers[0]), int(numbers[2]), v, low.tolist(), high.tolist())
 
     def _finer(self, node: LevelNode, row: int, turn: int, zones: list[LevelZone], cells: list[Cells]) -> None:
         """Add points inside the largest cells of every block: where another input may be large, or half way."""
@@ -362,34 +348,8 @@ class LevelPricer(Pricer[LevelNode]):
         return node.parts
 
 
-def _line(parts: list[Filled], zones: list[LevelZone], j: int, row: int, end: int, slope: float) -> Line:
-    """The best fractional column of active node j, node number `row` of the zones, at a slope."""
-    at = [int(part.value[j, end].argmax()) for part in parts]
-    w = sum(float(part.mass[j, end, p]) for part, p in zip(parts, at, strict=True))
-    v = [part.v[j, end, p] for part, p in zip(parts, at, strict=True)]
-    value = sum(float(part.value[j, end, p]) for part, p in zip(parts, at, strict=True))
-    low, high = (
-        [float(table[row, end, p]) for table, p in zip(tables, at, strict=True)]
-        for tables in ([zone.points.low for zone in zones], [zone.points.high for zone in zones])
-    )
-    return Line(w, value + slope * w, end, v, low, high)
-
-
 def _round(v: FloatArray, low: float, high: float) -> tuple[FloatArray, list[np.ndarray]]:
     """z of a block, and the sets of the inputs where it is one and where it is positive."""
     span = high - low
     z = np.clip((v - low) / span, 0.0, 1.0) if span > 1e-12 else np.zeros(len(v))
     return z, [z >= 1 - HAIR, z > HAIR]
-
-
-def _next_slope(pair: list[Line | None]) -> float:
-    """The slope at which the higher of the curves l - 1 - log(l w - g) of the lines is smallest."""
-    first, second = pair
-    if first is None or second is None:
-        line = first or second
-        assert line is not None
-        return 1.0 + line.g / line.w
-    own, other = 1.0 + first.g / first.w, 1.0 + second.g / second.w
-    width = first.w - second.w
-    cross = (first.g - second.g) / width if width > 0 else own
-    return own if own <= cross else other if other >= cross else cross

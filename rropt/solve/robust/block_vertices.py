@@ -16,12 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.search import Cell
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.pricing import Pricer
+from rropt.solve.robust.pricing import PricedCell, Pricer, Slopes
 
-TURNS = 60
-"""Slopes tried for a node at most; about six are usual."""
 CLOSE = 1e-13
 """Relative change of G that is no more than rounding."""
 TIED = 1e-12
@@ -32,7 +29,7 @@ SHARE = (5**0.5 - 2) * 2
 
 
 @dataclass(slots=True, eq=False)
-class ShapeNode(Cell):
+class ShapeNode(PricedCell):
     """Columns of Y_i with b in elements `first` to `last` of B_i, and for some blocks s limits on w_s.
 
     `bound` is the largest reduced price that they can have, found at `slope`; a split node keeps `way` ("b" or a
@@ -45,8 +42,7 @@ class ShapeNode(Cell):
     limits: dict[int, tuple[float, float]]
     bound: float = np.inf
     slope: float = 1.0
-    # The vertices of each block on the two sides of the slope, and p.v of each of them.
-    tied: tuple[np.ndarray, np.ndarray] | None = None
+    # p.v of the vertices of each block on the two sides of the slope.
     masses: tuple[np.ndarray, np.ndarray] | None = None
     way: str | int | None = None
     cut: float = 0.0
@@ -141,107 +137,42 @@ class ShapePricer(Pricer[ShapeNode]):
         return found
 
     def bound(self, nodes: Sequence[ShapeNode], enough: float) -> None:
-        lists = self._limit(nodes)
-        count, blocks = len(nodes), len(lists)
-        slope = np.array([node.slope for node in nodes])
-        every = np.arange(count)
-        empty = np.zeros(count, dtype=bool)
-        for listed in lists:
-            empty |= ~np.isfinite(listed.gain.max(axis=1))
-        # One line N(l) = l w - g on each side of the minimum, with the vertices that make it.
-        lines = {side: (np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)) for side in (0, 1)}
-        picks = np.zeros((2, count, blocks), dtype=np.int64)
-        weights = np.zeros((2, count, blocks))
-        bound = np.where(empty, -np.inf, np.inf)
-        active = every[~empty]
-        for _ in range(TURNS):
-            if not len(active):
-                break
-            w, g = np.zeros(len(active)), np.zeros(len(active))
-            at = np.empty((len(active), blocks), dtype=np.int64)
-            own = np.empty((len(active), blocks))
-            whole = len(active) == count
-            for s, listed in enumerate(lists):
-                mass_here, gain_here = listed.mass, listed.gain
-                if not whole:
-                    mass_here, gain_here = mass_here[active], gain_here[active]
-                scores = gain_here - slope[active, None] * mass_here
-                at[:, s] = scores.argmax(axis=1)
-                rows = np.arange(len(active))
-                own[:, s] = mass_here[rows, at[:, s]]
-                w += own[:, s]
-                g += gain_here[rows, at[:, s]]
-            height = slope[active] * w - g
-            with np.errstate(divide="ignore", invalid="ignore"):
-                value = np.where(height > 0, slope[active] - 1 - np.log(height), np.inf)
-            bound[active] = np.minimum(bound[active], value)
-            nodes_slope_better = value <= bound[active]
-            for row, better in zip(active[nodes_slope_better], slope[active][nodes_slope_better], strict=True):
-                nodes[row].slope = float(better)
-            rising = height >= w
-            for side in (0, 1):
-                chosen = active[rising == bool(side)]
-                mine = rising == bool(side)
-                lines[side][0][chosen], lines[side][1][chosen] = w[mine], g[mine]
-                lines[side][2][chosen] = True
-                picks[side, chosen], weights[side, chosen] = at[mine], own[mine]
-            following = self._next(active, lines)
-            # Done where no line is above those known at the next slope: they give the bound there.
-            with np.errstate(divide="ignore", invalid="ignore"):
-                known = np.minimum(
-                    np.where(lines[0][2][active], following * lines[0][0][active] - lines[0][1][active], np.inf),
-                    np.where(lines[1][2][active], following * lines[1][0][active] - lines[1][1][active], np.inf),
-                )
-                reachable = np.where(known > 0, following - 1 - np.log(known), np.inf)
-            done = bound[active] <= reachable + CLOSE * np.maximum(1.0, np.abs(following))
-            slope[active] = following
-            active = active[~done]
-        self._collect(nodes, lists, lines, picks, weights, bound)
+        lists, count = self._limit(nodes), len(nodes)
+        empty = np.logical_or.reduce([~np.isfinite(listed.gain.max(axis=1)) for listed in lists])
 
-    @staticmethod
-    def _next(active: np.ndarray, lines: dict[int, tuple[FloatArray, FloatArray, np.ndarray]]) -> FloatArray:
-        """The slope at which the higher of the two curves l - 1 - log(l w - g) is smallest."""
-        (w0, g0, has0), (w1, g1, has1) = ((w[active], g[active], has[active]) for w, g, has in lines.values())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            own0, own1 = 1.0 + g0 / w0, 1.0 + g1 / w1
-            cross = np.where(w0 > w1, (g0 - g1) / (w0 - w1), own0)
-            both = has0 & has1
-            # Line 0 is the steeper one: below the crossing it is the smaller N, hence the higher curve.
-            first = both & (own0 <= cross)
-            second = both & ~first & (own1 >= cross)
-        return np.asarray(np.where(first | ~has1, own0, np.where(second | ~has0, own1, cross)))
+        def best(rows: np.ndarray, slope: FloatArray) -> FloatArray:
+            """w and g of the best vertices, then the place of each in its list and its own w."""
+            here, places, masses = np.arange(len(rows)), [], []
+            g = np.zeros(len(rows))
+            for listed in lists:
+                mass, gain = (own if len(rows) == count else own[rows] for own in (listed.mass, listed.gain))
+                at = (gain - slope[:, None] * mass).argmax(axis=1)
+                places.append(at)
+                masses.append(mass[here, at])
+                g += gain[here, at]
+            return np.column_stack([sum(masses), g, *places, *masses])
 
-    def _collect(
-        self,
-        nodes: Sequence[ShapeNode],
-        lists: list[Listed],
-        lines: dict[int, tuple[FloatArray, FloatArray, np.ndarray]],
-        picks: np.ndarray,
-        weights: FloatArray,
-        bound: FloatArray,
-    ) -> None:
-        """Store what branching needs, and the columns of nodes of one b."""
-        elements = self.shapes.elements
+        found = Slopes.least(np.array([node.slope for node in nodes]), np.flatnonzero(~empty), best, CLOSE)
         for row, node in enumerate(nodes):
-            node.bound = float(bound[row])
-            sides = [side for side in (0, 1) if lines[side][2][row]]
-            if not sides:
+            node.bound, node.slope = float(-np.inf if empty[row] else found.value[row]), float(found.slope[row])
+            own = found.column[found.found[:, row], row]
+            if not len(own):
                 continue
-            node.tied = picks[sides[0], row].copy(), picks[sides[-1], row].copy()
-            node.masses = weights[sides[0], row].copy(), weights[sides[-1], row].copy()
-            if node.first != node.last or not elements[node.i][node.first].single:
-                continue
-            for side in sides:
-                w, g = lines[side][0][row], lines[side][1][row]
-                value = g / w - np.log(w) if w > 0 else -np.inf
-                self.best = max(self.best, value)
-                if value > self.keep:
-                    self.columns.append((float(value), self._column(row, lists, picks[side, row])))
+            node.masses = own[0, -len(lists) :], own[-1, -len(lists) :]
+            if node.first == node.last and self.shapes.elements[node.i][node.first].single:
+                self._collect(row, lists, own)
 
-    def _column(self, row: int, lists: list[Listed], picks: np.ndarray) -> FloatArray:
+    def _collect(self, row: int, lists: list[Listed], found: FloatArray) -> None:
+        """Store the columns of a node of one b."""
+        for w, g, *places in found[:, : 2 + len(lists)].tolist():
+            value = g / w - np.log(w) if w > 0 else -np.inf
+            self.best = max(self.best, value)
+            if value > self.keep:
+                self.columns.append((float(value), self._column(row, lists, [int(at) for at in places])))
+
+    def _column(self, row: int, lists: list[Listed], places: list[int]) -> FloatArray:
         v = np.zeros(len(self.a))
-        for s, (index, part) in enumerate(zip(self.shapes.index, self.shapes.parts, strict=True)):
-            listed, at = lists[s], int(picks[s])
+        for index, part, listed, at in zip(self.shapes.index, self.shapes.parts, lists, places, strict=True):
             v[index] = part.point(float(listed.level[row, at]), float(listed.step[row]), int(listed.at[row, at]))
         return v
 

@@ -17,9 +17,8 @@ from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.search import Budget, Search
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_search import HIGHEST, split_point
-from rropt.solve.robust_exact.dominant_input_tree import Multipliers, PartBox
-from rropt.solve.robust_exact.local_cuts import LocalCuts
+from rropt.solve.robust_exact.cut_program import CutProgram
+from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox
 
 ROUNDS = 25
 """Rounds of cuts for one box at most."""
@@ -33,15 +32,11 @@ EXACT = 1e-10
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A box that is being bounded: its chords, costs, bound and optimum so far, and how often that hardly moved."""
+    """A box that is being bounded: its costs by the chords, and how often its bound was asked for and hardly moved."""
 
-    node: PartBox
-    alpha: FloatArray
-    beta: FloatArray
+    node: CutBox
     cost: FloatArray
     base: float
-    bound: float
-    point: FloatArray | None = None
     still: int = 0
     rounds: int = 0
 
@@ -52,86 +47,84 @@ class Block:
     chords and cuts, and its own executor: `bound_together` bounds the boxes of several blocks at once."""
 
     def __init__(
-        self, program: LocalCuts, block: int, lower: FloatArray, upper: FloatArray, cost: FloatArray, tolerance: float
+        self, program: CutProgram, block: int, lower: FloatArray, upper: FloatArray, cost: FloatArray, tolerance: float
     ) -> None:
         self._program, self._lower, self._tolerance = program, lower, tolerance
         self._inputs = program.inputs
         self._cost = cost[self._inputs]
         self.pool = pool = program.pool
-        held = lower.copy()
-        held[self._inputs] = 0.0
+        self._held = lower.copy()
+        self._held[self._inputs] = 0.0
         blocks = pool.cone.blocks
         # A cut is useful where its other block has lower limits.
         self._pairs = [
-            at for at, (s, z) in enumerate(pool.cone.pairs) if z == block and held[list(blocks[s])].max() > 0
+            at for at, (s, z) in enumerate(pool.cone.pairs) if z == block and self._held[list(blocks[s])].max() > 0
         ]
-        self._held = held
-        program.hold(held, self)
         self.best = -np.inf
         self.point: FloatArray | None = None
         self._limits = lower[self._inputs], upper[self._inputs]
         self.most = 1
         self.drop()
 
-    def roots(self) -> list[PartBox]:
+    def roots(self) -> list[CutBox]:
         """The whole block."""
-        return [PartBox(Multipliers.none(), *self._limits)]
+        return [CutBox(*self._limits)]
 
-    def bound(self, nodes: Sequence[PartBox], enough: float) -> None:
+    def bound(self, nodes: Sequence[CutBox], enough: float) -> None:
         """Bound boxes now."""
         self.submit(nodes, enough)
         bound_together(self.pool, [self])
 
-    def split(self, nodes: Sequence[PartBox], enough: float) -> list[PartBox]:
+    def split(self, nodes: Sequence[CutBox], enough: float) -> list[CutBox]:
         """Split boxes where their chords err most."""
-        return [part for node in nodes if node.cut is not None for part in self._split(node, *node.cut)]
+        return [part for node in nodes for part in self._split(node)]
 
-    def _split(self, node: PartBox, at: int, c: float) -> tuple[PartBox, PartBox]:
-        below, above = (PartBox(node.use, node.lower.copy(), node.upper.copy()) for _ in range(2))
-        below.upper[at] = above.lower[at] = c
-        node.at, node.c, node.parts, node.use = int(self._inputs[at]), c, (below, above), Multipliers.none()
-        node.lower = node.upper = np.zeros(0)
-        return node.parts
+    def _split(self, node: CutBox) -> tuple[CutBox, ...]:
+        at, c, error = node.worst_chord(self._program.prior)
+        if error <= EXACT or not node.contains(at, c):
+            return ()
+        parts = node.divide(at, c)
+        node.at = int(self._inputs[at])
+        return parts
 
     def drop(self) -> None:
         """Discard the submitted boxes."""
         self.tasks: list[_Task] = []
-        self._done: list[PartBox] = []
+        self._done: list[CutBox] = []
 
-    def room(self, search: Search[PartBox], enough: float) -> int:
+    def room(self, search: Search[CutBox], enough: float) -> int:
         """So many at most, once the last ones are bounded."""
         return 0 if self._done or self.tasks else self.most
 
-    def submit(self, nodes: Sequence[PartBox], enough: float) -> None:
+    def submit(self, nodes: Sequence[CutBox], enough: float) -> None:
         """Keep boxes until they are bounded together with others."""
-        self._program.hold(self._held, self)
+        self._program.hold(self._held)
         self.tasks += [self._task(node) for node in nodes]
 
-    def collect(self) -> list[PartBox]:
+    def collect(self) -> list[CutBox]:
         """The submitted boxes, bounded."""
         bound_together(self.pool, [self])
         done, self._done = self._done, []
         return done
 
-    def _task(self, node: PartBox) -> _Task:
-        prior, lower, upper = self._program.prior, node.lower, node.upper
-        alpha, beta = X_LOG_X.chord(lower, upper)
-        cost, base = prior * alpha - self._cost, float(prior @ beta)
-        bound = self._program.proved(node.use, cost, base, lower, upper)
-        return _Task(node, alpha, beta, cost, base, bound)
+    def _task(self, node: CutBox) -> _Task:
+        program = self._program
+        alpha, beta = X_LOG_X.chord(node.lower, node.upper)
+        cost, base = program.prior * alpha - self._cost, float(program.prior @ beta)
+        node.bound = program.proved(node.use, cost, base, node)
+        return _Task(node, cost, base)
 
     def ask(self) -> tuple[list[_Task], list[FloatArray]]:
         """Solve the linear programme of every task; (those whose optimum may violate the cone, that optimum with the
         other inputs at their lower limits). The others are done."""
-        self._program.hold(self._held, self)
+        self._program.hold(self._held)
         asking, points = [], []
         for task in self.tasks:
             if self._solve(task):
-                self._place(task)
+                self._place(task.node)
                 continue
-            assert task.point is not None
             whole = self._lower.copy()
-            whole[self._inputs] = task.point
+            whole[self._inputs] = task.node.point
             asking.append(task)
             points.append(whole)
         self.tasks = []
@@ -148,49 +141,34 @@ class Block:
         if self._program.add(cuts) or any(cut not in task.node.use.cuts for cut in cuts):
             self.tasks.append(task)
         else:
-            self._place(task)
+            self._place(task.node)
 
     def _solve(self, task: _Task) -> bool:
         """Bound a box by its own linear programme; whether no cut is wanted."""
-        program, node, limits = self._program, task.node, (task.node.lower, task.node.upper)
-        found = program.solve(task.cost, *limits)
-        if found.x is None or found.row_dual is None:
-            target = max(self.best, -HIGHEST)
-            task.bound, node.use = program.emptied(found.ray, node.use, task.cost, task.base, limits, target)
-            task.point = None
+        node, before = task.node, task.node.bound
+        node.point = self._program.tighten(node, task.cost, task.base, max(self.best, -HIGHEST))
+        if node.point is None:
             return True
-        task.point = np.clip(found.x, node.lower, np.minimum(node.upper, HIGHEST))
-        use = program.multipliers(found.row_dual)
-        here = program.proved(use, task.cost, task.base, *limits)
-        task.still = task.still + 1 if here > task.bound - STILL * self._tolerance else 0
+        task.still = task.still + 1 if node.bound > before - STILL * self._tolerance else 0
         task.rounds += 1
-        if here < task.bound:
-            task.bound, node.use = here, use
-        return task.bound <= self.best + self._tolerance or task.still > 1 or not self._pairs or task.rounds >= ROUNDS
+        return node.bound <= self.best + self._tolerance or task.still > 1 or not self._pairs or task.rounds >= ROUNDS
 
-    def _place(self, task: _Task) -> None:
-        """Finish a box, and choose where it would be split."""
-        prior, v, node = self._program.prior, task.point, task.node
-        lower, high = node.lower, np.minimum(node.upper, HIGHEST)
-        node.bound = task.bound
+    def _place(self, node: CutBox) -> None:
+        """Finish a box, whose optimum may be the best point."""
         self._done.append(node)
-        if v is None:
-            v = (lower + np.minimum(high, lower + 2.0)) / 2
-        elif (value := float(prior @ xlogx(v) - self._cost @ v)) > self.best:
-            self.best, self.point = value, v
-        error = prior * (task.alpha * v + task.beta - xlogx(v))
-        at = int(np.argmax(error))
-        c = split_point(v[at], lower[at], high[at])
-        if error[at] > EXACT and lower[at] < c < node.upper[at]:
-            node.cut = at, c
+        if node.point is None:
+            return
+        value = float(self._program.prior @ xlogx(node.point) - self._cost @ node.point)
+        if value > self.best:
+            self.best, self.point = value, node.point
 
 
-class BlockSearch(Search[PartBox]):
+class BlockSearch(Search[CutBox]):
     """The search over one block, which is split a few boxes at a time: `bound` is no smaller than the maximum, as exact
     as the tolerance asks. Boxes wait for `bound_together`."""
 
     def __init__(
-        self, program: LocalCuts, block: int, lower: FloatArray, upper: FloatArray, cost: FloatArray, tolerance: float
+        self, program: CutProgram, block: int, lower: FloatArray, upper: FloatArray, cost: FloatArray, tolerance: float
     ) -> None:
         self.block = own = Block(program, block, lower, upper, cost, tolerance)
         super().__init__(own, own)

@@ -13,7 +13,8 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.robust_exact.cut_pool import CutPool, CutProgram
+from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.solve.robust_exact.cut_program import CutProgram
 
 STEPS = 60
 """Steps of one climb at most."""
@@ -35,7 +36,7 @@ class Climber:
     def __init__(self, pool: CutPool, prior: FloatArray, stop: Callable[[], object]) -> None:
         self.pool, self.prior, self.stop = pool, prior, stop
         self.size = len(prior)
-        self._lp = CutProgram(pool, np.full(self.size, 1 / self.size), PRESENT * self.size)
+        self._lp = CutProgram(pool, np.full(self.size, 1 / self.size), PRESENT * self.size, sliced=True)
         self._lp.add(range(len(pool)))
         self._random = np.random.default_rng(0)
 

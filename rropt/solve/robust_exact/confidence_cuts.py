@@ -20,13 +20,24 @@ from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import Information, Program
 from rropt.solve.kernel.master import Master
-from rropt.solve.kernel.route import GRACE, Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, never
+from rropt.solve.kernel.route import (
+    GRACE,
+    Answer,
+    Dual,
+    Effort,
+    MatrixDraft,
+    Route,
+    Size,
+    SolverClaim,
+    ignore_progress,
+    never,
+)
 from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_search import Probe
+from rropt.solve.robust_exact.cut_trees import CutTree
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
-from rropt.solve.robust_exact.dominant_input_tree import CaseTree
 
 RANDOM, MOST_RANDOM = 4, 40
 """Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
@@ -92,7 +103,7 @@ class _Generation:
         self.used = np.ones((1, self.size))
         self.searches = 0
         # The bound, its prices, and the trees that prove it where they are those of cases.
-        self._best: tuple[float, FloatArray, CaseTree | None] | None = None
+        self._best: tuple[float, FloatArray, CutTree | None] | None = None
         self._search: BatchedCutSearch | None = None
 
     @property
@@ -144,13 +155,12 @@ class _Generation:
             return none
         left = self.effort.remaining()
         now = time.monotonic() - self.effort.begun
-        effort = Effort(
+        effort = replace(
+            self.effort,
             gap=max(self.effort.gap, ROUGH),
-            absolute_gap=self.effort.absolute_gap,
             time_limit=None if left is None else now + FIRST * left,
-            interrupted=self.effort.interrupted,
-            begun=self.effort.begun,
-            route=self.effort.route,
+            monitor=ignore_progress,
+            size=Size(),
         )
         inner = RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds)
         found = effort.route("columns").solve(replace(self._program, cone=inner), effort).matrix

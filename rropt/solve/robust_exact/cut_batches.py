@@ -16,15 +16,17 @@ from rropt.model.convex_terms import X_LOG_X
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.boxes.pool import ROOM, BoxPool
 from rropt.solve.kernel.boxes.separable import SeparableForms
-from rropt.solve.kernel.boxes.tree import Box, CutBox
+from rropt.solve.kernel.boxes.tree import Box
 from rropt.solve.kernel.search import Search
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_search import HIGHEST, NOISE, ROUNDS, CutRelaxation, CutSearch
+from rropt.solve.robust_exact.cut_program import NOISE, CutRows
+from rropt.solve.robust_exact.cut_search import ROUNDS, CutRelaxation, CutSearch
+from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, Multipliers
 
 FEW = 24
 """Open boxes up to which HiGHS, one at a time, is faster."""
 ROWS = 16
-"""Cuts in use at most, for each input, when new ones come."""
+"""Cuts in use, for each input, beyond which half of them are dropped when new ones come."""
 WAITING = 24
 """Boxes that wait for cuts before these are put to use, at most."""
 
@@ -41,10 +43,9 @@ class CutFlights:
 
     def __init__(self, cuts: CutRelaxation) -> None:
         self._cuts = cuts
+        self._present = CutRows(ROWS * len(cuts.prior))
         self._rows = np.zeros(0, dtype=int)
         self._place = np.zeros(0, dtype=int)
-        self._used = np.zeros(0, dtype=int)
-        self._clock = 0
         self._wanted: dict[int, None] = {}
         self.drop()
 
@@ -105,17 +106,11 @@ class CutFlights:
         begin again."""
         if self._flights is not None:
             self._fresh += [box.node for box in self._flights.boxes if isinstance(box, _Flight)]
-        used = np.zeros(len(self._cuts.pool), dtype=int)
-        used[: len(self._used)] = self._used
-        self._used = used
         if not len(self._rows):
             self._wanted |= dict.fromkeys(self._cuts.lp.present)
-        wanted = np.array(list(self._wanted), dtype=int)
-        self._used[wanted] = self._clock
-        old = np.setdiff1d(self._rows, wanted)
-        old = old[np.argsort(-self._used[old], kind="stable")][: max(ROWS * len(self._cuts.prior) - len(wanted), 0)]
-        self._rows = np.concatenate([wanted, old])
-        self._wanted = {}
+        self._present.aged()
+        self._present.added(self._wanted)
+        self._rows, self._wanted = np.array(self._present.present, dtype=int), {}
         count, size = len(self._rows), len(self._cuts.prior)
         self._place = np.full(len(self._cuts.pool), -1)
         self._place[self._rows] = np.arange(count)
@@ -143,26 +138,25 @@ class CutFlights:
     def _flight(self, node: CutBox) -> _Flight:
         """A box with the multipliers that its node has, where their cuts are in use."""
         dual = np.zeros(len(self._rows) + 1)
-        dual[-1] = node.nu
-        known = np.minimum(node.cuts, len(self._place) - 1)
-        at = np.where(known == node.cuts, self._place[known], -1)
+        dual[-1] = node.use.nu
+        known = np.minimum(node.use.cuts, len(self._place) - 1)
+        at = np.where(known == node.use.cuts, self._place[known], -1)
         held = at >= 0
-        dual[at[held]] = node.values[held]
+        dual[at[held]] = node.use.values[held]
         box = _Flight(node.lower, node.upper, dual, np.zeros(0), node.bound)
         box.node = node
         return box
 
     def _settled(self, done: list[_Flight]) -> None:
         """Write bounds into the tree, and treat the optima that are too good."""
-        self._clock += 1
         cuts, suspects = self._cuts, []
         for box in done:
             node = box.node
             if box.bound < node.bound:
                 active = np.flatnonzero(box.dual[:-1] > 0)
-                node.bound, node.nu = box.bound, float(box.dual[-1])
-                node.cuts, node.values = self._rows[active], box.dual[active]
-                self._used[node.cuts] = self._clock
+                node.bound = box.bound
+                node.use = Multipliers(self._rows[active], box.dual[active], float(box.dual[-1]))
+                self._present.touched(box.dual[:-1] > 0)
             node.point = box.point
             if node.point is None and node.bound > cuts.accept:
                 cuts.solve(node)  # HiGHS may do better
@@ -192,12 +186,8 @@ class CutFlights:
         here = set(self._rows.tolist())
         inside, shares, met = pool.pulled(points[~known])
         for node, column, share, found in zip(rest, inside, shares, met, strict=True):
-            column = column / float(cuts.prior @ column)
-            if (price := cuts.value(column)) > cuts.accept:
-                cuts.columns.append(column)
-                cuts.accept = price + cuts.margin
-                self._land(node)
-            elif share > 0 and (fresh := [cut for cut in found if cut not in here]):
+            fresh = [] if cuts.keep(column) or share <= 0 else [cut for cut in found if cut not in here]
+            if fresh:
                 self._wait(node, fresh)
             else:
                 self._land(node)

@@ -1,27 +1,20 @@
-"""Cuts of a confidence cone, and linear programmes that use a few of them at a time.
+"""Cuts of a confidence cone: pairs (R, T) of conditional distributions of two blocks with R.v <= gamma T.v on it.
 
-A cut is a pair (R, T) of conditional distributions that counts for two blocks: R.v <= gamma T.v on the whole cone. The
-pool keeps every cut that was ever made, as integers; a linear programme keeps those that were used lately.
+The pool keeps every cut that was ever made, as integers; programmes (`cut_program.py`) use a few of them at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
-from scipy import sparse
 
 from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.solve.kernel.lp import LpAnswer, LpModel
 
 CUT_BITS = 60
 """Weights of a cut are whole numbers that sum to about 2^60."""
 TIGHT = 1e-11
 """Violations below this, per unit of the largest entry, are rounding."""
-SCALE = 1024.0
-"""Costs are scaled by this: HiGHS takes an absolute tolerance of 1e-10, and prices are wanted more exactly."""
 
 
 class CutPool:
@@ -125,75 +118,3 @@ class CutPool:
         # A little further, so that rounding to integers leaves them inside.
         inside += 4 * TIGHT / (self.gamma - 1) * (flat - inside)
         return inside, shares, met
-
-
-class CutRows:
-    """Which cuts of a pool a warm programme has as rows (`present`, numbers in order) and when each was last used;
-    `most` of them are kept."""
-
-    def __init__(self, most: int) -> None:
-        self.present: list[int] = []
-        self._here: set[int] = set()
-        self._used = np.zeros(0, dtype=int)
-        self._most, self._clock = most, 0
-
-    def added(self, cuts: Iterable[int]) -> list[int]:
-        """Those of some cuts that were not there: they are, from now on, after the others."""
-        fresh = [cut for cut in dict.fromkeys(cuts) if cut not in self._here]
-        self.present += fresh
-        self._here.update(fresh)
-        self._used = np.append(self._used, np.full(len(fresh), self._clock))
-        return fresh
-
-    def touched(self, duals: FloatArray) -> None:
-        """Mark the cuts with a dual as used."""
-        self._used[np.flatnonzero(duals)] = self._clock
-
-    def aged(self) -> np.ndarray | None:
-        """Begin a new period. Returns which rows stay (booleans) where there are more than `most`: half as many, those
-        that were used lately; None where all do."""
-        self._clock += 1
-        if len(self.present) <= self._most:
-            return None
-        keep = np.zeros(len(self.present), dtype=bool)
-        keep[np.argsort(-self._used, kind="stable")[: self._most // 2]] = True
-        self.present = [cut for cut, stays in zip(self.present, keep.tolist(), strict=True) if stays]
-        self._here, self._used = set(self.present), self._used[keep]
-        return keep
-
-
-class CutProgram:
-    """max cost . v over {lower <= v <= upper, weights . v = 1} under some of the cuts of a pool, kept warm."""
-
-    def __init__(self, pool: CutPool, weights: FloatArray, most: int) -> None:
-        size = len(weights)
-        self.pool, self._rows = pool, CutRows(most)
-        one, table = np.ones(1), sparse.csc_matrix(weights[None, :])
-        self._lp = LpModel(np.zeros(size), table, one, one, method="simplex", presolve=False)
-
-    @property
-    def present(self) -> list[int]:
-        """The cuts in the programme, in the order of its rows."""
-        return self._rows.present
-
-    def add(self, cuts: Iterable[int]) -> int:
-        """Add cuts of the pool (by number) to the programme; returns how many are new."""
-        fresh = self._rows.added(cuts)
-        if fresh:
-            self._lp.add_dense_rows(self.pool.rows[fresh], np.zeros(len(fresh)))
-        return len(fresh)
-
-    def solve(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> LpAnswer:
-        """HiGHS's answer; its duals are per unit of the unscaled cost, first that of the slice."""
-        if (keep := self._rows.aged()) is not None:
-            self._lp.keep_rows(np.append(True, keep))
-        found = self._lp.rerun(SCALE * cost, lower, upper)
-        if found.row_dual is not None:
-            self._rows.touched(found.row_dual[1:])
-        return found
-
-    def multipliers(self, row_dual: FloatArray) -> tuple[float, np.ndarray, FloatArray]:
-        """(nu, numbers of cuts, their multipliers > 0) from duals of the rows."""
-        own = row_dual[1:]
-        at = np.flatnonzero(own > 0)
-        return float(row_dual[0]), np.array(self.present, dtype=int)[at], own[at]

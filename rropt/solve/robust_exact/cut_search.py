@@ -13,22 +13,18 @@ import numpy as np
 
 from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.boxes.separable import largest_end
-from rropt.solve.kernel.boxes.tree import CutBox, CutTree
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Executor, Search
-from rropt.solve.robust_exact.cut_pool import SCALE, CutPool, CutProgram
+from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.solve.robust_exact.cut_program import NOISE, CutProgram
+from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, CutTree
 
-HIGHEST = 1e7
-"""The number for an absent upper limit in the linear programmes."""
 ROUNDS = 40
 """Rounds of cuts for one box at most."""
 PRESENT = 24
 """Cuts that a linear programme keeps, for each input."""
 EXACT = 1e-14
 """Chords that over-estimate by less than this are taken for exact."""
-NOISE = 1e-12
-"""Residuals of inputs without prior below this are zero: their prices are raised by more when they are written."""
 BATCH = 16
 """Optima of boxes that are tried as starts of climbs at a time: the best of the first ones, ..."""
 RARELY = 4096
@@ -36,19 +32,6 @@ RARELY = 4096
 Probe = Callable[[FloatArray], FloatArray]
 WIDER = 1.01
 """Limits that the cuts imply are taken wider by this factor: the rest is to be provably empty."""
-LARGEST = 64.0
-"""Multipliers that show a box to be empty are kept below this."""
-
-
-def largest_known(prior: FloatArray, residual: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
-    """The largest residual . v on a box, without rounding for inputs without prior."""
-    return largest_end(np.where((prior <= 0) & (np.abs(residual) < NOISE), 0.0, residual), lower, upper)
-
-
-def split_point(v: float, low: float, high: float) -> float:
-    """Where limits are split around an optimum: at it, but a quarter of the way to the middle, so that no half is
-    nearly the whole."""
-    return float(0.75 * v + 0.125 * (low + high))
 
 
 class CutRelaxation:
@@ -60,7 +43,7 @@ class CutRelaxation:
 
     def __init__(self, pool: CutPool, prior: FloatArray, prices: FloatArray, near: FloatArray) -> None:
         self.pool, self.prior = pool, prior
-        self.lp = CutProgram(pool, prior, PRESENT * len(prior))
+        self.lp = CutProgram(pool, prior, PRESENT * len(prior), sliced=True)
         self.lp.add(range(len(pool.cone.pairs)))
         self.margin = 0.0
         self.seen: list[FloatArray] | None = None
@@ -82,16 +65,13 @@ class CutRelaxation:
 
     def roots(self) -> list[CutBox]:
         """The whole slice. What lies above the limits that the cuts imply for inputs without prior is split off."""
-        with np.errstate(divide="ignore"):
-            upper = np.where(self.prior > 0, 1.0 / np.where(self.prior > 0, self.prior, 1.0), np.inf)
-        none = np.zeros(0)
-        root = box = CutBox(np.zeros(len(upper)), upper, 0.0, np.zeros(0, dtype=int), none)
+        upper = np.divide(1.0, self.prior, out=np.full(len(self.prior), np.inf), where=self.prior > 0)
+        root = box = CutBox(np.zeros(len(upper)), upper)
         for x in np.flatnonzero(np.isinf(upper)).tolist():
             if box is root and root.point is None:
                 # What is split off is shown to be empty by rays on top of multipliers, and these must bound it.
                 self.solve(root)
-            top = np.minimum(box.upper, HIGHEST)
-            found = self.lp.solve(np.eye(len(upper))[x], box.lower, top)
+            found = self.lp.solve(np.eye(len(upper))[x], box.lower, box.upper)
             if found.x is not None and found.x[x] < 1e-3 * HIGHEST:
                 box, _ = self._divide(box, x, WIDER * float(found.x[x]) + 1e-3)
         return [root]
@@ -121,116 +101,60 @@ class CutRelaxation:
 
     def proved(self, box: CutBox) -> float:
         """The bound of a box by its multipliers."""
-        return self._bound(box.lower, box.upper, box.nu, box.cuts, box.values)
+        return self.lp.proved(box.use, *self._costs(box), box)
 
-    def _bound(self, lower: FloatArray, upper: FloatArray, nu: float, cuts: np.ndarray, values: FloatArray) -> float:
-        """The bound that multipliers prove on a box: any are valid."""
-        alpha, beta = X_LOG_X.chord(lower, upper)
-        residual = self.prior * (alpha - nu) - self.prices - values @ self.pool.rows[cuts]
-        return float(self.prior @ beta) + nu + largest_known(self.prior, residual, lower, upper)
+    def _costs(self, box: CutBox) -> tuple[FloatArray, float]:
+        """(costs, constant) by the chords of a box."""
+        alpha, beta = X_LOG_X.chord(box.lower, box.upper)
+        return self.prior * alpha - self.prices, float(self.prior @ beta)
 
     def solve(self, box: CutBox) -> None:
         """Bound a box by its own linear programme, cutting where its optimum is too large."""
-        alpha, _ = X_LOG_X.chord(box.lower, box.upper)
-        cost = self.prior * alpha - self.prices
-        upper = np.minimum(box.upper, HIGHEST)
+        costs = self._costs(box)
         for _ in range(ROUNDS):
-            found = self.lp.solve(cost, box.lower, upper)
-            if found.x is None or found.row_dual is None:
-                self._find_empty(box, found.ray)
-                if box.point is None:
-                    box.point = (box.lower + np.minimum(box.upper, box.lower + 2.0)) / 2
+            v = self.lp.tighten(box, *costs)
+            if v is None:
+                box.point = box.middle if box.point is None else box.point
                 return
-            v = np.clip(found.x, box.lower, upper)
-            nu, cuts, values = self.lp.multipliers(found.row_dual / SCALE)
-            bound = self._bound(box.lower, box.upper, nu, cuts, values)
-            if bound < box.bound:
-                box.bound, box.nu, box.cuts, box.values = bound, nu, cuts, values
             box.point = v
-            if box.bound <= 0:
-                return
             # Cutting helps only where the optimum itself is too good; elsewhere the chords are too loose.
-            if self.value(v) <= 0 and v.max() < 0.5 * HIGHEST:
+            if box.bound <= 0 or (self.value(v) <= 0 and v.max() < 0.5 * HIGHEST):
                 return
             known = self.pool.violated(v, len(v))
             if known and self.lp.add(known):
                 continue
             inside, shares, met = self.pool.pulled(v[None, :])
-            column = inside[0] / float(self.prior @ inside[0])
-            if (price := self.value(column)) > self.accept:
-                self.columns.append(column)
-                self.accept = price + self.margin
-                return
-            if self.value(v) <= self.accept + NOISE:
+            if self.keep(inside[0]) or self.value(v) <= self.accept + NOISE:
                 return
             if shares[0] <= 0 or not self.lp.add(met[0]):
                 return
 
-    def _find_empty(self, box: CutBox, ray: FloatArray | None) -> None:
-        """Use a ray that shows a box to be empty: a large multiple of it proves any bound there."""
-        if ray is None:
-            return
-        for sign in (1.0, -1.0):
-            nu, cuts, values = self.lp.multipliers(sign * ray)
-            along = -self.prior * nu - values @ self.pool.rows[cuts]
-            empty = nu + largest_known(self.prior, along, box.lower, box.upper)
-            if empty >= -1e-9:
-                continue
-            # On top of the multipliers that the box has: small ones, for large ones would cost digits.
-            least = self._falling(box, along)
-            whole = self._with_ray(box, least, nu, cuts, values)[0]
-            if not np.isfinite(whole):
-                continue
-            factor = least + 1.01 * (max(whole, 0.0) + 1e-6) / -empty
-            factor = min(factor, LARGEST / max(float(np.abs(values).max(initial=0.0)), abs(nu), 1e-300))
-            bound, total, together, sums = self._with_ray(box, factor, nu, cuts, values)
-            if bound < box.bound:
-                box.bound, box.nu, box.cuts, box.values = bound, total, together, sums
-
-    def _falling(self, box: CutBox, along: FloatArray) -> float:
-        """The multiple of a ray from which terms without a limit no longer rise; 0 where there are none, or where
-        the ray does not change their sign."""
-        alpha, _ = X_LOG_X.chord(box.lower, box.upper)
-        rising = self.prior * (alpha - box.nu) - self.prices - box.values @ self.pool.rows[box.cuts]
-        turned = np.isinf(box.upper) & (rising > 0) & (along < 0)
-        return float(np.max(1.01 * rising[turned] / -along[turned], initial=0.0))
-
-    def _with_ray(
-        self, box: CutBox, factor: float, nu: float, cuts: np.ndarray, values: FloatArray
-    ) -> tuple[float, float, np.ndarray, FloatArray]:
-        """(bound, nu, cuts, values) of a box by its own multipliers and a multiple of a ray."""
-        together, where = np.unique(np.concatenate([box.cuts, cuts]), return_inverse=True)
-        both = np.concatenate([box.values, factor * values])
-        sums = np.asarray(np.bincount(where, both, len(together)), dtype=float)
-        total = box.nu + factor * nu
-        return self._bound(box.lower, box.upper, total, together, sums), total, together, sums
+    def keep(self, point: FloatArray) -> bool:
+        """Keep a point of the cone as a column where its price is above what is accepted; whether it is."""
+        column = point / float(self.prior @ point)
+        price = self.value(column)
+        if price > self.accept:
+            self.columns.append(column)
+            self.accept = price + self.margin
+            return True
+        return False
 
     def _split(self, box: CutBox) -> tuple[CutBox, ...]:
-        assert box.point is not None
-        alpha, beta = X_LOG_X.chord(box.lower, box.upper)
-        point = np.clip(box.point, box.lower, np.minimum(box.upper, HIGHEST))
-        error = self.prior * (alpha * point + beta - xlogx(point))
-        at = int(np.argmax(error))
-        if error[at] <= EXACT:
+        at, c, error = box.worst_chord(self.prior)
+        if error <= EXACT:
             width = np.where(self.prior > 0, box.upper, 0.0) - np.where(self.prior > 0, box.lower, 0.0)
             at = int(np.argmax(self.prior * width))
-        low, high = box.lower[at], box.upper[at]
-        c = split_point(point[at], low, high)
-        if not low < c < high:
-            c = float(0.5 * (low + high))
-        return self._divide(box, at, c) if low < c < high else ()
+        if error <= EXACT or not box.contains(at, c):
+            c = float(0.5 * (box.lower[at] + box.upper[at]))
+        return self._divide(box, at, c) if box.contains(at, c) else ()
 
     @staticmethod
     def _divide(box: CutBox, at: int, c: float) -> tuple[CutBox, CutBox]:
-        below, above = (
-            CutBox(box.lower.copy(), box.upper.copy(), box.nu, box.cuts, box.values, box.bound) for _ in range(2)
-        )
-        below.upper[at] = above.lower[at] = c
-        box.at, box.c, box.parts = at, c, (below, above)
-        box.lower = box.upper = box.values = np.zeros(0)
-        box.cuts = np.zeros(0, dtype=int)
-        box.point = None
-        return below, above
+        """Split a box; until its parts are bounded they have its bound."""
+        parts = box.divide(at, c)
+        for part in parts:
+            part.bound = box.bound
+        return parts
 
 
 class CutSearch(Search[CutBox]):
@@ -243,7 +167,7 @@ class CutSearch(Search[CutBox]):
     @property
     def tree(self) -> CutTree:
         """The tree as it stands."""
-        return CutTree(self.roots[0], self.bound, self.cuts.pool.cuts)
+        return CutTree(self.roots, self.bound, self.cuts.pool.cuts)
 
     def search(
         self, node_limit: int, stop: Callable[[], bool] = never, probe: Probe | None = None, settle: bool = False

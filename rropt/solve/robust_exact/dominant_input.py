@@ -19,9 +19,9 @@ from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Search, Serial
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_search import HIGHEST, Probe, split_point
-from rropt.solve.robust_exact.dominant_input_tree import CaseBox, CaseTree, Multipliers
-from rropt.solve.robust_exact.local_cuts import LocalCuts
+from rropt.solve.robust_exact.cut_program import CutProgram
+from rropt.solve.robust_exact.cut_search import Probe
+from rropt.solve.robust_exact.cut_trees import HIGHEST, CaseBox, CutTree, Multipliers
 
 MOST, MOST_OF_BLOCK = 24, 16
 """Cuts that a linear programme over all inputs, or over those of a block, keeps for each of them."""
@@ -115,11 +115,10 @@ class Cases:
         self, pool: CutPool, prior: FloatArray, prices: FloatArray, near: FloatArray, slack: FloatArray
     ) -> None:
         self.pool, self.prior, self.prices, self._slack = pool, prior, prices, slack
-        self._whole = LocalCuts(pool, prior, range(len(prior)), MOST * len(prior))
-        self._whole.hold(np.zeros(len(prior)))
+        self._whole = CutProgram(pool, prior, MOST * len(prior))
         self._whole.add(range(len(pool.cone.pairs)))
         self._whole.add(np.unique(pool.nearest(near, len(prior))).tolist())
-        self._programs: dict[tuple[int, int], LocalCuts] = {}
+        self._programs: dict[tuple[int, int], CutProgram] = {}
         self.columns: list[FloatArray] = []
         # Boxes that are being bounded by blocks, by the place of the box in memory.
         self._trials: dict[int, _Trial] = {}
@@ -134,7 +133,7 @@ class Cases:
             upper = np.divide(prior[x], prior, out=np.full(len(prior), np.inf), where=prior > 0)
             lower = np.zeros(len(prior))
             lower[x] = upper[x] = 1.0
-            found.append(CaseBox(x, lower, upper, float(prior[x]), Multipliers.none()))
+            found.append(CaseBox(lower, upper, x=x, t=float(prior[x])))
         return found
 
     def value(self, v: FloatArray) -> float:
@@ -192,20 +191,17 @@ class Cases:
     def _bound(self, box: CaseBox) -> None:
         """Bound a box by its own linear programme, moving the tangent, and cutting where the optimum is too large."""
         program, t = self._whole, box.t
-        limits = box.lower, box.upper
-        high = np.minimum(box.upper, HIGHEST)
-        self.lower(box, program.proved(box.use, *self._costs(box, t), *limits), t, box.use)
+        self.lower(box, program.proved(box.use, *self._costs(box, t), box), t, box.use)
         for turn in range(ROUNDS):
-            cost, base = self._costs(box, t)
-            found = program.solve(cost, *limits)
-            if found.x is None or found.row_dual is None:
-                top, use = program.emptied(found.ray, box.use, *self._costs(box, box.t), limits, 0.0)
-                return self.lower(box, top, box.t, use)
-            v = np.clip(found.x, box.lower, high)
-            use = program.multipliers(found.row_dual)
-            bound = program.proved(use, cost, base, *limits)
-            if bound < box.top or box.point is None:
-                self.lower(box, bound, t, use)
+            trial = box.part()
+            trial.bound = box.top
+            v = program.tighten(trial, *self._costs(box, t))
+            better = trial.bound < box.top
+            if better:
+                self.lower(box, trial.bound, t, trial.use)
+            if v is None:
+                return
+            if better or box.point is None:
                 box.point = v
             if box.top <= 0:
                 return
@@ -242,11 +238,11 @@ class Cases:
             for s in range(len(self.pool.cone.blocks))
         ]
 
-    def _program(self, x: int, s: int) -> LocalCuts:
+    def _program(self, x: int, s: int) -> CutProgram:
         """The programme of block s for columns with the most mass on x: cuts of such columns are alike."""
         if (x, s) not in self._programs:
             block = self.pool.cone.blocks[s]
-            self._programs[x, s] = LocalCuts(self.pool, self.prior, block, MOST_OF_BLOCK * len(block))
+            self._programs[x, s] = CutProgram(self.pool, self.prior, MOST_OF_BLOCK * len(block), block)
         return self._programs[x, s]
 
     # -- splits ----------------------------------------------------------------------------------------
@@ -255,15 +251,11 @@ class Cases:
         """Split where the best point by blocks leaves a lower limit behind, or else where chords err most."""
         at, c = self._find_causes(box, point) if point is not None else (-1, 0.0)
         if at < 0:
-            at, c = self._erring(box)
-        if not box.lower[at] < c < box.upper[at]:
+            at, c, _ = box.worst_chord(self.prior)
+        if not box.contains(at, c):
             return ()
-        below, above = (CaseBox(box.x, box.lower.copy(), box.upper.copy(), box.t, box.use) for _ in range(2))
-        below.upper[at] = above.lower[at] = c
-        box.at, box.c, box.parts = at, c, (below, above)
-        box.lower = box.upper = np.zeros(0)
-        box.use, box.blocks, box.point = Multipliers.none(), (), None
-        return box.parts
+        box.blocks = ()
+        return box.divide(at, c)
 
     def _find_causes(self, box: CaseBox, point: FloatArray) -> tuple[int, float]:
         """(input, where): the one that adds most to levels that its lower limit leaves out; -1 where none does."""
@@ -273,17 +265,6 @@ class Cases:
         if over[at] <= 0:
             return -1, 0.0
         return at, float(0.5 * (box.lower[at] + min(point[at], HIGHEST)))
-
-    def _erring(self, box: CaseBox) -> tuple[int, float]:
-        """(input, where) of the largest error of a chord at the optimum of the box, or of its widest input."""
-        high = np.minimum(box.upper, HIGHEST)
-        if box.point is None:
-            at = int(np.argmax(self.prior * (high - box.lower)))
-            return at, float(0.5 * (box.lower[at] + high[at]))
-        alpha, beta = X_LOG_X.chord(box.lower, box.upper)
-        error = self.prior * (alpha * box.point + beta - xlogx(box.point))
-        at = int(np.argmax(error))
-        return at, split_point(box.point[at], box.lower[at], high[at])
 
 
 class CaseSearch(Search[CaseBox]):
@@ -302,9 +283,9 @@ class CaseSearch(Search[CaseBox]):
         return sum(max(root.top, 0.0) for root in self.roots) <= PROMISING * value
 
     @property
-    def tree(self) -> CaseTree:
+    def tree(self) -> CutTree:
         """The trees as they stand."""
-        return CaseTree(tuple(self.roots), self.bound, self.cases.pool.cuts)
+        return CutTree(self.roots, self.bound, self.cases.pool.cuts)
 
     def search(self, stop: Callable[[], bool] = never, probe: Probe | None = None, settle: bool = False) -> str:
         """Bound or split the worst boxes until none is open ("closed"), a column is found ("column"), or until `stop()`

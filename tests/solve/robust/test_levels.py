@@ -25,8 +25,9 @@ from rropt.solve.robust.block_knapsack_proof import prove_levels
 from rropt.solve.robust.block_knapsack_search import LevelPricer, LevelSearch
 from rropt.solve.robust.block_knapsack_start import primal_start
 from rropt.solve.robust.block_vertices import ShapePricer
-from rropt.solve.robust.block_vertices_proof import least_bound, most_elements
+from rropt.solve.robust.block_vertices_proof import most_elements
 from rropt.solve.robust.blocks import BlockShapes
+from rropt.solve.robust.leaves import least_bound
 from rropt.solve.robust.robust import solve_robust
 
 F = Fraction

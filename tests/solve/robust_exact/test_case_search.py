@@ -16,10 +16,10 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.solve.robust_exact import dominant_input
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
 from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.solve.robust_exact.cut_program import CutProgram
 from rropt.solve.robust_exact.cut_search import CutRelaxation, CutSearch
+from rropt.solve.robust_exact.cut_trees import Multipliers
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
-from rropt.solve.robust_exact.dominant_input_tree import Multipliers
-from rropt.solve.robust_exact.local_cuts import LocalCuts
 
 TABLES = [[[35, 3, 130], [10, 24, 209]], [[35, 3, 130], [0, 24, 209]]]
 
@@ -157,7 +157,7 @@ def test_blocks_are_bounded_under_the_limits_of_the_others() -> None:
     lower, upper = np.zeros(6), np.full(6, 5.0)
     lower[2] = upper[2] = 1.0
     cost = 0.5 * prior
-    search = BlockSearch(LocalCuts(pool, prior, (3, 4, 5), 48), 1, lower, upper, cost, 1e-7)
+    search = BlockSearch(CutProgram(pool, prior, 48, (3, 4, 5)), 1, lower, upper, cost, 1e-7)
     bound_together(pool, [search.block])
     while search.bound > search.block.best + 1e-6 and search.split(4):
         bound_together(pool, [search.block])
@@ -183,7 +183,7 @@ def test_limits_that_are_empty_are_shown_to_be() -> None:
     pool = CutPool(cone)
     lower, upper = np.zeros(6), np.full(6, 1e-3)
     lower[2] = upper[2] = 1.0
-    search = BlockSearch(LocalCuts(pool, prior, (3, 4, 5), 48), 1, lower, upper, prior, 1e-7)
+    search = BlockSearch(CutProgram(pool, prior, 48, (3, 4, 5)), 1, lower, upper, prior, 1e-7)
     bound_together(pool, [search.block])
     assert search.block.point is None
     assert search.bound < -1.0

@@ -16,10 +16,10 @@ import rropt as rr
 from rropt.checker import check_bytes
 from rropt.comparison.robust_level import robust_level
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.solve.kernel.boxes.tree import CutTree
 from rropt.solve.kernel.route import Effort
 from rropt.solve.registry import route_named
 from rropt.solve.robust_exact.confidence_cuts import CutsRoute
+from rropt.solve.robust_exact.cut_trees import CutTree
 
 F = Fraction
 REFERENCE = list(csv.DictReader((Path(__file__).resolve().parents[2] / "data" / "rldp_reference.csv").open()))

@@ -41,6 +41,13 @@ def largest_end(residual: FloatArray, lower: FloatArray, upper: FloatArray) -> f
     return float(ends[residual != 0].sum())
 
 
+def ray_multiple(above: float, empty: float, largest: float) -> float:
+    """How much of a ray lowers a bound by `above`, where the ray's own multipliers prove `empty` < 0: its box has no
+    points, and multipliers of two proofs add up, as do their bounds. As little as possible, and no multiplier beyond
+    LARGEST (the ray's largest is `largest`), for large ones would cost all others their digits in the certificate."""
+    return min(above / -empty, LARGEST / max(largest, 1e-300))
+
+
 @dataclass(frozen=True)
 class SeparableForms:
     """max sum_i shares_i phi(v_i) + cost . v - sum_j masses_j phi(forms_j . v / masses_j) + constant
@@ -257,9 +264,8 @@ class BoxRelaxation(OneByOne[Box]):
             dual, _ = self._multipliers(sign * ray)
             empty = problem.linear(np.zeros(len(problem.cost)), box.lower, box.upper, dual)
             if empty < -1e-9 * self._unit and np.isfinite(box.bound):
-                # On top of what the box has: multipliers of two proofs add up, and so do their bounds. Small ones, for
-                # large ones would cost all others their digits in the certificate.
-                times = min((max(box.bound, 0.0) + 1e-3 * self._narrow) / -empty, LARGEST / float(np.abs(dual).max()))
+                above = max(box.bound, 0.0) + 1e-3 * self._narrow
+                times = ray_multiple(above, empty, float(np.abs(dual).max()))
                 joined = box.dual + times * dual
                 bound = problem.bound(box.lower, box.upper, joined, box.slopes)
                 if bound < box.bound:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,33 +47,6 @@ class MatrixBox(Cell):
     c: float = 0.0
     cut: tuple[int, int, float] | None = None
     parts: tuple[MatrixBox, MatrixBox] | None = field(default=None)
-
-
-@dataclass(slots=True, eq=False)
-class CutBox(Cell):
-    """A node: limits, the bound on it, and the multipliers that prove it (`nu` of the slice, `values` of `cuts`). A
-    split box keeps `at`, `c` and its two `parts` (v[at] <= c, then >= c) instead."""
-
-    lower: FloatArray
-    upper: FloatArray
-    nu: float
-    cuts: np.ndarray
-    values: FloatArray
-    bound: float = np.inf
-    point: FloatArray | None = None
-    at: int = -1
-    c: float = 0.0
-    parts: tuple[CutBox, CutBox] | None = field(default=None)
-
-
-@dataclass(frozen=True)
-class CutTree:
-    """A search over a confidence cone: its root, the bound that its leaves give, and every cut that they may name:
-    (s, z, weights over block s, weights over block z), integers."""
-
-    root: CutBox
-    bound: float
-    cuts: Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
