@@ -167,15 +167,16 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
 
 
 def blank_twins(labels: Sequence[str]) -> list[str]:
-    """A warning for each pair of labels that differ by blanks only, at their ends or in number."""
+    """One warning, or none, of all pairs of labels that differ by blanks only, at their ends or in number."""
     first: dict[str, str] = {}
     pairs = ((first.setdefault(" ".join(label.split()), label), label) for label in labels)
-    return [
-        f"the labels {one!r} and {other!r} differ by blanks only and are counted as two: recode one of them if they "
-        f"are one answer"
-        for one, other in pairs
-        if one != other
-    ]
+    twins = [f"{one!r} and {other!r}" for one, other in pairs if one != other]
+    if not twins:
+        return []
+    more = f" (and {len(twins) - 3:,} more)" if len(twins) > 3 else ""
+    recode = "one of them if they are one answer" if len(twins) == 1 else "those that are one answer"
+    named = "; ".join(twins[:3]) + more
+    return [f"the labels {named} differ by blanks only and are counted as two: recode {recode}"]
 
 
 def label_order(value: str) -> tuple[int, int, str]:

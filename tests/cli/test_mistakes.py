@@ -229,6 +229,9 @@ def test_labels_that_differ_by_blanks_only_are_warned_of(capfd: pytest.CaptureFi
     prior = rr.Prior.from_counts({"x y": 1, "x  y": 2, "z": 3})
     (warning,) = rr.Problem(rr.Maximize(rr.Trace(prior)), [rr.LDP(1)]).warnings()
     assert "'x y' and 'x  y'" in warning
+    many = {label: 1 for at in range(20) for label in (f"x {at}", f"x  {at}")}
+    (warning,) = rr.Problem(rr.Maximize(rr.Trace(rr.Prior.from_counts(many))), [rr.LDP(1)]).warnings()
+    assert "'x 0' and 'x  0'; 'x 1' and 'x  1'; 'x 2' and 'x  2' (and 17 more) differ by blanks" in warning
 
 
 def test_reports_name_the_column_and_the_file(capfd: pytest.CaptureFixture[str]) -> None:

@@ -60,6 +60,12 @@ class SubsetMixture(RandomizedChannel):
                 "they are not a distribution on the sizes 0, ..., k", "weights", "give k + 1 that sum to 1"
             )
 
+    def _set(self, labels: tuple[str, ...], ratio: Fraction, weights: tuple[Fraction, ...]) -> None:
+        """The fields of a subclass that vouches for them."""
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "ratio", ratio)
+        object.__setattr__(self, "weights", weights)
+
     @property
     def inputs(self) -> tuple[str, ...]:
         return self.labels

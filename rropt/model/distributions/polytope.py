@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import permutations
 
 from rropt.errors import InputError, shown
-from rropt.exact import Interval, rational
+from rropt.exact import Interval, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, in_order
 from rropt.model.distributions.base import Confidence, conditionals
@@ -245,7 +245,4 @@ def _table(values: object, name: str, pairs: Pairs | None) -> tuple[tuple[Row, .
     if read.column_keys is not None and pairs is None:
         raise InputError("its columns have labels", where, "give pairs=Pairs(sensitive, other), whose labels they are")
     rows = read.of(None, pairs.labels, where) if read.column_keys is not None and pairs else read.rows
-    found = tuple(
-        tuple(rational(value, f"{where}[{at}][{x}]") for x, value in enumerate(row)) for at, row in enumerate(rows)
-    )
-    return found, read.row_names(where)
+    return rational_table(rows, where, rational), read.row_names(where)
