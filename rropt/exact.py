@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ def rational(number: object, where: str = "number") -> Fraction:
 def _rational_text(text: str, where: str) -> Fraction:
     """A decimal or a ratio of integers, with the exponent bounded before anything is expanded."""
     if len(text) > 4000:
-        raise InputError(f"a number of {len(text)} characters is too long", where, "at most 4,000 are read")
+        raise InputError(f"a number of {counted(len(text), 'characters')} is too long", where, "at most 4,000 are read")
     try:
         over, slash, under = text.partition("/")
         if slash and text.isascii() and over.isdigit() and under.isdigit():

@@ -124,7 +124,7 @@ def _tell(found: Swept, up: bool, as_json: bool) -> None:
     counted = Counter(str(row.get("status")) for row in found.rows)
     words = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counted.items())
     earlier = f"; {found.resumed} of them from the journal" if found.resumed else ""
-    say(f"{found.points} points: {words}{earlier}")
+    say(f"{counted(found.points, 'points')}: {words}{earlier}")
     if found.output is not None:
         say(f"wrote {found.output}; a larger grid begins with what is in {found.journal}")
 

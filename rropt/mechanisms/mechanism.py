@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, fmpq, fmpz_mat, nmod_mat
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, over_one, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
@@ -61,7 +61,9 @@ class Mechanism(RandomizedChannel):
         object.__setattr__(self, "outputs", clean_labels(self.outputs, "outputs"))
         size = len(self.input_labels)
         if len(self.columns) != len(self.outputs):
-            raise InputError(f"{len(self.columns)} columns for {len(self.outputs)} outputs", "mechanism")
+            raise InputError(
+                f"{counted(len(self.columns), 'columns')} for {counted(len(self.outputs), 'outputs')}", "mechanism"
+            )
         if len(self.denominators) not in (1, size) or any(number <= 0 for number in self.denominators):
             raise InputError("denominators must be one or one a row, all positive", "mechanism")
         sums = [0] * size

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import over_one
 
 TOLERANCE = Fraction(1, 10**9)
@@ -95,7 +95,7 @@ def _column(value: object, size: int, where: str) -> tuple[int, ...] | tuple[tup
     if isinstance(value, dict) and set(value) == {"dense"}:
         entries = _listing(value["dense"], where)
         if len(entries) != size:
-            raise InputError(f"{len(entries)} entries for {size} inputs", where)
+            raise InputError(f"{counted(len(entries), 'entries')} for {size} inputs", where)
         return tuple(_natural(entry, where) for entry in entries)
     if isinstance(value, dict) and set(value) == {"low", "high", "members"}:
         members = value["members"]

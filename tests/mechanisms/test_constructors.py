@@ -69,8 +69,8 @@ def test_every_public_class_that_takes_a_table_is_among_them() -> None:
 
 
 LARGE: dict[str, Callable[[], object]] = {
-    "the sizes of 1,600 bits": lambda: rr.UnaryEncoding(1600, 1),
-    "the sizes of 1,600 bits, some left out": lambda: rr.Rappor(1600, 1, trimmed=True),
+    "the sizes of 2,500 bits": lambda: rr.UnaryEncoding(2500, 1),
+    "the sizes of 2,500 bits, some left out": lambda: rr.Rappor(2500, 1, trimmed=True),
     "a guess of 30,000 categories": lambda: rr.BayesSuccess(rr.Prior.uniform(30_000)),
     "5,000 impossible combinations of 64,000": lambda: rr.CrossClassification(
         {name: range(40) for name in "abc"},

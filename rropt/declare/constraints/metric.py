@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rropt.declare.constraints.base import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, bounded, is_collection
@@ -101,7 +101,7 @@ class MetricDP(Constraint):
                 raise InputError(
                     f"its matrix is {len(self.matrix)} x {len(self.matrix)}",
                     "MetricDP",
-                    f"there are {len(inputs)} inputs",
+                    f"there are {counted(len(inputs), 'inputs')}",
                 )
             found = {
                 (x, z): d for x, row in enumerate(self.matrix) for z, d in enumerate(row) if x != z and d is not None
@@ -131,7 +131,7 @@ class MetricDP(Constraint):
             parts = sorted(nx.strongly_connected_components(graph), key=min)
             apart = "; ".join(f"{_some(inputs[x] for x in sorted(part))}" for part in parts[:3])
             raise InputError(
-                f"no path of its graph connects all inputs: they fall into {len(parts)} parts ({apart})",
+                f"no path of its graph connects all inputs: they fall into {counted(len(parts), 'parts')} ({apart})",
                 "MetricDP",
                 "add edges, or pass connected=False where the parts need no protection from each other",
             )

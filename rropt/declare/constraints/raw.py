@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from rropt.declare.constraints.base import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import coefficient, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
@@ -138,4 +138,4 @@ class ConeConstraint(Constraint):
         return {"matrix": self._table.written()}
 
     def describe(self) -> str:
-        return f"cone of {len(self.matrix)} rows"
+        return f"cone of {counted(len(self.matrix), 'rows')}"

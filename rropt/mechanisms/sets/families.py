@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.mechanisms.sets.mixture import SubsetMixture
@@ -124,7 +124,7 @@ class UnaryEncoding(SubsetMixture):
         # A number of these has as many bits as k of both probabilities.
         bits = len(labels) ** 2 * math.lcm(p.denominator, q.denominator).bit_length()
         if bits > MOST_BITS:
-            what = f"the exact distribution of the size of its sets has {bits:,} bits"
+            what = f"the exact distribution of the size of its sets has {counted(bits, 'bits')}"
             raise InputError(what, "UnaryEncoding", "use fewer categories, or rr.SubsetSelection, which has one size")
         # They sum to one, which to check exactly would take longer than all else.
         self._set(labels, p * (1 - q) / (q * (1 - p)), unary_sizes(len(labels), p, q))
