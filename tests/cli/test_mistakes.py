@@ -42,7 +42,7 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
     ),
     "spelling": (b"id,levels\n1,a\n2,b\n", SOLVE, ["did you mean 'levels'?"]),
     "another column": (b"id,stage\n1,a\n", SOLVE, ["there is no column 'level'; its columns are 'id', 'stage'"]),
-    "cut short": (b"id,level\n1,a\n2\n", SOLVE, ["d.csv: line 3 has 1 values, the header 2; is the file cut short"]),
+    "cut short": (b"id,level\n1,a\n2\n", SOLVE, ["d.csv: line 3 has 1 value, the header 2; is the file cut short"]),
     "packed": (gzip.compress(GOOD), SOLVE, ["it is packed by gzip; unpack it first, as by gunzip"]),
     "Excel by its content": (EXCEL, SOLVE, ["d.csv: Excel files are not read; save it as CSV"]),
     "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", SOLVE, ["Excel files are not read; save it as CSV"]),

@@ -276,8 +276,8 @@ def sweep_progress(what: str) -> Iterator[Callable[[int, int, int], None]]:
     if not console.is_terminal:
         yield lambda done, resumed, total: None
         return
-    counted = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
-    columns = (TextColumn(what), BarColumn(), counted, TextColumn("{task.fields[left]}"), TimeElapsedColumn())
+    done_of = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
+    columns = (TextColumn(what), BarColumn(), done_of, TextColumn("{task.fields[left]}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=1, left="")
         started = time.monotonic()
