@@ -36,6 +36,19 @@ def shown(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def counted(number: int, things: str) -> str:
+    """A number with its noun, which is given in the plural: "1 row", "2,000 rows"."""
+    if number != 1:
+        return f"{number:,} {things}"
+    irregular = {"axes": "axis", "vertices": "vertex", "people": "person"}
+    before, space, noun = things.rpartition(" ")
+    for ending, single in (("ies", "y"), ("xes", "x"), ("sses", "ss"), ("s", "")):
+        if noun.endswith(ending) and noun not in irregular:
+            noun = noun.removesuffix(ending) + single
+            break
+    return f"1 {before}{space}{irregular.get(noun, noun)}"
+
+
 class InputError(RroptError, ValueError):
     """An argument or a file is unusable (exit status 2 at the command line)."""
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 T = TypeVar("T")
 
@@ -37,12 +37,14 @@ def rational(number: object, where: str = "number") -> Fraction:
 
     Raises InputError for booleans, NaN, infinities and everything that is not a number.
     """
+    if type(number) is float and math.isfinite(number):
+        # First of all: matrices have millions of entries, and each test below takes a tenth of this line.
+        return Fraction(Decimal(repr(number)))
     if isinstance(number, Fraction):
         return number
     if isinstance(number, int) and number.bit_length() > LONGEST_INTEGER:
         raise InputError("the number is out of range", where, "at most 4,000 digits are read")
     if type(number) is int:
-        # Before the tests below, which take ten times as long: matrices have thousands of entries.
         return Fraction(number)
     if isinstance(number, float) and math.isfinite(number):
         # NumPy's float64 too, whose own repr names the type. Of a Decimal nothing is left to reduce.
@@ -69,9 +71,12 @@ def rational(number: object, where: str = "number") -> Fraction:
 def _rational_text(text: str, where: str) -> Fraction:
     """A decimal or a ratio of integers, with the exponent bounded before anything is expanded."""
     if len(text) > 4000:
-        raise InputError(f"a number of {len(text)} characters is too long", where, "at most 4,000 are read")
+        raise InputError(f"a number of {counted(len(text), 'characters')} is too long", where, "at most 4,000 are read")
     try:
-        if "/" in text:
+        over, slash, under = text.partition("/")
+        if slash and text.isascii() and over.isdigit() and under.isdigit():
+            return Fraction(int(over), int(under))
+        if slash:
             return Fraction(text)
         return _bounded_decimal(Decimal(text), where)
     except InputError:
@@ -93,10 +98,52 @@ def _bounded_decimal(value: Decimal, where: str) -> Fraction:
 def coefficient(number: object, where: str) -> Fraction:
     """A rational that solvers can take as a float: zero, or of a size between 1e-100 and 1e100."""
     value = rational(number, where)
+    if type(number) is float and 1e-99 < abs(number) < 1e99:
+        return value
     size, parts = abs(value.numerator), value.denominator
     if size and not (size <= LARGEST_COEFFICIENT * parts and parts <= LARGEST_COEFFICIENT * size):
         raise InputError("the number is too large or too small for a solver", where, "rescale it")
     return value
+
+
+def rational_table(
+    rows: Iterable[Sequence[object]], where: str, read: Callable[[object, str], T]
+) -> tuple[tuple[T, ...], ...]:
+    """What `read` makes of each entry of a table; equal numbers are one object. Raises InputError that says where."""
+    known: dict[type, dict[object, T]] = {float: {}, int: {}, str: {}}
+
+    def once(entry: object, x: int, y: int) -> T:
+        try:
+            found = read(entry, where)
+        except InputError:
+            read(entry, f"{where}[{x}][{y}]")
+            raise
+        return known.get(type(entry), {}).setdefault(entry, found)
+
+    # Equal numbers are one object: to look one up takes a tenth of the time.
+    return tuple(
+        tuple(
+            same[entry] if (same := known.get(type(entry))) and entry in same else once(entry, x, y)
+            for y, entry in enumerate(row)
+        )
+        for x, row in enumerate(rows)
+    )
+
+
+def over_one(values: Sequence[Any], where: Callable[[int], str]) -> tuple[list[int], int]:
+    """Integers and the one denominator of what `rational` makes of `values`; it may be larger than need be. `where`
+    names a position. Raises InputError."""
+    kinds = set(map(type, values))
+    if kinds == {int} and max(map(int.bit_length, values)) <= LONGEST_INTEGER:
+        return list(values), 1
+    if kinds == {float} and all(map(math.isfinite, values)):
+        # A float has at most 17 digits. Rationals would take five times as long.
+        least = min((size for size in map(abs, values) if size), default=1.0)
+        digits = max(0, 18 - math.floor(math.log10(least)))
+        return [int(Decimal(repr(value)).scaleb(digits)) for value in values], 10**digits
+    exact = values if kinds == {Fraction} else [rational(value, where(at)) for at, value in enumerate(values)]
+    scale = math.lcm(*{value.denominator for value in exact})
+    return [value.numerator * (scale // value.denominator) for value in exact], scale
 
 
 def of_each(function: Callable[[Fraction], T], values: Iterable[Fraction]) -> dict[int, T]:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import networkx as nx
@@ -286,6 +287,46 @@ def long_functions(tree: Tree) -> list[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if (length := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION
     ]
+
+
+THINGS = frozenset([
+    "answers", "arguments", "axes", "blocks", "categories", "cells", "characters", "claims", "codes", "columns",
+    "denominators", "draws", "elements", "entries", "equations", "files", "inequalities", "inputs", "items",
+    "labels", "levels", "lines", "members", "nodes", "numbers", "observations", "outcomes", "outputs", "parts",
+    "people", "permutations", "pieces", "points", "properties", "records", "rows", "samples", "sets", "solutions",
+    "thetas", "values", "vertices", "weights",
+])  # fmt: skip
+"""Nouns that a message counts."""
+
+
+def plurals(tree: Tree) -> list[str]:
+    """Counts before a noun in the plural ("1 rows"): `errors.counted` writes both."""
+    faults = []
+    for name, (_, module) in tree.modules.items():
+        if room(name) in APART or room(name) == "models":  # the claims of papers, whose sizes are fixed
+            continue
+        for node in ast.walk(module):
+            parts = node.values if isinstance(node, ast.JoinedStr) else []
+            for number, text in pairwise(parts):
+                if not (isinstance(number, ast.FormattedValue) and isinstance(text, ast.Constant)):
+                    continue
+                words = re.match(r" (?:[a-z]+ )?([a-z]+)", str(text.value))
+                # A number is written as it is or with commas; what has another format is a share or a text.
+                plain = number.conversion == -1 and ast.unparse(number.format_spec or ast.Constant("")) in PLAIN
+                if words and plain and THINGS & set(words[0].split()) and not large(number.value):
+                    faults.append(f"{name}:{number.lineno} {ast.unparse(number.value)}{text.value:.30}: use counted")
+    return faults
+
+
+PLAIN = ("''", "f','")
+TEXTS = frozenset(["hint", "parts[2]", "prefix", "program", "share", "where"])
+
+
+def large(number: ast.expr) -> bool:
+    """Whether an expression is never 1: a constant of the module, the size of a domain, `counted` itself, or a text."""
+    said = ast.unparse(number)
+    name = said.rpartition(".")[2]
+    return name.isupper() or name in TEXTS | {"k", "size", "width", "most"} or said.startswith("counted(")
 
 
 PRIVATE = {

@@ -15,7 +15,7 @@ import pytest
 from drawing import graded
 
 NAMES = ("full_lp", "large", "ties", "metric", "offdiagonal", "rldp", "exact_rldp", "linear_loss", "sampling")
-NAMES += ("peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "growth", "kernels")
+NAMES += ("peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "constructors", "growth", "kernels")
 LONG = ("exact_rldp", "limits", "offdiagonal", "release")
 
 

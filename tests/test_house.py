@@ -18,6 +18,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import rropt
+from rropt.errors import counted
 from rropt.program.programs import Program
 from rropt.solve.kernel.route import Answer, Dual
 
@@ -55,6 +56,7 @@ RULES = (
     rules.bare_constants,
     rules.overlong,
     rules.long_functions,
+    rules.plurals,
 )
 
 
@@ -170,6 +172,8 @@ BROKEN = {
     "a number of the kernel without a docstring": (rules.bare_constants, {"solve__kernel__a": "STEPS = 60"}),
     "two numbers without one": (rules.bare_constants, {"solve__a": "FEW, MANY = 3, 40\nNAME = 'x'"}),
     "a file of 401 lines": (rules.overlong, {"exact": "\n" * 400}),
+    "a count before a plural": (rules.plurals, {"io__a": "x = f'{len(x)} rows are blank'"}),
+    "the same with commas": (rules.plurals, {"solve__ldp__a": "x = f'it has {n:,} sensitive values'"}),
     "a function of 61 lines": (rules.long_functions, {"solve__ldp__a": "def f():\n" + "    1\n" * 60}),
 }
 
@@ -189,6 +193,7 @@ KEPT = {
     "mechanisms__mechanism": "from .channel import RandomizedChannel",
     "solve__kernel__lp": LAZY + "import highspy",
     "solve__kernel__search": "import heapq\nSTEPS = 60\n'Few are usual.'",
+    "io__a": "x = f'{MOST:,} rows, {n:.3g} points, {counted(n, \"people\")} categories, {size} cells'",
     "solve__ldp__a": "def f():\n    'Doc.'\n" + "    1\n" * 58,
     "comparison__birkhoff": "from rropt.solve.kernel import lp",
     "comparison__audit": "import rropt.problem",
@@ -200,6 +205,15 @@ KEPT = {
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_the_rule_holds_where_it_is_kept(tmp_path: Path, rule: Callable[[rules.Tree], list[str]]) -> None:
     assert rule(small(tmp_path, **KEPT)) == []
+
+
+@pytest.mark.parametrize("things", sorted(rules.THINGS | {"ordered pairs", "boxes", "forbidden cells", "more inputs"}))
+def test_one_thing_is_in_the_singular(things: str) -> None:
+    one = counted(1, things)
+    assert one.startswith("1 ")
+    assert not one.endswith("s") or one == "1 axis"
+    assert counted(2000, things) == f"2,000 {things}"
+    assert {"categories": "1 category", "boxes": "1 box", "classes": "1 class"}.get(things, one) == one
 
 
 def test_a_module_without_a_docstring_is_found(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from benchmarks.table import Table
 from benchmarks.tables.birkhoff import Birkhoff
+from benchmarks.tables.constructors import Constructors
 from benchmarks.tables.exact_rldp import ExactRldp
 from benchmarks.tables.full_lp import FullLp
 from benchmarks.tables.growth import Growth
@@ -35,6 +36,7 @@ TABLES: tuple[Table, ...] = (
     Ledger(),
     Birkhoff(),
     Limits(),
+    Constructors(),
     Growth(),
     Kernels(),
 )

@@ -10,7 +10,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
@@ -140,7 +140,7 @@ def _why(found: Audit) -> str:
     if found.improvement is None:
         return text
     better = found.improvement.mechanism
-    text += f"; one with {len(better.outputs)} outputs, of the same privacy, dominates it"
+    text += f"; one with {counted(len(better.outputs), 'outputs')}, of the same privacy, dominates it"
     if found.improved_share is not None:
         from rropt.exact import shown
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rropt.cli.lines import say
+from rropt.errors import counted
 
 if TYPE_CHECKING:
     from rropt.studies.ledger import Entry
@@ -57,7 +58,7 @@ def show_claims(
     else:
         _show(entries)
         tally = ", ".join(f"{number} {word}" for word, number in counts(entries).items())
-        say(f"{len(entries)} claims: {tally}; {sum(entry.seconds for entry in entries):.1f} s")
+        say(f"{counted(len(entries), 'claims')}: {tally}; {sum(entry.seconds for entry in entries):.1f} s")
     if any(entry.judged is None for entry in entries):
         raise typer.Exit(1)
 

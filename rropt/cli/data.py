@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.lines import say
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rropt.declare.constraints import Constraint
@@ -44,7 +44,7 @@ def draw_people(
         raise InputError("this file exists already", str(out), "move it away, or use --force")
     number = sum(prior.weights) if count is None else count
     written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)))
-    say(f"wrote {written}: {number:,} synthetic people")
+    say(f"wrote {written}: {counted(number, 'synthetic people')}")
 
 
 def find_problem(name: str) -> Path:
@@ -192,5 +192,6 @@ def identify(
             remedy = "mix in a design that keeps it: rropt.identifying(mechanism, with_=design, share=...) in Python"
             raise InputError(f"it would not keep what was declared: {rule.describe()}", mechanism, remedy)
     written = cured.mechanism.save(out)
-    say(f"wrote {written}: {after} independent outputs (before {before}) for {len(given.inputs)} inputs")
+    size = counted(len(given.inputs), "inputs")
+    say(f"wrote {written}: {counted(after, 'independent outputs')} (before {before}) for {size}")
     say(f"n times the expected squared error is {float(cured.risk):.4g} at equal frequencies")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rropt.cli.lines import say
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rropt.release import Release
@@ -77,7 +77,8 @@ def _tell(found: FolderReleased, as_json: bool) -> None:
     drawn = [one for one in found.files if one.state == "released"]
     levels = {one.epsilon for one in found.files if one.state in ("released", "standing")}
     words = [f"{number} {state}" for state, number in found.counts.items()]
-    say(f"{len(found.files)} files: {', '.join(words)}; {sum(one.rows for one in drawn):,} rows drawn")
+    rows = counted(sum(one.rows for one in drawn), "rows")
+    say(f"{counted(len(found.files), 'files')}: {', '.join(words)}; {rows} drawn")
     if levels:
         most = "infinite" if None in levels else f"{max(level for level in levels if level is not None):.12g}"
         say(f"epsilon of a record in one file: at most {most}; in several files they add up")

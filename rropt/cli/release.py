@@ -12,7 +12,7 @@ import typer
 from rropt.cli.data import design_of, draw_estimate, read_where
 from rropt.cli.folder import Scheduler, Workers, apply_folder, is_folder
 from rropt.cli.lines import say
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 APPLY_EPILOG = (
     "Exit status: 0 released, 2 bad input, or refused because it would be a second draw: nothing was written."
@@ -180,5 +180,5 @@ def verify(path: Place) -> None:
     from rropt.release.storage.account import Account, epsilon
 
     account = Account.load(path)
-    draws = f"{len(account.entries)} draw{'s' * (len(account.entries) != 1)}"
-    say(f"{path}: {account.lines} lines agree with their hashes, {draws}, spent epsilon {epsilon(account.most)}")
+    lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
+    say(f"{path}: {lines} agree with their hashes, {draws}, spent epsilon {epsilon(account.most)}")

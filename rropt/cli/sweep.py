@@ -11,7 +11,7 @@ import typer
 
 from rropt.cli.data import find_problem
 from rropt.cli.lines import say
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rropt.studies.sweeps.sweep import Swept
@@ -121,10 +121,10 @@ def _tell(found: Swept, up: bool, as_json: bool) -> None:
         return
     if found.output is None:
         _show(found, up)
-    counted = Counter(str(row.get("status")) for row in found.rows)
-    words = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counted.items())
+    states = Counter(str(row.get("status")) for row in found.rows)
+    words = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in states.items())
     earlier = f"; {found.resumed} of them from the journal" if found.resumed else ""
-    say(f"{found.points} points: {words}{earlier}")
+    say(f"{counted(found.points, 'points')}: {words}{earlier}")
     if found.output is not None:
         say(f"wrote {found.output}; a larger grid begins with what is in {found.journal}")
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.counts import Table
 from rropt.io.files import open_file, read_text
@@ -145,7 +145,7 @@ def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     values = [row[1:] if labelled else row for row in body]
     if columns is not None and len(columns) != len(values[0]):
         raise InputError(
-            f"its header names {len(columns)} columns of {len(values[0])}", where, "name every column once"
+            f"its header names {counted(len(columns), 'columns')} of {len(values[0])}", where, "name every column once"
         )
     if shape is not None and shape != f"{len(values)} {len(values[0])}":
         raise InputError(f"it says it is {shape!r}, and is {len(values)} x {len(values[0])}", where, "write it again")
@@ -232,7 +232,9 @@ def _rectangle(lengths: list[int], names: list[str], where: str) -> None:
     for length, name in zip(lengths, names, strict=True):
         if length != lengths[0]:
             raise InputError(
-                f"it is ragged: {name} has {length} cells, {names[0]} has {lengths[0]}", where, "give all the same"
+                f"it is ragged: {name} has {counted(length, 'cells')}, {names[0]} has {lengths[0]}",
+                where,
+                "give all the same",
             )
     if len(lengths) < 2 and lengths[0] < 2:
         raise InputError("it has one entry", where, "give at least two inputs")

@@ -11,7 +11,7 @@ import numpy as np
 
 from rropt.disclosure import MisclassifiedRisk, Population
 from rropt.disclosure.release import Intruder
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 
@@ -40,7 +40,9 @@ class Calibrated:
     def mechanism(self) -> Any:
         """The mechanism, where one column is perturbed."""
         if len(self.mechanisms) != 1:
-            raise InputError(f"{len(self.mechanisms)} columns are perturbed", "calibrate", "take .mechanisms")
+            raise InputError(
+                f"{counted(len(self.mechanisms), 'columns')} are perturbed", "calibrate", "take .mechanisms"
+            )
         return next(iter(self.mechanisms.values()))
 
 

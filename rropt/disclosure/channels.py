@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rropt.disclosure.keys import KeyTable
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -45,7 +45,9 @@ class Channel:
             self._shape[at] = part.shape[1]
         side = max(math.prod(part.shape[end] for part in parts) for end in (0, 1))
         if side > LARGEST_SIDE:
-            raise InputError(f"{side:,} joint categories are perturbed", "mechanisms", f"at most {LARGEST_SIDE:,}")
+            raise InputError(
+                f"{counted(side, 'joint categories')} are perturbed", "mechanisms", f"at most {LARGEST_SIDE:,}"
+            )
         self.matrix: FloatArray = reduce(lambda one, other: np.asarray(np.kron(one, other)), parts)
 
     def flat(self, values: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, counted, shown
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records, label_order
 from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels, number_array
@@ -50,7 +50,9 @@ class KeyTable:
         labels = tuple(clean_labels(one, f"categories of {name!r}", 2) for name, one in categories.items())
         shape = tuple(map(len, labels))
         if math.prod(shape) > LARGEST_TABLE:
-            raise InputError(f"it has {math.prod(shape):,} cells", "key table", "merge categories, or use fewer keys")
+            raise InputError(
+                f"it has {counted(math.prod(shape), 'cells')}", "key table", "merge categories, or use fewer keys"
+            )
         found = _count(counts, columns, labels)
         if found.shape != shape:
             raise InputError(f"the counts have shape {found.shape}", "key table", f"give {shape}, one axis a variable")
@@ -125,7 +127,7 @@ def _fill(
     for cell, number in counts:
         parts = tuple(cell) if isinstance(cell, Iterable) and not isinstance(cell, str) else (cell,)
         if len(parts) != len(columns):
-            raise InputError(f"{cell!r} names no cell", "key table", f"give {len(columns)} labels a cell")
+            raise InputError(f"{cell!r} names no cell", "key table", f"give {counted(len(columns), 'labels')} a cell")
         try:
             at = tuple(names[str(part)] for names, part in zip(index, parts, strict=True))
             table[at] += float(number)

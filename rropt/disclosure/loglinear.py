@@ -14,7 +14,7 @@ from scipy import special
 
 from rropt.disclosure.keys import KeyTable
 from rropt.disclosure.population import Population
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -117,7 +117,9 @@ def _design(table: KeyTable, margins: tuple[tuple[str, ...], ...], cells: np.nda
     width = sum(math.prod(sizes[name] - 1 for name in term) for term in terms)
     if width * len(cells) > LARGEST_DESIGN:
         raise InputError(
-            f"{width:,} parameters for {len(cells):,} cells are too many", "margins", "keep fewer, or merge categories"
+            f"{width:,} parameters for {counted(len(cells), 'cells')} are too many",
+            "margins",
+            "keep fewer, or merge categories",
         )
     codes = dict(zip(table.columns, np.unravel_index(cells, table.counts.shape), strict=True))
     blocks = []

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from rropt.declare.objectives import MinimaxRisk
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, exp_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -86,7 +86,7 @@ def identifying(
         made = mixed(given, other, part)
         if made.rank < k:
             raise InputError(
-                f"together they have {made.rank} independent outputs for {k} inputs",
+                f"together they have {counted(made.rank, 'independent outputs')} for {k} inputs",
                 "with_",
                 "give one of full rank, or leave it out",
             )

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rropt.errors import InputError, SettingNeeded
+from rropt.errors import InputError, SettingNeeded, counted
 from rropt.io.files import open_file
 
 MOST_VALUES = 100_000
@@ -83,7 +83,9 @@ def count_records(
             continue
         if len(row) != len(header) and (row or len(header) > 1):
             raise InputError(
-                f"line {line} has {len(row)} values, the header {len(header)}", where, "is the file cut short there?"
+                f"line {line} has {counted(len(row), 'values')}, the header {len(header)}",
+                where,
+                "is the file cut short there?",
             )
         values = tuple(row[at] if row else "" for at in places)
         if not all(values):
@@ -152,7 +154,9 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
     if not header:
         raise InputError("it is empty", where, "give a header, and one line a person below it")
     if name in header:
-        raise InputError(f"{header.count(name)} columns are named {name!r}", where, "give each a name of its own")
+        raise InputError(
+            f"{counted(header.count(name), 'columns')} are named {name!r}", where, "give each a name of its own"
+        )
     what = f"there is no column {name!r}"
     if len(header) == 1:
         for letter, word in SEPARATORS.items():
@@ -167,15 +171,16 @@ def check_column(header: Sequence[str], name: str, where: str) -> None:
 
 
 def blank_twins(labels: Sequence[str]) -> list[str]:
-    """A warning for each pair of labels that differ by blanks only, at their ends or in number."""
+    """One warning, or none, of all pairs of labels that differ by blanks only, at their ends or in number."""
     first: dict[str, str] = {}
     pairs = ((first.setdefault(" ".join(label.split()), label), label) for label in labels)
-    return [
-        f"the labels {one!r} and {other!r} differ by blanks only and are counted as two: recode one of them if they "
-        f"are one answer"
-        for one, other in pairs
-        if one != other
-    ]
+    twins = [f"{one!r} and {other!r}" for one, other in pairs if one != other]
+    if not twins:
+        return []
+    more = f" (and {len(twins) - 3:,} more)" if len(twins) > 3 else ""
+    recode = "one of them if they are one answer" if len(twins) == 1 else "those that are one answer"
+    named = "; ".join(twins[:3]) + more
+    return [f"the labels {named} differ by blanks only and are counted as two: recode {recode}"]
 
 
 def label_order(value: str) -> tuple[int, int, str]:

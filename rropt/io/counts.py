@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, counted, shown
 from rropt.io.frames import columns_of, entries_of, index_of, native, plain
 
 LARGEST_DOMAIN = 100_000
@@ -159,7 +159,7 @@ class Numbers:
         if len(columns) == 2 and (index is None or index == tuple(range(len(index)))):
             return cls(columns[1][1], tuple(columns[0][1]))
         raise InputError(
-            f"it is a table of {len(columns)} columns", what, "give one column of numbers with their labels"
+            f"it is a table of {counted(len(columns), 'columns')}", what, "give one column of numbers with their labels"
         )
 
     def names(self, what: str, at_least: int = 1) -> tuple[str, ...] | None:
@@ -171,7 +171,11 @@ class Numbers:
         given = self.names(what) if self.keys else ()
         if self.keys is None or given is None:
             if len(self.values) != len(labels):
-                raise InputError(f"{len(self.values)} numbers for {len(labels)} labels", what, "give one number each")
+                raise InputError(
+                    f"{counted(len(self.values), 'numbers')} for {counted(len(labels), 'labels')}",
+                    what,
+                    "give one number each",
+                )
             return self.values
         if absent is not None:
             found = dict(zip(given, self.values, strict=True))
@@ -202,7 +206,9 @@ class Table:
         if isinstance(given, np.ndarray):
             if given.ndim != 2:
                 raise InputError(
-                    f"it is not a matrix: it has {given.ndim} axes", what, "a matrix has two: one list of numbers a row"
+                    f"it is not a matrix: it has {counted(given.ndim, 'axes')}",
+                    what,
+                    "a matrix has two: one list of numbers a row",
                 )
             if 0 in given.shape:
                 raise InputError(f"it is empty, of shape {given.shape}", what, "give one list of numbers a row")

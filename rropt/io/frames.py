@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, counted, shown
 
 
 def array_of(given: object, what: str) -> np.ndarray:
@@ -58,7 +58,7 @@ def plain(array: np.ndarray, what: str) -> list[Any]:
     if array.dtype.kind not in "biufOUS":
         raise InputError(f"its entries are of type {array.dtype}", what, "give numbers")
     if array.ndim != 1:
-        raise InputError(f"it has {array.ndim} axes", what, "give one list of numbers")
+        raise InputError(f"it has {counted(array.ndim, 'axes')}", what, "give one list of numbers")
     if array.dtype.kind == "f" and array.dtype.itemsize != 8:
         return list(array)
     return array.tolist()  # type: ignore[no-any-return]

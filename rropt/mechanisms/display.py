@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rropt.errors import plain
+from rropt.errors import counted, plain
 from rropt.exact import Interval, shown
 
 TEXT_ROWS, TEXT_COLUMNS = 12, 8
@@ -38,7 +38,8 @@ def headline(mechanism: Shown) -> str:
     inputs, outputs = mechanism.matrix.shape
     base = mechanism.denominators[0]
     over = "2^53" if mechanism.denominators == (1 << 53,) else f"{base:,}" if base < 10**9 else "exact integers"
-    return f"{inputs} inputs x {outputs} outputs over {over}, epsilon <= {shown(mechanism.epsilon().upper, 6, up=True)}"
+    shape = f"{counted(inputs, 'inputs')} x {counted(outputs, 'outputs')}"
+    return f"{shape} over {over}, epsilon <= {shown(mechanism.epsilon().upper, 6, up=True)}"
 
 
 def as_text(mechanism: Shown) -> str:
@@ -53,7 +54,7 @@ def as_text(mechanism: Shown) -> str:
         cells = "".join(f" {value:8.5f}" for value in row[:TEXT_COLUMNS])
         lines.append(f"{plain(label)[:width]:<{width}}{cells}{cut}")
     if inputs > TEXT_ROWS:
-        lines.append(f"... {inputs - TEXT_ROWS} more inputs")
+        lines.append(f"... {counted(inputs - TEXT_ROWS, 'more inputs')}")
     return "\n".join(lines)
 
 
@@ -70,7 +71,7 @@ def as_html(mechanism: Shown) -> str:
         )
         body.append(f"<tr><th>{html.escape(plain(label))}</th>{cells}</tr>")
     hidden = max(0, inputs - HTML_ROWS), max(0, outputs - HTML_COLUMNS)
-    note = f"<p>{hidden[0]} more inputs, {hidden[1]} more outputs</p>" if any(hidden) else ""
+    note = f"<p>{counted(hidden[0], 'more inputs')}, {counted(hidden[1], 'more outputs')}</p>" if any(hidden) else ""
     return (
         f"<div><p>Mechanism: {html.escape(headline(mechanism))}</p>"
         f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}</div>"

@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, fmpq, fmpz_mat, nmod_mat
 
-from rropt.errors import InputError
-from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, rational, xlogx_ball
+from rropt.errors import InputError, counted
+from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, over_one, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
 from rropt.io.extras import need
@@ -24,7 +25,7 @@ from rropt.io.files import csv_text, read_text, write_whole
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
-from rropt.mechanisms.reading import Columns, mechanism_document, mechanism_payload, rational_rows
+from rropt.mechanisms.reading import Columns, Row, mechanism_document, mechanism_payload, whole_rows
 from rropt.mechanisms.sampling import MechanismSampler, Source, relabel
 from rropt.model.prior import Prior
 
@@ -61,7 +62,9 @@ class Mechanism(RandomizedChannel):
         object.__setattr__(self, "outputs", clean_labels(self.outputs, "outputs"))
         size = len(self.input_labels)
         if len(self.columns) != len(self.outputs):
-            raise InputError(f"{len(self.columns)} columns for {len(self.outputs)} outputs", "mechanism")
+            raise InputError(
+                f"{counted(len(self.columns), 'columns')} for {counted(len(self.outputs), 'outputs')}", "mechanism"
+            )
         if len(self.denominators) not in (1, size) or any(number <= 0 for number in self.denominators):
             raise InputError("denominators must be one or one a row, all positive", "mechanism")
         sums = [0] * size
@@ -69,7 +72,7 @@ class Mechanism(RandomizedChannel):
             entries = column.entries(size)
             if len(entries) != size or min(entries) < 0:
                 raise InputError(f"column {output!r} has a negative or missing entry", "mechanism")
-            sums = [total + entry for total, entry in zip(sums, entries, strict=True)]
+            sums = list(map(add, sums, entries))
         for label, total, denominator in zip(self.inputs, sums, self.row_denominators, strict=True):
             if total != denominator:
                 share = Fraction(total, denominator)
@@ -110,8 +113,11 @@ class Mechanism(RandomizedChannel):
         cls, table: Table, inputs: object, outputs: object, denominator: int | None, flipped: bool = False
     ) -> Mechanism:
         entries, sources, targets = _place(table, inputs, outputs)
-        rows, exact = rational_rows(entries, denominator, flipped)
-        return cls._from_exact(rows if exact else [grid_row(row, GRID) for row in rows], sources, targets)
+        rows, exact = whole_rows(entries, denominator, flipped)
+        if exact:
+            return cls._from_exact(rows, sources, targets)
+        grid = zip(*(largest_remainders(row, GRID) for row, _ in rows), strict=True)
+        return cls(sources, targets, tuple(map(DenseColumn, grid)))
 
     @classmethod
     def from_rationals(
@@ -123,29 +129,25 @@ class Mechanism(RandomizedChannel):
         """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); the denominators are found (one
         where they agree)."""
         entries, names, targets = _place(Table.read(rows, WHERE), inputs, outputs)
-        exact = [[rational(entry, f"{WHERE} row {x}") for entry in row] for x, row in enumerate(entries)]
+        exact = [over_one(row, lambda _, x=x: f"{WHERE} row {x}") for x, row in enumerate(entries)]  # type: ignore[misc]
         return cls._from_exact(exact, names, targets)
 
     @classmethod
-    def _from_exact(
-        cls, rows: Sequence[Sequence[Fraction]], inputs: tuple[str, ...], outputs: tuple[str, ...]
-    ) -> Mechanism:
-        denominators = [math.lcm(*(entry.denominator for entry in row)) for row in rows]
+    def _from_exact(cls, rows: Sequence[Row], inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Mechanism:
+        shared = [math.gcd(scale, *row) for row, scale in rows]
+        reduced = [scale // common for (_, scale), common in zip(rows, shared, strict=True)]
+        denominators = reduced
         # A default mechanism keeps the denominator 2^53 even where every entry is a coarser fraction.
         if all(GRID % denominator == 0 for denominator in denominators):
             denominators = [GRID]
         elif len(set(denominators)) == 1 or math.lcm(*denominators).bit_length() <= 64:
             denominators = [math.lcm(*denominators)]
         per_row = denominators * len(rows) if len(denominators) == 1 else denominators
-        columns = tuple(
-            DenseColumn(
-                tuple(
-                    row[y].numerator * (scale // row[y].denominator) for row, scale in zip(rows, per_row, strict=True)
-                )
-            )
-            for y in range(len(rows[0]))
-        )
-        return cls(inputs, outputs, columns, tuple(denominators))
+        whole = [
+            [entry // common * (wanted // own) for entry in row]
+            for (row, _), common, own, wanted in zip(rows, shared, reduced, per_row, strict=True)
+        ]
+        return cls(inputs, outputs, tuple(map(DenseColumn, zip(*whole, strict=True))), tuple(denominators))
 
     # -- the numbers ---------------------------------------------------------------------------------
 
@@ -371,13 +373,19 @@ def _place(table: Table, inputs: object, outputs: object) -> tuple[list[list[Any
 def grid_row(row: Sequence[Fraction], grid: int) -> list[Fraction]:
     """A row of non-negative rationals that sum to one, as multiples of 1/grid, by largest remainder."""
     scale = common_denominator(row)
-    parts = [divmod(entry.numerator * (scale // entry.denominator) * grid, scale) for entry in row]
+    whole = [entry.numerator * (scale // entry.denominator) for entry in row]
+    return [Fraction(number, grid) for number in largest_remainders(whole, grid)]
+
+
+def largest_remainders(row: Sequence[int], grid: int) -> list[int]:
+    """Non-negative integers that sum to `grid`, in the proportions of `row` (not all zero) by largest remainder."""
+    total = sum(row)
+    parts = [divmod(entry * grid, total) for entry in row]
     whole = [number for number, _ in parts]
-    missing = grid - sum(whole)
     order = sorted(range(len(row)), key=lambda y: -parts[y][1])
-    for y in order[:missing]:
+    for y in order[: grid - sum(whole)]:
         whole[y] += 1
-    return [Fraction(number, grid) for number in whole]
+    return whole
 
 
 def mechanism_of_columns(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, enclosure, xlogx_ball
 from rropt.io.frames import array_of
 from rropt.mechanisms.columns import Column
@@ -50,7 +50,11 @@ class OffDiagonalMechanism(Mechanism):
         if denominator <= 0:
             raise InputError("the denominator is not positive", "mechanism")
         if len(off_diagonal) != len(names):
-            raise InputError(f"{len(off_diagonal)} numbers for {len(names)} inputs", "mechanism", "give one an input")
+            raise InputError(
+                f"{counted(len(off_diagonal), 'numbers')} for {counted(len(names), 'inputs')}",
+                "mechanism",
+                "give one an input",
+            )
         for name, number in zip(names, off_diagonal, strict=True):
             if number < 0 or (len(names) - 1) * number > denominator:
                 raise InputError(f"the off-diagonal number of {name!r} makes the diagonal negative", "mechanism")
@@ -185,7 +189,7 @@ def off_diagonal_of_document(document: dict[str, object], where: str) -> OffDiag
     denominators = naturals_of(document["denominators"], f"{where}: denominators")
     numbers = naturals_of(document["off_diagonal"], f"{where}: off_diagonal")
     if len(denominators) != 1:
-        raise InputError(f"{len(denominators)} denominators", where, "one is needed")
+        raise InputError(f"{counted(len(denominators), 'denominators')}", where, "one is needed")
     try:
         return OffDiagonalMechanism(inputs, numbers * len(inputs) if len(numbers) == 1 else numbers, denominators[0])
     except InputError as error:
@@ -203,7 +207,8 @@ def off_diagonal_from_file(
     k = len(inputs)
     if len(denominators) not in (1, k) or len(off_diagonal) != k:
         raise InputError(
-            f"{len(off_diagonal)} numbers over {len(denominators)} denominators for {k} inputs", "mechanism"
+            f"{counted(len(off_diagonal), 'numbers')} over {counted(len(denominators), 'denominators')} for {k} inputs",
+            "mechanism",
         )
     if len(set(denominators)) == 1:
         return OffDiagonalMechanism(inputs, off_diagonal, denominators[0])

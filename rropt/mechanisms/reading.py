@@ -3,63 +3,60 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from rropt.errors import InputError
-from rropt.exact import common_denominator, rational
+from rropt.errors import InputError, counted
+from rropt.exact import over_one
 
 TOLERANCE = Fraction(1, 10**9)
 """Row sums this close to one are divided out."""
 
 
-def rational_rows(
-    rows: Sequence[Sequence[object]], denominator: int | None, flipped: bool = False
-) -> tuple[list[list[Fraction]], bool]:
-    """(rows as rationals that sum to one, whether they must be kept exactly); `flipped`: the caller gave
-    the transpose (used in error messages).
+Row = tuple[list[int], int]
+"""Integers over one denominator."""
 
-    `rows` are as `labelled.Table` reads them; exact are integers over `denominator`, Fraction and "p/q" strings.
+
+def whole_rows(
+    rows: Sequence[Sequence[object]], denominator: int | None, flipped: bool = False
+) -> tuple[list[Row], bool]:
+    """(rows that sum to one, whether they must be kept exactly); `flipped`: the caller gave the transpose (used in
+    error messages).
+
+    `rows` are as `counts.Table` reads them; exact are integers over `denominator`, Fraction and "p/q" strings.
     Raises InputError that names the row, or the axis where the matrix lies on its side.
     """
     where = "mechanism matrix"
     if len(rows) < 2:
         raise InputError("it has one row", where, "a mechanism has at least two inputs")
-    scale = Fraction(1)
+    unit = 1
     if denominator is not None:
         if isinstance(denominator, bool) or not isinstance(denominator, int) or denominator <= 0:
             raise InputError(f"{denominator!r} is not a positive integer", "denominator")
-        scale = Fraction(1, denominator)
-    numbers = [
-        [rational(entry, f"{where} row {x} column {y}") for y, entry in enumerate(row)] for x, row in enumerate(rows)
-    ]
-    if scale != 1:
-        numbers = [[entry * scale for entry in row] for row in numbers]
-    for x, row in enumerate(numbers):
-        for y, entry in enumerate(row):
-            if entry < 0:
-                raise InputError(f"row {x} column {y} is negative ({float(entry):.6g})", where)
-    sums = [_sum(row) for row in numbers]
+        unit = denominator
+    found = [over_one(row, lambda y, x=x: f"{where} row {x} column {y}") for x, row in enumerate(rows)]  # type: ignore[misc]
+    numbers = [(row, scale * unit) for row, scale in found]
+    for x, (row, scale) in enumerate(numbers):
+        if min(row) < 0:
+            y, below = next((y, entry) for y, entry in enumerate(row) if entry < 0)
+            raise InputError(f"row {x} column {y} is negative ({below / scale:.6g})", where)
+    sums = [Fraction(sum(row), scale) for row, scale in numbers]
     _check_orientation(numbers, sums, where, flipped)
     exact = denominator is not None or not any(isinstance(entry, (float, np.floating)) for row in rows for entry in row)
-    scaled = [row if total == 1 else [entry / total for entry in row] for row, total in zip(numbers, sums, strict=True)]
-    return scaled, exact
+    return [(row, sum(row)) for row, _ in numbers], exact
 
 
-def _sum(numbers: Sequence[Fraction]) -> Fraction:
-    """Their sum, over one common denominator."""
-    scale = common_denominator(numbers)
-    return Fraction(sum(number.numerator * (scale // number.denominator) for number in numbers), scale)
-
-
-def _check_orientation(numbers: list[list[Fraction]], sums: list[Fraction], where: str, flipped: bool) -> None:
+def _check_orientation(numbers: list[Row], sums: list[Fraction], where: str, flipped: bool) -> None:
     worst = max(range(len(sums)), key=lambda x: abs(sums[x] - 1))
     if abs(sums[worst] - 1) <= TOLERANCE:
         return
-    columns = [_sum(column) for column in zip(*numbers, strict=True)]
+    whole = math.lcm(*(scale for _, scale in numbers))
+    scaled = [[entry * (whole // scale) for entry in row] for row, scale in numbers]
+    columns = [Fraction(sum(column), whole) for column in zip(*scaled, strict=True)]
     given, other, rows, columns_ = ("row", "columns", 0, 1) if not flipped else ("column", "rows", 1, 0)
     fault = f"{given} {worst} sums to {float(sums[worst]):.12g}, not to one"
     if all(abs(total - 1) <= TOLERANCE for total in columns):
@@ -98,7 +95,7 @@ def _column(value: object, size: int, where: str) -> tuple[int, ...] | tuple[tup
     if isinstance(value, dict) and set(value) == {"dense"}:
         entries = _listing(value["dense"], where)
         if len(entries) != size:
-            raise InputError(f"{len(entries)} entries for {size} inputs", where)
+            raise InputError(f"{counted(len(entries), 'entries')} for {size} inputs", where)
         return tuple(_natural(entry, where) for entry in entries)
     if isinstance(value, dict) and set(value) == {"low", "high", "members"}:
         members = value["members"]

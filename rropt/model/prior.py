@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import cleared, rational
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records
@@ -39,7 +39,11 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
         return clean_labels(read.keys, what, 2), read.values
     names = clean_labels(range(len(read.values)) if labels is None else labels, what, 2)
     if len(names) != len(read.values):
-        raise InputError(f"{len(read.values)} numbers for {len(names)} labels", what, "give one number a label")
+        raise InputError(
+            f"{counted(len(read.values), 'numbers')} for {counted(len(names), 'labels')}",
+            what,
+            "give one number a label",
+        )
     return names, read.values
 
 
@@ -92,7 +96,7 @@ class Pairs:
         object.__setattr__(self, "sensitive", category_labels(sensitive, "sensitive values"))
         object.__setattr__(self, "other", category_labels(other, "other values"))
         if len(self) > LARGEST_DOMAIN:
-            raise InputError(f"{len(self):,} pairs are too many", "Pairs", f"give at most {LARGEST_DOMAIN:,}")
+            raise InputError(f"{counted(len(self), 'pairs')} are too many", "Pairs", f"give at most {LARGEST_DOMAIN:,}")
 
     def __len__(self) -> int:
         return len(self.sensitive) * len(self.other)
@@ -168,7 +172,9 @@ class Prior:
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", clean_labels(self.labels, "labels of the prior", 2))
         if len(self.weights) != len(self.labels):
-            raise InputError(f"{len(self.weights)} weights for {len(self.labels)} labels", "prior")
+            raise InputError(
+                f"{counted(len(self.weights), 'weights')} for {counted(len(self.labels), 'labels')}", "prior"
+            )
         _non_negative(self.labels, self.weights, "weight")
         if any(rational(weight).denominator != 1 for weight in self.weights):
             raise InputError("weights are not integers", "prior", "use Prior.from_counts or from_probabilities")

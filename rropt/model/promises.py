@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import declared_text, exp_enclosure, log_enclosure, shown
 from rropt.model.privacy.level import LARGEST_EPSILON, Level
 
@@ -79,13 +79,17 @@ def _cone(cone: Mapping[str, Any]) -> Sequence[Promise]:
         return _graph(cone)
     if kind == "polyhedral":
         rows = len(cone["rows"])
-        return [*_cone(cone["base"]), Promise("linear conditions on every column", f"{rows} row{'s' * (rows > 1)}")]
+        return [*_cone(cone["base"]), Promise("linear conditions on every column", counted(rows, "rows"))]
     if kind == "robust":
         return [Promise("robust LDP", _level(cone), _lower_bounds(cone))]
     if kind == "confidence":
         people = sum(map(int, cone["counts"]))
         product = " of each sensitive value" if cone["form"] == "product" else ""
-        return [Promise("robust LDP", _level(cone), f"over the confidence set{product} of {people:,} counted people")]
+        return [
+            Promise(
+                "robust LDP", _level(cone), f"over the confidence set{product} of {counted(people, 'counted people')}"
+            )
+        ]
     if kind != "free":
         raise ValueError(f"unknown cone {kind!r}")
     return []
@@ -106,7 +110,7 @@ def _graph(cone: Mapping[str, Any]) -> Sequence[Promise]:
     ends = [declared_text(number) for number in (numbers[0], numbers[-1])]
     pairs = len(cone["edges"])
     level = f"{cone.get('unit', 'epsilon')} {ends[0] if len(numbers) == 1 else f'{ends[0]} to {ends[1]}'}"
-    return [Promise("metric privacy", level, f"for {pairs:,} ordered pair{'s' if pairs > 1 else ''} of inputs")]
+    return [Promise("metric privacy", level, f"for {counted(pairs, 'ordered pairs')} of inputs")]
 
 
 def _all_events(problem: Mapping[str, Any]) -> dict[str, str] | None:

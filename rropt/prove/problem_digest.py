@@ -9,6 +9,8 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 
+from rropt.errors import counted
+
 SHOWN = 60
 """Characters of a value that a difference shows at most."""
 
@@ -46,7 +48,7 @@ def _differences(declared: object, stated: object, path: str) -> Iterator[str]:
             i = places[0]
             yield from _differences(declared[i], stated[i], f"{path}[{i}]")
         if places[1:]:
-            yield f"{path}: {len(places)} of {len(declared)} elements differ"
+            yield f"{path}: {len(places)} of {counted(len(declared), 'elements')} differ"
     elif json.dumps(declared) != json.dumps(stated):
         yield f"{path}: declared as {_show(declared)}, {_show(stated)} in the certificate"
 

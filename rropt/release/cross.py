@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import compress, product
 from typing import Any
 
 import numpy as np
@@ -63,12 +63,12 @@ class CrossClassification:
         parts = tuple(clean_labels(labels, f"labels of column {name!r}") for name, labels in columns.items())
         if math.prod(map(len, parts)) > LARGEST_PRODUCT:
             raise InputError(f"it has more than {LARGEST_PRODUCT:,} cells", where, "merge categories")
-        patterns = [_pattern(given, names, parts) for given in impossible]
-        kept = tuple(
-            combination
-            for combination in product(*parts)
-            if not any(all(combination[at] in labels for at, labels in pattern.items()) for pattern in patterns)
-        )
+        possible = np.ones(tuple(map(len, parts)), dtype=bool)
+        for given in impossible:
+            pattern = _pattern(given, names, parts)
+            chosen = ([label in pattern.get(at, own) for label in own] for at, own in enumerate(parts))
+            possible[np.ix_(*chosen)] = False
+        kept = tuple(compress(product(*parts), possible.ravel()))
         if len(kept) < 2:
             raise InputError(f"{len(kept)} of its combinations are possible", where, "at least two are needed")
         object.__setattr__(self, "names", names)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.release.facade import counted_of
 from rropt.release.plan import ProtectedColumn, explicit
@@ -44,7 +44,9 @@ def estimate_file(
     """
     cells = math.prod(_largest(one) for one in columns.values())
     if len(columns) > 1 and cells > LARGEST:
-        raise InputError(f"their joint matrix has {cells:,} cells", "estimate", "take fewer columns at a time")
+        raise InputError(
+            f"their joint matrix has {counted(cells, 'cells')}", "estimate", "take fewer columns at a time"
+        )
     found = counted_of(file, columns, where, delimiter)
     if where and not any(table.any() for table in found.tables):
         asked = ", ".join(f"{name}={value}" for name, value in where.items())

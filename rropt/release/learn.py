@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling.labels import relabel
@@ -89,7 +89,9 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
     def _draw(self, mechanism: Mechanism, X: Any) -> np.ndarray:
         columns = _columns(X)
         if len(columns) != self.n_features_in_:
-            raise InputError(f"it has {len(columns)} columns, not {self.n_features_in_}", "X", "give those of fit")
+            raise InputError(
+                f"it has {counted(len(columns), 'columns')}, not {self.n_features_in_}", "X", "give those of fit"
+            )
         if len(columns) == 1:
             labels = columns[0]
         else:
@@ -105,7 +107,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         mechanism = self._fit()
         columns = _columns(X)
         if len(columns) != 1:
-            raise InputError(f"it has {len(columns)} columns", "X", "give the one that transform returned")
+            raise InputError(f"it has {counted(len(columns), 'columns')}", "X", "give the one that transform returned")
         place = {label: y for y, label in enumerate(mechanism.outputs)}
         unknown = sorted({str(value) for value in columns[0].tolist() if value not in place})
         if unknown:

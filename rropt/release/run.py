@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release import manifest as manifests
@@ -135,7 +135,9 @@ class FileRelease:
         if self.protector.faults:
             raise self.protector.faults.error(str(self.data))
         if self.source.rows not in (None, rows):
-            raise InputError(f"{rows:,} of its {self.source.rows:,} rows were read", str(self.data), "is it cut?")
+            raise InputError(
+                f"{rows:,} of its {counted(self.source.rows, 'rows')} were read", str(self.data), "is it cut?"
+            )
         for caution in cautions if self.protector.unprotected else ():
             self.warn(caution)
         return rows

@@ -13,7 +13,7 @@ from flint import arb
 
 from rropt.checker import Verdict, check_bytes
 from rropt.declare.objectives import MutualInformation, Objective, Trace
-from rropt.errors import Refusal
+from rropt.errors import Refusal, counted
 from rropt.exact import Interval, ball, enclosure
 from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
@@ -163,9 +163,8 @@ def _labelled(mechanism: Mechanism, outputs: tuple[str, ...], warnings: list[str
     """The mechanism with the labels that were asked for, where they are enough."""
     if len(outputs) >= len(mechanism.outputs):
         return mechanism.relabelled(outputs)
-    warnings.append(
-        f"{len(mechanism.outputs)} outputs are needed and {len(outputs)} labels were given: they are not used"
-    )
+    needed, given = counted(len(mechanism.outputs), "outputs"), counted(len(outputs), "labels")
+    warnings.append(f"{needed} are needed and {given} were given: they are not used")
     return mechanism
 
 
@@ -178,8 +177,8 @@ def _uninformative(mechanism: Mechanism, objective: Objective) -> tuple[str, ...
     if objective.kind == Trace.kind and objective.prior is None:
         remedy = "loosen the constraints"
     return (
-        f"this mechanism does not identify the frequencies: {rank} independent outputs for "
-        f"{len(mechanism.inputs)} inputs; {remedy}",
+        f"this mechanism does not identify the frequencies: {counted(rank, 'independent outputs')} for "
+        f"{counted(len(mechanism.inputs), 'inputs')}; {remedy}",
     )
 
 

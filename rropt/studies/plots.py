@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.comparison.orders.regions import AttainedRegion, attained_region
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
@@ -197,7 +197,11 @@ def utility_curve(
     problems = [problem_at(epsilon) for epsilon in levels]
     found = [problem.solve() for problem in problems] if solutions is None else list(solutions)
     if len(found) != len(levels):
-        raise InputError(f"{len(found)} solutions for {len(levels)} epsilons", "utility_curve", "one for each")
+        raise InputError(
+            f"{counted(len(found), 'solutions')} for {counted(len(levels), 'epsilons')}",
+            "utility_curve",
+            "one for each",
+        )
     first = problems[0]
     if families is None:
         families = {"k-ary randomised response": lambda epsilon: RandomizedResponse(first.inputs, epsilon)}
@@ -316,7 +320,9 @@ def frequencies(found: Estimate, truth: Sequence[float], level: float = 0.95, ti
     """
     if len(truth) != len(found.categories):
         raise InputError(
-            f"{len(truth)} true frequencies for {len(found.categories)} categories", "frequencies", "one for each"
+            f"{counted(len(truth), 'true frequencies')} for {counted(len(found.categories), 'categories')}",
+            "frequencies",
+            "one for each",
         )
     figure, axes = _figure(5.6, 4.8)
     true, values, ends = np.asarray(truth, dtype=float), found.values, found.intervals(level)
@@ -335,7 +341,7 @@ def frequencies(found: Estimate, truth: Sequence[float], level: float = 0.95, ti
         name, place = _cut(found.categories[x], 20), (true[x], values[x])
         axes.annotate(name, place, (-8, 6), textcoords="offset points", fontsize=8, ha="right")
     words = f"estimated frequency, {100 * level:g} % intervals"
-    _finish(axes, "true frequency", words, title or f"{found.n:,} answers, {found.method}")
+    _finish(axes, "true frequency", words, title or f"{counted(found.n, 'answers')}, {found.method}")
     axes.legend(frameon=False, fontsize=9, loc="lower right")
     return figure
 
@@ -355,7 +361,12 @@ def birkhoff_weights(decomposition: BirkhoffDecomposition, most: int = 20) -> Fi
     axes.invert_yaxis()
     axes.margins(x=0.12)
     rest = f"; the other {len(weights) - shown}: {sum(weights[shown:]):.3g}" if shown < len(weights) else ""
-    _finish(axes, "weight", "permutation", f"{len(weights)} permutations, at least {decomposition.lower_bound}{rest}")
+    _finish(
+        axes,
+        "weight",
+        "permutation",
+        f"{counted(len(weights), 'permutations')}, at least {decomposition.lower_bound}{rest}",
+    )
     return figure
 
 

@@ -101,7 +101,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("floor label", lambda: problem(rr.Floor({"zz": 0.1}), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
     ("floor label at 0", lambda: problem(rr.Floor({"zz": 0}), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
     ("floor label twice", lambda: rr.Floor({1: 0.5, "1": 0.2}), "twice"),
-    ("floor length", lambda: problem(rr.Floor([0.1]), goal=TRACE, inputs=ABC), "1 numbers for 3 inputs"),
+    ("floor length", lambda: problem(rr.Floor([0.1]), goal=TRACE, inputs=ABC), "1 number for 3 inputs"),
     ("forbidden number", lambda: rr.Forbidden(5), "Forbidden"),  # type: ignore[arg-type]
     ("forbidden numbers", lambda: rr.Forbidden([1, 2]), "Forbidden"),  # type: ignore[list-item]
     ("forbidden string", lambda: rr.Forbidden(["ab"]), "not a pair"),

@@ -42,7 +42,7 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
     ),
     "spelling": (b"id,levels\n1,a\n2,b\n", SOLVE, ["did you mean 'levels'?"]),
     "another column": (b"id,stage\n1,a\n", SOLVE, ["there is no column 'level'; its columns are 'id', 'stage'"]),
-    "cut short": (b"id,level\n1,a\n2\n", SOLVE, ["d.csv: line 3 has 1 values, the header 2; is the file cut short"]),
+    "cut short": (b"id,level\n1,a\n2\n", SOLVE, ["d.csv: line 3 has 1 value, the header 2; is the file cut short"]),
     "packed": (gzip.compress(GOOD), SOLVE, ["it is packed by gzip; unpack it first, as by gunzip"]),
     "Excel by its content": (EXCEL, SOLVE, ["d.csv: Excel files are not read; save it as CSV"]),
     "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", SOLVE, ["Excel files are not read; save it as CSV"]),
@@ -229,6 +229,9 @@ def test_labels_that_differ_by_blanks_only_are_warned_of(capfd: pytest.CaptureFi
     prior = rr.Prior.from_counts({"x y": 1, "x  y": 2, "z": 3})
     (warning,) = rr.Problem(rr.Maximize(rr.Trace(prior)), [rr.LDP(1)]).warnings()
     assert "'x y' and 'x  y'" in warning
+    many = {label: 1 for at in range(20) for label in (f"x {at}", f"x  {at}")}
+    (warning,) = rr.Problem(rr.Maximize(rr.Trace(rr.Prior.from_counts(many))), [rr.LDP(1)]).warnings()
+    assert "'x 0' and 'x  0'; 'x 1' and 'x  1'; 'x 2' and 'x  2' (and 17 more) differ by blanks" in warning
 
 
 def test_reports_name_the_column_and_the_file(capfd: pytest.CaptureFixture[str]) -> None:

@@ -288,7 +288,7 @@ def test_admissible_is_judged_exactly() -> None:
 
 BAD = {
     "negative": ("0.7,0.3\n-0.1,1.1\n", "line 2 column 1 is negative (-0.1)"),
-    "ragged": ("0.7,0.3\n0.5\n", "it is ragged: line 2 has 1 cells, line 1 has 2"),
+    "ragged": ("0.7,0.3\n0.5\n", "it is ragged: line 2 has 1 cell, line 1 has 2"),
     "not a number": ("0.7,nan\n0.5,0.5\n", "line 1 column 2"),
     "R's NA": ("0.7,0.3\nNA,0.5\n", "line 2 column 1: 'NA' is not a number"),
     "a misprint": ("0.2,O.8\n0.5,0.5\n", "line 1 column 2: 'O.8' is not a number"),

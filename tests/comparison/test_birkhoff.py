@@ -524,7 +524,7 @@ HALF = [[0.5, 0.5], [0.5, 0.5]]
         ([], "it is not a list of rows"),
         ("identity", "it is not a list of rows"),
         (None, "it is not a list of rows"),
-        (np.ones(3), "it has 1 axes"),
+        (np.ones(3), "it has 1 axis"),
     ],
 )
 def test_a_matrix_that_is_not_bistochastic_is_refused(matrix: object, told: str) -> None:

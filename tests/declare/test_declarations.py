@@ -352,7 +352,7 @@ BAD: list[tuple[str, str]] = [
     (HEAD + '[[constraint]]\nkind = "floor"\n', "'diagonal' is missing"),
     (HEAD + '[[constraint]]\nkind = "floor"\ndiagonal = 1.1\n', r"1.1 is not a probability.*\[0, 1\]"),
     (HEAD + '[[constraint]]\nkind = "floor"\ndiagonal = {zz = 0.1}\n', "'zz' is none of the labels"),
-    (HEAD + '[[constraint]]\nkind = "floor"\ndiagonal = [0.1]\n', "1 numbers for 2 inputs"),
+    (HEAD + '[[constraint]]\nkind = "floor"\ndiagonal = [0.1]\n', "1 number for 2 inputs"),
     (HEAD + '[[constraint]]\nkind = "forbidden"\ncells = 5\n', "Forbidden"),
     (HEAD + '[[constraint]]\nkind = "forbidden"\ncells = [5]\n', "Forbidden"),
     (HEAD + '[[constraint]]\nkind = "forbidden"\ncells = [["a"]]\n', "Forbidden"),

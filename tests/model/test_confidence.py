@@ -370,11 +370,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "polytope without rows": (lambda: Polytope([], []), "Polytope D: it has no rows; give at least one inequality"),
     "polytope sides": (
         lambda: Polytope([[1, 2]], [1, 2]),
-        "Polytope d: 2 numbers for 1 rows of D; give one number a row",
+        "Polytope d: 2 numbers for 1 row of D; give one number a row",
     ),
     "polytope equations": (
         lambda: Polytope([[1, 2]], [1], [[1, 1]]),
-        "Polytope e: 0 numbers for 1 rows of E; give one number a row",
+        "Polytope e: 0 numbers for 1 row of E; give one number a row",
     ),
     "polytope widths": (
         lambda: Polytope([[1, 2]], [1], [[1]], [1]),
@@ -394,7 +394,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "polytope point": (
         lambda: Polytope([[1, 2]], [1]).contains([1]),
-        "point: 1 numbers; the polytope has 2 inputs",
+        "point: 1 number; the polytope has 2 inputs",
     ),
 }
 

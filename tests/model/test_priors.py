@@ -142,7 +142,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("uniform of nothing", lambda: Prior.uniform(None), "uniform prior"),  # type: ignore[arg-type]
     ("proportions too long to write", lambda: Prior.from_counts({"a": "1e3999", "b": "1e-3999"}), "digits|range|long"),
     ("fractional weights", lambda: Prior(("a", "b"), (1, F(1, 2))), "integers"),  # type: ignore[arg-type]
-    ("weights too few", lambda: Prior(("a", "b"), (1,)), "1 weights"),
+    ("weights too few", lambda: Prior(("a", "b"), (1,)), "1 weight for 2"),
 ]
 
 

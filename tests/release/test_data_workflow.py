@@ -107,7 +107,7 @@ def bad_data() -> dict[str, tuple[Any, str]]:
         "no records": (text(b"id,level\n"), "it has no records"),
         "no such column": (text(b"id,stage\n1,a\n"), "there is no column 'level'; its columns are 'id', 'stage'"),
         "a column twice": (text(b"level,level\n1,a\n"), "2 columns are named 'level'"),
-        "cut in a line": (text(b"id,level\n1,a\n2\n"), "line 3 has 1 values, the header 2; is the file cut short"),
+        "cut in a line": (text(b"id,level\n1,a\n2\n"), "line 3 has 1 value, the header 2; is the file cut short"),
         "cut in quotes": (
             text(b'id,level\n1,a\n2,"b'),
             "after line 3 (unexpected end of data); is the file cut short?",

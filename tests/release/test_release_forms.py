@@ -170,7 +170,7 @@ def test_k_denominators_off_the_diagonal_draw_the_certified_matrix(
         (lambda told: told.update(denominators=["0"]), "denominator is not positive"),
         (lambda told: told.update(denominators=[5]), "not an integer in a string"),
         (lambda told: told.update(off_diagonal=["1", " 2", "3"]), "not an integer in a string"),
-        (lambda told: told.update(off_diagonal=["1", "2"]), "2 numbers over 1 denominators for 3 inputs"),
+        (lambda told: told.update(off_diagonal=["1", "2"]), "2 numbers over 1 denominator for 3 inputs"),
         (lambda told: told.update(denominators=["2"], off_diagonal=["1", "1", "2"]), "makes the diagonal negative"),
         (
             lambda told: told.update(denominators=["2", "3", "4"], off_diagonal=["1", "1", "3"]),

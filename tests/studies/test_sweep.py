@@ -615,7 +615,7 @@ def test_exit_statuses(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(rr.Problem, "solve", broken)
     status, out, err = run("sweep", "p.toml", "--epsilon", "1", "-o", "t.csv")
     assert (status, err) == (1, "rropt: failed at epsilon 1: ArithmeticError: lost\n")
-    assert "1 points: 1 failed" in out
+    assert "1 point: 1 failed" in out
 
     def interrupted(self: rr.Problem) -> None:
         raise KeyboardInterrupt

@@ -13,7 +13,7 @@ from flint import arb, ctx, fmpq
 from rropt.comparison.orders.blackwell import Dominance, dominates
 from rropt.comparison.orders.curvature import Curvature
 from rropt.comparison.orders.simplices import Cover, Point, Simplex, cover
-from rropt.errors import InputError, RroptError
+from rropt.errors import InputError, RroptError, counted
 from rropt.exact import Interval, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit_pair, merge_proportional
@@ -217,7 +217,7 @@ def _told(name: str, result: Cover, reason: str, found: list[InformationGap]) ->
         return Ordering(name, True, reason, pieces=result.count)
     if result.outcome == "refuted":
         return Ordering(name, False, "a witness found while cutting", witness=found[0], pieces=result.count)
-    return Ordering(name, None, f"open after {result.count} pieces", pieces=result.count)
+    return Ordering(name, None, f"open after {counted(result.count, 'pieces')}", pieces=result.count)
 
 
 def _places(size: int) -> Iterator[np.ndarray]:

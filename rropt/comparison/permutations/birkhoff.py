@@ -16,7 +16,7 @@ from rropt.comparison.permutations.bistochastic import Bistochastic
 from rropt.comparison.permutations.fewest import common_weights, fewer_terms, lower_bound, too_many
 from rropt.comparison.permutations.peeling import INT64, exact_array
 from rropt.comparison.permutations.structured import blocks, decompose
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import Mechanism
@@ -128,7 +128,7 @@ class BirkhoffDecomposition:
 
     def __repr__(self) -> str:
         return (
-            f"BirkhoffDecomposition: {len(self)} permutations of {self.source.size} inputs, "
+            f"BirkhoffDecomposition: {counted(len(self), 'permutations')} of {counted(self.source.size, 'inputs')}, "
             f"largest weight {float(self.weights[0]):.6g} (method {self.method!r})"
         )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.counts import Table
 from rropt.mechanisms.margins import round_with_margins
@@ -65,7 +65,11 @@ class Bistochastic:
             inputs = table.row_names(WHERE) or tuple(map(str, range(len(given))))
             outputs = table.column_names(WHERE) or tuple(map(str, range(len(given[0]))))
         if len(given) != len(given[0]):
-            raise InputError(f"it has {len(given)} rows and {len(given[0])} columns", WHERE, "give a square one")
+            raise InputError(
+                f"it has {counted(len(given), 'rows')} and {counted(len(given[0]), 'columns')}",
+                WHERE,
+                "give a square one",
+            )
         sums_are_exact = _check_sums(given)
         if exact and sums_are_exact:
             common = math.lcm(*(entry.denominator for row in given for entry in row))

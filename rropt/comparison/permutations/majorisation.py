@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from flint import arb
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, common_denominator, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, same_labels
@@ -82,7 +82,8 @@ def majorisation(before: object, after: object) -> Majorisation:
         if sum(x) != sum(y):
             what = f"the totals differ by {abs(sum(y) - sum(x))}"
         else:
-            what = f"the {count} largest entries of the second vector sum to {amount} more than those of the first"
+            largest = counted(count, "largest entries")
+            what = f"the {largest} of the second vector sum to {amount} more than those of the first"
         raise InputError(
             what,
             "majorisation",
@@ -159,7 +160,7 @@ def _vectors(before: object, after: object) -> tuple[tuple[Fraction, ...], tuple
     labels = one.names("first vector")
     again = other.values if labels is None else other.of(labels, "second vector")
     if len(one.values) != len(again) or not again:
-        sizes = f"vectors of {len(one.values)} and {len(again)} entries"
+        sizes = f"vectors of {len(one.values)} and {counted(len(again), 'entries')}"
         raise InputError(sizes, "majorisation", "give two of one length")
     first, second = (
         tuple(rational(entry, f"{name} vector, entry {at}") for at, entry in enumerate(vector))

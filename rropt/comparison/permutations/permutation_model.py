@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
 
@@ -80,7 +80,9 @@ def reverse_map(
     before, after = one.values, other.values if labels is None else other.of(labels, "anonymised values")
     if not before or len(before) != len(after):
         raise InputError(
-            f"{len(before)} original and {len(after)} anonymised values", "attribute", "give one of each a record"
+            f"{len(before)} original and {counted(len(after), 'anonymised values')}",
+            "attribute",
+            "give one of each a record",
         )
     if order is not None:
         before_keys, after_keys = _places(before, order, "original"), _places(after, order, "anonymised")

@@ -12,7 +12,7 @@ from flint import arb
 
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.constraints.patterns import Blocks
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import ball, declared_text, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
@@ -134,4 +134,4 @@ class SharedEntropyRate(Constraint):
         return {"at_least": self.at_least, "blocks": [list(block) for block in self.blocks]}
 
     def describe(self) -> str:
-        return f"entropy rate of {len(self.blocks)} blocks together at least {declared_text(self.at_least)}"
+        return f"entropy rate of {counted(len(self.blocks), 'blocks')} together at least {declared_text(self.at_least)}"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rropt.declare.constraints.base import Constraint
-from rropt.errors import InputError
-from rropt.exact import common_denominator, declared_text, exp_enclosure, rational
+from rropt.errors import InputError, counted
+from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, bounded, is_collection
 from rropt.mechanisms.mechanism import Mechanism
@@ -87,7 +87,9 @@ class MetricDP(Constraint):
         object.__setattr__(self, "epsilon", value)
         shortest: dict[tuple[str, str], Fraction] = {}
         for a, b, d in edges:
-            shortest[a, b] = min(d, shortest.get((a, b), d))
+            known = shortest.get((a, b))
+            if known is None or d < known:
+                shortest[a, b] = d
         object.__setattr__(self, "edges", tuple((a, b, shortest[a, b]) for a, b in sorted(shortest)))
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "connected", connected)
@@ -99,7 +101,7 @@ class MetricDP(Constraint):
                 raise InputError(
                     f"its matrix is {len(self.matrix)} x {len(self.matrix)}",
                     "MetricDP",
-                    f"there are {len(inputs)} inputs",
+                    f"there are {counted(len(inputs), 'inputs')}",
                 )
             found = {
                 (x, z): d for x, row in enumerate(self.matrix) for z, d in enumerate(row) if x != z and d is not None
@@ -129,7 +131,7 @@ class MetricDP(Constraint):
             parts = sorted(nx.strongly_connected_components(graph), key=min)
             apart = "; ".join(f"{_some(inputs[x] for x in sorted(part))}" for part in parts[:3])
             raise InputError(
-                f"no path of its graph connects all inputs: they fall into {len(parts)} parts ({apart})",
+                f"no path of its graph connects all inputs: they fall into {counted(len(parts), 'parts')} ({apart})",
                 "MetricDP",
                 "add edges, or pass connected=False where the parts need no protection from each other",
             )
@@ -225,9 +227,14 @@ def _labelled_edges(table: Table) -> list[Weighted]:
     names = table.row_names("MetricDP distances")
     if names is None or table.column_keys is None:
         raise InputError("only one axis has labels", "MetricDP distances", "label both alike")
-    rows = _distances(table.of(names, names, "MetricDP distances"))
+    # In the order in which the edges are kept: to sort a million of them takes longer than to read them.
+    order = sorted(names)
+    rows = _distances(table.of(order, order, "MetricDP distances"))
     return [
-        (names[x], names[z], d) for x, row in enumerate(rows) for z, d in enumerate(row) if x != z and d is not None
+        (a, b, d)
+        for x, (a, row) in enumerate(zip(order, rows, strict=True))
+        for z, (b, d) in enumerate(zip(order, row, strict=True))
+        if x != z and d is not None
     ]
 
 
@@ -236,14 +243,11 @@ def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None,
         raise InputError(
             "its distances are not a square matrix of 2 inputs or more", "MetricDP", "give k rows of k numbers"
         )
-    table: list[tuple[Fraction | None, ...]] = []
     for x, row in enumerate(rows):
         if rational(row[x], f"distances[{x}][{x}]") != 0:
             raise InputError("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
-        table.append(
-            tuple(Fraction(0) if x == z else _weight(entry, f"distances[{x}][{z}]") for z, entry in enumerate(row))
-        )
-    return tuple(table)
+    others = rational_table(([*row[:x], 1, *row[x + 1 :]] for x, row in enumerate(rows)), "distances", _weight)
+    return tuple((*row[:x], Fraction(0), *row[x + 1 :]) for x, row in enumerate(others))
 
 
 def _graph_edges(graph: nx.Graph) -> Iterator[Weighted]:
@@ -270,10 +274,14 @@ def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
     if not isinstance(graph, Iterable) or isinstance(graph, (str, Mapping)):
         raise InputError(f"{graph!r} is not a graph", "MetricDP", "give a networkx graph, a distance matrix or edges")
     seen = False
+    clean: set[str] = set()
     for edge in bounded(graph, "MetricDP graph"):
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
             raise InputError(f"{edge!r} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
-        a, b = clean_labels(edge[:2], "edge of MetricDP", 2)
+        a, b = edge[:2]
+        if not (type(a) is type(b) is str and a != b and a in clean and b in clean):
+            a, b = clean_labels(edge[:2], "edge of MetricDP", 2)
+            clean |= {a, b}
         weight = _weight(edge[2] if len(edge) == 3 else 1, f"weight of the edge {a!r}, {b!r}")
         if weight is None:
             raise InputError("it is infinite", f"weight of the edge {a!r}, {b!r}", "leave the edge out")

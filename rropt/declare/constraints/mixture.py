@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
@@ -204,7 +204,7 @@ class PermutationMixture(Constraint):
         return keys
 
     def describe(self) -> str:
-        what = "all permutations" if self.permutations is None else f"{len(self.permutations)} permutations"
+        what = "all permutations" if self.permutations is None else counted(len(self.permutations), "permutations")
         few = "" if self.max_terms is None else f", {self.max_terms} at most"
         return f"mixture of {what}{few}" + (", weights bounded" if self.weights else "")
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from rropt.declare.constraints.base import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
@@ -83,7 +83,7 @@ class Blocks(_Square):
         return {"blocks": [list(block) for block in self.blocks]}
 
     def describe(self) -> str:
-        return f"{len(self.blocks)} block{'s' if len(self.blocks) > 1 else ''}"
+        return counted(len(self.blocks), "blocks")
 
 
 @checked

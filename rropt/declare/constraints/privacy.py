@@ -9,7 +9,7 @@ from itertools import chain
 from typing import ClassVar
 
 from rropt.declare.constraints.base import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
@@ -166,7 +166,7 @@ class LDP(Constraint):
         if self.criterion is not None:
             said += f" ({self.criterion.describe()})"
         if self.properties:
-            said += f" on {len(self.properties)} propert{'y' if len(self.properties) == 1 else 'ies'}"
+            said += f" on {counted(len(self.properties), 'properties')}"
         return said + (" of a known population" if self.population else "")
 
 

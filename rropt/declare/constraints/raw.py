@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from rropt.declare.constraints.base import Constraint
-from rropt.errors import InputError
-from rropt.exact import coefficient
+from rropt.errors import InputError, counted
+from rropt.exact import coefficient, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.mechanisms.mechanism import Mechanism
@@ -23,11 +23,7 @@ Labels = tuple[str, ...] | None
 def _table(matrix: object, where: str) -> tuple[Rows, Labels, Labels]:
     """(the coefficients, the labels of the rows, those of the columns)."""
     read = Table.read(matrix, where)
-    found = tuple(
-        tuple(coefficient(entry, f"{where}[{x}][{y}]") for y, entry in enumerate(row))
-        for x, row in enumerate(read.rows)
-    )
-    return found, read.row_names(where), read.column_names(where)
+    return rational_table(read.rows, where, coefficient), read.row_names(where), read.column_names(where)
 
 
 @checked
@@ -142,4 +138,4 @@ class ConeConstraint(Constraint):
         return {"matrix": self._table.written()}
 
     def describe(self) -> str:
-        return f"cone of {len(self.matrix)} rows"
+        return f"cone of {counted(len(self.matrix), 'rows')}"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from rropt.declare.constraints.base import Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, is_collection
@@ -75,7 +75,7 @@ class Forbidden(Constraint):
         return {"cells": [list(cell) for cell in self.cells]}
 
     def describe(self) -> str:
-        return f"{len(self.cells)} forbidden cell{'s' if len(self.cells) > 1 else ''}"
+        return counted(len(self.cells), "forbidden cells")
 
 
 @checked
@@ -118,7 +118,11 @@ class Floor(Constraint):
         if self.diagonal and isinstance(self.diagonal[0], tuple):
             return [(entry[0], entry[1]) for entry in self.diagonal if isinstance(entry, tuple)]
         if len(self.diagonal) != len(inputs):
-            raise InputError(f"{len(self.diagonal)} numbers for {len(inputs)} inputs", "Floor", "give one an input")
+            raise InputError(
+                f"{counted(len(self.diagonal), 'numbers')} for {counted(len(inputs), 'inputs')}",
+                "Floor",
+                "give one an input",
+            )
         return [
             (label, entry) for label, entry in zip(inputs, self.diagonal, strict=True) if isinstance(entry, Fraction)
         ]
@@ -151,4 +155,4 @@ class Floor(Constraint):
     def describe(self) -> str:
         if isinstance(self.diagonal, Fraction):
             return f"diagonal at least {declared_text(self.diagonal)}"
-        return f"floors on {len(self.diagonal)} diagonal cells"
+        return f"floors on {counted(len(self.diagonal), 'diagonal cells')}"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from rropt.declare.objectives.base import Objective, check_domain, check_prior
 from rropt.errors import InputError
-from rropt.exact import Interval, coefficient, common_denominator
+from rropt.exact import Interval, coefficient, common_denominator, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 from rropt.program.programs import BayesGain, Linear, Sense, Utility
+
+Rows = tuple[tuple[Fraction, ...], ...]
 
 
 @checked
@@ -66,7 +69,7 @@ class Trace(Objective):
 
 def action_matrix(
     matrix: object, prior: Prior, actions: Sequence[object] | None, where: str
-) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[str, ...]]:
+) -> tuple[Rows, tuple[str, ...]]:
     """(inputs x actions rationals, action labels; the inputs' own where square, else "0", "1", ...)."""
     given = Table.read(matrix, where)
     named = given.column_names(where)
@@ -77,19 +80,7 @@ def action_matrix(
         width = given.shape[1]
         names = prior.labels if width == len(prior) else tuple(map(str, range(width)))
     rows = given.of(prior.labels, names, where, ("inputs", "actions"))
-    known: dict[tuple[type, Hashable], Fraction] = {}
-
-    def read(entry: object, x: int, g: int) -> Fraction:
-        """A coefficient; equal numbers of one type are one object."""
-        if not isinstance(entry, (int, str, float)):
-            return coefficient(entry, f"{where}[{x}][{g}]")
-        found = known.get((type(entry), entry))
-        if found is None:
-            found = known[type(entry), entry] = coefficient(entry, f"{where}[{x}][{g}]")
-        return found
-
-    table = tuple(tuple(read(entry, x, g) for g, entry in enumerate(row)) for x, row in enumerate(rows))
-    return table, tuple(names)
+    return rational_table(rows, where, coefficient), tuple(names)
 
 
 def _read_actions(keys: Mapping[str, Any], where: str) -> None:
@@ -106,7 +97,7 @@ class _Expected(Objective):
     words: ClassVar[Mapping[str, str]] = {"matrix": "inputs x actions", **ACTIONS}
 
     prior: Prior
-    matrix: tuple[tuple[Fraction, ...], ...]
+    matrix: Rows
     actions: tuple[str, ...]
 
     def __init__(self, prior: Prior, matrix: object, actions: Sequence[object] | None = None) -> None:
@@ -184,7 +175,7 @@ class ExpectedLoss(_Expected):
     units: ClassVar[str] = ""
 
     prior: Prior
-    matrix: tuple[tuple[Fraction, ...], ...]
+    matrix: Rows
     actions: tuple[str, ...]
 
 
@@ -198,7 +189,7 @@ class ExpectedGain(_Expected):
     units: ClassVar[str] = ""
 
     prior: Prior
-    matrix: tuple[tuple[Fraction, ...], ...]
+    matrix: Rows
     actions: tuple[str, ...]
 
 
@@ -216,16 +207,22 @@ class BayesSuccess(Objective):
     units: ClassVar[str] = ""
 
     prior: Prior
-    gain: tuple[tuple[Fraction, ...], ...]
+    given: Rows | None
     actions: tuple[str, ...]
 
     def __init__(self, prior: Prior, gain: object = None, actions: Sequence[object] | None = None) -> None:
         object.__setattr__(self, "prior", check_prior(prior, "BayesSuccess"))
-        if gain is None:
-            gain = [[int(x == g) for g in range(len(prior))] for x in range(len(prior))]
-        table, labels = action_matrix(gain, prior, actions, "BayesSuccess gain")
-        object.__setattr__(self, "gain", table)
+        table, labels = None, prior.labels
+        if gain is not None or actions is not None:
+            gain = _identity(len(prior)) if gain is None else gain
+            table, labels = action_matrix(gain, prior, actions, "BayesSuccess gain")
+        object.__setattr__(self, "given", None if table is None or _is_identity(table) else table)
         object.__setattr__(self, "actions", labels)
+
+    @cached_property
+    def gain(self) -> Rows:
+        """The gains, inputs x actions."""
+        return _identity(len(self.prior)) if self.given is None else self.given
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
@@ -249,10 +246,20 @@ class BayesSuccess(Objective):
 
     def keys(self) -> dict[str, object]:
         k = len(self.prior)
-        identity = tuple(tuple(Fraction(int(x == g)) for g in range(k)) for x in range(k))
-        if self.gain == identity and self.actions == self.prior.labels:
+        if self.given is None and self.actions == self.prior.labels:
             return {}
         keys: dict[str, object] = {"gain": [list(row) for row in self.gain]}
         if self.actions != (self.prior.labels if len(self.actions) == k else None):
             keys["actions"] = list(self.actions)
         return keys
+
+
+def _identity(size: int) -> Rows:
+    zero, one = Fraction(0), Fraction(1)
+    return tuple((*(zero,) * x, one, *(zero,) * (size - 1 - x)) for x in range(size))
+
+
+def _is_identity(table: Rows) -> bool:
+    return len(table) == len(table[0]) and all(
+        row[x] == 1 and not any(row[:x]) and not any(row[x + 1 :]) for x, row in enumerate(table)
+    )

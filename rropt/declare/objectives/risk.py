@@ -14,7 +14,7 @@ from flint import arb, arb_mat, fmpq
 from rropt.declare.objectives.base import Objective, check_domain
 from rropt.declare.objectives.information_matrix import information_matrix, positive_prior
 from rropt.errors import InputError
-from rropt.exact import BITS, Interval, enclosure, rational
+from rropt.exact import BITS, Interval, enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
 from rropt.mechanisms.mechanism import Mechanism
@@ -86,9 +86,7 @@ class MinimaxRisk(Objective):
 
 def _rows(queries: object, inputs: tuple[str, ...]) -> tuple[tuple[Fraction, ...], ...]:
     rows = Table.read(queries, "MinimaxRisk queries").of(None, inputs, "MinimaxRisk queries", ("queries", "inputs"))
-    found = tuple(
-        tuple(rational(entry, f"query {j}, number {x}") for x, entry in enumerate(row)) for j, row in enumerate(rows)
-    )
+    found = rational_table(rows, "query", rational)
     if any(not any(row) for row in found):
         raise InputError("a query is all zero", "MinimaxRisk queries", "leave it out")
     return found

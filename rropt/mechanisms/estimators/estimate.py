@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -80,7 +80,9 @@ class Estimate:
         """(names, sums, covariance) of groups of categories: a region of districts, an age band of years.
         Raises InputError for an unknown category, or where no covariance is known."""
         if self.covariance is None:
-            raise InputError(f"no covariance of {len(self.values):,} categories is kept", "sums", "merge them first")
+            raise InputError(
+                f"no covariance of {counted(len(self.values), 'categories')} is kept", "sums", "merge them first"
+            )
         place = {label: at for at, label in enumerate(self.categories)}
         table = np.zeros((len(groups), len(place)))
         for row, (name, members) in enumerate(groups.items()):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.counts import Numbers, same_labels
 from rropt.mechanisms.estimators.estimate import Estimate
 from rropt.mechanisms.estimators.fit import misfit
@@ -85,7 +85,9 @@ def recover_strata(samples: Sequence[Sample], method: str = "unbiased", prior: P
     categories = tuple(dict.fromkeys(label for one in used for label in one.categories))
     observed = np.concatenate([one.counts for one in used])
     if observed.sum() < 2:
-        raise InputError(f"they count {int(observed.sum())} answers", "counts", "errors need two answers or more")
+        raise InputError(
+            f"they count {counted(int(observed.sum()), 'answers')}", "counts", "errors need two answers or more"
+        )
     for one in used:
         full_rank(one.matrix, one.categories)
     likeliest = [maximum_likelihood(one.matrix, one.counts).values if method == "mle" else None for one in used]
@@ -131,7 +133,9 @@ def checked_counts(counts: Any, outputs: tuple[str, ...]) -> FloatArray:
     if not np.isfinite(found).all() or (found < 0).any() or (found != np.rint(found)).any():
         raise InputError("they are not all whole numbers from 0 on", "counts", "count the answers of each output")
     if found.sum() < 2:
-        raise InputError(f"they count {int(found.sum())} answers", "counts", "errors need two answers or more")
+        raise InputError(
+            f"they count {counted(int(found.sum()), 'answers')}", "counts", "errors need two answers or more"
+        )
     return found
 
 

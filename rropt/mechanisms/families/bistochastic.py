@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -267,5 +267,7 @@ def _probabilities(numbers: Sequence[object], where: str) -> list[Fraction]:
 def _square(rows: list[list[Fraction]], categories: Sequence[object] | None, where: str) -> Mechanism:
     labels = category_labels(len(rows) if categories is None else categories, "categories")
     if len(labels) != len(rows):
-        raise InputError(f"{len(labels)} categories for {len(rows)} rows", where, "give as many")
+        raise InputError(
+            f"{counted(len(labels), 'categories')} for {counted(len(rows), 'rows')}", where, "give as many"
+        )
     return Mechanism.from_rationals(rows, labels, labels)

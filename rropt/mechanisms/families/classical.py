@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -27,7 +27,7 @@ def warner(truth: object, categories: Sequence[object] = ("yes", "no")) -> Mecha
     """
     labels = category_labels(list(categories), "categories")
     if len(labels) != 2:
-        raise InputError(f"{len(labels)} categories", "warner", "it is for two; use RandomizedResponse")
+        raise InputError(f"{counted(len(labels), 'categories')}", "warner", "it is for two; use RandomizedResponse")
     p = _share(truth, "truth")
     return Mechanism.from_rationals([[p, 1 - p], [1 - p, p]], labels, labels)
 
@@ -41,7 +41,7 @@ def unrelated_question(sensitive: object, yes: object, categories: Sequence[obje
     """
     labels = category_labels(list(categories), "categories")
     if len(labels) != 2:
-        raise InputError(f"{len(labels)} categories", "unrelated_question", "it is for two")
+        raise InputError(f"{counted(len(labels), 'categories')}", "unrelated_question", "it is for two")
     p, share = _share(sensitive, "sensitive"), _share(yes, "yes")
     other = (1 - p) * share
     return Mechanism.from_rationals([[p + other, 1 - p - other], [other, 1 - other]], labels, labels)

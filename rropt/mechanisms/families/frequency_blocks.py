@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.identification import largest_size, risk_excess
@@ -42,7 +42,11 @@ class FrequencyBlocks:
         if sorted(x for block in self.blocks for x in block) != list(range(len(self.counts))):
             raise InputError("the blocks are not a partition of the categories", where, "name every category once")
         if len(self.thetas) != len(self.blocks):
-            raise InputError(f"{len(self.thetas)} thetas for {len(self.blocks)} blocks", where, "give one a block")
+            raise InputError(
+                f"{counted(len(self.thetas), 'thetas')} for {counted(len(self.blocks), 'blocks')}",
+                where,
+                "give one a block",
+            )
         for block, theta in zip(self.blocks, self.thetas, strict=True):
             most = min(self.counts[x] for x in block) if len(block) > 1 else 0
             if not 0 <= theta <= most:

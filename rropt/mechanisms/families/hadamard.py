@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels, number_array
@@ -81,7 +81,7 @@ class HadamardResponse(RandomizedChannel):
         """The explicit k x K matrix, outputs "0", "1", ...; refuses more than 2^22 cells."""
         k, width = self.size, self.width
         if k * width > LARGEST_MATRIX:
-            raise InputError(f"it would have {k * width:,} cells", "to_mechanism", "use the family itself")
+            raise InputError(f"it would have {counted(k * width, 'cells')}", "to_mechanism", "use the family itself")
         low, high = self.ratio.denominator, self.ratio.numerator
         columns = tuple(
             TwoValuedColumn(low, high, sum(1 << x for x in range(k) if not ((x + 1) & y).bit_count() & 1))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -103,7 +103,9 @@ class LocalHashing(RandomizedChannel):
         g, d = self.buckets, self.digits
         if g ** (d + 1) * self.size > LARGEST_MATRIX:
             raise InputError(
-                f"it would have {g ** (d + 1):,} columns of {self.size}", "to_mechanism", "use the family itself"
+                f"it would have {counted(g ** (d + 1), 'columns')} of {self.size}",
+                "to_mechanism",
+                "use the family itself",
             )
         functions = np.stack([np.arange(g**d) // g**at % g for at in range(d)], axis=1)
         hashes = self.points @ functions.T % g
@@ -174,7 +176,9 @@ class LocalHashing(RandomizedChannel):
         rows = array_of(reports, "reports")
         if rows.ndim != 2 or rows.shape[1] != self.digits + 1 or rows.dtype.kind not in "iu":
             raise InputError(
-                f"shape {rows.shape} and type {rows.dtype}", "reports", f"give n x {self.digits + 1} integers"
+                f"shape {rows.shape} and type {rows.dtype}",
+                "reports",
+                f"give n x {counted(self.digits + 1, 'integers')}",
             )
         if len(rows) < 2:
             raise InputError(f"they are {len(rows)}", "reports", "errors need two answers or more")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, counted, shown
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
@@ -41,7 +41,7 @@ class ProductMechanism:
         labels = range(1, len(given) + 1) if names is None else names
         object.__setattr__(self, "names", clean_labels([str(name) for name in labels], "names"))
         if len(self.names) != len(given):
-            raise InputError(f"{len(self.names)} names for {len(given)} items", "names", "give one each")
+            raise InputError(f"{len(self.names)} names for {counted(len(given), 'items')}", "names", "give one each")
 
     def _item(self, name: object) -> int:
         """An item by its name; by its number from 0 unless a name is a number, which would be ambiguous."""
@@ -94,7 +94,9 @@ class ProductMechanism:
         """Draw a report for each person, exactly and securely: n x d codes of answers to n x d codes of outputs."""
         given = array_of(codes, "codes")
         if given.ndim != 2 or given.shape[1] != len(self.items):
-            raise InputError(f"shape {given.shape}", "codes", f"give n x {len(self.items)} codes, one column an item")
+            raise InputError(
+                f"shape {given.shape}", "codes", f"give n x {counted(len(self.items), 'codes')}, one column an item"
+            )
         drawn = [item.sample(given[:, at]) for at, item in enumerate(self.items)]
         return np.column_stack(drawn) if drawn else given
 
@@ -120,7 +122,7 @@ class ProductMechanism:
     def _codes(self, reports: Any, at: int) -> np.ndarray:
         given = array_of(reports, "reports")
         if given.ndim != 2 or given.shape[1] != len(self.items) or given.dtype.kind not in "iu":
-            raise InputError(f"shape {given.shape}", "reports", f"give n x {len(self.items)} integers")
+            raise InputError(f"shape {given.shape}", "reports", f"give n x {counted(len(self.items), 'integers')}")
         own = given[:, at].astype(np.int64)
         if own.size and (own.min() < 0 or own.max() >= len(self.items[at].outputs)):
             raise InputError("a code is not an output", f"item {self.names[at]!r}", "they come from another mechanism")

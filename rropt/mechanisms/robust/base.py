@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import exp_enclosure, rational
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.calibration import Way, checked_way
@@ -61,7 +61,9 @@ class RobustProtocol(ABC):
         cells = len(self.pairs) * self._output_count()
         if cells > most:
             raise InputError(
-                f"its matrix has {cells:,} cells", type(self).__name__, f"{what} is for at most {most:,}; use formula()"
+                f"its matrix has {counted(cells, 'cells')}",
+                type(self).__name__,
+                f"{what} is for at most {most:,}; use formula()",
             )
 
     def to_mechanism(self) -> Mechanism:

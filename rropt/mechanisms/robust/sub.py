@@ -21,7 +21,7 @@ from itertools import combinations
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
@@ -67,7 +67,9 @@ def checked_subs(sub: object, confidence: Confidence, where: str) -> Subs:
     size = len(pairs.sensitive)
     if isinstance(sub, Sequence) and not isinstance(sub, str):
         if len(sub) != size:
-            raise InputError(f"{len(sub)} sub-protocols for {size} sensitive values", where, "give one for each")
+            raise InputError(
+                f"{counted(len(sub), 'sub-protocols')} for {size} sensitive values", where, "give one for each"
+            )
         found = [checked_sub(one, pairs.other, where) for one in sub]
         if any(one is None for one in found):
             raise InputError('"krr" stands among mechanisms', where, "give mechanisms only, or one word for all")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.frames import array_of
 
 EXAMPLES = 5
@@ -31,7 +31,11 @@ def _show(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits
-        return f"an integer of {int(value).bit_length():,} bits" if isinstance(value, int) else type(value).__name__
+        return (
+            f"an integer of {counted(int(value).bit_length(), 'bits')}"
+            if isinstance(value, int)
+            else type(value).__name__
+        )
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

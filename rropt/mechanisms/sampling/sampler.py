@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.frames import array_of
 from rropt.mechanisms.sampling.alias import AliasTable
 from rropt.mechanisms.sampling.labels import tally
@@ -84,11 +84,13 @@ class MechanismSampler:
         if not rows or len({len(row) for row in rows}) != 1:
             raise InputError("there are no rows, or rows of different lengths", "rows", "give k rows of m integers")
         if len(denominators) not in (1, self.inputs):
-            raise InputError(f"{len(denominators)} for {self.inputs} rows", "denominators", "give one, or one a row")
+            raise InputError(
+                f"{len(denominators)} for {counted(self.inputs, 'rows')}", "denominators", "give one, or one a row"
+            )
         self.outputs = len(rows[0])
         self.dtype = np.min_scalar_type(self.outputs - 1)
         if self.inputs << max(1, (self.outputs - 1).bit_length()) > MOST_CELLS:
-            raise InputError(f"{self.inputs:,} x {self.outputs:,} cells are too many", "rows", "merge categories")
+            raise InputError(f"it would be {self.inputs:,} x {self.outputs:,}, too many", "rows", "merge categories")
         # Equal rows are common (merged inputs), and a row's table is most of the work.
         known: dict[tuple[int, ...], _Cells] = {}
         parts = []

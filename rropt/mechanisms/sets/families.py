@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
@@ -17,6 +17,9 @@ from rropt.model.privacy import Level
 
 RATIO_BITS = 48
 """Ratios are multiples of 2^-48, rounded down: a utility lost of 1e-14, and short integers everywhere."""
+
+MOST_BITS = 1 << 31
+"""Bits of the distribution of the size of unary encoding at most: a quarter of a gigabyte for 6,500 categories."""
 
 
 def declared_ratio(epsilon: object, gamma: object) -> tuple[Level, Fraction]:
@@ -118,7 +121,13 @@ class UnaryEncoding(SubsetMixture):
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "present", p)
         object.__setattr__(self, "absent", q)
-        SubsetMixture.__init__(self, labels, p * (1 - q) / (q * (1 - p)), unary_sizes(len(labels), p, q))
+        # A number of these has as many bits as k of both probabilities.
+        bits = len(labels) ** 2 * math.lcm(p.denominator, q.denominator).bit_length()
+        if bits > MOST_BITS:
+            what = f"the exact distribution of the size of its sets has {counted(bits, 'bits')}"
+            raise InputError(what, "UnaryEncoding", "use fewer categories, or rr.SubsetSelection, which has one size")
+        # They sum to one, which to check exactly would take longer than all else.
+        self._set(labels, p * (1 - q) / (q * (1 - p)), unary_sizes(len(labels), p, q))
 
 
 def _free(present: object, absent: object) -> tuple[Fraction, Fraction]:
@@ -151,30 +160,23 @@ class Rappor(SubsetMixture):
         whole = UnaryEncoding(categories, epsilon, gamma)
         weights = whole.weights
         if trimmed:
-            kept = sum(weights[1:-1])
-            weights = (Fraction(0), *(w / kept for w in weights[1:-1]), Fraction(0))
+            kept = 1 - weights[0] - weights[-1]
+            rest = unary_sizes(whole.size, whole.present, whole.absent, kept)
+            weights = (Fraction(0), *rest[1:-1], Fraction(0))
         object.__setattr__(self, "level", whole.level)
         object.__setattr__(self, "trimmed", trimmed)
-        SubsetMixture.__init__(self, whole.labels, whole.ratio, weights)
+        self._set(whole.labels, whole.ratio, weights)
 
 
-def unary_sizes(k: int, p: Fraction, q: Fraction) -> tuple[Fraction, ...]:
-    """The distribution of the number of categories that unary encoding reports: k + 1 exact numbers.
+def unary_sizes(k: int, p: Fraction, q: Fraction, over: Fraction = Fraction(1)) -> tuple[Fraction, ...]:
+    """The distribution of the number of categories that unary encoding reports: k + 1 exact numbers, divided by `over`.
     Source: Chai and Nayak (7.6)."""
-    # Over one denominator d: p = a / d, q = b / d, in integers.
-    d = math.lcm(p.denominator, q.denominator)
-    a, b = int(p * d), int(q * d)
-    powers_in, powers_out = [1], [1]
-    for _ in range(k):
-        powers_in.append(powers_in[-1] * b)
-        powers_out.append(powers_out[-1] * (d - b))
-    whole = d**k
+    # P(t) = C(k, t) q^t (1 - q)^(k - t) times (p / q) t / k + (1 - p) / (1 - q) (k - t) / k. Each term comes from the
+    # one before by a short factor: of two long numbers the common divisor would take a hundred times as long.
+    term, step = (1 - q) ** k / over, q / (1 - q)
+    member, other = p / (q * k), (1 - p) / ((1 - q) * k)
     found = []
     for t in range(k + 1):
-        number = 0
-        if t >= 1:
-            number += a * math.comb(k - 1, t - 1) * powers_in[t - 1] * powers_out[k - t]
-        if t <= k - 1:
-            number += (d - a) * math.comb(k - 1, t) * powers_in[t] * powers_out[k - 1 - t]
-        found.append(Fraction(number, whole))
+        found.append(term * (t * member + (k - t) * other))
+        term *= Fraction(k - t, t + 1) * step
     return tuple(found)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, ball, enclosure, log_enclosure, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import number_array, same_labels
@@ -59,6 +59,12 @@ class SubsetMixture(RandomizedChannel):
             raise InputError(
                 "they are not a distribution on the sizes 0, ..., k", "weights", "give k + 1 that sum to 1"
             )
+
+    def _set(self, labels: tuple[str, ...], ratio: Fraction, weights: tuple[Fraction, ...]) -> None:
+        """The fields of a subclass that vouches for them."""
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "ratio", ratio)
+        object.__setattr__(self, "weights", weights)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -124,7 +130,9 @@ class SubsetMixture(RandomizedChannel):
         columns = sum(math.comb(k, t) for t in sizes)
         if columns * k > LARGEST_MATRIX:
             raise InputError(
-                f"it would have {columns:,} columns of {k}", "to_mechanism", "use the family itself: it needs no matrix"
+                f"it would have {counted(columns, 'columns')} of {k}",
+                "to_mechanism",
+                "use the family itself: it needs no matrix",
             )
         scale = math.lcm(*(self.low(t).denominator * self.ratio.denominator for t in sizes))
         made: dict[str, TwoValuedColumn] = {}
@@ -228,11 +236,11 @@ class SubsetMixture(RandomizedChannel):
         if found.members.shape != (self.size + 1, self.size):
             raise InputError("they are of another number of categories", "counts", f"this family has {self.size}")
         if found.n < 2:
-            raise InputError(f"they count {found.n} answers", "counts", "errors need two answers or more")
+            raise InputError(f"they count {counted(found.n, 'answers')}", "counts", "errors need two answers or more")
         impossible = [t for t, w in enumerate(self.weights) if not w and found.sizes[t]]
         if impossible:
             raise InputError(
-                f"{int(found.sizes[impossible[0]]):,} sets have {impossible[0]} members",
+                f"{counted(int(found.sizes[impossible[0]]), 'sets')} have {counted(impossible[0], 'members')}",
                 "counts",
                 "this family never reports such a set: they come from another one",
             )

@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, in_order, number_array
@@ -229,7 +229,9 @@ class ChiSquareSet(Confidence):
         """(max over P in F of direction . P, a P that attains it), in floats; k numbers in the order of the inputs."""
         found = number_array(direction, "direction", self.pairs.labels).ravel()
         if len(found) != len(self.pairs) or not np.isfinite(found).all():
-            raise InputError(f"they are not {len(self.pairs)} finite numbers", "direction", "give one an input")
+            raise InputError(
+                f"they are not {counted(len(self.pairs), 'finite numbers')}", "direction", "give one an input"
+            )
         return self.joint.support(found)
 
     def support_bound(self, direction: Sequence[Fraction]) -> Fraction:
@@ -238,10 +240,11 @@ class ChiSquareSet(Confidence):
 
     def describe(self) -> str:
         n = self.observations
-        return f"the chi-square set of {n:,} observations at alpha {declared_text(self.alpha)}"
+        return f"the chi-square set of {counted(n, 'observations')} at alpha {declared_text(self.alpha)}"
 
     def __repr__(self) -> str:
-        return f"ChiSquareSet({self.observations:,} observations of {self.pairs!r}, alpha {declared_text(self.alpha)})"
+        people = counted(self.observations, "observations")
+        return f"ChiSquareSet({people} of {self.pairs!r}, alpha {declared_text(self.alpha)})"
 
 
 def _from_table(counts: object) -> Prior:

@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 
-from rropt.errors import InputError, shown
-from rropt.exact import Interval, rational
+from rropt.errors import InputError, counted, shown
+from rropt.exact import Interval, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, in_order
 from rropt.model.distributions.base import Confidence, conditionals
@@ -62,7 +62,7 @@ class Polytope(Confidence):
         for name, side in (("D", "d"), ("E", "e")):
             if len(tables[name]) != len(sides[side]):
                 raise InputError(
-                    f"{len(sides[side])} numbers for {len(tables[name])} rows of {name}",
+                    f"{counted(len(sides[side]), 'numbers')} for {counted(len(tables[name]), 'rows')} of {name}",
                     f"Polytope {side}",
                     "give one number a row",
                 )
@@ -108,7 +108,7 @@ class Polytope(Confidence):
             distribution = [value for row in rows if row is not None for value in row]
         numbers = _vector(distribution, "point", None if self.of is None else self.of.labels)
         if len(numbers) != self.size:
-            raise InputError(f"{len(numbers)} numbers", "point", f"the polytope has {self.size} inputs")
+            raise InputError(f"{counted(len(numbers), 'numbers')}", "point", f"the polytope has {self.size} inputs")
 
         def value(row: Row, constant: Fraction) -> Fraction:
             return sum((a * b for a, b in zip(row, numbers, strict=True)), constant)
@@ -221,10 +221,14 @@ class Polytope(Confidence):
         return max(spread(pair) for s, z in permutations(inner, 2) for pair in self.corner_pairs(s, z))
 
     def describe(self) -> str:
-        return f"a polytope of {len(self.D)} inequalities" + (f" and {len(self.E)} equations" if self.E else "")
+        return f"a polytope of {counted(len(self.D), 'inequalities')}" + (
+            f" and {counted(len(self.E), 'equations')}" if self.E else ""
+        )
 
     def __repr__(self) -> str:
-        return f"Polytope({len(self.D)} inequalities, {len(self.E)} equations, {self.size} inputs)"
+        return (
+            f"Polytope({counted(len(self.D), 'inequalities')}, {counted(len(self.E), 'equations')}, {self.size} inputs)"
+        )
 
 
 def _vector(values: object, where: str, labels: Labels = None) -> Row:
@@ -245,7 +249,4 @@ def _table(values: object, name: str, pairs: Pairs | None) -> tuple[tuple[Row, .
     if read.column_keys is not None and pairs is None:
         raise InputError("its columns have labels", where, "give pairs=Pairs(sensitive, other), whose labels they are")
     rows = read.of(None, pairs.labels, where) if read.column_keys is not None and pairs else read.rows
-    found = tuple(
-        tuple(rational(value, f"{where}[{at}][{x}]") for x, value in enumerate(row)) for at, row in enumerate(rows)
-    )
-    return found, read.row_names(where)
+    return rational_table(rows, where, rational), read.row_names(where)

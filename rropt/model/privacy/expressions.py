@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_poly
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.model.privacy.spans import ONE, ZERO, Span, greatest, least
 
@@ -177,7 +177,9 @@ def parse(text: str, where: str = "expression") -> Node:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{text!r} is not an expression", where, 'write for example "min(1, 3*p)"')
     if len(text) > LONGEST:
-        raise InputError(f"an expression of {len(text)} characters is too long", where, f"at most {LONGEST} are read")
+        raise InputError(
+            f"an expression of {counted(len(text), 'characters')} is too long", where, f"at most {LONGEST} are read"
+        )
     try:
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval")
         return _node(tree.body, text.strip().replace("^", "**"), where)
@@ -210,7 +212,9 @@ def _node(tree: ast.expr, text: str, where: str) -> Node:
         parts = tuple(_node(part, text, where) for part in tree.args)
         several = tree.func.id in ("min", "max")
         if tree.keywords or len(parts) < 1 + several or (len(parts) > 1 and not several):
-            raise InputError(f"{tree.func.id} has {len(parts)} arguments", where, "min and max take two or more")
+            raise InputError(
+                f"{tree.func.id} has {counted(len(parts), 'arguments')}", where, "min and max take two or more"
+            )
         return Node(tree.func.id, parts)
     raise InputError(
         f"{_source(text, tree)!r} is not understood",

@@ -11,7 +11,7 @@ from itertools import product
 
 from rropt.declare.constraints import Bistochastic, Blocks, SharedEntropyRate
 from rropt.declare.objectives import ExpectedLoss
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, in_order, ordered
@@ -162,7 +162,7 @@ class MultiRelease:
         total = sum(len(one.prior) for one in given)
         if total > LARGEST:
             raise InputError(
-                f"{total} categories in all are too many",
+                f"{counted(total, 'categories')} in all are too many",
                 WHERE,
                 f"at most {LARGEST}: merge some, or use fewer clusters",
             )

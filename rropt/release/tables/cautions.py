@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
+from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.estimators.linear import float_rank
 from rropt.release.plan import Release
@@ -43,11 +44,9 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: Sequence[Fr
     most = max((level.parity for level in privacy.levels), default=Fraction(1))
     total = together([privacy.parity, *earlier])
     if len(privacy.levels) + len(earlier) > 1 and total > most:
+        draws = counted(len(privacy.levels) + len(earlier), "draws")
         before = f" ({len(earlier)} made before)" if earlier else ""
-        yield (
-            f"{len(privacy.levels) + len(earlier)} draws{before} add up to epsilon {_text(total)} for a person, more "
-            f"than the {_text(most)} of any one"
-        )
+        yield (f"{draws}{before} add up to epsilon {_text(total)} for a person, more than the {_text(most)} of any one")
 
 
 def _text(parity: Fraction | float) -> str:

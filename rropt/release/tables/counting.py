@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.agreement import Cell, Columns, Strata, agreed
@@ -34,7 +34,7 @@ class _Axis:
         for label, parts in zip(mechanism.outputs, labels, strict=True):
             if len(parts) != len(columns) or (len(columns) > 1 and joined(parts) != label):
                 raise InputError(
-                    f"output {label!r} of the mechanism does not have {len(columns)} parts",
+                    f"output {label!r} of the mechanism does not have {counted(len(columns), 'parts')}",
                     f"columns {', '.join(map(repr, columns))}",
                     "name the column that holds it whole",
                 )
@@ -115,7 +115,7 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
     bare = [file for file, one in zip(files, agreements, strict=True) if not one.vouches]
     if bare and len(bare) < len(files):
         raise InputError(
-            f"{len(bare)} of its {len(files)} files lack a manifest, as {bare[0].name}",
+            f"{len(bare)} of its {counted(len(files), 'files')} lack a manifest, as {bare[0].name}",
             str(path),
             "give the folder as it was released",
         )

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.count_records import plain_delimiter, refuse_unread
 from rropt.release.tables.coding import is_text
 
@@ -243,7 +243,7 @@ class ParquetSource(Source):
             size = path.stat().st_size
             if self.rows > MOST_PACKED * size:
                 raise InputError(
-                    f"{self.rows:,} rows in {size:,} bytes",
+                    f"{counted(self.rows, 'rows')} in {size:,} bytes",
                     str(path),
                     "it unpacks to far more than it holds: check where the file comes from",
                 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source
 from rropt.release.cross import LARGEST_PRODUCT, joined, split
@@ -73,7 +73,7 @@ class Stack:
         parts = split(label)
         if len(parts) != count or joined(parts) != label:
             raise InputError(
-                f"input {label!r} of its mechanism does not have {count} parts",
+                f"input {label!r} of its mechanism does not have {counted(count, 'parts')}",
                 self.where,
                 'joint labels are like "s, u"; columns that are protected one by one are declared one by one',
             )

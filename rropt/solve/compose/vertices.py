@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from rropt.errors import Refusal
+from rropt.errors import Refusal, counted
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Information, Linear, Program
@@ -55,9 +55,9 @@ class VerticesRoute(Route):
             )
         if isinstance(program.cone, CompleteCone):
             if isinstance(program.utility, Linear) and (1 << k) * len(program.outputs or ()) > LARGEST_PRODUCT:
+                outputs = counted(len(program.outputs or ()), "outputs")
                 return Refusal(
-                    f"vertices cannot take {k} inputs with {len(program.outputs or ())} outputs (2**{k} patterns each)",
-                    "use route linear",
+                    f"vertices cannot take {k} inputs with {outputs} (2**{k} patterns each)", "use route linear"
                 )
             if k > ENUMERATED:
                 return Refusal(
@@ -109,7 +109,7 @@ class VerticesRoute(Route):
         points = np.array(off_diagonal_vertices(program.size, float(program.cone.level.ratio)))
         values = information(points, program.utility.prior)
         best = int(np.argmax(values))
-        claim = SolverClaim("rropt", f"best of {len(points)} vertices", float(values[best]), 0.0)
+        claim = SolverClaim("rropt", f"best of {counted(len(points), 'vertices')}", float(values[best]), 0.0)
         return Answer(claim, OffDiagonals(points[best]))
 
     @staticmethod

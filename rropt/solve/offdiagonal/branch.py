@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from rropt.errors import counted
 from rropt.program.cones import CompleteCone
 from rropt.program.programs import Program
 from rropt.solve.kernel.route import Answer, Dual, Effort, OffDiagonals, SolverClaim
@@ -28,5 +29,5 @@ def solve_off_diagonals(program: Program, effort: Effort) -> Answer:
     found = search.search(effort.allowed / 2, stop=stop)
     effort.monitor(found.value, found.bound)
     stopped = effort.stopped() or ("time limit" if stop() and found.bound - found.value > effort.allowed else "")
-    claim = SolverClaim("rropt", stopped or f"{found.nodes} nodes", found.value, time.monotonic() - begun)
+    claim = SolverClaim("rropt", stopped or counted(found.nodes, "nodes"), found.value, time.monotonic() - begun)
     return Answer(claim, OffDiagonals(found.off_diagonal), Dual(np.zeros(program.size), evidence=found))

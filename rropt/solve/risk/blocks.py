@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
+from rropt.errors import counted
 from rropt.exact import Interval, ball, enclosure
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta
 from rropt.model.convex_terms import X_LOG_X
@@ -43,7 +44,9 @@ def answer_blocks(program: Program) -> Answer:
         taken.append(most if gain > 0 else high)
     blocks = FrequencyBlocks(risk.counts, risk.blocks, tuple(taken))
     moved = sum(map(bool, taken))
-    claim = SolverClaim("rropt", f"{moved} of {len(risk.blocks)} blocks move", None, time.monotonic() - begun)
+    claim = SolverClaim(
+        "rropt", f"{moved} of {counted(len(risk.blocks), 'blocks')} moved", None, time.monotonic() - begun
+    )
     dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), Thresholds(tuple(lower)))
     return Answer(claim, ExactDraft(blocks.mechanism(program.inputs)), dual)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rropt.errors import counted
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem
 
@@ -61,7 +62,8 @@ def goal_sentence(problem: Problem) -> str:
     least = "as large as possible" if sense == "maximize" else "as small as possible"
     what = problem.objective.sentence or f"the objective {kind.replace('_', ' ')}, which is the user's own"
     unit = f" (in {problem.objective.units})" if problem.objective.units else ""
-    return f"The problem: a random perturbation of {len(problem.inputs)} categories that makes {what}{unit} {least}."
+    of = counted(len(problem.inputs), "categories")
+    return f"The problem: a random perturbation of {of} that makes {what}{unit} {least}."
 
 
 def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
@@ -74,7 +76,7 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
     order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])[:FEW]
     most = ", ".join(f"{prior.labels[x]} ({100 * float(prior.probabilities[x]):.3g} %)" for x in order)
     place = "" if data is None else f" in {data}"
-    people = f", counted from {sum(prior.weights):,} people{place}" if prior.declared == "counts" else ""
+    people = f", counted from {counted(sum(prior.weights), 'people')}{place}" if prior.declared == "counts" else ""
     more = "; the most frequent are" if len(prior) > FEW else ":"
     return f"The frequencies of the true answers are given{people}{more} {most}."
 

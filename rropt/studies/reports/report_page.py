@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from rropt.errors import counted
 from rropt.exact import Interval, shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.gaps import relative
@@ -192,7 +193,8 @@ def _mechanism(mechanism: Mechanism) -> str:
     rows, columns = mechanism.matrix.shape
     cut = ""
     if max(rows, columns) > LARGEST_MAP:
-        cut = f" Shown are the first {min(rows, LARGEST_MAP)} rows and {min(columns, LARGEST_MAP)} columns."
+        shown = counted(min(rows, LARGEST_MAP), "rows"), counted(min(columns, LARGEST_MAP), "columns")
+        cut = f" Shown are the first {' and '.join(shown)}."
     words = (
         f"Each row is a true answer ({rows}), each column a released one ({columns}); the stronger a cell, the "
         f"likelier that output. The strongest is {float(mechanism.matrix.max()):.4f}.{cut}"
@@ -213,9 +215,10 @@ def heat_svg(mechanism: Mechanism) -> str:
     left, top = (12 + LETTER * max(map(len, side)) for side in names)
     side = CELL if columns <= IN_CELLS else 18
     width, height = left + side * columns + 10, top + side * rows + 10
+    shape = f"{counted(rows, 'inputs')} by {counted(columns, 'outputs')}"
     lines = [
         f'<svg{" class=large" if columns > 16 else ""} viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" role="img" aria-label="Heat map of the mechanism: {rows} inputs by {columns} outputs">'
+        f'height="{height:.0f}" role="img" aria-label="Heat map of the mechanism: {shape}">'
     ]
     for y, name in enumerate(names[1]):
         at = left + side * (y + 0.5)

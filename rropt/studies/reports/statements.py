@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
+from rropt.errors import counted
 from rropt.exact import exp_enclosure, log_enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.promises import promised
@@ -147,17 +148,13 @@ def _follows(program: Program, note: str, stated: Mapping[str, Any], infeasible:
             reasons[reason] = reasons.get(reason, 0) + 1
     # Parts that follow are removed, missing parts are added; the remaining differences do not follow.
     same["rows"] = [*declared.values(), *strange]
-    derived += [f"{_rows(count)} that rropt derived from {reason}" for reason, count in reasons.items()]
+    derived += [f"{counted(count, 'rows')} that rropt derived from {reason}" for reason, count in reasons.items()]
     if missed:
-        left_out.append(f"{_rows(len(missed))} on the whole matrix (the first is {missed[0]['name']!r})")
+        left_out.append(f"{counted(len(missed), 'rows')} on the whole matrix (the first is {missed[0]['name']!r})")
     if program.extra(Mixture) is not None:
         left_out.append(MIXTURE)
     found = tuple(differences(own, same))
     return Statement(found, tuple(derived), tuple(left_out))
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'s' * (count > 1)}"
 
 
 def _imply(program: Program, row: Mapping[str, Any]) -> str | None:

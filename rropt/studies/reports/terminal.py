@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rropt import errors
+from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level
@@ -87,7 +88,7 @@ def problem_table(problem: Problem) -> Table:
         place = "" if prior.source is None else f" in {prior.source}"
         people = f" from {sum(prior.weights):,} counted{place}" if prior.declared == "counts" else ""
         more = ", ..." if len(prior) > 3 else ""
-        row("prior", f"{len(prior)} inputs{people}: {most}{more}")
+        row("prior", f"{counted(len(prior), 'inputs')}{people}: {most}{more}")
     else:
         row("inputs", f"{program.size}, no prior")
     for constraint in problem.constraints:
@@ -151,7 +152,8 @@ def heat_map(mechanism: Mechanism, console: Console) -> Text:
                 shade = 0 if matrix[x, y] == 0 else 1 + min(int(strength * 4), 3)
                 text.append(shades[shade] * 2, style="default")
     if rows < matrix.shape[0] or columns < matrix.shape[1]:
-        text.append(f"\n... {matrix.shape[0] - rows} more inputs, {matrix.shape[1] - columns} more outputs")
+        hidden = counted(matrix.shape[0] - rows, "more inputs"), counted(matrix.shape[1] - columns, "more outputs")
+        text.append(f"\n... {', '.join(hidden)}")
     return text
 
 
@@ -222,7 +224,7 @@ def show_draws(draws: Sequence[Mapping[str, Any]], console: Console) -> None:
 
 def show_estimate(found: Estimate, level: float, console: Console) -> None:
     """Print frequencies with their standard errors and intervals, one category a line."""
-    table = Table(title=f"Frequencies by {found.method}, {found.n:,} answers", title_justify="left", box=None)
+    table = Table(title=f"Frequencies by {found.method}, {counted(found.n, 'answers')}", title_justify="left", box=None)
     table.add_column("category")
     for name in ("estimate", "standard error", f"{100 * level:g} % from", "to"):
         table.add_column(name, justify="right")
@@ -248,7 +250,7 @@ def rows_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
 
         def report(done: int, total: int | None) -> None:
             rate = done / max(time.monotonic() - started, 1e-3)
-            bar.update(task, total=total, completed=done, shown=f"{done:,} rows  {rate / 1e6:.1f} million/s")
+            bar.update(task, total=total, completed=done, shown=f"{counted(done, 'rows')}  {rate / 1e6:.1f} million/s")
 
         yield report
 
@@ -274,8 +276,8 @@ def sweep_progress(what: str) -> Iterator[Callable[[int, int, int], None]]:
     if not console.is_terminal:
         yield lambda done, resumed, total: None
         return
-    counted = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
-    columns = (TextColumn(what), BarColumn(), counted, TextColumn("{task.fields[left]}"), TimeElapsedColumn())
+    done_of = TextColumn("{task.completed:,.0f} of {task.total:,.0f}")
+    columns = (TextColumn(what), BarColumn(), done_of, TextColumn("{task.fields[left]}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=1, left="")
         started = time.monotonic()

@@ -25,7 +25,7 @@ import numpy as np
 from rropt.comparison.robust_audit import robust_audit
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError, RroptError
+from rropt.errors import InputError, RroptError, counted
 from rropt.io.files import write_whole
 from rropt.model.distributions import ChiSquareSet
 from rropt.model.prior import Pairs, Prior
@@ -209,7 +209,7 @@ def page(rows: Sequence[Gain], asked: int) -> str:
     epsilons, groups = _group(rows)
     closed = sum(row.closed for row in rows)
     paragraphs = [
-        f"{len(rows)} of {asked} rows, PolyOpt and exact certified in {closed} of them, to a gap of "
+        f"{len(rows)} of {counted(asked, 'rows')}, PolyOpt and exact certified in {closed} of them, to a gap of "
         f"{100 * SHARE:g} % of PolyOpt's optimum. Mean gain in percent (`>=`: some rows of the cell are only bounded, "
         "and the gain is that of the mechanism found):",
         "In detail: rows solved (certified ones), gain of exact, mean and from least to most; the most that the bounds "

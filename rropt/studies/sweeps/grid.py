@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from rropt.declare import constraints, objectives
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import declared_text, rational
 from rropt.model.prior import Prior, category_labels
 from rropt.problem import Goal, Problem, SolveOptions
@@ -48,7 +48,7 @@ def axes(over: object) -> tuple[Axis, ...]:
     made = tuple(_axis(name, values) for name, values in over.items())
     number = math.prod(len(axis.values) for axis in made)
     if number > MOST_POINTS:
-        raise InputError(f"{number:,} points are too many", "over", f"at most {MOST_POINTS:,}")
+        raise InputError(f"{counted(number, 'points')} are too many", "over", f"at most {MOST_POINTS:,}")
     return made
 
 
@@ -63,7 +63,7 @@ def _axis(name: object, values: object) -> Axis:
     if not listed:
         raise InputError("it has no values", where, "give at least one")
     if len(listed) > MOST_POINTS:
-        raise InputError(f"{len(listed):,} values are too many", where, f"at most {MOST_POINTS:,} points")
+        raise InputError(f"{counted(len(listed), 'values')} are too many", where, f"at most {MOST_POINTS:,} points")
     if isinstance(values, Mapping) and named:
         cells: tuple[Any, ...] = tuple(str(shown) for shown in values)
     else:

@@ -1,0 +1,122 @@
+"""Constructors read what they are given in a few operations an entry, and leave what is not needed to refuse it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from ending import ending
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rropt as rr
+from rropt.exact import over_one, rational
+from rropt.mechanisms.sets.families import unary_sizes
+
+SIZE = 30
+PRIOR = rr.Prior.uniform(SIZE)
+DISTANCES = [[abs(x - z) / 10 for z in range(SIZE)] for x in range(SIZE)]
+ROWS = [[(1 + (x + y) % 3) / (2 * SIZE) for y in range(SIZE)] for x in range(SIZE)]
+READERS: dict[str, Callable[[], object]] = {
+    "MetricDP": lambda: rr.MetricDP(DISTANCES),
+    "ExpectedLoss": lambda: rr.ExpectedLoss(PRIOR, DISTANCES),
+    "ExpectedGain": lambda: rr.ExpectedGain(PRIOR, DISTANCES),
+    "BayesSuccess": lambda: rr.BayesSuccess(PRIOR, DISTANCES),
+    "MinimaxRisk": lambda: rr.MinimaxRisk(PRIOR, ROWS),
+    "LinearConstraint": lambda: rr.LinearConstraint(DISTANCES, "<=", 1),
+    "ConeConstraint": lambda: rr.ConeConstraint(DISTANCES),
+    "Polytope": lambda: rr.Polytope(ROWS, [0] * SIZE),
+    "Mechanism": lambda: rr.Mechanism.from_matrix(ROWS),
+    "Mechanism, columns": lambda: rr.Mechanism.from_column_stochastic(ROWS),
+    "Mechanism, text": lambda: rr.Mechanism.from_rationals([[Fraction(1, SIZE)] * SIZE] * SIZE),
+}
+TABLES = {"matrix", "graph", "gain", "queries", "coefficients", "D"}
+"""Names of arguments that are tables of numbers."""
+
+
+def reads(build: Callable[[], object]) -> int:
+    """How many numbers are read one by one, as rationals."""
+    found = 0
+
+    def count(frame: object, event: str, _: object) -> None:
+        nonlocal found
+        found += event == "call" and getattr(frame, "f_code", None) is rational.__code__
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        build()
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_equal_numbers_of_a_table_are_read_once(name: str) -> None:
+    """A table of a million entries is read number by number only as far as they differ; its margins may be."""
+    READERS[name]()  # what a first call loads is not counted
+    assert reads(READERS[name]) <= 4 * SIZE < SIZE * SIZE / 4
+
+
+def test_every_public_class_that_takes_a_table_is_among_them() -> None:
+    public = {name: getattr(rr, name) for name in rr.__all__ if inspect.isclass(getattr(rr, name))}
+    taking = {name for name, one in public.items() if TABLES & inspect.signature(one).parameters.keys()}
+    assert taking <= READERS.keys() | {"Audit", "RobustAudit"}
+
+
+LARGE: dict[str, Callable[[], object]] = {
+    "the sizes of 2,500 bits": lambda: rr.UnaryEncoding(2500, 1),
+    "the sizes of 2,500 bits, some left out": lambda: rr.Rappor(2500, 1, trimmed=True),
+    "a guess of 30,000 categories": lambda: rr.BayesSuccess(rr.Prior.uniform(30_000)),
+    "5,000 impossible combinations of 64,000": lambda: rr.CrossClassification(
+        {name: range(40) for name in "abc"},
+        [{"a": str(at % 40), "b": str(at // 40 % 40), "c": str(at // 1600)} for at in range(5000)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_constructors_end(name: str) -> None:
+    with ending(room=1 << 29):
+        LARGE[name]()
+
+
+def test_unary_encoding_refuses_what_would_fill_the_memory() -> None:
+    with pytest.raises(rr.InputError, match="use fewer categories"):
+        rr.UnaryEncoding(100_000, 1)
+
+
+SHARES = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=10**6)
+
+
+@given(st.integers(2, 24), SHARES, SHARES)
+@settings(max_examples=60, derandomize=True)
+def test_the_sizes_of_unary_encoding_are_those_of_its_definition(k: int, p: Fraction, q: Fraction) -> None:
+    """The true category is reported with p, each of the k - 1 others with q, independently."""
+
+    def others(t: int) -> Fraction:
+        return math.comb(k - 1, t) * q**t * (1 - q) ** (k - 1 - t) if 0 <= t < k else Fraction(0)
+
+    found = unary_sizes(k, p, q)
+    assert found == tuple(p * others(t - 1) + (1 - p) * others(t) for t in range(k + 1))
+    assert sum(found) == 1
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(0, 1),
+    st.integers(-(10**30), 10**30),
+    st.fractions(),
+    st.sampled_from(["0.1", "1/3", "1e-5", "-7/4", "+1/2"]),
+)
+
+
+@given(st.one_of(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.lists(NUMBERS, min_size=1)))
+@settings(max_examples=300, derandomize=True)
+def test_a_row_of_integers_is_the_numbers_that_were_given(values: list) -> None:
+    found, scale = over_one(values, str)
+    assert [Fraction(number, scale) for number in found] == [rational(value) for value in values]
