@@ -53,6 +53,13 @@ def apply(
             help="Name of the respondents; draws under other names count as draws of other people.",
         ),
     ] = None,
+    quote_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--quote-formulas/--no-quote-formulas",
+            help="An apostrophe in front of cells of a text file that a spreadsheet would evaluate.",
+        ),
+    ] = True,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -81,7 +88,7 @@ def apply(
         place = None if target is None else str(target)
         apply_folder(str(table), declared, place, force, delimiter, workers, scheduler, as_json, ledger, population)
     with terminal.rows_progress("releasing") as monitor:
-        options = (target, force, delimiter, monitor, warn_before, ledger, population)
+        options = (target, force, delimiter, monitor, warn_before, ledger, population, quote_formulas)
         released = release.release_file(table, declared, *options)
     if as_json:
         typer.echo(json.dumps(released.manifest, ensure_ascii=False))

@@ -17,7 +17,7 @@ from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release import manifest as manifests
 from rropt.release.ledger import Entry, Ledger, temporary_name
-from rropt.release.manifest import file_sha256, manifest_path, manifest_text, read_manifest
+from rropt.release.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plan import Release
 from rropt.release.privacy import Privacy, epsilon_above, parity_text, privacy_of_stacks, together
 from rropt.release.provenance import release_digest
@@ -64,10 +64,11 @@ class FileRelease:
         warn: Callable[[str], None] = warn_python,
         ledger: Path | None = None,
         population: str = "",
+        quote_formulas: bool = True,
     ) -> None:
         self.data, self.release, self.output = data, release, output
         self.force, self.monitor, self.warn = force, monitor, warn
-        self.ledger, self.population = ledger, population
+        self.ledger, self.population, self.quote_formulas = ledger, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
         _check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
@@ -268,12 +269,15 @@ class FileRelease:
         target = self.output.resolve()
         temporary = target.parent / temporary_name(target, identity)
         created = datetime.now(UTC).isoformat(timespec="seconds")
+        output: dict[str, Any] = {"file": self.output.name, "bytes": 0, "sha256": ""}
+        if SUFFIXES[target.suffix.lower()] == "csv":
+            output["formulas"] = QUOTED if self.quote_formulas else AS_THEY_ARE
         content = manifests.manifest(
             identity,
             created,
             self.data,
             rows,
-            {"file": self.output.name, "bytes": 0, "sha256": ""},
+            output,
             self.release.columns,
             self.privacy,
             self.protector.unprotected,
@@ -345,7 +349,7 @@ class FileRelease:
     def _stream(self, stream: PrivateStream, expected: int, before: tuple[int, ...]) -> str:
         """Write the protected table whole to `stream`; returns its SHA-256."""
         rows = 0
-        sink = self.source.sink(stream, self.protector.schema)  # type: ignore[arg-type]
+        sink = self.source.sink(stream, self.protector.schema, self.quote_formulas)  # type: ignore[arg-type]
         for batch in self.source.batches():
             found = self.protector.rows(self.protector.read(batch), batch.num_rows)
             if found is None:
@@ -356,6 +360,11 @@ class FileRelease:
         if self.protector.faults or rows != expected or _state(self.data) != before:
             raise InputError("it changed while it was read", str(self.data), "release it when no program writes to it")
         sink.close()
+        if sink.formulas:
+            self.notes.append(
+                f"{sink.formulas:,} cells that a spreadsheet would take for formulas got an apostrophe in front "
+                "(--no-quote-formulas writes them as they are)"
+            )
         return stream.finish()
 
 

@@ -11,7 +11,7 @@ from rropt.errors import InputError
 from rropt.mechanisms.sampling import Source
 from rropt.release.plan import Release
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.formats import plain
+from rropt.release.tables.streams import plain
 
 WHERE = "table"
 
