@@ -51,7 +51,7 @@ def protected_table(table: Any, release: Release, source: Source | None = None) 
     rows = protector.rows(columns, len(frame))
     if rows is None:
         raise protector.faults.error(WHERE)
-    drawn = iter(protector.draw(rows, source))
+    drawn = iter(protector.draw(rows, [source] * len(rows)))
     made = [
         frame[frame.columns[slot]] if slot is not None else _series(frame, plain(next(drawn), field.type), field.name)
         for slot, field in zip(protector.slots, protector.schema, strict=True)
