@@ -119,6 +119,29 @@ def test_the_reference_has_every_public_name_once() -> None:
         hook.expanded("<!-- names: Prior NoSuchName -->")
 
 
+def _counted(pattern: str, root: Path = ROOT) -> int:
+    """Lines of the files of a pattern, with alternatives in braces."""
+    start, _, rest = pattern.partition("{")
+    names, _, end = rest.partition("}")
+    files = [file for name in names.split(",") for file in root.glob(start + name + end)]
+    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+
+
+def test_pages_give_the_sizes_of_the_trusted_files_as_they_are() -> None:
+    """Within a fiftieth, and for every row of the table."""
+    page = (ROOT / "docs" / "verified-core.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| (`[^|]+`) \| ([\d,+ ]+) \|", page, re.MULTILINE)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows += [("`rropt/kernel.py`", size) for size in re.findall(r"kernel of ([\d,]+) lines", readme)]
+    assert len(rows) >= 8
+    for files, sizes in rows:
+        names = re.findall(r"`([^`]+)`", files)
+        folder = names[0].rpartition("/")[0]
+        for name, size in zip(names, sizes.replace(",", "").split("+"), strict=True):
+            now = _counted(name if "/" in name else f"{folder}/{name}")
+            assert abs(now - int(size)) <= 0.02 * now, f"{name} has {now} lines"
+
+
 def test_entries_of_matrices_are_no_links() -> None:
     text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
     assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")

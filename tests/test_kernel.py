@@ -14,6 +14,7 @@ import pytest
 from core_files import claiming_less, claiming_more, judged, mutants, proof_files, resealed
 
 from rropt import checker, kernel
+from rropt.prove.elaborate import elaborate
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.problems import Problem
 
@@ -286,3 +287,18 @@ def test_limits_of_the_root_are_accepted_however_long_the_paths(weights, epsilon
     assert bounded >= {x for x in range(k) if not weights[x % len(weights)]}
     for line in lines:
         begun.advance(kernel.read_token([(1, word) for word in line.split(" ")]))
+
+
+@pytest.mark.parametrize("empty", [[0], [1], [0, 1]], ids=["first", "last", "both"])
+def test_columns_that_need_no_multipliers_are_read(empty):
+    """Prices of one each are enough for every column; multipliers that are all 0 leave a field without words."""
+    certificate = json.loads(json.dumps(FILES["second/matrix-chi"][0]))
+    proof = certificate["proof"]
+    leaf = proof["boxes"][0]
+    leaf["a"] = [int(proof["unit"])] * 2
+    for y in empty:
+        leaf["columns"][y] = {"n": 0, "f": []}
+    certificate["bound"] = proof["yield"] = "2"
+    assert checker.check_bytes(json.dumps(certificate).encode()).status == "PROVED"
+    status, line = judged("".join(f"{line}\n" for line in elaborate(certificate)))
+    assert status == 0, line

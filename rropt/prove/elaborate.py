@@ -238,8 +238,8 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
             free.add(x)
 
 
-def leaf(problem: Problem, token: Json, unit: int, scale: int) -> str:
-    """The points and multipliers of a leaf of a box tree; `scale` is the unit of the prices."""
+def leaf(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
+    """The points and multipliers of a leaf of a box tree, none where all are 0; `scale` is the unit of the prices."""
     inequality = Multipliers(problem, D * D * scale * problem.total)
     for x, z, amount in token["f"]:
         inequality.flow(x, z, Fraction(amount, unit))
@@ -252,7 +252,7 @@ def leaf(problem: Problem, token: Json, unit: int, scale: int) -> str:
     if entropic:
         points = [floor(Fraction(t) * D) for t in token["t"]] if problem.given else [D]
         points = [point if sum(group) else D for point, group in zip(points, problem.groups, strict=True)]
-    return words(*points, *inequality.fields)
+    return [*points, *inequality.fields]
 
 
 def boxes(problem: Problem, elements: list[Any], columns: list[Limits], close: Callable[[Json], str]) -> Iterator[str]:
@@ -285,7 +285,7 @@ def box(problem: Problem, certificate: Json) -> Iterator[str]:
     limits = Limits(problem, Paths(problem), 0)
     yield from limits.root()
     unit = int(proof["unit"])
-    yield from boxes(problem, proof["boxes"], [limits], lambda token: words("l", leaf(problem, token, unit, scale)))
+    yield from boxes(problem, proof["boxes"], [limits], lambda token: words("l", *leaf(problem, token, unit, scale)))
 
 
 def sheets(problem: Problem, certificate: Json) -> Iterator[str]:
@@ -304,7 +304,7 @@ def sheets(problem: Problem, certificate: Json) -> Iterator[str]:
         mults = [0] * len(problem.rows)
         for i, amount in token["l"]:
             mults[i] = amount * (scale // unit) // problem.row_scales[i]
-        parts = (f"; {leaf(problem, part, unit, scale)}" for part in token["columns"])
-        return words("S", *prices, ";", *mults, *parts).replace("  ", " ")
+        parts = [word for part in token["columns"] for word in (";", *leaf(problem, part, unit, scale))]
+        return words("S", *prices, ";", *mults, *parts)
 
     yield from boxes(problem, proof["boxes"], columns, close)

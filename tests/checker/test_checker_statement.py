@@ -186,6 +186,12 @@ def test_lemmas_of_a_mechanism_and_of_a_structure_are_of_these_only() -> None:
     assert (verdict.status, verdict.assumptions) == ("PROVED", ("v-log-v-convex",)), verdict
 
 
+@pytest.mark.parametrize("version", [4, 5])
+def test_the_entropy_of_the_input_as_a_bound_takes_no_lemma(version: int) -> None:
+    verdict = check_bytes(json.dumps({**STORED["known"], "version": version}).encode())
+    assert (verdict.status, verdict.assumptions) == ("PROVED", ()), verdict
+
+
 def test_the_format_and_the_page_say_what_every_name_means(checkout: Path) -> None:
     from rropt import checker
     from rropt.studies.reports.descriptions import ASSUMPTIONS
