@@ -26,7 +26,7 @@ from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import say
 from rropt.cli.models import copy, list_all, show
 from rropt.cli.publish import publish
-from rropt.cli.release import APPLY_EPILOG, apply, estimate, ledger_app
+from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
 from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
 from rropt.errors import InputError, NoRoute, RroptError, SettingNeeded
@@ -52,6 +52,7 @@ app.command("core")(write_proof)
 app.command(epilog=APPLY_EPILOG)(apply)
 app.command()(publish)
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(key_app, name="key")
 app.command()(estimate)
 app.command("claims", epilog=CLAIMS_EPILOG)(show_claims)
 app.command("compare", epilog=COMPARE_EPILOG)(compare_routes)

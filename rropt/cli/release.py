@@ -53,6 +53,19 @@ def apply(
             help="Name of the respondents; draws under other names count as draws of other people.",
         ),
     ] = None,
+    quote_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--quote-formulas/--no-quote-formulas",
+            help="An apostrophe in front of cells of a text file that a spreadsheet would evaluate.",
+        ),
+    ] = True,
+    identity: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="The column that names each person, for --key.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="FILE", help="The same record gets the same answer under one key.")
+    ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
@@ -78,10 +91,12 @@ def apply(
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other, name=name))
         table, target = data, out
     if is_folder(str(table), workers, scheduler):
+        if identity is not None or key is not None:
+            raise InputError("--id and --key are for one file", str(table), "release the files one by one")
         place = None if target is None else str(target)
         apply_folder(str(table), declared, place, force, delimiter, workers, scheduler, as_json, ledger, population)
     with terminal.rows_progress("releasing") as monitor:
-        options = (target, force, delimiter, monitor, warn_before, ledger, population)
+        options = (target, force, delimiter, monitor, warn_before, ledger, population, quote_formulas, identity, key)
         released = release.release_file(table, declared, *options)
     if as_json:
         typer.echo(json.dumps(released.manifest, ensure_ascii=False))
@@ -132,6 +147,20 @@ def estimate(
     if plot is not None:
         drawn = draw_estimate(found, level, column, truth, plot, delimiter)
         say(f"wrote {drawn}", error=as_json)
+
+
+key_app = typer.Typer(no_args_is_help=True, help="Keys of memoised draws: new.")
+
+
+@key_app.command("new")
+def new_key(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The key.")],
+) -> None:
+    """Make a key for `apply --id COLUMN --key FILE`; a lost key means a new draw."""
+    from rropt.release.storage.memo import new_key as write_key
+
+    write_key(path)
+    say(f"wrote {path}: keep it secret, and {path.name}.records with it: it undoes every release under it")
 
 
 ledger_app = typer.Typer(no_args_is_help=True, help="One account for a population: init, show, verify.")

@@ -22,6 +22,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.counts import Table
 from rropt.io.files import open_file, read_text
+from rropt.io.formulas import unquoted
 from rropt.mechanisms.reading import TOLERANCE
 
 Rows = tuple[tuple[Fraction, ...], ...]
@@ -141,6 +142,9 @@ def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     if not body:
         raise InputError("it has a header and no rows", where, "give a matrix of probabilities")
     _rectangle([len(row) for row in body], places, where)
+    if corner and columns is not None:
+        # This package wrote it, or a program that imitates it.
+        columns, body = list(map(unquoted, columns)), [[unquoted(row[0]), *row[1:]] for row in body]
     labels = [row[0] for row in body] if labelled else None
     values = [row[1:] if labelled else row for row in body]
     if columns is not None and len(columns) != len(values[0]):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rropt.errors import InputError, shown
+from rropt.io.formulas import quoted
 
 
 def a_path(path: object, doing: str, remedy: str) -> Path:
@@ -137,15 +138,17 @@ def named_path(given: str | os.PathLike[str]) -> Path:
     return path
 
 
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV with line feeds, quoted where a reader would take a cell for something else."""
+def csv_text(rows: Iterable[Sequence[object]], quote_formulas: bool = True) -> str:
+    """Rows as CSV with line feeds, in quotation marks where a reader would take a cell for something else, and with an
+    apostrophe where a spreadsheet would take it for a formula (`rropt.io.formulas`)."""
     stream = io.StringIO()
     plain = csv.writer(stream, lineterminator="\n")
-    quoted = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for row in rows:
+    marked = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for given in rows:
+        row = [quoted(cell) if quote_formulas and isinstance(cell, str) else cell for cell in given]
         # A carriage return ends a line for readers, and a line with a number sign in front is a remark for some.
         strange = any("\r" in str(cell) for cell in row) or str(row[0] if row else "").startswith("#")
-        (quoted if strange else plain).writerow(row)
+        (marked if strange else plain).writerow(row)
     return stream.getvalue()
 
 

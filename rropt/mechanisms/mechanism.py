@@ -326,10 +326,12 @@ class Mechanism(RandomizedChannel):
         """Write the mechanism as JSON (whole or not at all); returns the path. Raises InputError."""
         return write_whole(path, self.to_json())
 
-    def to_csv(self, path: str | os.PathLike[str]) -> Path:
-        """Write the float64 matrix as CSV, one row an input, for other programs; `save` keeps the exact integers."""
+    def to_csv(self, path: str | os.PathLike[str], quote_formulas: bool = True) -> Path:
+        """Write the float64 matrix as CSV, one row an input, for other programs; `save` keeps the exact integers.
+        With `quote_formulas`, labels that a spreadsheet would take for formulas get an apostrophe in front of them;
+        `rropt.audit` reads both."""
         rows = ([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
-        return write_whole(path, csv_text([["input", *self.outputs], *rows]))
+        return write_whole(path, csv_text([["input", *self.outputs], *rows], quote_formulas))
 
     def to_frame(self) -> Any:
         """The float64 matrix as a pandas DataFrame, inputs by outputs. Raises InputError where pandas is missing."""

@@ -6,7 +6,7 @@ import html
 import math
 from typing import TYPE_CHECKING
 
-from rropt.errors import plain
+from rropt.errors import counted, plain
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem
@@ -22,7 +22,7 @@ def problem_html(problem: Problem) -> str:
     lines += [f"subject to {_text(rule.describe())}" for rule in problem.constraints[:SHOWN]]
     lines += [f"and {more} more constraints"] if (more := len(problem.constraints) - SHOWN) > 0 else []
     labels = ", ".join(map(_text, problem.inputs[:SHOWN])) + (", ..." if len(problem.inputs) > SHOWN else "")
-    lines.append(f"over {len(problem.inputs)} inputs: {labels}")
+    lines.append(f"over {counted(len(problem.inputs), 'inputs')}: {labels}")
     return f"<div><p>Problem {_text(problem.name)}</p><p>{'<br>'.join(lines)}</p></div>"
 
 

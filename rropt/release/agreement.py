@@ -13,7 +13,7 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.cross import joined
-from rropt.release.manifest import file_sha256, manifest_path, read_manifest
+from rropt.release.manifest import QUOTED, file_sha256, manifest_path, read_manifest
 from rropt.release.plan import Design, ProtectedColumn, explicit, stratum_parts
 from rropt.release.provenance import digest
 from rropt.release.tables.stack import NULL, UNKNOWN, Part
@@ -38,13 +38,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The `cells` that the records of one file fall into, the values `where` of other columns, and whether a manifest
-    `vouches` for the mechanisms."""
+    """The `cells` that the records of one file fall into, the values `where` of other columns, whether a manifest
+    `vouches` for the mechanisms, and whether formulas are `quoted`: if the manifest says so, or there is none."""
 
     cells: tuple[Cell, ...]
     where: Mapping[str, str]
     vouches: bool
     notes: tuple[str, ...]
+    quoted: bool
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ def agreed(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, str]) ->
             cells.append(Cell(made, tuple(strata.values())))
     taken = {name for cell in cells for name, _ in cell.key}
     rest = {name: str(value) for name, value in where.items() if name not in taken}
-    return Agreement(tuple(cells), rest, content is not None, tuple(notes))
+    quoted = content is None or content["output"].get("formulas") == QUOTED
+    return Agreement(tuple(cells), rest, content is not None, tuple(notes), quoted)
 
 
 def _choices(

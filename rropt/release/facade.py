@@ -51,6 +51,9 @@ def release_file(
     warn: Callable[[str], None] | None = None,
     ledger: str | os.PathLike[str] | None = None,
     population: str | None = None,
+    quote_formulas: bool = True,
+    identity: str | None = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> Released:
     """Protect a file (.csv, .tsv, .parquet, .arrow) in constant memory, and write a manifest beside the result.
 
@@ -61,10 +64,13 @@ def release_file(
     the folder of the data cannot be written. All draws of a ledger count, also those from another state of the data,
     except where two releases name different `population`s: only do so where no person is in both. What differs from
     `release_table`:
-    in text files every value is text, and an empty one is missing. `monitor` is called with the rows done and the
-    rows in all (None where that is not known); `warn`, before the draw, with cautions (Python warnings where it is left
-    out): columns that reveal a protected one, designs that identify no frequencies, levels that add up. Raises
-    InputError; then nothing has changed.
+    in text files every value is text, and an empty one is missing; with `quote_formulas`, cells that a spreadsheet
+    would take for formulas get an apostrophe in front of them (`counts_of` reads both). `monitor` is called with the
+    rows done and the rows in all (None where that is not known); `warn`, before the draw, with cautions (Python
+    warnings where it is left out): columns that reveal a protected one, designs that identify no frequencies, levels
+    that add up. With `identity`, a column that names each person, and `key`, a file that `rropt key new` made, draws
+    are memoised: the same person, value and mechanism gives the same answer in every release, and a repeat costs
+    nothing. Raises InputError; then nothing has changed.
     """
     need("pyarrow", EXTRA)
     from rropt.release.run import FileRelease, default_output, warn_python
@@ -75,7 +81,11 @@ def release_file(
     given, kept = _as_release(release), None if ledger is None else named_path(ledger)
     warn = warn or warn_python
     people = _population(population)
-    return FileRelease(source, given, target, force, delimiter, monitor, warn, kept, people).run()
+    if (identity is None) != (key is None):
+        raise InputError("one of identity and key is given", "release", "give both, or none (--id and --key)")
+    secret = None if key is None else named_path(key)
+    options = (force, delimiter, monitor, warn, kept, people, quote_formulas, identity, secret)
+    return FileRelease(source, given, target, *options).run()
 
 
 @checked

@@ -14,7 +14,7 @@ import contextlib
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -55,9 +55,26 @@ class Entry:
         return tuple(name for one in self.content["columns"] for name in one["columns"])
 
     @property
+    def scopes(self) -> tuple[str | None, ...]:
+        """The scope of each protected column whose answers are memoised; None for the others."""
+        return tuple(one.get("scope") for one in self.content["columns"])
+
+    def drawn_otherwise(self, scopes: Sequence[str | None]) -> set[str]:
+        """The columns that were drawn from, without those whose answers are memoised in one of `scopes`."""
+        own = {scope for scope in scopes if scope is not None}
+        columns = zip(self.content["columns"], self.scopes, strict=True)
+        return {name for one, scope in columns if scope not in own for name in one["columns"]}
+
+    @property
     def parities(self) -> list[Fraction | float]:
         """The parity of each protected column."""
         return [parity_of(one["parity"]) for one in self.content["columns"]]
+
+    @property
+    def costs(self) -> list[Fraction | float]:
+        """The parities, without those of memoised answers that an earlier draw counts."""
+        both = zip(self.parities, self.scopes, strict=True)
+        return [parity for parity, scope in both if scope is None or parity != 1]
 
     @property
     def raw(self) -> frozenset[str] | None:
@@ -110,6 +127,8 @@ def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
         if not all(isinstance(text, str) and "\0" not in text for text in (*texts, content.get("population", ""))):
             raise ValueError
         _ = entry.parities
+        if not all(scope is None or isinstance(scope, str) for scope in entry.scopes):
+            raise ValueError
         # rropt removes and renames only files that it made itself, whatever the ledger says.
         name, identity = content["temporary"], content["release"]
         own = re.fullmatch(rf"\.[^/\\]+\.{identity}\.tmp", name) if _IDENTITY.fullmatch(identity) else None

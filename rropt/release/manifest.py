@@ -23,6 +23,8 @@ from rropt.release.provenance import digest
 
 FORMAT = "rropt-release"
 SUFFIX = ".manifest.json"
+QUOTED, AS_THEY_ARE = "quoted", "as they are"
+"""What a manifest says of the formulas in a text file."""
 
 
 def manifest_path(output: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -17,11 +17,13 @@ from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release import manifest as manifests
 from rropt.release.ledger import Entry, Ledger, temporary_name
-from rropt.release.manifest import file_sha256, manifest_path, manifest_text, read_manifest
+from rropt.release.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plan import Release
-from rropt.release.privacy import Privacy, epsilon_above, parity_text, privacy_of_stacks, together
+from rropt.release.privacy import Level, Privacy, epsilon_above, parity_text, privacy_of_stacks, together
 from rropt.release.provenance import release_digest
+from rropt.release.storage.earlier import check_places, crossed_before, crossings, names_of
 from rropt.release.storage.lines import sync_folder
+from rropt.release.storage.memo import Memo
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_columns, cautions_of_designs
@@ -64,14 +66,22 @@ class FileRelease:
         warn: Callable[[str], None] = warn_python,
         ledger: Path | None = None,
         population: str = "",
+        quote_formulas: bool = True,
+        identity: str | None = None,
+        key: Path | None = None,
     ) -> None:
         self.data, self.release, self.output = data, release, output
         self.force, self.monitor, self.warn = force, monitor, warn
-        self.ledger, self.population = ledger, population
+        self.ledger, self.population, self.quote_formulas = ledger, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
-        _check_places(data, output)
+        check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
-        self.privacy = privacy_of_stacks(release, self.protector.stacks)
+        self.privacy = self.cost = privacy_of_stacks(release, self.protector.stacks)
+        self.memo: Memo | None = None
+        if identity is not None and key is not None:
+            self.memo = Memo(key, identity, self.protector.stacks, self.source.schema, str(data))
+        scopes = [None] * len(release.columns) if self.memo is None else [one.name for one in self.memo.scopes]
+        self.scopes: list[str | None] = list(scopes)
         self.plan = release_digest(release)
         self.wanted = {name for one in release.columns for name in one.columns}
         self.notes: list[str] = list(self.source.notes)
@@ -102,6 +112,12 @@ class FileRelease:
                 _, earlier, total = self._count(ledger)
                 self._note_others(ledger)
                 self._sweep(ledger.counted(self.population))
+                if self.memo is not None:
+                    scopes = {scope for entry in ledger.counted(self.population) for scope in entry.scopes}
+                    if changed := self.memo.remember(scopes, self.force):
+                        self.warn(changed.what)
+                        ledger.refuse_above(self.population, total := math.inf)
+                        self.cost = Privacy(tuple(Level(one.columns, total) for one in self.cost.levels))
                 content, temporary = self._begun(ledger, sha256, rows, len(earlier), total)
             return self._draw(ledger, content, temporary, before)
 
@@ -109,25 +125,34 @@ class FileRelease:
         """The earlier draws from these people: cautions of columns that some release shows unchanged, the parity of
         each draw, and that of all together with this release. Raises InputError where this release is to be refused."""
         counted = ledger.counted(self.population)
-        crossed = self._cross(counted)
+        crossed = crossings(counted, self.wanted, self.protector.unprotected, self.output)
+        self.cost = self._new(counted)
         if not self.force:
             self._refuse(counted, crossed)
-        ledger.refuse_above(self.population, math.inf if crossed else self.privacy.parity)
-        earlier = [parity for entry in counted for parity in entry.parities]
-        infinite = bool(crossed) or self._cross_before(counted)
-        return crossed, earlier, together([self.privacy.parity, *earlier, *([math.inf] if infinite else [])])
+        ledger.refuse_above(self.population, math.inf if crossed else self.cost.parity)
+        earlier = [parity for entry in counted for parity in entry.costs]
+        infinite = bool(crossed) or crossed_before(counted)
+        return crossed, earlier, together([self.cost.parity, *earlier, *([math.inf] if infinite else [])])
+
+    def _new(self, counted: list[Entry]) -> Privacy:
+        """The privacy of this release, where a column counts as nothing whose answers were drawn before."""
+        before = {scope for entry in counted for scope in entry.scopes if scope is not None}
+        levels = zip(self.privacy.levels, self.scopes, strict=True)
+        return Privacy(tuple(Level(one.columns, Fraction(1)) if scope in before else one for one, scope in levels))
 
     def _look(self, crossed: list[str], earlier: list[Fraction | float]) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
         Raises InputError for values that cannot be released, so that the draw does not stop half-way."""
-        for caution in (*crossed, *cautions_of_designs(self.release, self.privacy, earlier)):
+        for caution in (*crossed, *cautions_of_designs(self.release, self.cost, earlier)):
             self.warn(caution)
         rows = 0
 
         def batches() -> Iterator[Any]:
             nonlocal rows
             for batch in self.source.batches():
-                self.protector.rows(self.protector.read(batch), batch.num_rows)
+                found = self.protector.rows(self.protector.read(batch), batch.num_rows)
+                if self.memo is not None and found is not None:
+                    self.memo.tag(batch, found)
                 rows += batch.num_rows
                 yield batch
 
@@ -144,32 +169,13 @@ class FileRelease:
 
     # -- what was drawn before -------------------------------------------------------------------------
 
-    def _cross(self, counted: list[Entry]) -> list[str]:
-        """The columns that make the total infinite: randomised in one release, unchanged in another."""
-        found = []
-        for entry in counted:
-            raw = entry.shown()
-            here, there = self.output, entry.content["output"]
-            shown = self.wanted if raw is None else self.wanted & raw
-            if shown:
-                may = "was released unchanged in" if raw is not None else "may have been released unchanged in"
-                found.append(f"{_names(shown)} is randomised in {here} and {may} {there}")
-            if given := set(entry.columns) & set(self.protector.unprotected):
-                found.append(f"{_names(given)} is released unchanged in {here} and was randomised in {there}")
-        return [f"{one}: together epsilon is infinite" for one in found]
-
-    def _cross_before(self, counted: list[Entry]) -> bool:
-        """Whether the earlier releases alone reveal some column."""
-        raw = {name for entry in counted for name in entry.shown() or ()}
-        return any(raw & set(entry.columns) for entry in counted)
-
     def _refuse(self, counted: list[Entry], crossed: list[str]) -> None:
         """Raise InputError where this would be a second draw, or would overwrite a file."""
         for entry in counted:
-            again = self.wanted & set(entry.columns)
+            again = self.wanted & entry.drawn_otherwise(self.scopes)
             if not again:
                 continue
-            names, when, where = _names(again), entry.content["time"], entry.content["output"]
+            names, when, where = names_of(again), entry.content["time"], entry.content["output"]
             if entry.finished:
                 total = epsilon_above(together([self.privacy.parity, *entry.parities]))
                 raise InputError(
@@ -270,12 +276,15 @@ class FileRelease:
         target = self.output.resolve()
         temporary = target.parent / temporary_name(target, identity)
         created = datetime.now(UTC).isoformat(timespec="seconds")
+        output: dict[str, Any] = {"file": self.output.name, "bytes": 0, "sha256": ""}
+        if SUFFIXES[target.suffix.lower()] == "csv":
+            output["formulas"] = QUOTED if self.quote_formulas else AS_THEY_ARE
         content = manifests.manifest(
             identity,
             created,
             self.data,
             rows,
-            {"file": self.output.name, "bytes": 0, "sha256": ""},
+            output,
             self.release.columns,
             self.privacy,
             self.protector.unprotected,
@@ -284,7 +293,9 @@ class FileRelease:
             total,
         )
         manifest_text(content)  # A draw that cannot be recorded is not made.
-        parity = math.inf if math.isinf(total) else self.privacy.parity
+        for described in content["columns"] if self.memo is not None else ():
+            described["memoised"] = True
+        parity = math.inf if math.isinf(total) else self.cost.parity
         ledger.begin(
             {
                 "release": identity,
@@ -294,7 +305,8 @@ class FileRelease:
                 "plan": self.plan,
                 "columns": [
                     {"columns": list(level.columns), "parity": parity_text(level.parity), "promised": one.promised}
-                    for one, level in zip(self.release.columns, self.privacy.levels, strict=True)
+                    | ({} if scope is None else {"scope": scope})
+                    for one, level, scope in zip(self.release.columns, self.cost.levels, self.scopes, strict=True)
                 ],
                 "raw": list(self.protector.unprotected),
                 "population": self.population,
@@ -347,17 +359,23 @@ class FileRelease:
     def _stream(self, stream: PrivateStream, expected: int, before: tuple[int, ...]) -> str:
         """Write the protected table whole to `stream`; returns its SHA-256."""
         rows = 0
-        sink = self.source.sink(stream, self.protector.schema)  # type: ignore[arg-type]
+        sink = self.source.sink(stream, self.protector.schema, self.quote_formulas)  # type: ignore[arg-type]
         for batch in self.source.batches():
             found = self.protector.rows(self.protector.read(batch), batch.num_rows)
             if found is None:
                 break
-            sink.write(self.protector.assembled(batch, self.protector.draw(found)))
+            sources = None if self.memo is None else self.memo.sources(batch, found)
+            sink.write(self.protector.assembled(batch, self.protector.draw(found, sources)))
             rows += batch.num_rows
             self.monitor(rows, self.source.rows)
         if self.protector.faults or rows != expected or _state(self.data) != before:
             raise InputError("it changed while it was read", str(self.data), "release it when no program writes to it")
         sink.close()
+        if sink.formulas:
+            self.notes.append(
+                f"{counted(sink.formulas, 'cells')} that a spreadsheet would take for formulas got an apostrophe in front "
+                "(--no-quote-formulas writes them as they are)"
+            )
         return stream.finish()
 
 
@@ -365,23 +383,6 @@ def _state(path: Path) -> tuple[int, ...]:
     """What changes when a file is written."""
     found = os.stat(path)
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-def _names(columns: Iterable[str]) -> str:
-    return ", ".join(map(repr, sorted(columns)))
-
-
-def _check_places(data: Path, output: Path) -> None:
-    if output.suffix.lower() not in SUFFIXES or SUFFIXES[output.suffix.lower()] != SUFFIXES[data.suffix.lower()]:
-        raise InputError(
-            f"the data are {SUFFIXES[data.suffix.lower()]}, and its suffix is of another format",
-            str(output),
-            f"use the suffix {data.suffix}: a release does not convert",
-        )
-    if output.is_dir():
-        raise InputError("cannot write (a folder has this name)", str(output), "choose another name")
-    if output.exists() and output.samefile(data):
-        raise InputError("it is the data itself", str(output), "choose another name")
 
 
 def default_output(data: Path) -> Path:

@@ -295,7 +295,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         to_json={},
         relabelled={"outputs": ("x", "y", "z")},
         save={"path": folder / "out.json"},
-        to_csv={"path": folder / "out.csv"},
+        to_csv={"path": folder / "out.csv", "quote_formulas": False},
         to_column_stochastic={},
         to_frame={},
     )
@@ -426,6 +426,16 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         delimiter=None,
         time_limit=1,
     )
+    add("detectable_epsilon", epsilon=1, trials=1000, inputs=3, confidence=0.9, delta=0)
+    add(
+        "audit_sampler",
+        sampler=mechanism.randomize,
+        epsilon=2,
+        confidence=0.9,
+        inputs=list(mechanism.inputs),
+        trials=100,
+        delta="0.1",
+    )
     audited = rr.audit(mechanism.matrix, epsilon=2, time_limit=1)
     add_methods(audited, to_dict={})
     add("identifying", mechanism=mechanism, with_=None, share=0.1, risk=None, prior=prior)
@@ -508,6 +518,7 @@ MADE_HERE = [
     "Identified",
     "KeyTable",
     "RobustAudit",
+    "SamplerAudit",
     "Solution",
     "Strategy",
     "Swept",

@@ -328,9 +328,9 @@ def test_threads_draw_differently() -> None:
 
 
 def test_batches_of_one_file_draw_differently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rropt.release.tables import formats
+    from rropt.release.tables import parquet
 
-    monkeypatch.setattr(formats, "BATCH_ROWS", 1024)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 1024)
     pq.write_table(pa.table({"x": ["a"] * 4096}), tmp_path / "t.parquet")
     released = release_file(tmp_path / "t.parquet", ProtectedColumn("x", MECHANISM))
     values = pq.read_table(released.output)["x"].to_pylist()

@@ -132,10 +132,11 @@ def test_a_release_changes_the_protected_column_and_nothing_else(name: str) -> N
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_several_batches_keep_the_order(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rropt.release.tables import formats
+    from rropt.release.tables import formats, parquet
 
     monkeypatch.setattr(formats, "BATCH_ROWS", 5)
-    monkeypatch.setattr(formats, "ROW_GROUP", 8)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
+    monkeypatch.setattr(parquet, "ROW_GROUP", 8)
     data = write(table(1000), name)
     done: list[tuple[int, int | None]] = []
     release_file(data, ProtectedColumn("x", NEXT), f"o{data.suffix}", monitor=lambda *now: done.append(now))
@@ -188,9 +189,9 @@ def test_pandas_reads_a_released_parquet_file_as_it_was() -> None:
 def test_text_files_come_out_as_they_went_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the other cells hold, quotes, delimiters, line ends or numbers of odd spelling, stays as it is, also
     where a block ends within a cell."""
-    from rropt.release.tables import formats
+    from rropt.release.tables import text
 
-    monkeypatch.setattr(formats, "TEXT_BLOCK", 500)
+    monkeypatch.setattr(text, "TEXT_BLOCK", 500)
     rng = random.Random(3)
     cells = [
         "007",
@@ -641,6 +642,7 @@ def test_the_manifest_tells_what_was_done_and_nothing_of_the_data() -> None:
         "file": "o.csv",
         "bytes": Path("o.csv").stat().st_size,
         "sha256": hashlib.sha256(Path("o.csv").read_bytes()).hexdigest(),
+        "formulas": "quoted",
     }
     (column,) = told["columns"]
     assert column["mechanism"] == digest(ABC)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -174,6 +176,125 @@ def test_a_parquet_file_that_unpacks_without_end_is_refused() -> None:
     Path("bomb.parquet").write_bytes(bytes(data[:footer]) + changed + len(changed).to_bytes(4, "little") + b"PAR1")
     with pytest.raises(InputError, match=r"17,179,869,184 rows in \S+ bytes; it unpacks to far more than it holds"):
         release_file("bomb.parquet", COLUMN)
+
+
+def repeated(length: int, rows: int, **options: Any) -> None:
+    """bomb.parquet: a column x of a and b, and a column y of one text of `length` letters."""
+    text = pa.DictionaryArray.from_arrays(np.zeros(rows, dtype=np.int32), pa.array(["a" * length]))
+    answers = pa.DictionaryArray.from_arrays(np.arange(rows, dtype=np.int32) % 2, pa.array(["a", "b"]))
+    options = {
+        "row_group_size": rows,
+        "write_statistics": False,
+        "store_schema": False,
+        "compression": "zstd",
+    } | options
+    pq.write_table(pa.table({"x": answers, "y": text}), "bomb.parquet", **options)
+
+
+def prefixes(length: int, rows: int) -> None:
+    """The same with a column y whose values are stored as what they do not share with the one before."""
+    table = pa.table({"x": ["a", "b"] * (rows // 2), "y": ["a" * length] * rows})
+    options: dict[str, Any] = {"use_dictionary": ["x"], "column_encoding": {"y": "DELTA_BYTE_ARRAY"}}
+    pq.write_table(table, "bomb.parquet", compression="zstd", write_statistics=False, store_schema=False, **options)
+
+
+def nested(length: int, rows: int) -> None:
+    text = pa.DictionaryArray.from_arrays(np.zeros(rows, dtype=np.int32), pa.array(["a" * length]))
+    lists = pa.ListArray.from_arrays(np.arange(rows + 1, dtype=np.int32), text)
+    answers = pa.DictionaryArray.from_arrays(np.arange(rows, dtype=np.int32) % 2, pa.array(["a", "b"]))
+    table = pa.table({"x": answers, "y": pa.StructArray.from_arrays([lists], ["inner"])})
+    pq.write_table(table, "bomb.parquet", compression="zstd", write_statistics=False, store_schema=False)
+
+
+def forged(length: int, rows: int) -> None:
+    """The sizes in the footer are those of a file that repeats less."""
+    repeated(length, rows)
+    data = bytearray(Path("bomb.parquet").read_bytes())
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    sizes = pq.ParquetFile("bomb.parquet").metadata.row_group(0)
+    small = bytes(data[footer:-8])
+    for size in (sizes.column(1).total_uncompressed_size, sizes.total_byte_size):
+        assert b"\x16" + varint(2 * size) in small
+        small = small.replace(b"\x16" + varint(2 * size), b"\x16" + varint(2))
+    Path("bomb.parquet").write_bytes(bytes(data[:footer]) + small + len(small).to_bytes(4, "little") + b"PAR1")
+
+
+BOMBS: dict[str, Callable[[], None]] = {
+    "one long text": lambda: repeated(1 << 24, 1 << 16),
+    "many short texts": lambda: repeated(1 << 12, 1 << 22),
+    "in plain pages of a codec": lambda: repeated(1 << 24, 1 << 16, compression="lz4"),
+    "within lists": lambda: nested(1 << 24, 1 << 16),
+    "a footer that lies": lambda: forged(1 << 24, 1 << 16),
+    "prefixes": lambda: prefixes(1 << 15, 1 << 14),
+}
+
+
+@pytest.mark.parametrize("case", BOMBS)
+@pytest.mark.parametrize("command", ["apply m.json bomb.parquet --column x", "estimate m.json bomb.parquet --column x"])
+def test_a_parquet_file_of_repeated_text_is_refused(
+    case: str, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A few kilobytes that unpack to gigabytes take less memory than half a gigabyte, and are not released."""
+    from rropt.release.tables import parquet
+
+    if case == "prefixes":
+        # pyarrow writes them only from memory: the file unpacks to half a gigabyte, and less is allowed.
+        monkeypatch.setattr(parquet, "FREE_BYTES", 1 << 27)
+    BOMBS[case]()
+    assert os.path.getsize("bomb.parquet") < 1 << 17
+    with ending(room=1 << 29):
+        assert cli.main(command.split()) == 2
+    assert re.search(r"unpacks to more than [\d,]+ bytes from", capsys.readouterr().err)
+    assert not Path("bomb.protected.parquet").exists()
+
+
+def test_a_file_of_repeated_text_below_the_limit_takes_little_memory() -> None:
+    repeated(1 << 20, 900)
+    with ending(room=1 << 30):
+        made = release_file("bomb.parquet", COLUMN)
+    assert made.manifest["rows"] == 900
+    pq.ParquetFile("bomb.protected.parquet")
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_sizes_are_those_of_the_pages(compression: str, version: str) -> None:
+    from rropt.io.parquet_pages import chunk_sizes
+
+    words = ["a" * (7 * at % 100) for at in range(100)] * 50
+    options: dict[str, Any] = {"compression": compression, "data_page_version": version, "data_page_size": 1000}
+    pq.write_table(pa.table({"y": words, "n": range(5000)}), "t.parquet", row_group_size=2000, **options)
+    meta = pq.ParquetFile("t.parquet").metadata
+    codec = {"LZ4": "lz4_raw"}.get(meta.row_group(0).column(0).compression, compression)
+
+    def unpack(data: bytes, size: int) -> bytes:
+        return data if codec == "none" else bytes(pa.Codec(codec).decompress(data, size))
+
+    with open("t.parquet", "rb") as stream:
+        for group in range(3):
+            rows = meta.row_group(group).num_rows
+            for column, width in ((0, None), (1, 8)):
+                chunk = meta.row_group(group).column(column)
+                found = chunk_sizes(stream, chunk.dictionary_page_offset, chunk.total_compressed_size, width, unpack)
+                assert (found.values, found.longest) == (rows, width or 99)
+                # The footer counts the headers too.
+                assert chunk.total_uncompressed_size * 0.5 < found.pages < chunk.total_uncompressed_size
+
+
+def test_pages_that_are_cut_or_changed_are_refused_in_one_line() -> None:
+    pq.write_table(pa.table({"x": ["a", "b"] * 500}), "t.parquet", write_statistics=False)
+    data = Path("t.parquet").read_bytes()
+    generator = np.random.default_rng(3)
+    refused = 0
+    for _ in range(300):
+        changed = bytearray(data)
+        changed[generator.integers(4, 60)] = generator.integers(256)
+        Path("c.parquet").write_bytes(changed)
+        with ending(), contextlib.suppress(InputError):
+            refused += 1
+            rr.counts_of("c.parquet", "x", AB)
+            refused -= 1
+    assert refused > 30
 
 
 def varint(number: int) -> bytes:

@@ -13,6 +13,7 @@ from rropt.errors import InputError
 from rropt.exact import rational, rational_text
 from rropt.io.arguments import checked
 from rropt.io.files import csv_text, read_text, write_whole
+from rropt.io.formulas import unquoted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
 from rropt.program.permutation_mixtures import mixed
@@ -41,7 +42,8 @@ def load_mixture(path: str | os.PathLike[str], mechanism: Mechanism | None = Non
     """
     where = str(path)
     try:
-        lines = list(csv.reader(io.StringIO(read_text(path, WHAT, as_it_is=True), newline=""), strict=True))
+        read = csv.reader(io.StringIO(read_text(path, WHAT, as_it_is=True), newline=""), strict=True)
+        lines = [list(map(unquoted, line)) for line in read]
     except csv.Error as error:
         raise InputError(f"this {WHAT} is not CSV ({error})", where, "write it again with rropt solve") from None
     if not lines or lines[0][:1] != [WEIGHT] or len(lines[0]) < 2:

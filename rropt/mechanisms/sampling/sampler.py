@@ -170,7 +170,7 @@ class MechanismSampler:
         if room.leave.any():
             # From here on `words` may be overwritten by new ones.
             for at in np.flatnonzero(room.leave).tolist():
-                if self._stays(int(room.cells[at]), source):
+                if self._stays(int(room.cells[at]), source.of(at)):
                     drawn[at] = room.columns[at]
 
     def _stays(self, cell: int, source: Source) -> bool:

@@ -31,6 +31,10 @@ class Source(ABC):
         """`count` (at most CHUNK) independent, uniform words of 32 bits: uint32, read-only, valid until the next
         call."""
 
+    def of(self, at: int) -> Source:
+        """Where further words for value number `at` of the last call come from: here, unless each value has its own."""
+        return self
+
 
 class _KeyStream(Source):
     """The key stream of ChaCha20 under one key; not for several threads at once, nor for two sides of a fork."""

@@ -106,10 +106,12 @@ class Protector:
             found.append(rows)
         return None if self.faults else found
 
-    def draw(self, rows: Sequence[np.ndarray], source: Source | None = None) -> list[pa.Array]:
-        """The drawn columns, in the order of `schema`; text comes as a dictionary, whatever the schema says."""
+    def draw(self, rows: Sequence[np.ndarray], sources: Sequence[Source | None] | None = None) -> list[pa.Array]:
+        """The drawn columns, in the order of `schema`; text comes as a dictionary, whatever the schema says. `sources`
+        is one for each protected column."""
         found: dict[str, pa.Array] = {}
-        for stack, targets, one in zip(self.stacks, self._targets, rows, strict=True):
+        given = sources or [None] * len(self.stacks)
+        for stack, targets, one, source in zip(self.stacks, self._targets, rows, given, strict=True):
             drawn = stack.draw(one, source)
             found |= {target.field.name: target.column(drawn) for target in targets}
         return [found[field.name] for field, slot in zip(self.schema, self.slots, strict=True) if slot is None]

@@ -41,9 +41,10 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: Sequence[Fr
                 f"from {names}{within} frequencies cannot be estimated (outputs of rank "
                 f"{rank} for {k} inputs); rropt identify makes a design from which they can, at the same privacy"
             )
+    # Memoised answers that were drawn before cost nothing.
     most = max((level.parity for level in privacy.levels), default=Fraction(1))
     total = together([privacy.parity, *earlier])
-    if len(privacy.levels) + len(earlier) > 1 and total > most:
+    if most > 1 and len(privacy.levels) + len(earlier) > 1 and total > most:
         draws = counted(len(privacy.levels) + len(earlier), "draws")
         before = f" ({len(earlier)} made before)" if earlier else ""
         yield (f"{draws}{before} add up to epsilon {_text(total)} for a person, more than the {_text(most)} of any one")

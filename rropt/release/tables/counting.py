@@ -57,10 +57,12 @@ class _Axis:
         return None if faults else drawn
 
 
-def count_cells(path: Path, cells: Sequence[Cell], where: Mapping[str, str], delimiter: str | None) -> list[np.ndarray]:
+def count_cells(
+    path: Path, cells: Sequence[Cell], where: Mapping[str, str], delimiter: str | None, unquote: bool
+) -> list[np.ndarray]:
     """How often the outputs stand in the records of each cell, among those with these values `where`: one int64 table a
-    cell, with one axis for each column (or tuple of columns) of its `axes`. Raises InputError that counts and lists
-    values that are not outputs, and records that are in no cell."""
+    cell, with one axis for each column (or tuple of columns) of its `axes`. `unquote` is that of `open_table`. Raises
+    InputError that counts and lists values that are not outputs, and records that are in no cell."""
     made = [[_Axis(columns, one) for columns, one in cell.axes.items()] for cell in cells]
     shapes = [tuple(len(axis.mechanism.outputs) for axis in axes) for axes in made]
     if sum(math.prod(shape) for shape in shapes) > LARGEST_COUNTS:
@@ -68,7 +70,7 @@ def count_cells(path: Path, cells: Sequence[Cell], where: Mapping[str, str], del
     literal = [Part(name, (str(value),), other=-1, null=-1) for name, value in where.items()]
     parts = list(dict.fromkeys(part for cell in cells for part, _ in cell.strata))
     names = list(dict.fromkeys([*(n for columns in cells[0].axes for n in columns), *where, *(p.name for p in parts)]))
-    source = open_table(path, tuple(names), delimiter)
+    source = open_table(path, tuple(names), delimiter, unquote)
     _check_columns(source.schema, names, path)
     faults = Faults()
     counts = [np.zeros(shape, dtype=np.int64) for shape in shapes]
@@ -120,14 +122,15 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             "give the folder as it was released",
         )
     for file, one in zip(files, agreements, strict=True):
-        for cell, table in zip(one.cells, count_cells(file, one.cells, one.where, delimiter), strict=True):
+        tables = count_cells(file, one.cells, one.where, delimiter, one.quoted)
+        for cell, table in zip(one.cells, tables, strict=True):
             known = found.get(cell.key)
             found[cell.key] = (cell, table if known is None else known[1] + table)
     notes = list(dict.fromkeys(note for one in agreements for note in one.notes))
     if bare:
         notes.append("no manifest stands beside it: whether this mechanism made it is not known")
-    cells, tables = zip(*found.values(), strict=True)
-    return Counted(cells, tables, len(files), not bare, tuple(notes))
+    known_cells, sums = zip(*found.values(), strict=True)
+    return Counted(known_cells, sums, len(files), not bare, tuple(notes))
 
 
 def _check_columns(schema: pa.Schema, wanted: Sequence[str], path: Path) -> None:

@@ -11,7 +11,7 @@ from rropt.errors import InputError
 from rropt.mechanisms.sampling import Source
 from rropt.release.plan import Release
 from rropt.release.tables.batches import Protector
-from rropt.release.tables.formats import plain
+from rropt.release.tables.streams import plain
 
 WHERE = "table"
 
@@ -51,7 +51,7 @@ def protected_table(table: Any, release: Release, source: Source | None = None) 
     rows = protector.rows(columns, len(frame))
     if rows is None:
         raise protector.faults.error(WHERE)
-    drawn = iter(protector.draw(rows, source))
+    drawn = iter(protector.draw(rows, [source] * len(rows)))
     made = [
         frame[frame.columns[slot]] if slot is not None else _series(frame, plain(next(drawn), field.type), field.name)
         for slot, field in zip(protector.slots, protector.schema, strict=True)

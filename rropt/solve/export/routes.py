@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rropt.errors import NoRoute
+from rropt.errors import NoRoute, counted
 from rropt.program.cones import CompleteCone, FreeCone, GraphCone, base_cone, cone_rows
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Program
@@ -83,13 +83,14 @@ def size(program: Program, route: str) -> str:
     if route in ENTRYWISE:
         complete, edges = isinstance(base, CompleteCone), len(base.edges) if isinstance(base, GraphCone) else 0
         rows = k + len(program.rows) + (more + edges + 2 * k * complete) * m
-        return f"{k * m + m * complete} variables, {rows} rows"
+        return f"{counted(k * m + m * complete, 'variables')}, {counted(rows, 'rows')}"
     if route == VerticesRoute.name:
         listed = f"{2**k - 2} extreme rays" if isinstance(program.cone, CompleteCone) else "all extreme rays"
-        return f"{listed}{f' for each of {m} outputs' if m else ''}, {k + len(program.rows)} rows"
+        each = f" for each of {counted(m, 'outputs')}" if m else ""
+        return f"{listed}{each}, {counted(k + len(program.rows), 'rows')}"
     if m or route == BranchRoute.name:
-        return f"{k} x {m} entries, {k + len(program.rows)} rows"
-    return f"columns of {k} entries, generated, {k} rows"
+        return f"{k:,} x {m:,} numbers, {counted(k + len(program.rows), 'rows')}"
+    return f"columns of {counted(k, 'entries')}, generated, {counted(k, 'rows')}"
 
 
 def nearest(refusals: Iterable[Considered], remedy: str) -> Considered:

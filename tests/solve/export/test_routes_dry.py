@@ -96,10 +96,10 @@ def test_sizes_are_those_of_the_export(rule: str) -> None:
             continue
         model = problem.to_highs()
         if objective == "mutual_information":
-            assert said.size.endswith(f"rays, {model.num_row_} rows")
+            assert said.size.endswith(f"rays, {model.num_row_:,} rows")
             assert rule != "ldp" or said.size.startswith(f"{model.num_col_} extreme")
         else:
-            assert said.size == f"{model.num_col_} variables, {model.num_row_} rows"
+            assert said.size == f"{model.num_col_:,} variables, {model.num_row_:,} rows"
 
 
 def test_a_line_says_it_all() -> None:

@@ -1,0 +1,151 @@
+"""Audits of samplers by trials: planted defects are found, correct samplers are not rejected too often."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rropt as rr
+from rropt.errors import InputError
+from rropt.mechanisms.sampling import MechanismSampler, insecure_seeded_source
+
+Sampler = Callable[[list[Any]], Any]
+
+
+def ours(mechanism: Any, seed: int) -> Sampler:
+    source = insecure_seeded_source(seed)
+    sampler = MechanismSampler(list(zip(*mechanism.numerators, strict=True)), mechanism.row_denominators)
+    return lambda codes: sampler.sample(codes, source)
+
+
+def subsets(epsilon: float, seed: int, truth_first: bool) -> Sampler:
+    """Subset selection of two of five, written out as lists; the defect writes the truth in front."""
+    generator = np.random.default_rng(seed)
+    chance = 2 * math.exp(epsilon) / (2 * math.exp(epsilon) + 3)
+
+    def draw(codes: list[int]) -> list[list[int]]:
+        found = []
+        for code in codes:
+            rest = [other for other in range(5) if other != code]
+            if generator.random() < chance:
+                chosen = [code, int(generator.choice(rest))]
+            else:
+                chosen = generator.choice(rest, 2, replace=False).tolist()
+            found.append(chosen if truth_first else sorted(chosen))
+        return found
+
+    return draw
+
+
+def test_subset_selection_that_puts_the_truth_first_is_found() -> None:
+    found = rr.audit_sampler(subsets(1, 1, truth_first=True), 1, inputs=range(5), trials=4000)
+    assert found.rejected
+    assert not found
+    assert found.epsilon > 1.2
+    assert found.delta > 0
+    assert all(output[0] != found.event.less for output in found.event.outputs)
+    assert not rr.audit_sampler(subsets(1, 1, truth_first=False), 1, inputs=range(5), trials=4000).rejected
+
+
+@pytest.mark.parametrize(("size", "claimed", "own"), [(2, "1", "1.15"), (8, "1", "1.25"), (4, "3", "3.4")])
+def test_randomised_response_of_a_wrong_parity_is_found(size: int, claimed: str, own: str) -> None:
+    sampler = ours(rr.RandomizedResponse(size, epsilon=own).to_mechanism(), 2)
+    assert rr.detectable_epsilon(claimed, 60_000, size) < float(own)
+    found = rr.audit_sampler(sampler, claimed, inputs=range(size), trials=60_000)
+    assert found.rejected
+    assert float(claimed) < found.epsilon < float(own)
+
+
+def test_an_output_that_tells_the_input_is_found_by_its_delta() -> None:
+    """One record in a hundred is released as it is."""
+    generator, correct = np.random.default_rng(3), ours(rr.RandomizedResponse(3, epsilon=1).to_mechanism(), 3)
+
+    def sampler(codes: list[int]) -> list[object]:
+        drawn = correct(codes).tolist()
+        return [("raw", code) if generator.random() < 0.01 else y for code, y in zip(codes, drawn, strict=True)]
+
+    found = rr.audit_sampler(sampler, 1, inputs=range(3), trials=20_000)
+    assert found.rejected
+    assert 0.005 < found.delta < 0.01
+    assert not rr.audit_sampler(sampler, 1, inputs=range(3), trials=20_000, delta="0.01").rejected
+    assert rr.audit_sampler(sampler, 1, inputs=range(3), trials=20_000, delta="0.002").rejected
+
+
+CORRECT: dict[str, Callable[[int], Sampler]] = {
+    "two categories": lambda seed: ours(rr.RandomizedResponse(2, epsilon=1).to_mechanism(), seed),
+    "six categories": lambda seed: ours(rr.RandomizedResponse(6, epsilon=1).to_mechanism(), seed),
+    "sets": lambda seed: ours(rr.SubsetSelection(5, epsilon=1).to_mechanism(), seed),
+}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_false_alarms_are_as_rare_as_is_said(name: str) -> None:
+    """200 audits at confidence 0.9, of samplers whose level is the claimed one."""
+    size = {"two categories": 2, "six categories": 6, "sets": 5}[name]
+    runs = [rr.audit_sampler(CORRECT[name](seed), 1, 0.9, range(size), 600) for seed in range(200)]
+    assert sum(one.rejected for one in runs) <= stats.binom.ppf(0.999, 200, 0.1)
+    assert max(one.epsilon for one in runs) > 0.3  # it is a test of something
+
+
+def test_what_is_detectable_is_detected() -> None:
+    level = rr.detectable_epsilon(1, 3000, 3, 0.95)
+    wrong = rr.RandomizedResponse(3, epsilon=str(level)).to_mechanism()
+    runs = [rr.audit_sampler(ours(wrong, seed), 1, 0.95, range(3), 3000) for seed in range(100)]
+    assert runs[0].detectable == level
+    assert sum(one.rejected for one in runs) >= stats.binom.ppf(0.001, 100, 0.9)
+
+
+def test_nothing_is_detectable_where_trials_are_few() -> None:
+    assert rr.detectable_epsilon(8, 500, 2) == math.inf
+    assert rr.detectable_epsilon(8, 500_000, 2) < 10
+
+
+@pytest.mark.parametrize(("count", "trials", "error"), [(0, 40, 0.01), (3, 40, 0.01), (40, 40, 0.2), (17, 33, 1e-6)])
+def test_limits_are_those_of_clopper_and_pearson(count: int, trials: int, error: float) -> None:
+    from rropt.comparison.sampler_audit import limits
+
+    def tail(share: Fraction, counts: range) -> Fraction:
+        return sum((math.comb(trials, x) * share**x * (1 - share) ** (trials - x) for x in counts), Fraction(0))
+
+    low, high = (Fraction(float(one)) for one in limits(count, trials, error))
+    above, below = range(count, trials + 1), range(count + 1)
+    assert low == 0 if count == 0 else tail(low, above) <= error
+    assert high == 1 if count == trials else tail(high, below) <= error
+    # Not much wider than they must be.
+    assert count == 0 or tail(low * Fraction(1001, 1000), above) > error
+    assert count == trials or tail(1 - (1 - high) * Fraction(1001, 1000), below) > error
+
+
+def test_pairs_are_audited_as_a_function_is() -> None:
+    sampler = ours(rr.RandomizedResponse(3, epsilon=2).to_mechanism(), 5)
+    codes = [0, 1, 2] * 5000
+    pairs = zip(("a", "b", "c") * 5000, np.array(["u", "v", "w"])[sampler(codes)], strict=True)
+    found = rr.audit_sampler(pairs, 1)
+    assert found.rejected
+    assert {found.event.more, found.event.less} < {"a", "b", "c"}
+    assert found.event.trials == (2500, 2500)
+
+
+BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "no inputs": (lambda codes: codes, {}, "fewer than two inputs"),
+    "an input twice": (lambda codes: codes, {"inputs": [1, 1, 2]}, "an input is named twice"),
+    "too few outputs": (lambda codes: codes[1:], {"inputs": [1, 2], "trials": 10}, "9 outputs for 10 inputs"),
+    "few trials": (lambda codes: codes, {"inputs": [1, 2], "trials": 3}, "too few trials"),
+    "no pairs": ([1, 2, 3], {}, "not an \\(input, output\\) pair"),
+    "few pairs": ([(1, 2), (2, 3)], {}, "fewer than four trials"),
+    "a confidence": ([(1, 2), (2, 3)], {"confidence": 1.0}, "not a confidence"),
+    "a delta": ([(1, 2), (2, 3)], {"delta": 1}, "not a delta"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_named(case: str) -> None:
+    sampler, options, what = BAD[case]
+    with pytest.raises(InputError, match=what):
+        rr.audit_sampler(sampler, 1, **options)

@@ -1,0 +1,294 @@
+"""Memoised draws: the same record, the same answer; a repeat costs nothing, and a changed value is refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rropt.cli import main as cli
+from rropt.errors import InputError
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.release import ProtectedColumn, Release, release_file
+from rropt.release.storage.account import Account
+from rropt.release.storage.memo import Memo, Scope
+from rropt.release.tables.stack import Stack
+
+pa = pytest.importorskip("pyarrow")
+import pyarrow.parquet as pq  # noqa: E402
+
+ABC = RandomizedResponse(("a", "b", "c"), epsilon=1).to_mechanism()
+COLUMN = ProtectedColumn("x", ABC)
+WITH: dict[str, Any] = {"identity": "id", "key": "key"}
+ROWS = [(f"p{at}", "abc"[at * at % 3], str(at % 7)) for at in range(500)]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_key("key", 1)
+
+
+def write_key(path: str, number: int) -> None:
+    Path(path).write_text(f"rropt-key 1 {number:064x}\n", encoding="ascii")
+    os.chmod(path, 0o600)
+
+
+def write(path: str, rows: list[tuple[str, str, str]], names: tuple[str, ...] = ("id", "x", "note")) -> str:
+    Path(path).parent.mkdir(exist_ok=True)
+    columns = list(zip(*rows, strict=True))
+    if path.endswith(".parquet"):
+        pq.write_table(pa.table(dict(zip(names, columns, strict=True))), path, row_group_size=100)
+    else:
+        lines = [",".join(names), *(",".join(row) for row in rows)]
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def answers(path: str, name: str = "x") -> dict[str, str]:
+    """The answer of each identity."""
+    if path.endswith(".parquet"):
+        table = pq.read_table(path)
+        return dict(zip(map(str, table["id"].to_pylist()), table[name].to_pylist(), strict=True))
+    lines = [line.split(",") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    return {line[lines[0].index("id")]: line[lines[0].index(name)] for line in lines[1:]}
+
+
+def test_the_same_record_has_the_same_answer_everywhere() -> None:
+    release_file(write("t.csv", ROWS), COLUMN, **WITH)
+    first = answers("t.protected.csv")
+    assert {first[name] == value for name, value, _ in ROWS} == {True, False}
+    edited = [(name, value, "edited") for name, value, _ in reversed(ROWS)]
+    more = [*edited[:400], ("new", "a", ""), *edited[400:]]
+    for at, (name, rows) in enumerate(
+        (("copy.csv", ROWS), ("order.csv", edited), ("more.csv", more), ("p.parquet", more))
+    ):
+        # In folders of their own, so that no ledger is shared.
+        made = release_file(write(f"f{at}/{name}", rows), COLUMN, **WITH)
+        found = answers(str(made.output))
+        assert {name: found[name] for name in first} == first, name
+    made = release_file(write("swapped/t.csv", [(c, b, a) for a, b, c in ROWS], ("note", "x", "id")), COLUMN, **WITH)
+    assert answers(str(made.output)) == first
+
+
+def test_integers_are_the_same_identities_as_their_text() -> None:
+    rows = [(str(at), "abc"[at % 3], "") for at in range(200)]
+    release_file(write("t.csv", rows), COLUMN, **WITH)
+    pq.write_table(pa.table({"id": range(200), "x": [value for _, value, _ in rows]}), "t.parquet")
+    release_file("t.parquet", COLUMN, **WITH)
+    assert answers("t.protected.parquet") == answers("t.protected.csv")
+    text = pa.array([str(at) for at in range(200)]).dictionary_encode()
+    Path("d").mkdir()
+    pq.write_table(pa.table({"id": text, "x": [value for _, value, _ in rows]}), "d/t.parquet")
+    release_file("d/t.parquet", COLUMN, **WITH)
+    assert answers("d/t.protected.parquet") == answers("t.protected.csv")
+
+
+def test_another_key_column_or_mechanism_draws_anew() -> None:
+    rows = [(str(at), "a", "") for at in range(4000)]
+    release_file(write("t.csv", rows), COLUMN, **WITH)
+    first = answers("t.protected.csv")
+    write_key("other", 2)
+    renamed = write("r/t.csv", rows, ("id", "y", "note"))
+    almost = Mechanism.from_rationals(
+        [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], list("abc"), list("abc")
+    )
+    for path, column, key in (
+        (write("o/t.csv", rows), COLUMN, "other"),
+        (renamed, ProtectedColumn("y", ABC), "key"),
+        (write("m/t.csv", rows), ProtectedColumn("x", almost), "key"),
+    ):
+        made = release_file(path, column, identity="id", key=key)
+        found = answers(str(made.output), column.columns[0])
+        table = np.zeros((3, 3), dtype=int)
+        for name, value in first.items():
+            table["abc".index(value), "abc".index(found[name])] += 1
+        # As independent draws agree by chance.
+        assert stats.chi2_contingency(table).pvalue > 1e-6
+
+
+def test_the_answers_follow_the_mechanism() -> None:
+    rows = [(str(at), "abc"[at % 3], "") for at in range(60_000)]
+    release_file(write("t.parquet", rows), COLUMN, **WITH)
+    found = answers("t.protected.parquet")
+    for x, label in enumerate("abc"):
+        drawn = [found[name] for name, value, _ in rows if value == label]
+        counts = np.array([drawn.count(one) for one in "abc"])
+        assert stats.chisquare(counts, ABC.matrix[x] * len(drawn)).pvalue > 1e-6
+
+
+def test_further_words_do_not_depend_on_the_batch() -> None:
+    scope = Scope(bytes(32), Stack(COLUMN))
+    whole = scope.source(np.array([0, 1, 2]), [b"one", b"two", b"three"])
+    first = whole.words(3).tolist()
+    further = whole.of(1).words(40).tolist()
+    alone = scope.source(np.array([1]), [b"two"])
+    assert alone.words(1).tolist() == first[1:2]
+    # One word at a time, as the sampler asks for them.
+    one = alone.of(0)
+    assert [int(one.words(1)[0]) for _ in range(40)] == further
+    assert len({*first, *further}) == 43
+
+
+# -- the account -------------------------------------------------------------------------------------------------
+
+
+def spent() -> str:
+    return str(Account.load(Path("all")).to_dict()["spent"])
+
+
+def test_a_repeat_costs_nothing_under_a_ceiling() -> None:
+    assert cli.main(["ledger", "init", "--ceiling", "1", "all"]) == 0
+    level = release_file(write("t.csv", ROWS), COLUMN, "o0.csv", ledger="all", **WITH)
+    assert level.manifest["columns"][0]["memoised"]
+    for at in range(1, 4):
+        write("t.csv", ROWS[::-1] if at % 2 else ROWS)
+        made = release_file("t.csv", COLUMN, f"o{at}.csv", ledger="all", **WITH)
+        assert made.manifest["epsilon_with_earlier"] == level.manifest["epsilon"]
+        assert answers(f"o{at}.csv") == answers("o0.csv")
+        assert spent() == "1"
+    # New people were not drawn before, and no person more than once.
+    made = release_file(write("t.csv", [*ROWS, ("new", "b", "")]), COLUMN, "more.csv", ledger="all", **WITH)
+    assert made.manifest["epsilon_with_earlier"] == level.manifest["epsilon"]
+    with pytest.raises(InputError, match="a second draw leaks more"):
+        release_file("t.csv", COLUMN, "fresh.csv", ledger="all")
+    with pytest.raises(InputError, match="above the ceiling"):
+        release_file("t.csv", COLUMN, "fresh.csv", ledger="all", force=True)
+    assert cli.main(["ledger", "verify", "all"]) == 0
+
+
+def test_a_changed_value_is_refused_or_infinite() -> None:
+    release_file(write("t.csv", ROWS), COLUMN, **WITH)
+    write("t.csv", [(name, "b" if name == "p3" else value, note) for name, value, note in ROWS])
+    before = sorted(os.listdir())
+    with pytest.raises(InputError, match="1 of the identities in column 'id' have another value than before"):
+        release_file("t.csv", COLUMN, "o.csv", **WITH)
+    assert sorted(os.listdir()) == before
+    with pytest.warns(UserWarning, match="have another value"):
+        forced = release_file("t.csv", COLUMN, "o.csv", force=True, **WITH)
+    assert forced.manifest["epsilon_with_earlier"] is None
+    # The other answers are what they were, and the ledger stays infinite.
+    first, found = answers("t.protected.csv"), answers("o.csv")
+    assert [name for name in first if first[name] != found[name]] in ([], ["p3"])
+    again = release_file(write("t.csv", [row for row in ROWS if row[0] != "p3"]), COLUMN, "o2.csv", force=True, **WITH)
+    assert again.manifest["epsilon_with_earlier"] is None
+
+
+def test_an_identity_with_two_values_in_one_file_is_refused() -> None:
+    with pytest.raises(InputError, match="or several"):
+        release_file(write("t.csv", [*ROWS, ("p0", "c", "")]), COLUMN, **WITH)
+    made = release_file(write("t.csv", [*ROWS, ROWS[0]]), COLUMN, **WITH)
+    assert made.manifest["rows"] == 501
+
+
+def test_a_second_key_is_a_second_draw() -> None:
+    release_file(write("t.csv", ROWS), COLUMN, **WITH)
+    write_key("other", 2)
+    with pytest.raises(InputError, match="a second draw leaks more"):
+        release_file("t.csv", COLUMN, "o.csv", identity="id", key="other")
+    forced = release_file("t.csv", COLUMN, "o.csv", force=True, identity="id", key="other")
+    assert forced.manifest["epsilon_with_earlier"] == pytest.approx(2, abs=1e-9)
+
+
+def test_a_draw_that_ended_early_is_made_again_at_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(str(at), "abc"[at % 3], "") for at in range(300_000)]
+
+    def stop(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    write("t.csv", rows)
+    monkeypatch.setattr("rropt.release.storage.private.HELD", 1000)
+    with pytest.raises(KeyboardInterrupt):
+        release_file("t.csv", COLUMN, monitor=stop, **WITH)
+    made = release_file("t.csv", COLUMN, **WITH)
+    assert made.manifest["epsilon_with_earlier"] == made.manifest["epsilon"]
+    assert made.drawn
+
+
+def test_without_its_memory_a_key_is_not_used_again() -> None:
+    release_file(write("t.csv", ROWS), COLUMN, **WITH)
+    Path("key.records").unlink()
+    with pytest.raises(InputError, match="whether values changed since is not known"):
+        release_file("t.csv", COLUMN, "o.csv", **WITH)
+    Path("key.records").write_bytes(b"nonsense" * 1000)
+    with pytest.raises(InputError, match="the memory of this key cannot be used"):
+        release_file("t.csv", COLUMN, "o.csv", **WITH)
+
+
+def test_strata_and_joint_columns() -> None:
+    other = RandomizedResponse(("a", "b", "c"), epsilon=2).to_mechanism()
+    strata = ProtectedColumn("x", {"0": ABC, "1": ABC, "2": other}, by="s")
+    rows = [(f"p{at}", "abc"[at % 3], str(at % 3)) for at in range(300)]
+    names = ("id", "x", "s")
+    release_file(write("t.csv", rows, names), strata, **WITH)
+    first = answers("t.protected.csv")
+    # A record that moves to a stratum with the same mechanism keeps its answer.
+    moved = [(name, value, {"0": "1", "1": "0"}.get(s, s)) for name, value, s in rows]
+    release_file(write("t.csv", moved, names), strata, "o.csv", **WITH)
+    assert answers("o.csv") == first
+    with pytest.raises(InputError, match="another value than before"):
+        release_file(write("t.csv", [*rows[:-1], (*rows[-1][:2], "0")], names), strata, "o2.csv", **WITH)
+    two = Release(
+        [ProtectedColumn("x", ABC), ProtectedColumn("s", RandomizedResponse(("0", "1", "2"), 1).to_mechanism())]
+    )
+    made = release_file(write("two/t.csv", rows, names), two, **WITH)
+    assert all(one["memoised"] for one in made.manifest["columns"])
+
+
+# -- files and bad input -----------------------------------------------------------------------------------------
+
+
+def test_neither_ledger_nor_memory_holds_a_record() -> None:
+    secret = [(f"secret-{at}", value, "") for at, (_, value, _) in enumerate(ROWS)]
+    release_file(write("t.csv", secret), COLUMN, **WITH)
+    for name in ("key.records", "t.csv.ledger"):
+        assert b"secret-" not in Path(name).read_bytes()
+        assert os.stat(name).st_mode & 0o077 == 0
+    assert "secret-" not in Path("t.protected.csv.manifest.json").read_text(encoding="utf-8")
+
+
+def test_a_key_is_made_once_and_is_private(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["key", "new", "k"]) == 0
+    assert os.stat("k").st_mode & 0o777 == 0o600
+    made = Path("k").read_bytes()
+    assert cli.main(["key", "new", "k"]) == 2
+    assert Path("k").read_bytes() == made
+    ABC.save("m.json")
+    write("t.csv", ROWS)
+    arguments = ["apply", "m.json", "t.csv", "--column", "x", "--id", "id"]
+    assert cli.main([*arguments, "--key", "k"]) == 0
+    assert cli.main([*arguments, "--key", "k", "-o", "o.csv"]) == 0
+    assert answers("o.csv") == answers("t.protected.csv")
+    os.chmod("k", 0o640)
+    assert cli.main([*arguments, "--key", "k", "-o", "p.csv"]) == 2
+    assert "others can read this key" in capsys.readouterr().err
+
+
+BAD: dict[str, tuple[dict[str, str], str]] = {
+    "no key": ({"identity": "id"}, "one of identity and key"),
+    "no identity": ({"key": "key"}, "one of identity and key"),
+    "no file": ({"identity": "id", "key": "none"}, "this key cannot be read"),
+    "not a key": ({"identity": "id", "key": "t.csv"}, "this is not a key"),
+    "no column": ({"identity": "who", "key": "key"}, "there is no column 'who'"),
+    "the protected column": ({"identity": "x", "key": "key"}, "is protected, or a stratum"),
+    "an empty identity": ({"identity": "note", "key": "key"}, "is empty in some record"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_draws_nothing(case: str) -> None:
+    options, what = BAD[case]
+    write("t.csv", [*ROWS, ("last", "a", "")])
+    with pytest.raises(InputError, match=what):
+        release_file("t.csv", COLUMN, **options)  # type: ignore[arg-type]
+    assert sorted(os.listdir()) == ["key", "t.csv"]
+
+
+def test_a_class_of_memory_names_its_place() -> None:
+    data = pa.schema([("id", pa.string()), ("x", pa.string())])
+    assert Memo(Path("key"), "id", [Stack(COLUMN)], data, "t").place == Path("key.records")
