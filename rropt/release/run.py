@@ -373,8 +373,8 @@ class FileRelease:
         sink.close()
         if sink.formulas:
             self.notes.append(
-                f"{counted(sink.formulas, 'cells')} that a spreadsheet would take for formulas got an apostrophe in front "
-                "(--no-quote-formulas writes them as they are)"
+                f"{counted(sink.formulas, 'cells')} that a spreadsheet would take for formulas got an apostrophe in "
+                "front (--no-quote-formulas writes them as they are)"
             )
         return stream.finish()
 

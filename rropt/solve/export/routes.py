@@ -89,7 +89,7 @@ def size(program: Program, route: str) -> str:
         each = f" for each of {counted(m, 'outputs')}" if m else ""
         return f"{listed}{each}, {counted(k + len(program.rows), 'rows')}"
     if m or route == BranchRoute.name:
-        return f"{k:,} x {m:,} numbers, {counted(k + len(program.rows), 'rows')}"
+        return f"a matrix of {k:,} x {m:,}, {counted(k + len(program.rows), 'rows')}"
     return f"columns of {counted(k, 'entries')}, generated, {counted(k, 'rows')}"
 
 
