@@ -213,11 +213,10 @@ class OffDiagonalSearch:
             yield Split("C", (c[0] + c[1]) / 2)
         low = float(others_low(boxes, self.k, self.g)[0])
         high = float(others_high(boxes, self.k, self.g)[0])
-        narrow = 1e-3 * self.slack * self.low
-        if s1 <= self.inner and s1 - s0 > narrow:
-            yield Split("s", (s0 + s1) / 2)
-        if m0 >= self.outer and m1 - m0 > narrow:
-            yield Split("M", (m0 + m1) / 2)
+        if s1 <= self.inner:
+            yield from self._nearer("s", self.low - s1, self.low - s0, lambda d: self.low - d)
+        if m0 >= self.outer:
+            yield from self._nearer("M", m0 - self.high, m1 - self.high, lambda d: self.high + d)
         for name, at in (
             ("rough", (low + high) / 2),
             ("torn", hints.get("cut", 0.0)),
@@ -232,6 +231,15 @@ class OffDiagonalSearch:
                 at = (max(a, low) + min(b, high)) / 2
             if a < at < b:
                 yield Split(x, at)
+
+    def _nearer(self, way: Way, near: float, far: float, place: Callable[[float], float]) -> Iterator[Split]:
+        """Cut a limit beyond the box in the middle, and by the distance from it in ratio: near the box the loss is in
+        proportion to that, and so is the gain of the limit."""
+        if far - near > 1e-3 * self.slack * self.low:
+            yield Split(way, place((near + far) / 2))
+            start = max(near, self.slack * self.low / 4)
+            if far > 6 * start:
+                yield Split(way, place(math.sqrt(start * far)))
 
     def _boxes(self, parts: list[Part]) -> Boxes:
         lo = hi = None
