@@ -121,10 +121,7 @@ class Mechanism(RandomizedChannel):
 
     @classmethod
     def from_rationals(
-        cls,
-        rows: object,
-        inputs: Sequence[object] | None = None,
-        outputs: Sequence[object] | None = None,
+        cls, rows: object, inputs: Sequence[object] | None = None, outputs: Sequence[object] | None = None
     ) -> Mechanism:
         """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); the denominators are found (one
         where they agree)."""

@@ -6,22 +6,27 @@ from collections.abc import Iterator
 from copy import copy
 from typing import TYPE_CHECKING
 
-from rropt.declare.constraints import LDP, RLDP, Constraint
+from rropt.declare.constraints import LDP, RLDP, Constraint, IdentificationRisk
 from rropt.errors import InputError, NoRoute
 from rropt.program.cones import FreeCone
 from rropt.program.programs import Program
-from rropt.solve.export.routes import considered, nearest
 from rropt.solve.registry import choose
 
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem
 
 
+CHANGES: dict[type[Constraint], tuple[tuple[str, object, str], ...]] = {
+    RLDP: (("form", "polytope", 'use form = "polytope"'),),
+    IdentificationRisk: (("blocks", None, "leave blocks out"),),
+}
+"""Constraints by a field, the value of it that more routes take, and how that is said."""
+
+
 def explained(problem: Problem, program: Program, solver: str | None, error: NoRoute) -> NoRoute:
-    """`error`, which has every route's refusal, with one of them and one remedy: the smallest of a few changes with
-    which a route takes the problem; where there is none, or the solver is at fault, the refusal's own."""
-    refusal = nearest(considered(program, solver), error.remedy)
-    remedy = refusal.instead or error.remedy
+    """`error` with another remedy: the smallest of a few changes with which a route takes the problem; where there is
+    none, or the solver is at fault, its own."""
+    remedy = error.remedy
     for change, changed in _changes(problem, program) if solver is None else ():
         try:
             remedy = f"{change}: then route {choose(changed, 'auto', None)[0].name} takes it"
@@ -34,7 +39,7 @@ def explained(problem: Problem, program: Program, solver: str | None, error: NoR
             remedy += ", or solve to_cvxpy() without a proof"
         except InputError:
             pass
-    return NoRoute(f"no route takes this problem: {refusal.why}", error.where, remedy)
+    return NoRoute(error.what, error.where, remedy)
 
 
 def _changes(problem: Problem, program: Program) -> Iterator[tuple[str, Program]]:
@@ -42,10 +47,11 @@ def _changes(problem: Problem, program: Program) -> Iterator[tuple[str, Program]
     rules = list(problem.constraints)
     others: list[tuple[str, list[Constraint]]] = []
     for at, rule in enumerate(rules):
-        if isinstance(rule, RLDP) and rule.form != "polytope":
-            looser = copy(rule)
-            object.__setattr__(looser, "form", "polytope")
-            others.append(('use form = "polytope"', [*rules[:at], looser, *rules[at + 1 :]]))
+        for field, value, change in CHANGES.get(type(rule), ()):
+            if getattr(rule, field) != value:
+                looser = copy(rule)
+                object.__setattr__(looser, field, value)
+                others.append((change, [*rules[:at], looser, *rules[at + 1 :]]))
     less = [(f"leave out {rule.describe()}", [*rules[:at], *rules[at + 1 :]]) for at, rule in enumerate(rules)]
     others += less
     if isinstance(program.cone, FreeCone):

@@ -291,6 +291,14 @@ def test_parquet_and_arrow_files(tmp_path: Path, suffix: str, examples: int) -> 
     drawn(examples, damaged(original), read)
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_names_of_columns_that_are_not_utf8_are_one_line(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"damaged{suffix}"
+    path.write_bytes(_columnar(suffix, tmp_path).replace(b"answer", b"\x80nswer"))
+    with pytest.raises(rr.InputError, match=r"it cannot be read"):
+        rr.counts_of(path, "answer", MECHANISM)
+
+
 def _columnar(suffix: str, folder: Path) -> bytes:
     """A small table as Parquet or Arrow, made once."""
     pytest.importorskip("pyarrow")

@@ -159,7 +159,7 @@ def test_of_a_known_distribution_everything_may_be_told() -> None:
         ("rr", "krr"),
         (3, "not a sub-protocol"),
         (RandomizedResponse(4, 1), "other inputs"),
-        ([BINARY], "1 sub-protocols for 3"),
+        ([BINARY], "1 sub-protocol for 3"),
         ([BINARY, "krr", BINARY], "krr"),
         (RandomizedResponse(SET.pairs.other, 15), "need a ratio"),
         (TELLING, "need a ratio"),

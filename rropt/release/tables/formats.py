@@ -38,9 +38,9 @@ def open_table(
     with reading(path):
         if suffix in (".csv", ".tsv"):
             return CsvSource(path, plain_delimiter(delimiter, path), unquote)
-        if suffix in (".parquet", ".pq"):
-            return ParquetSource(path, protected)
-        return ArrowSource(path)
+        source = ParquetSource(path, protected) if suffix in (".parquet", ".pq") else ArrowSource(path)
+        _ = source.schema.names  # those that are not UTF-8 are refused here
+        return source
 
 
 class ArrowSource(Source):

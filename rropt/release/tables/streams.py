@@ -54,6 +54,10 @@ _RECORD = re.compile(r"(got \d+): .*|(value) '.*'")
 """Where Arrow quotes a record of the file: messages must not contain true values."""
 
 
+FAULTS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)
+"""What pyarrow raises where a file is damaged."""
+
+
 class reading:
     """Errors while a file is read become one line that names it."""
 
@@ -64,7 +68,7 @@ class reading:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, InputError) or not isinstance(error, (pa.ArrowException, OSError, EOFError)):
+        if isinstance(error, InputError) or not isinstance(error, FAULTS):
             return
         what = _RECORD.sub(r"\1\2", (str(error).splitlines() or [type(error).__name__])[0])
         what = what if len(what) <= 200 else f"{what[:197]}..."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,8 +22,6 @@ from rropt.solve.risk.risk import RiskRoute
 BY_RELAXATION = (RelaxedRoute.name, EventsRoute.name, MaximinRoute.name)
 """Routes whose bound is that of a relaxation, or that the certificate format cannot state."""
 ENTRYWISE = (LinearRoute.name, ConicRoute.name)
-POINTER = "use route "
-"""How a remedy begins that only names another route."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +88,3 @@ def size(program: Program, route: str) -> str:
     if m or route == BranchRoute.name:
         return f"a matrix of {k:,} x {m:,}, {counted(k + len(program.rows), 'rows')}"
     return f"columns of {counted(k, 'entries')}, generated, {counted(k, 'rows')}"
-
-
-def nearest(refusals: Iterable[Considered], remedy: str) -> Considered:
-    """The refusal whose remedy this is, or where that only names a route that refuses too, that one's own."""
-    found = {own.route: own for own in refusals if not own.takes}
-    refusal = next((own for own in found.values() if own.instead == remedy), next(iter(found.values())))
-    while refusal.instead.startswith(POINTER):
-        other = found.pop(refusal.instead[len(POINTER) :].partition(",")[0], None)
-        if other is None or other == refusal:
-            break
-        refusal = other
-    return refusal

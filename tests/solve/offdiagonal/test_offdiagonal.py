@@ -11,6 +11,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from drawing import graded
+from rropt.models.claims.ayed.polytope import polytope_rows
 
 from rropt.solve.offdiagonal.bound import Bounder
 from rropt.solve.offdiagonal.boxes import Boxes, intervals, reach
@@ -67,26 +68,6 @@ def rank(rows: Sequence[Sequence[Fraction]]) -> int:
 def holds(row: Sequence[Fraction], o: Sequence[Fraction]) -> Fraction:
     """b + A o."""
     return row[0] + sum((a * v for a, v in zip(row[1:], o, strict=True)), F(0))
-
-
-def polytope_rows(size: int, ratio: Fraction) -> list[list[Fraction]]:
-    """Rows (b, A) with b + A o >= 0 for exactly the feasible o, as cddlib wants them: (a), (b), (c) for all pairs.
-
-    0 <= o <= 1 / (k-1) follows: (b) and (c) of one pair say q_z <= g o_x <= g^2 q_z, so neither is negative.
-    """
-    rows = []
-    for x in range(size):
-        for z in range(size):
-            if x == z:
-                continue
-            terms = [(Fraction(-1), ratio, Fraction(size - 1)), (ratio, Fraction(-1), -ratio * (size - 1))]
-            if size >= 3:
-                terms.append((Fraction(0), Fraction(-1), ratio))
-            for constant, at_x, at_z in terms:
-                row = [constant] + [Fraction(0)] * size
-                row[1 + x], row[1 + z] = at_x, at_z
-                rows.append(row)
-    return rows
 
 
 def sorted_vertices(size: int, ratio: Fraction) -> set[tuple[Fraction, ...]]:
