@@ -15,8 +15,8 @@ from rropt.solve.kernel.boxes.tree import Box
 from rropt.solve.kernel.search import Budget, Search, level
 
 FEW = 24
-"""Open boxes up to which HiGHS bounds them one at a time: each is split at its own optimum, and the certificates of paths
-become shorter."""
+"""Open boxes up to which HiGHS bounds them one at a time: each is split at its own optimum, and the certificates of
+paths become shorter."""
 FLIGHTS = 2, 8
 """Chunks on the way at most, where few boxes are open and where many are: the worst are bounded first, but more
 than two processes need more chunks to be busy."""
