@@ -117,6 +117,7 @@ processor time beyond, with a mechanism and a true bound; building the problem m
         Column("route", "route"),
         Column("problem", "problem"),
         Column("status", "status"),
+        Column("with value and bound", "answered"),
         Column("built, processor s", "built", as_seconds),
         Column("solve, processor s", "spent", as_seconds),
         Column("solve, s", "seconds", as_seconds),
@@ -148,6 +149,6 @@ def limited(route: str, name: str, make: Callable[[], rr.Problem]) -> Row:
         "seconds": time.perf_counter() - started,
         "value": solution.value,
         "bound": solution.bound,
-        "answered": found,
+        "answered": "yes" if found else "no",
         "target met": mark(found and built <= SPARE and spent <= LIMIT + SPARE),
     }

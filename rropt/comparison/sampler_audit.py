@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.exact import float_up, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import bounded
@@ -170,9 +170,10 @@ def _level(epsilon: object) -> float:
 
 
 def _delta(delta: object) -> float:
-    found = float_up(rational(delta, "delta"))
-    if not 0 <= found < 1:
-        raise InputError(f"{delta} is not a delta", "delta", "give one from 0 to below 1")
+    exact = rational(delta, "delta")
+    found = float_up(exact) if 0 <= exact < 1 else 1.0
+    if found == 1:
+        raise InputError(f"{shown(delta)} is not a delta", "delta", "give one from 0 to below 1")
     return found
 
 
@@ -183,7 +184,7 @@ def _numbers(trials: int, confidence: float, inputs: int) -> None:
         what = f"more than {MOST_TRIALS:,} trials or {MOST_INPUTS:,} inputs"
         raise InputError(what, "trials", "audit some of the inputs")
     if not 0 < confidence < 1:
-        raise InputError(f"{confidence} is not a confidence", "confidence", "give one such as 0.99")
+        raise InputError(f"{shown(confidence)} is not a confidence", "confidence", "give one such as 0.99")
 
 
 Tables = list[dict[Any, Counter[Hashable]]]
