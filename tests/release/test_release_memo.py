@@ -16,11 +16,12 @@ from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release import ProtectedColumn, Release, release_file
 from rropt.release.storage.account import Account
-from rropt.release.storage.memo import Memo, Scope
-from rropt.release.tables.stack import Stack
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
+
+from rropt.release.storage.memo import Memo, Scope  # noqa: E402
+from rropt.release.tables.stack import Stack  # noqa: E402
 
 ABC = RandomizedResponse(("a", "b", "c"), epsilon=1).to_mechanism()
 COLUMN = ProtectedColumn("x", ABC)
