@@ -116,8 +116,7 @@ def rational_table(
         try:
             found = read(entry, where)
         except InputError:
-            read(entry, f"{where}[{x}][{y}]")
-            raise
+            found = read(entry, f"{where}[{x}][{y}]")  # which raises it with the place
         return known.get(type(entry), {}).setdefault(entry, found)
 
     # Equal numbers are one object: to look one up takes a tenth of the time.

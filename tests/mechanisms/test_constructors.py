@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rropt as rr
-from rropt.exact import over_one, rational
+from rropt.exact import rational
 from rropt.mechanisms.sets.families import unary_sizes
 
 SIZE = 30
@@ -104,19 +104,3 @@ def test_the_sizes_of_unary_encoding_are_those_of_its_definition(k: int, p: Frac
     found = unary_sizes(k, p, q)
     assert found == tuple(p * others(t - 1) + (1 - p) * others(t) for t in range(k + 1))
     assert sum(found) == 1
-
-
-NUMBERS = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.floats(0, 1),
-    st.integers(-(10**30), 10**30),
-    st.fractions(),
-    st.sampled_from(["0.1", "1/3", "1e-5", "-7/4", "+1/2"]),
-)
-
-
-@given(st.one_of(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.lists(NUMBERS, min_size=1)))
-@settings(max_examples=300, derandomize=True)
-def test_a_row_of_integers_is_the_numbers_that_were_given(values: list) -> None:
-    found, scale = over_one(values, str)
-    assert [Fraction(number, scale) for number in found] == [rational(value) for value in values]

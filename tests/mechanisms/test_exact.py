@@ -27,7 +27,9 @@ from rropt.exact import (
     float_up,
     log_enclosure,
     of_each,
+    over_one,
     rational,
+    rational_table,
     rational_text,
     shown,
     weighted_sum,
@@ -333,3 +335,40 @@ def test_a_weighted_sum_of_entries_is_the_sum_of_the_fractions() -> None:
     plain = sum((value * F(columns[y][x], denominators[x]) for x, y, value in terms), F(0))
     assert weighted_sum(terms, columns, denominators) == plain != 0
     assert weighted_sum([], columns, denominators) == 0
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(0, 1),
+    st.integers(-(10**30), 10**30),
+    st.fractions(),
+    st.sampled_from(["0.1", "1/3", "1e-5", "-7/4", "+1/2"]),
+)
+
+
+@given(st.one_of(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.lists(NUMBERS, min_size=1)))
+@settings(max_examples=300, derandomize=True)
+def test_a_row_of_integers_is_the_numbers_that_were_given(values: list) -> None:
+    found, scale = over_one(values, str)
+    assert [F(number, scale) for number in found] == [rational(value) for value in values]
+
+
+def test_a_row_that_has_what_is_no_number_says_where() -> None:
+    with pytest.raises(InputError, match="entry 1"):
+        over_one([1.0, math.inf], lambda at: f"entry {at}")
+    assert over_one([0.0, -0.0], str)[0] == [0, 0]
+
+
+def test_a_table_is_read_entry_by_entry_and_equal_numbers_once() -> None:
+    asked = []
+
+    def read(entry: object, where: str) -> F:
+        asked.append((entry, where))
+        return rational(entry, where)
+
+    table = [[0.5, 1, "1/3"], [1, 0.5, F(2, 7)], [1.0, "1/3", 2]]
+    found = rational_table(table, "t", read)
+    assert found == tuple(tuple(rational(entry) for entry in row) for row in table)
+    assert [entry for entry, _ in asked] == [0.5, 1, "1/3", F(2, 7), 1.0, 2]
+    with pytest.raises(InputError, match=r"t\[1\]\[0\]"):
+        rational_table([[1, 2], ["x", 1]], "t", read)
