@@ -56,7 +56,7 @@ def holds(cell: Cell) -> None:
     if cell.reason.startswith(TIMED):
         again = settle(*cell.key, time_limit=0.5)
         if is_finite(cell) and not is_finite(again):
-            again = settle(*cell.key)
+            again = settle(*cell.key, time_limit=PATIENT)
         assert_bounded(again, cell)
         return
     again = settle(*cell.key, time_limit=PATIENT if cell.status == "certified" else TIME_LIMIT)
