@@ -41,7 +41,7 @@ LARGEST_RANK = 1 << 18
 
 Status = Literal["certified", "bounded", "infeasible"]
 
-ROUNDED, PROVED, CHECKED, COMPARED, LAST = 1.0, 1.4, 1.6, 1.8, 2.0
+ROUNDED, PROVED, CHECKED, COMPARED, LAST = 1.3, 1.8, 2.1, 2.3, 2.5
 """Seconds after the end of a solve when each of the remaining steps is ended, so that the next ones have time: a step
 that begins late still has a tick of the clock, and there are four steps."""
 

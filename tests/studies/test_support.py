@@ -54,10 +54,9 @@ def holds(cell: Cell) -> None:
     reason of any other, but for what time decides: a search that it cut short ends no worse than it did, soon too, and
     one that came to its end may be cut short on a slower machine."""
     if cell.reason.startswith(TIMED):
-        for limit in (0.5, TIME_LIMIT, PATIENT):
-            again = settle(*cell.key, time_limit=limit)
-            if is_finite(again) or not is_finite(cell):
-                break
+        again = settle(*cell.key, time_limit=0.5)
+        if is_finite(cell) and not is_finite(again):
+            again = settle(*cell.key)
         assert_bounded(again, cell)
         return
     again = settle(*cell.key, time_limit=PATIENT if cell.status == "certified" else TIME_LIMIT)
