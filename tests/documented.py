@@ -16,6 +16,29 @@ DOCS = [Path(__file__).parent.parent / "README.md", *sorted((Path(__file__).pare
 IMPORT = re.compile(r"^from (rropt\.(?:comparison|estimate|mechanisms|release)\.[\w.]+) import (.+)$", re.MULTILINE)
 
 
+# Methods that are protocols between rooms: they take numbers of the package's own making, in its own order.
+INTERNAL = [
+    "cone",
+    "rows",
+    "outputs",
+    "floor",
+    "structure",
+    "risk",
+    "events",
+    "extras",
+    "mixture",
+    "violation",
+    "value",
+    "form",
+    "own_value",
+    "examples",
+    "read_keys",
+    "enclosed",
+    "keys",
+    "describe",
+]
+
+
 @cache
 def documented() -> dict[str, object]:
     """Functions and classes by name."""

@@ -16,7 +16,7 @@ from rropt.declare.constraints.base import with_distinct_names
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.declare.objectives import Objective
 from rropt.errors import InputError, NoRoute
-from rropt.exact import Interval, cleared
+from rropt.exact import cleared
 from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, LATE, Clock
 from rropt.io.count_records import blank_twins
@@ -32,7 +32,7 @@ from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.programs import Information, Program, Row, Sense
 from rropt.prove.gaps import grain
-from rropt.solve.assembly import assemble, in_units
+from rropt.solve.assembly import assemble, unit_in
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.export.convex import convex_problem
 from rropt.solve.export.programme import programme, write
@@ -193,15 +193,10 @@ class Problem:
         cones = (constraint.cone(inputs) for constraint in self.constraints)
         return combined([cone for cone in cones if cone is not None], len(inputs))
 
-    @property
-    def _unit(self) -> float:
-        """The utility's own unit in the objective's."""
-        return float(in_units(Interval.point(Fraction(1)), self.objective.units))
-
     def to_highs(self) -> Any:
         """The problem as a `highspy.HighsLp` with named columns and rows: over the entries of the matrix where the
         objective is linear, over all extreme rays where a convex one is maximised. Raises InputError elsewhere."""
-        return programme(self.compile(), self.constraints, self._unit).highs(self.name)
+        return programme(self.compile(), self.constraints, unit_in(self.objective.units)).highs(self.name)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_highs` to a file "...mps" or "...lp", whole or not at all; returns the path. Raises InputError."""
@@ -210,7 +205,7 @@ class Problem:
     def to_cvxpy(self) -> Any:
         """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
         what is not convex."""
-        return convex_problem(self.compile(), self.constraints, self._unit)
+        return convex_problem(self.compile(), self.constraints, unit_in(self.objective.units))
 
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
         """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
@@ -279,7 +274,7 @@ class Problem:
         named = route if isinstance(route, str) or route is None else None
         options = self.with_options(named, gap, time_limit, solver, workers, absolute_gap).options
         chosen_route: str | Route = options.route if route is None or isinstance(route, str) else route
-        per_nat = self._unit
+        per_nat = unit_in(self.objective.units)
 
         def report(value: float | None, bound: float | None) -> None:
             own, limit = (None if number is None else number * per_nat for number in (value, bound))

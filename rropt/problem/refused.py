@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from typing import TYPE_CHECKING
 
 from rropt.declare.constraints import LDP, RLDP, Constraint, IdentificationRisk
 from rropt.errors import InputError, NoRoute
+from rropt.problem.changes import with_constraints, with_field
 from rropt.program.cones import FreeCone
 from rropt.program.programs import Program
 from rropt.solve.registry import choose
@@ -49,9 +49,7 @@ def _changes(problem: Problem, program: Program) -> Iterator[tuple[str, Program]
     for at, rule in enumerate(rules):
         for field, value, change in CHANGES.get(type(rule), ()):
             if getattr(rule, field) != value:
-                looser = copy(rule)
-                object.__setattr__(looser, field, value)
-                others.append((change, [*rules[:at], looser, *rules[at + 1 :]]))
+                others.append((change, [*rules[:at], with_field(rule, field, value), *rules[at + 1 :]]))
     less = [(f"leave out {rule.describe()}", [*rules[:at], *rules[at + 1 :]]) for at, rule in enumerate(rules)]
     others += less
     if isinstance(program.cone, FreeCone):
@@ -59,10 +57,7 @@ def _changes(problem: Problem, program: Program) -> Iterator[tuple[str, Program]
         others += [(f"{remedy} and add LDP", [*kept, LDP(1)]) for remedy, kept in less]
     others.append(("keep LDP alone", [LDP(1)]))
     for remedy, constraints in others:
-        made = copy(problem)
-        object.__setattr__(made, "constraints", tuple(constraints))
-        made.__dict__.pop("_program", None)
         try:
-            yield remedy, made.compile()
+            yield remedy, with_constraints(problem, constraints)
         except InputError:
             continue

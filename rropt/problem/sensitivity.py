@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -22,8 +21,9 @@ from rropt.declare.constraints import (
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up, rational
 from rropt.model.privacy import Level
+from rropt.problem.changes import with_constraints, with_field
 from rropt.program.programs import Program
-from rropt.solve.assembly import in_units
+from rropt.solve.assembly import in_units, unit_in
 from rropt.solve.export.duals import Proven
 
 if TYPE_CHECKING:
@@ -61,18 +61,15 @@ class Sensitivity:
 def sensitivities(problem: Problem, proven: Proven) -> tuple[Sensitivity, ...]:
     """One for each number of each constraint that the proof has multipliers for."""
     program, found = problem.compile(), []
-    per = float(in_units(Interval.point(Fraction(1)), problem.objective.units))
+    per = unit_in(problem.objective.units)
     for place, rule in enumerate(problem.constraints):
         for parameter, at, changed in _parameters(rule, program.inputs):
 
             def compiled(
                 number: Fraction, place: int = place, changed: Callable[[Fraction], Constraint] = changed
             ) -> Program:
-                made = copy(problem)
                 rules = problem.constraints
-                object.__setattr__(made, "constraints", (*rules[:place], changed(number), *rules[place + 1 :]))
-                made.__dict__.pop("_program", None)
-                return made.compile()
+                return with_constraints(problem, (*rules[:place], changed(number), *rules[place + 1 :]))
 
             slope = per * float(program.sign * _derivative(proven, at, compiled))
             found.append(Sensitivity(rule.describe(), parameter, at, slope, _prover(problem, proven, compiled)))
@@ -110,20 +107,15 @@ def _parameters(
 ) -> Iterator[tuple[str, Fraction, Callable[[Fraction], Constraint]]]:
     """(name, value, the constraint with another value) of the numbers of a constraint."""
 
-    def other(name: str, value: object) -> Constraint:
-        made = copy(rule)
-        object.__setattr__(made, name, value)
-        return made
-
     if isinstance(rule, LDP | RLDP | ApproximateLDP) and getattr(rule, "criterion", None) is None:
         level = rule.level
         if level.epsilon is not None:
-            yield "epsilon", level.epsilon, lambda number: other("level", Level(number))
+            yield "epsilon", level.epsilon, lambda number: with_field(rule, "level", Level(number))
         elif level.gamma is not None:
-            yield "gamma", level.gamma, lambda number: other("level", Level(None, number))
+            yield "gamma", level.gamma, lambda number: with_field(rule, "level", Level(None, number))
     for kind, name in FIELDS.items():
         if isinstance(rule, kind):
-            yield name, getattr(rule, name), lambda number, name=name: other(name, number)  # type: ignore[misc]
+            yield name, getattr(rule, name), lambda number, name=name: with_field(rule, name, number)  # type: ignore[misc]
     if isinstance(rule, Floor):
         floors = {row.name.removeprefix("floor "): -row.rhs for row in rule.rows(inputs, inputs)}
         for label, floor in floors.items():

@@ -20,7 +20,7 @@ from rropt.problem.saved import from_dict, to_dict
 from rropt.problem.sensitivity import Sensitivity, sensitivities
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import gap_of, relative
-from rropt.solve.assembly import Status, in_units
+from rropt.solve.assembly import Status, unit_in
 from rropt.solve.export.duals import Duals, Proven, duals
 from rropt.solve.registry import SolverClaim
 
@@ -95,8 +95,7 @@ class Solution:
     def duals(self) -> Duals:
         """The exact multipliers of the certificate, by name. Raises InputError where the proof has none, as one by
         cases."""
-        unit = float(in_units(Interval.point(Fraction(1)), self.units))
-        return duals(self._proven, self.problem.constraints, unit)
+        return duals(self._proven, self.problem.constraints, unit_in(self.units))
 
     def sensitivity(self) -> tuple[Sensitivity, ...]:
         """How the optimum changes with each level, floor and right-hand side. Raises InputError where the proof has no

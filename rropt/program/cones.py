@@ -148,15 +148,20 @@ class PolyhedralCone(Cone):
         shared = math.lcm(*(value.denominator for value in column))
         numbers = [value.numerator * (shared // value.denominator) for value in column]
         own = (
-            Fraction(sum(map(operator.mul, row, numbers)), denominator * shared) for denominator, row in self._integers
+            Fraction(max(sum(map(operator.mul, row, numbers)) for row in rows), denominator * shared)
+            for denominator, rows in self._integers.items()
         )
         return max(self.base.excess(column), *own)
 
     @cached_property
-    def _integers(self) -> list[tuple[int, list[int]]]:
-        """(denominator, integers) of each row: hundreds of rows are evaluated for every column."""
-        shared = [math.lcm(*(value.denominator for value in row)) for row in self.rows]
-        return [(d, [int(value * d) for value in row]) for d, row in zip(shared, self.rows, strict=True)]
+    def _integers(self) -> dict[int, list[list[int]]]:
+        """The rows as integers, by their denominator: hundreds are evaluated for every column, and few denominators
+        differ."""
+        found: dict[int, list[list[int]]] = {}
+        for row in self.rows:
+            shared = math.lcm(*(value.denominator for value in row))
+            found.setdefault(shared, []).append([int(value * shared) for value in row])
+        return found
 
     def payload(self) -> dict[str, object]:
         return {

@@ -291,6 +291,11 @@ def in_units(value: Interval, units: str) -> Interval:
     return Interval(lower.lower, upper.upper)
 
 
+def unit_in(units: str) -> float:
+    """The utility's own unit in `units`."""
+    return float(in_units(Interval.point(Fraction(1)), units))
+
+
 def _named(program: Program, weights: Mapping[Places, Fraction]) -> Decomposition:
     """Weights of permutations by their outputs, the largest first."""
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from documented import callables
+from documented import INTERNAL, callables
 
 import rropt as rr
 from rropt.comparison.permutations.majorisation import majorisation
@@ -385,27 +385,6 @@ NOT_LABELLED_HERE = {
     **dict.fromkeys(("RLDP.from_keys.D", "RLDP.from_keys.d", "RLDP.from_keys.E", "RLDP.from_keys.e"), "as Polytope"),
 }
 OPEN = ("object", "Any", "Sequence", "Mapping", "Iterable", "ndarray", "FloatArray", "list", "dict")
-# What the protocols between rooms take: numbers of the package's own making, in its own order.
-INTERNAL = [
-    "cone",
-    "rows",
-    "outputs",
-    "floor",
-    "structure",
-    "risk",
-    "events",
-    "extras",
-    "mixture",
-    "violation",
-    "value",
-    "form",
-    "own_value",
-    "examples",
-    "read_keys",
-    "enclosed",
-    "keys",
-    "describe",
-]
 
 
 def public() -> Iterator[tuple[str, inspect.Parameter]]:
