@@ -195,6 +195,8 @@ def test_void_cone_rows_and_floors_are_told() -> None:
     assert "(binds nothing)" in told(put(floor, "entropy", "at_least", value="0"))
     assert "(binds nothing)" in told(put(floor, "entropy", "sizes", value=[1, 1, 1]))
     assert "binds nothing" not in told(put(floor, "entropy", "sizes", value=[1, 3, 1]))
+    rest = put(put(floor, "entropy", "sizes", value=[3, 1, 2]), "entropy", "shares", value=["1", "0", "1"])
+    assert "entropy floor: 2 rows with a share, sizes from 2 to 3" in told(rest)
 
 
 # -- what is taken for granted ------------------------------------------------------------------------------
