@@ -199,6 +199,21 @@ def test_void_cone_rows_and_floors_are_told() -> None:
     assert "entropy floor: 2 rows with a share, sizes from 2 to 3" in told(rest)
 
 
+def test_parts_of_nothing_are_told() -> None:
+    from rropt import checker
+
+    def told(problem: Any) -> list[str]:
+        return list(checker._statement(checker._read_problem(problem, "p", checker._Rationals(), 4), ""))
+
+    free = STORED["linear-free"]["problem"]
+    assert "costs: 0 cells" in told(put(free, "utility", "cost", value=[]))
+    assert "shares: 2 rows, 1" in told(put(STORED["entropy"]["problem"], "utility", "shares", value=["1", "0", "1"]))
+    # The rest of a row that is 0 together may be anything.
+    for rest in ("-1", "0"):
+        own = row("<=", "0", [[0, 0, "1"], [0, 1, rest]])
+        assert "rows: 0 equalities, 1 inequalities" in told(put(free, "rows", value=[own]))
+
+
 # -- what is taken for granted ------------------------------------------------------------------------------
 
 FIVE = [name for name in STORED if name.startswith("five-")]
