@@ -37,7 +37,7 @@ def shown(value: object, most: int = 80) -> str:
 
 
 LONG = 10**18
-"""Larger numbers are told by their length, as Python writes no integer of more than 4,300 digits."""
+"""Larger numbers are shown by their length: Python writes integers of up to 4,300 digits."""
 
 
 def counted(number: int, things: str) -> str:
