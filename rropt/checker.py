@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 5.
+"""The trusted checker of rropt certificates, format versions 1 to 6.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from

@@ -64,7 +64,11 @@ DRESSED: dict[str, Document] = {
     "outputs": stepped("information-tree", LISTED, drop("outputs")),
     "rows": stepped("information-tree", LISTED | {"rows": [ROW]}, drop("rows", "outputs")),
     "rows by number": stepped(
-        "information-tree", LISTED | {"rows": [ROW, OTHER]}, drop("rows", which=[1]), drop("rows", which=[0]), drop("outputs")
+        "information-tree",
+        LISTED | {"rows": [ROW, OTHER]},
+        drop("rows", which=[1]),
+        drop("rows", which=[0]),
+        drop("outputs"),
     ),
     "entropy": stepped("information-tree", LISTED | {"entropy": FLOOR}, drop("entropy", "outputs")),
     "approximate": stepped("information-tree", LISTED | {"approximate": APPROXIMATE}, drop("approximate", "outputs")),
@@ -416,15 +420,15 @@ def test_a_floor_is_there_once(monkeypatch: pytest.MonkeyPatch) -> None:
     step = GIBBS["proof"]["steps"][0]
     assert_unreadable(put(GIBBS, "proof", "steps", value=[step, step]), "steps[1]: the problem before this step has no")
     assert_unreadable(put(GIBBS, "proof", "steps", value=[drop("entropy"), step]), "has no entropy floor")
-    assert_limit_named(monkeypatch, "MAX_PRODUCT", 15, "row terms together", GIBBS)
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", 7, "row terms together", GIBBS)
 
 
 def test_row_terms_are_limited_after_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The problem has 2 terms, and the step makes 16."""
+    """The problem has 2 terms, and the step makes 8."""
     assert sum(len(row["terms"]) for row in GIBBS["problem"]["rows"]) == 2
-    monkeypatch.setattr(checker, "MAX_PRODUCT", 18)
+    monkeypatch.setattr(checker, "MAX_PRODUCT", 10)
     assert "row terms" not in check_bytes(encode(GIBBS)).reason
-    assert_limit_named(monkeypatch, "MAX_PRODUCT", 17, "proof.steps[0]", GIBBS)
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", 9, "proof.steps[0]", GIBBS)
 
 
 def test_the_row_is_implied_by_the_floor_and_nearly_tight() -> None:
@@ -458,7 +462,7 @@ def test_the_report_says_which_steps_were_taken() -> None:
     assert lines[at + 3].endswith("any number of columns, complete cone epsilon = 1, rows: 0")
     assert lines[at + 4].startswith("PROVED optimum in")
     assert "step 1: drops cone rows, approximate" in check_bytes(encode(DRESSED["all"])).report()
-    assert "step 1: puts 4 rows in the place of the entropy floor\n" in check_bytes(encode(GIBBS)).report()
+    assert "step 1: puts 2 rows in the place of the entropy floor\n" in check_bytes(encode(GIBBS)).report()
     lines = check_bytes(encode(DRESSED["cone rows"])).report().splitlines()
     assert any(line.startswith("proof of:") and ", complete cone epsilon = 1, rows: 0" in line for line in lines)
     lines = check_bytes(encode(DRESSED["cone"])).report().splitlines()
