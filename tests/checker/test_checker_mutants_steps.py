@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put
-from second import loose
+from second import loose, reals
 from second.checker import verdict as second_verdict
+from second.work import count_work
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -447,6 +448,15 @@ def test_the_row_is_implied_by_the_floor_and_nearly_tight() -> None:
 def test_one_output_has_no_entropy() -> None:
     row = checker._gibbs_row("r", checker._Floor(F(1), [1, 1], [1, 1]), [[7], [3]])
     assert (row.rhs, row.terms) == (0, [])
+
+
+def test_counting_operations_leaves_no_coarse_numbers_behind() -> None:
+    """The second checker keeps its logarithms; steps take some before it checks anything."""
+    reals.log.cache_clear()
+    reals.exp.cache_clear()
+    for name in ("steps-gibbs", "steps-drop"):
+        count_work(example(name), 1)
+        assert said(example(name)) == ("PROVED", "")
 
 
 # -- what is printed ---------------------------------------------------------------------------------------------
