@@ -326,7 +326,7 @@ def _prove(
             reason = "" if known is None else f"; the bound shown is {known[1]}"
             warnings.append(f"not machine-checked: {proof}{reason}")
             return (None if known is None else known[0]), None, None
-        warnings.append(f"{proof}; {said_of(weaker)}")
+        warnings.append(f"{said_of(weaker)}: {proof}")
         proof = weaker
     if mechanism is None or value is None:
         return proof.bound, None, None

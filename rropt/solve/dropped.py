@@ -15,7 +15,7 @@ from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import InverseDeterminant, InverseTrace
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy
 from rropt.prove.certificates import Proof
-from rropt.prove.steps import EXTRAS, drop
+from rropt.prove.steps import EXTRAS, Drop, drop
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.proving import prove
@@ -36,7 +36,7 @@ def prove_without(program: Program, effort: Effort, attained: float | None) -> P
 
 def said_of(proof: Proof) -> str:
     """What the steps of such a proof leave out, in words."""
-    words = [part.replace("_", " ") for step in proof.steps for part in step.payload()["parts"]]  # type: ignore[attr-defined]
+    words = [part.replace("_", " ") for step in proof.steps if isinstance(step, Drop) for part in step.parts]
     return f"the bound is proved without {', '.join(words)}" if words else "the bound is proved from the frequencies"
 
 
