@@ -3832,8 +3832,7 @@ def _read_steps(value: object, where: Where, problem: _Problem, version: int) ->
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
     """
     if version < 6 or not isinstance(value, dict) or "steps" not in value:
-        if version > 5:
-            _read_company(problem, "problem", version)
+        _read_company(problem, "problem", version)
         return [], problem, value
     at: Where = (where, "steps")
     items = _read_list(value["steps"], at, least=1)
@@ -3922,7 +3921,6 @@ def _read_gibbs(value: object, where: Where, problem: _Problem) -> tuple[_Proble
         _unreadable(where, "the problem before this step has no entropy floor")
     at: Where = (where, "points")
     items = _read_list(keys["points"], at, least=1)
-    _limit(len(items) * k * m, MAX_PRODUCT, at, "row terms together")
     rows: list[_Row] = []
     for i, item in enumerate(items):
         points: list[list[int]] = []

@@ -80,7 +80,6 @@ def _gibbs(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
     floor, k, m = problem["entropy"], len(problem["inputs"]), len(problem["outputs"])
     big = Reader().big_from(1)
     points = items(step["points"], lambda one: items(one, lambda row: items(row, big, m), k), least=1)
-    must(len(points) * k * m <= 10**7, "limit: row terms")
     shares = [int(share) for share in floor["shares"]]
     height = sum(
         (share * (low(log(fmpq(size))) * GRID).floor() for share, size in zip(shares, floor["sizes"], strict=True)),
