@@ -9,6 +9,7 @@ from flint import fmpq
 from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
+from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
@@ -35,6 +36,7 @@ KINDS = {
     "entropy-farkas": 3,
     "thresholds": 4,
     "risk-branch": 4,
+    "corner-tree": 6,
 }
 
 
@@ -81,7 +83,7 @@ def _check(data: bytes) -> None:
     file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
     version = file["version"]
-    must(type(version) is int and version in (1, 2, 3, 4, 5), "version")
+    must(type(version) is int and version in (1, 2, 3, 4, 5, 6), "version")
     problem = read_problem(reader, file["problem"], version)
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
@@ -119,6 +121,7 @@ def _check(data: bytes) -> None:
 
 def _assumptions(problem: Problem, proof: Any, names: list[str]) -> None:
     convex = isinstance(proof, InformationTree | Shapes | Levels)
+    convex = convex or (isinstance(proof, CornerTree) and problem.kind in CONVEX)
     wanted = {CONVEX[problem.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
@@ -159,6 +162,8 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         return Thresholds(reader, problem, proof)
     if kind == "risk-branch":
         return RiskBranch(reader, problem, proof)
+    if kind == "corner-tree":
+        return CornerTree(reader, problem, proof)
     if kind == "branch-tree":
         if problem.structure:
             return OffDiagonal(reader, problem, proof)

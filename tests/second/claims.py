@@ -205,7 +205,7 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
         return kind, {"cost": _cells(reader, value["cost"], k, m or 0)}
     if kind == "bayes":
         keys(value, ["kind", "gain"])
-        must(not listed, "outputs must be null")
+        must(version >= 6 or not listed, "outputs must be null")
         return kind, {"gain": items(value["gain"], lambda row: items(row, reader.rat, k), least=1)}
     if kind == "entropy" and version >= 3:
         keys(value, ["kind", "shares"])

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from rropt.program.cones import FloatArray
-from rropt.program.programs import ColumnSum, Program
+from rropt.program.cones import CompleteCone, FloatArray
+from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.solve.kernel.climb import Vertices, climb_matrix
-from rropt.solve.kernel.polyhedral import EntryModel, farkas_candidate
+from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.matrix.cells import ColumnCells
+from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.search import MatrixRelaxation
 
 CLIMBS = 40
@@ -22,18 +26,29 @@ CHUNK = 500
 """Boxes between two reports of progress."""
 
 
+def by_corners(program: Program) -> bool:
+    """Whether columns are limited over their smallest entries: under LDP, where the best corners of a box are known."""
+    complete = isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum)
+    return complete and listable(program.utility, program.size)
+
+
 def solve_matrices(program: Program, effort: Effort) -> Answer:
     """The best matrix whose columns are tied by rows."""
     begun = time.monotonic()
-    relaxation = MatrixRelaxation(program)
-    climber = _Climber(relaxation.model, program)
+    relaxation: MatrixRelaxation | ColumnCells
+    if by_corners(program):
+        relaxation = ColumnCells(program, lambda: bool(effort.stopped()))
+    else:
+        relaxation = MatrixRelaxation(program)
+    climber = _Climber(entry_model(replace(program, utility=Linear(()))), program)
     if not climber.feasible:
         claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
         return Answer(claim, farkas_candidate(program, effort))
     climber.start(effort)
-    search = Search(relaxation)
-    search.run(np.inf)  # the root is bounded before a target is set
+    relaxation.aim(climber.best)
+    search: Search[Any] = Search(relaxation)
     relaxation.note = climber.note
+    search.run(np.inf)  # the root is bounded before a target is set
     while not (stopped := effort.stopped()):
         # What is within half of the gap of the best matrix is good enough.
         effort.found(climber.value)
@@ -72,9 +87,10 @@ class _Climber:
                 return
 
     def note(self, matrix: FloatArray) -> None:
-        """Climb from some of the matrices that a search finds."""
+        """Climb from some of the matrices that a search finds, and from all that are better than the best one."""
         self._noted += 1
-        if self._noted <= CLIMBS or self._noted % CLIMBS == 0:
+        better = float(self._utility.mu(matrix).sum()) > self.value
+        if better or self._noted <= CLIMBS or self._noted % CLIMBS == 0:
             self.climb(np.maximum(matrix, 0.0))
 
     def climb(self, matrix: FloatArray) -> None:
