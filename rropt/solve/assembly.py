@@ -315,7 +315,7 @@ def _prove(
     value = own if own is None or own.lower == own.upper else own.widened(VALUE_BITS)
     within = effort.clock.within
     attained = None if value is None else float(value.lower)
-    proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained)) or Refusal(
+    proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained, answer.steps)) or Refusal(
         "the time limit ended its proof"
     )
     if isinstance(proof, Refusal):
@@ -343,7 +343,7 @@ def _prove(
 def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assembled | None:
     assert answer.farkas is not None
     reduced = program.linearised()
-    proof = prove_infeasible(reduced, answer.farkas)
+    proof = prove_infeasible(reduced, answer.farkas, answer.steps)
     if proof is None:
         return None
     certificate = Certificate.of_infeasibility(reduced, proof)

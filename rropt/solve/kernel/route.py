@@ -19,6 +19,7 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.events import Event
 from rropt.program.programs import ColumnSum, Program
+from rropt.prove.steps import Step
 
 
 def ignore_progress(value: float | None, bound: float | None) -> None:
@@ -250,14 +251,15 @@ class Answer:
     """The answer of a route, in floating point.
 
     `draft` is a mechanism, or the multipliers that claim that none exists; None where nothing was found. `dual` proves
-    an upper bound after repair. `relaxed` is the program that the multipliers are about, where it is not the one that
-    was asked for: every mechanism of that one is one of `relaxed`.
+    an upper bound after repair, of the program after `steps`. `relaxed` is the program that a certificate states, and
+    that the steps begin at, where it is not the one that was asked for: it allows as much.
     """
 
     claim: SolverClaim
     draft: Draft | Dual | None = None
     dual: Dual | None = None
     relaxed: Program | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def matrix(self) -> FloatArray | None:
