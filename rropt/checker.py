@@ -5491,7 +5491,10 @@ class _CornerTest:
         """A leaf of a tree of corners, `ends` the I_x."""
         if self.problem.utility == "chi_square":
             low = sum(min(end.mass[0] for end in own) for own in ends), sum(min(e.rest[0] for e in own) for own in ends)
-            high = sum(max(end.mass[1] for end in own) for own in ends), sum(max(e.rest[1] for e in own) for own in ends)
+            high = (
+                sum(max(end.mass[1] for end in own) for own in ends),
+                sum(max(e.rest[1] for e in own) for own in ends),
+            )
             return self._square(ends, *low) <= 0 or self._square(ends, *high) <= 0
         total = self.problem.total
         rates = [ONE + _log(*t)[0] if mass else 0 for t, mass in zip(leaf, self.masses, strict=True)]

@@ -397,7 +397,9 @@ def no_whole_tree(program: Program, prices: list[Fraction], slack: float) -> lis
     return None
 
 
-def prove(program: Program, dual: Dual | None, wanted: Wanted, whole: WholeTree = no_whole_tree) -> Proof | Refusal | None:
+def prove(
+    program: Program, dual: Dual | None, wanted: Wanted, whole: WholeTree = no_whole_tree
+) -> Proof | Refusal | None:
     """Convex objectives under LDP with fixed outputs, by the cells of a search."""
     root = None if dual is None else dual.evidence_of(ColumnCell)
     if root is None or program.outputs is None or not isinstance(program.utility, ColumnSum):

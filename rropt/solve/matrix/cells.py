@@ -189,9 +189,7 @@ class ColumnCells(OneByOne[ColumnCell]):
             self._corners[key] = corners_of(self.utility, node.lower[y], node.upper[y], node.actions[y])
         return self._corners[key]
 
-    def _priced(
-        self, node: ColumnCell, dual: FloatArray, outputs: list[int]
-    ) -> tuple[FloatArray, np.ndarray, float]:
+    def _priced(self, node: ColumnCell, dual: FloatArray, outputs: list[int]) -> tuple[FloatArray, np.ndarray, float]:
         """(corners that gain most at some multipliers, their outputs, the largest gain of any corner)."""
         excess, found, own = -np.inf, [np.zeros((self.size, 0))], []
         for y in outputs:
