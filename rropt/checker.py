@@ -2994,7 +2994,7 @@ class _ColumnsLeaf(NamedTuple):
 
 
 class _CornerLeaf(NamedTuple):
-    """A leaf of a corner-tree: a and l as INT; columns: an INT z, the tokens of a tree of corners, or those of `tree`."""
+    """A leaf of a corner-tree: a and l as INT; columns: INT z, the tokens of a tree of corners, or those of `tree`."""
 
     a: list[int]
     l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
@@ -3095,7 +3095,8 @@ class _Proof:
     weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
     forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue. events:
     of approximate problems. known: the word of that key.
-    nodes: of a corner-tree, whose `yield` is most, `unit` unit. thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
+    nodes: of a corner-tree, whose `yield` is most, `unit` unit.
+    thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
     """
 
     kind: str
@@ -5417,8 +5418,8 @@ class _CornerTest:
 
     @staticmethod
     def halves(path: list[_Sides], split: _Split) -> tuple[list[_Sides], list[_Sides]]:
-        """ "first the subtree where hi_yx becomes the smaller of hi_yx and c, then the one where lo_yx becomes the larger
-        of lo_yx and c"; "first the subtree where it is g, then the one where it is another one".
+        """ "first the subtree where hi_yx becomes the smaller of hi_yx and c, then the one where lo_yx becomes the
+        larger of lo_yx and c"; "first the subtree where it is g, then the one where it is another one".
         """
         own, x = path[split.y], split.x
         if isinstance(x, str):

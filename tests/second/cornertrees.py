@@ -1,4 +1,4 @@
-"""corner-tree: the columns of a matrix under a complete cone, by the corners of boxes for column over smallest entry."""
+"""corner-tree: the columns of a matrix under a complete cone, by corners of boxes."""
 
 from __future__ import annotations
 

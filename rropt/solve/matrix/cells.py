@@ -2,8 +2,8 @@
 
 A column over its smallest entry is a point b of [1, gamma]^k. A cell limits the b of every output to a box; a matrix of
 the cell has columns that are mixtures of the corners of their boxes, where a convex homogeneous utility is largest. So
-one linear programme over corners, which are generated, bounds a cell; its multipliers price every output by itself. What
-it loses is that one output may mix several corners: the worst such output is split.
+one linear programme over corners, which are generated, bounds a cell; its multipliers price every output by itself.
+What it loses is that one output may mix several corners: the worst such output is split.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ REMEMBERED = 1 << 26
 @dataclass(slots=True, eq=False)
 class ColumnCell(Cell):
     """Limits (m x k) on every column over its smallest entry, the actions (m x actions) that a Bayes gain may take, and
-    the multipliers (row sums, then rows) that prove its bound. A split cell keeps `at` and `c` and its two `parts` instead:
-    `at` = (y, x) limits entry x of output y to at most c, then to at least c; with `action` the best action of output
-    y is x, then another one."""
+    the multipliers (row sums, then rows) that prove its bound. A split cell keeps `at` and `c` and its two `parts`, not
+    the limits: `at` = (y, x) limits entry x of output y to at most c, then to at least c; with `action` the best action
+    of output y is x, then another one."""
 
     lower: FloatArray
     upper: FloatArray

@@ -1,7 +1,7 @@
 """Columns of a complete cone by the corners of a box: which one most exceeds its price?
 
-A column b of smallest entry 1 with lower <= b <= upper is a mixture of the corners of that box, and a convex homogeneous
-utility is largest at one of them.
+A column b of smallest entry 1 with lower <= b <= upper is a mixture of the corners of that box, and a convex
+homogeneous utility is largest at one of them.
 """
 
 from __future__ import annotations
