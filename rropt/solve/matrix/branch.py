@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from rropt.program.cones import CompleteCone, FloatArray
-from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.program.programs import ColumnSum, Information, Linear, Program
 from rropt.solve.kernel.climb import Vertices, climb_matrix
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
-from rropt.solve.matrix.cells import ColumnCells
+from rropt.solve.matrix.cells import ColumnCells, Mixture
 from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.search import MatrixRelaxation
 
@@ -24,6 +24,14 @@ STEPS = 60
 """Steps of one climb at most."""
 CHUNK = 500
 """Boxes between two reports of progress."""
+FIRST, LATER = 200, 20
+"""Drawn choices of one corner an output that are climbed from after the first cell, and after every further piece."""
+PIECE = 50
+"""Cells of such a piece."""
+TANGENTS = 3
+"""A proof takes so many times as long where something is given."""
+PROVING = 2e-4
+"""Seconds that the proof of a cell takes to be written and checked, for each entry of the matrix."""
 
 
 def by_corners(program: Program) -> bool:
@@ -49,16 +57,30 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     search: Search[Any] = Search(relaxation)
     relaxation.note = climber.note
     search.run(np.inf)  # the root is bounded before a target is set
-    while not (stopped := effort.stopped()):
-        # What is within half of the gap of the best matrix is good enough.
+    guesses, piece = FIRST, CHUNK
+
+    def stopped() -> str:
+        """Why the search should stop now: the rest of the time may be needed to prove what it has."""
+        left = effort.remaining()
+        cells = search.nodes * program.size * relaxation.width if isinstance(relaxation, ColumnCells) else 0
+        if isinstance(program.utility, Information) and program.utility.given is not None:
+            cells *= TANGENTS
+        return effort.stopped() or ("time limit" if left is not None and left < PROVING * cells else "")
+
+    while not stopped():
         effort.found(climber.value)
+        if isinstance(relaxation, ColumnCells) and search.bound > climber.value + effort.allowed / 2:
+            climber.guess(relaxation.mixture, guesses, effort)
+            effort.found(climber.value)
+            guesses, piece = LATER, PIECE
+        # What is within half of the gap of the best matrix is good enough.
         accept, before = climber.value + effort.allowed / 2, search.nodes
         relaxation.aim(climber.best)
-        search.run(accept, Budget(search.nodes + CHUNK, lambda: bool(effort.stopped())))
+        search.run(accept, Budget(search.nodes + piece, lambda: bool(stopped())))
         effort.monitor(climber.value, search.bound)
         if search.bound <= accept or search.nodes == before:
             break
-    claim = SolverClaim("rropt", stopped or f"{search.nodes} boxes", climber.value, time.monotonic() - begun)
+    claim = SolverClaim("rropt", stopped() or f"{search.nodes} boxes", climber.value, time.monotonic() - begun)
     dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
     return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
 
@@ -81,6 +103,25 @@ class _Climber:
         """Climb from random vertices."""
         for _ in range(CLIMBS):
             matrix = self._vertex(np.asarray(self._random.standard_normal(self.best.shape)))
+            if matrix is not None:
+                self.climb(matrix)
+            if effort.stopped():
+                return
+
+    def guess(self, mixture: Mixture | None, count: int, effort: Effort) -> None:
+        """Climb from matrices whose columns are drawn from the mixture of a cell: by turns the corners of each output's
+        own, and those of any. The slope of the utility at them is that of their directions, whatever their sums are."""
+        if mixture is None or not len(mixture.own):
+            return
+        for number in range(count):
+            drawn = np.ones_like(self.best)
+            for y in range(drawn.shape[1]):
+                several = np.flatnonzero(mixture.own == y) if number % 2 else np.arange(len(mixture.own))
+                if len(several):
+                    odds = mixture.shares[several] / mixture.shares[several].sum()
+                    drawn[:, y] = mixture.corners[:, self._random.choice(several, p=odds)]
+            slope = self._utility.gradient(drawn)
+            matrix = None if slope is None else self._vertex(slope)
             if matrix is not None:
                 self.climb(matrix)
             if effort.stopped():

@@ -47,29 +47,48 @@ def prove_cells(program: Program, root: ColumnCell, wanted: Wanted, whole: Whole
     size = max(abs(reached), 2.0**-40)
     # Where the search did not come to the end, little of what is open makes the trees much shorter.
     spare = 0.0 if wanted.attained is None else SPARE * max(reached - wanted.attained, 0.0)
+    stop = wanted.effort.closing()
     with ctx.workprec(PRECISION):
+        first = None
+        if reached > target:
+            # The first cell alone has a short proof: what there is where the time for all of them is too short.
+            slack = max(MARGINS[-1] * size, SPARE * (root.bound - reached), spare)
+            bound = dyadic_up(Fraction(root.bound + slack), PRICE_BITS)
+            first = _proof(_Writer(program, root, bound, slack, whole, stop))
         for margin in MARGINS:
             slack = margin * size if reached <= target else max(margin * size, spare)
             bound = dyadic_up(Fraction(max(target, reached + slack)), PRICE_BITS)
-            writer = _Writer(program, root, bound, slack, whole)
-            nodes = writer.nodes()
-            if nodes is not None:
-                payload = {
-                    "kind": "corner-tree",
-                    "yield": rational_text(bound),
-                    "unit": str(writer.unit),
-                    "nodes": nodes,
-                }
-                return Proof(payload, bound, VERSION)
-    return None
+            proof = _proof(_Writer(program, root, bound, slack, whole, stop))
+            if proof is not None or stop():
+                return proof or first
+    return first
+
+
+def _proof(writer: _Writer) -> Proof | None:
+    """The proof of one claimed bound; None where it does not hold, or took too long."""
+    nodes = writer.nodes()
+    if nodes is None:
+        return None
+    bound, unit = rational_text(writer.bound), str(writer.unit)
+    payload: dict[str, object] = {"kind": "corner-tree", "yield": bound, "unit": unit, "nodes": nodes}
+    return Proof(payload, writer.bound, VERSION)
 
 
 class _Writer:
     """One pass over the tree of cells, for one claimed bound."""
 
-    def __init__(self, program: Program, root: ColumnCell, bound: Fraction, slack: float, whole: WholeTree) -> None:
+    def __init__(
+        self,
+        program: Program,
+        root: ColumnCell,
+        bound: Fraction,
+        slack: float,
+        whole: WholeTree,
+        stop: Callable[[], bool],
+    ) -> None:
         assert isinstance(program.cone, CompleteCone) and program.outputs is not None
-        self._program, self._root, self._bound, self._slack, self._whole = program, root, bound, slack, whole
+        self._program, self._root, self.bound, self._slack = program, root, bound, slack
+        self._whole, self._stop = whole, stop
         self._gh = program.cone.level.ratio.upper
         self._width = len(program.outputs)
         utility = program.utility
@@ -90,8 +109,10 @@ class _Writer:
         stack = [(self._root, [one] * self._width)]
         while stack:
             cell, path = stack.pop()
+            if self._stop():
+                return None
             # A cell whose own bound is low enough needs no parts.
-            if cell.parts is not None and cell.bound + self._slack > float(self._bound):
+            if cell.parts is not None and cell.bound + self._slack > float(self.bound):
                 element, first, second = _halves(cell, path)
                 items.append(element)
                 stack += [(cell.parts[1], second), (cell.parts[0], first)]
@@ -112,7 +133,7 @@ class _Writer:
         pairs = list(zip(rows, program.rows, strict=True))
         fixed = sum((Fraction(number, unit) * row.rhs for number, row in pairs), Fraction(0))
         # What is left of the bound is shared out along the prior, rounded so that the sum stays below.
-        left = math.floor((self._bound - fixed) * unit)
+        left = math.floor((self.bound - fixed) * unit)
         prices = _spread(prices, left - sum(prices), program.prior)
         tied = [[Fraction(price, unit) for price in prices] for _ in path]
         for number, row in pairs:

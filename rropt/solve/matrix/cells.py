@@ -42,6 +42,16 @@ REMEMBERED = 1 << 26
 """Corners whose utilities are kept for further prices, in all boxes together."""
 
 
+@dataclass(frozen=True)
+class Mixture:
+    """What the linear programme of a cell is attained by: k x n corners, the outputs that they belong to, and how much
+    of each there is."""
+
+    corners: FloatArray
+    own: np.ndarray
+    shares: FloatArray
+
+
 @dataclass(slots=True, eq=False)
 class ColumnCell(Cell):
     """Limits (m x k) on every column over its smallest entry, the actions (m x actions) that a Bayes gain may take, and
@@ -80,6 +90,7 @@ class ColumnCells(OneByOne[ColumnCell]):
         self._right = np.concatenate([np.ones(self.size), self._rhs])
         self._corners: dict[tuple[bytes, ...], Corners] = {}
         self._best: FloatArray = np.ones((self.size, self.width))
+        self.mixture: Mixture | None = None
         self._top = max(self._known(self.roots()[0], 0).best(np.zeros(self.size), 1)[0], 1e-12)
 
     def roots(self) -> list[ColumnCell]:
@@ -213,6 +224,8 @@ class ColumnCells(OneByOne[ColumnCell]):
         for y in range(self.width):
             mine = programme.own == y
             loss[y] = programme.worth[mine] @ programme.shares[mine] - worth[y]
+        used = programme.shares > EXACT
+        self.mixture = Mixture(programme.corners[:, used], programme.own[used], programme.shares[used])
         if programme.lacking < EXACT:
             self.note(matrix)
         for y in np.argsort(-loss).tolist():

@@ -21,7 +21,7 @@ from rropt.prove.balls import grid
 
 MOST = 200_000
 """Elements of the trees of one leaf at most."""
-PASSES, BISECTIONS = 3, 20
+PASSES, BISECTIONS = 2, 14
 """Passes over several tangents, and halvings for each, until they are near the best ones."""
 
 
@@ -127,11 +127,35 @@ class _CornerSearch:
         ends = self._worth - (self._corners.joint @ (1 + logs)) * self._ends
         return float(masses @ np.exp(logs) + self._tops(fixed, ends).sum())
 
+    def _slope(self, fixed: np.ndarray) -> float:
+        """log t where the left side is least and nothing is given: the free inputs are at their upper ends in the order
+        of what these add for their mass, as long as that is above 1 + log t, and t is the mass then."""
+        free = (fixed < 0) & ~self._single
+        rise = self._mass[1] - self._mass[0]
+        mass = float(np.where(fixed == 1, self._mass[1], self._mass[0]).sum())
+        gain = (self._worth[1] - self._worth[0])[free]
+        # Inputs of probability zero have no mass.
+        quotients = np.where(
+            rise[free] > 0, gain / np.where(rise[free] > 0, rise[free], 1.0), np.copysign(np.inf, gain)
+        )
+        order = np.argsort(-quotients)
+        masses = mass + np.concatenate([[0.0], np.cumsum(rise[free][order])])
+        ends = np.concatenate([[np.inf], quotients[order], [-np.inf]])
+        own = 1.0 + np.log(masses)
+        at = int(np.argmax(own >= ends[1:]))
+        return float(min(own[at], ends[at])) - 1.0
+
     def _slopes(self, fixed: np.ndarray) -> FloatArray:
         """log t for every value of what is given, near the least left side: it is convex in each of them, and falls
         as long as t is below the mass of the corner that is best at it."""
         joint = self._corners.joint
+        if joint.shape[1] == 1:
+            return np.array([self._slope(fixed)])
         masses = joint.sum(axis=0)
+        if (self._single | (fixed >= 0)).all():
+            # One corner: the tangents there are the function itself.
+            there = joint.T @ np.where(fixed == 1, self._ends[1], self._ends[0])
+            return np.log(there / np.where(masses > 0, masses, 1.0), where=masses > 0, out=np.zeros(len(masses)))
         used = np.flatnonzero(masses > 0)
         top = float(np.log(max(self._ends.max(), 1.0))) + 1e-9
         logs = np.zeros(joint.shape[1])
