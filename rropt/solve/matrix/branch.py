@@ -11,10 +11,11 @@ import numpy as np
 from rropt.program.cones import CompleteCone, FloatArray
 from rropt.program.programs import ColumnSum, Information, Linear, Program
 from rropt.solve.kernel.climb import Vertices, climb_matrix
+from rropt.solve.kernel.curves import curve_of, has_curve
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Size, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
-from rropt.solve.matrix.cells import ColumnCells, Mixture
+from rropt.solve.matrix.cells import ColumnCells, Mixture, root_cell
 from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.search import MatrixRelaxation
 
@@ -28,6 +29,8 @@ FIRST, LATER = 200, 20
 """Drawn choices of one corner an output that are climbed from after the first cell, and after every further piece."""
 PIECE = 50
 """Cells of such a piece."""
+LOOSE = 1e-4
+"""The relative gap of a bound without the rows, which they leave open by more."""
 TANGENTS = 3
 """A proof takes so many times as long where something is given."""
 PROVING = 2e-4
@@ -43,16 +46,18 @@ def by_corners(program: Program) -> bool:
 def solve_matrices(program: Program, effort: Effort) -> Answer:
     """The best matrix whose columns are tied by rows."""
     begun = time.monotonic()
-    relaxation: MatrixRelaxation | ColumnCells
-    if by_corners(program):
-        relaxation = ColumnCells(program, lambda: bool(effort.stopped()))
-    else:
-        relaxation = MatrixRelaxation(program)
     climber = _Climber(entry_model(replace(program, utility=Linear(()))), program)
     if not climber.feasible:
         claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
         return Answer(claim, farkas_candidate(program, effort))
     climber.start(effort)
+    relaxation: MatrixRelaxation | ColumnCells
+    if by_corners(program):
+        relaxation = ColumnCells(program, lambda: bool(effort.stopped()))
+    elif has_curve(program):
+        return _by_first_cell(program, effort, climber, begun)
+    else:
+        relaxation = MatrixRelaxation(program)
     relaxation.aim(climber.best)
     search: Search[Any] = Search(relaxation)
     relaxation.note = climber.note
@@ -83,6 +88,33 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     claim = SolverClaim("rropt", stopped() or f"{search.nodes} boxes", climber.value, time.monotonic() - begun)
     dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
     return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
+
+
+def _by_first_cell(program: Program, effort: Effort, climber: _Climber, begun: float) -> Answer:
+    """More inputs than have their corners listed: the bound without the rows, which is that of the first cell where
+    the rows are about the masses of columns; and a local maximum."""
+    left = effort.remaining()
+    loose = replace(effort, gap=max(effort.gap, LOOSE), size=Size(), time_limit=None if left is None else left / 2)
+    loose = replace(loose, begun=time.monotonic())
+    found = effort.route("columns").solve(replace(program, rows=(), outputs=None), loose)
+    root = None
+    if found.matrix is not None and found.claim.objective is not None:
+        prior = np.array([float(p) for p in program.prior])
+        # Where the universal bound is attained there are no prices but those that prove it.
+        prices = curve_of(program).ceiling()[0] * prior if found.dual is None else found.dual.prices
+        root = root_cell(program)
+        root.dual[: program.size] = prices
+        # The prover finds what the prices miss: at most what was asked for.
+        root.bound = max(found.claim.objective + loose.allowed, float(prices.sum()))
+        corners = found.matrix / found.matrix.min(axis=0)
+        shares = prior @ found.matrix
+        climber.guess(Mixture(corners, np.full(len(shares), -1), shares), FIRST, effort)
+    effort.found(climber.value)
+    effort.monitor(climber.value, None if root is None else root.bound)
+    status = effort.stopped() or "the bound without the rows"
+    claim = SolverClaim("rropt", status, climber.value, time.monotonic() - begun)
+    dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), root)
+    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), None if root is None else dual)
 
 
 class _Climber:

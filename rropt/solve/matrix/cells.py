@@ -72,12 +72,22 @@ class ColumnCell(Cell):
     parts: tuple[ColumnCell, ColumnCell] | None = field(default=None)
 
 
+def root_cell(program: Program) -> ColumnCell:
+    """All matrices of a program, without a bound."""
+    assert program.outputs is not None
+    shape = len(program.outputs), program.size
+    count = len(program.utility.gain) if isinstance(program.utility, BayesGain) else 0
+    actions = np.ones((shape[0], count), dtype=bool)
+    upper = np.full(shape, float(np.exp(tightest_log(program.cone))))
+    return ColumnCell(np.ones(shape), upper, actions, np.zeros(program.size + len(program.rows)))
+
+
 class ColumnCells(OneByOne[ColumnCell]):
     """The relaxation by one linear programme over corners a cell; `note` is shown the matrices that it finds."""
 
     def __init__(self, program: Program, stop: Callable[[], bool]) -> None:
         assert isinstance(program.utility, ColumnSum) and program.outputs is not None
-        self.utility, self._stop = program.utility, stop
+        self.program, self.utility, self._stop = program, program.utility, stop
         self.note: Callable[[FloatArray], None] = lambda matrix: None
         self.size, self.width = program.size, len(program.outputs)
         self._gamma = float(np.exp(tightest_log(program.cone)))
@@ -95,11 +105,7 @@ class ColumnCells(OneByOne[ColumnCell]):
 
     def roots(self) -> list[ColumnCell]:
         """All matrices."""
-        shape = self.width, self.size
-        count = len(self.utility.gain) if isinstance(self.utility, BayesGain) else 0
-        actions = np.ones((self.width, count), dtype=bool)
-        start = np.zeros(self.size + len(self._rhs))
-        return [ColumnCell(np.ones(shape), np.full(shape, self._gamma), actions, start)]
+        return [root_cell(self.program)]
 
     def aim(self, matrix: FloatArray) -> None:
         """Split at the entries of a matrix (k x m) that is assumed to be optimal: once its columns are corners, the
