@@ -50,7 +50,6 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     if not climber.feasible:
         claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
         return Answer(claim, farkas_candidate(program, effort))
-    climber.start(effort)
     relaxation: MatrixRelaxation | ColumnCells
     if by_corners(program):
         relaxation = ColumnCells(program, lambda: bool(effort.stopped()))
@@ -58,6 +57,7 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
         return _by_first_cell(program, effort, climber, begun)
     else:
         relaxation = MatrixRelaxation(program)
+    climber.start(effort)
     relaxation.aim(climber.best)
     search: Search[Any] = Search(relaxation)
     relaxation.note = climber.note
@@ -97,7 +97,7 @@ def _by_first_cell(program: Program, effort: Effort, climber: _Climber, begun: f
     loose = replace(effort, gap=max(effort.gap, LOOSE), size=Size(), time_limit=None if left is None else left / 2)
     loose = replace(loose, begun=time.monotonic())
     found = effort.route("columns").solve(replace(program, rows=(), outputs=None), loose)
-    root = None
+    root, mixture = None, None
     if found.matrix is not None and found.claim.objective is not None:
         prior = np.array([float(p) for p in program.prior])
         # Where the universal bound is attained there are no prices but those that prove it.
@@ -108,7 +108,9 @@ def _by_first_cell(program: Program, effort: Effort, climber: _Climber, begun: f
         root.bound = max(found.claim.objective + loose.allowed, float(prices.sum()))
         corners = found.matrix / found.matrix.min(axis=0)
         shares = prior @ found.matrix
-        climber.guess(Mixture(corners, np.full(len(shares), -1), shares), FIRST, effort)
+        mixture = Mixture(corners, np.full(len(shares), -1), shares)
+    climber.start(effort)
+    climber.guess(mixture, FIRST, effort)
     effort.found(climber.value)
     effort.monitor(climber.value, None if root is None else root.bound)
     status = effort.stopped() or "the bound without the rows"

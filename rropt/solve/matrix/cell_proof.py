@@ -22,7 +22,7 @@ from rropt.program.programs import BayesGain, ColumnSum, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
 from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.route import Dual, never
 from rropt.solve.matrix.cells import ColumnCell
 from rropt.solve.matrix.corner_trees import CornerTrees, Sides
 
@@ -54,7 +54,7 @@ def prove_cells(program: Program, root: ColumnCell, wanted: Wanted, whole: Whole
             # The first cell alone has a short proof: what there is where the time for all of them is too short.
             slack = max(MARGINS[-1] * size, SPARE * (root.bound - reached), spare)
             bound = dyadic_up(Fraction(root.bound + slack), PRICE_BITS)
-            first = _proof(_Writer(program, root, bound, slack, whole, stop))
+            first = _proof(_Writer(program, root, bound, slack, whole, never))
         for margin in MARGINS:
             slack = margin * size if reached <= target else max(margin * size, spare)
             bound = dyadic_up(Fraction(max(target, reached + slack)), PRICE_BITS)
