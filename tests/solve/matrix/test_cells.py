@@ -126,3 +126,18 @@ def test_an_interrupted_search_has_a_bound_that_is_checked() -> None:
     assert solution.status in ("bounded", "certified")
     assert solution.verdict is not None
     assert solution.verdict.proved
+
+
+@pytest.mark.parametrize("objective", ["information", "chi"])
+def test_more_inputs_have_the_bound_without_their_rows(objective: str) -> None:
+    """Beyond 16 inputs corners are not listed: the first cell bounds what it can, and its proof is checked."""
+    problem = made("many", 18, objective, "bistochastic")
+    free = rr.Problem(problem.goal, [problem.constraints[0]]).solve(gap=1e-4, time_limit=20)
+    solution = problem.solve(time_limit=8)
+    assert solution.verdict is not None
+    assert solution.verdict.proved
+    assert solution.bound is not None
+    assert free.bound is not None
+    assert solution.bound == pytest.approx(free.bound, rel=2e-3)
+    assert solution.value is not None
+    assert solution.value > 0.5 * solution.bound
