@@ -90,17 +90,16 @@ def _check(data: bytes) -> None:
     must(type(version) is int and version in (1, 2, 3, 4, 5, 6), "version")
     has_steps = version >= 6 and isinstance(file["proof"], dict) and "steps" in file["proof"]
     problem = last = read_problem(reader, file["problem"], version, whole=not has_steps)
-    steps, end = [], file
+    steps, rest = [], file["proof"]
     if has_steps:
         steps = file["proof"]["steps"]
         rest = {key: value for key, value in file["proof"].items() if key != "steps"}
-        end = {**file, "problem": after_steps(file["problem"], steps), "proof": rest}
-        last = read_problem(Unlimited(), end["problem"], version)
+        last = read_problem(Unlimited(), after_steps(file["problem"], steps), version)
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
     for key in ("mechanism", "value", "bound"):
         must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
-    proof = read_proof(reader, last, end["proof"])
+    proof = read_proof(reader, last, rest)
     names = items(file["assumptions"], string)
     known = ["mi-column-convex"]
     if version >= 4:
@@ -109,7 +108,7 @@ def _check(data: bytes) -> None:
         known += LATER
     must(all(name in known for name in names), "an assumption that the text does not know")
     if kind in INFEASIBLE:
-        limit_work(file, end, reader.common, len(data), getattr(proof, "cost", None))
+        limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
         _assumptions(problem, last, steps, proof, names, False)
         proof.check()
         return
@@ -117,7 +116,7 @@ def _check(data: bytes) -> None:
     value = keys(file["value"], ["lower", "upper"])
     claimed = reader.rat(value["lower"]), reader.rat(value["upper"])
     bound = reader.rat(file["bound"])
-    limit_work(file, end, reader.common, len(data), getattr(proof, "cost", None))
+    limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
     _assumptions(problem, last, steps, proof, names, True)
     check_mechanism(problem, mechanism)
     own = check_value(problem, mechanism, claimed)

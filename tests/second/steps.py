@@ -8,7 +8,7 @@ from flint import fmpq
 
 from .claims import GRID, read_problem
 from .reading import Reader, bad, distinct, increasing, index, items, keys, must
-from .reals import high, log, low
+from .reals import high, log, low, with_bits
 
 MOST = 64
 KEYS = ("entropy", "approximate", "identification_risk", "structure")
@@ -23,7 +23,12 @@ class Unlimited(Reader):
 
 
 def after_steps(problem: dict[str, Any], steps: Any) -> dict[str, Any]:
-    """The last problem; each on the way is read, as section 4 asks."""
+    """The last problem, at full precision wherever it is asked for; each on the way is read, as section 4 asks."""
+    made: dict[str, Any] = with_bits(_after_steps, problem, steps)
+    return made
+
+
+def _after_steps(problem: dict[str, Any], steps: Any) -> dict[str, Any]:
     must(isinstance(steps, list) and 1 <= len(steps) <= MOST, "limit: steps")
     for step in steps:
         kind = step.get("kind") if isinstance(step, dict) else bad("no step")

@@ -8,7 +8,7 @@ from typing import Any
 
 from .curves import CURVES
 from .reading import must
-from .steps import count_logs
+from .steps import after_steps, count_logs
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -25,15 +25,15 @@ def longest(value: Any) -> int:
     return max(map(longest, value), default=0) if isinstance(value, list) else 0
 
 
-def count_work(file: dict[str, Any], common: int, own: int | None = None, end: dict[str, Any] | None = None) -> int:
+def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int:
     """The operations of a file that has been read; `common` is the least common denominator of its RAT, `own` what its
-    proof costs, where the class of the proof says it; `end` has the last problem, and the proof without its steps."""
-    problem, mechanism = file["problem"], file["mechanism"]
-    last, proof = (end or file)["problem"], (end or file)["proof"]
-    steps = file["proof"].get("steps", [])
+    proof costs, where the class of the proof says it."""
+    problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
+    steps = proof.get("steps", [])
+    last = after_steps(problem, steps) if steps else problem
     rounded = any(step["kind"] == "gibbs" for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
-    w = 1 + (max(longest(problem), longest(mechanism), longest(file["proof"])) + 60 * rounded) // 40
+    w = 1 + (max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded) // 40
     d = 1 + (max(common, lcm).bit_length() + 160 * rounded) // 128
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
@@ -45,9 +45,9 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None, end: d
     return total
 
 
-def limit_work(file: dict[str, Any], end: dict[str, Any], common: int, size: int, own: int | None = None) -> None:
+def limit_work(file: dict[str, Any], common: int, size: int, own: int | None = None) -> None:
     """`size` is that of the file in bytes."""
-    must(count_work(file, common, own, end) <= MOST * min(10 << 20, max(1 << 20, size)) >> 20, "limit: operations")
+    must(count_work(file, common, own) <= MOST * min(10 << 20, max(1 << 20, size)) >> 20, "limit: operations")
 
 
 def _terms(problem: Any) -> int:

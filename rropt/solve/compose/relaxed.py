@@ -74,7 +74,7 @@ class RelaxedRoute(Route):
             plain = replace(program, sense="maximize", utility=Linear(()))
             farkas = no_mechanism(plain, effort) if has_entropy(program) else farkas_candidate(plain, effort)
             claim = SolverClaim("rropt", "no mechanism was found", None, 0.0)
-            return Answer(claim, farkas, relaxed=None if farkas is None else plain)
+            return Answer(claim, farkas, relaxed=plain if farkas else ())
         if isinstance(program.utility, InverseTrace):
             return _risk(program, effort, best)
         return _information(program, effort, best, middle)
@@ -127,7 +127,7 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
         reached = max(leaf.bound for leaf in root.leaves())
         slow = reached > bound - SLOW * (bound - value) if np.isfinite(bound) else False
         if reached < min(bound, least):
-            answer = replace(tried, steps=steps)
+            answer = replace(tried, relaxed=steps)
         bound = min(bound, reached)
         effort.monitor(value, min(bound, least))
         if slow or bound - value <= effort.allowed:
@@ -143,7 +143,7 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
     if answer is None:
         return Answer(claim, draft)
     note = f"{LOCAL}; the certificate's rows are what the entropy floor implies near it"
-    return Answer(replace(claim, notes=(note,)), draft, answer.dual, steps=answer.steps)
+    return Answer(replace(claim, notes=(note,)), draft, answer.dual, answer.relaxed)
 
 
 def _climb(program: Program, effort: Effort, best: Oracle, middle: FloatArray) -> tuple[FloatArray, float]:
@@ -200,7 +200,7 @@ def _risk(program: Program, effort: Effort, best: Oracle) -> Answer:
     bound = effort.route("columns").solve(relaxed, effort)
     note = f"{LOCAL}; the bound is that without the constraints on the whole matrix"
     claim = replace(claim, status=bound.claim.stopped or claim.status, notes=(note,))
-    return Answer(claim, draft, bound.dual, steps=steps)
+    return Answer(claim, draft, bound.dual, steps)
 
 
 def _descend(program: Program, effort: Effort, best: Oracle) -> tuple[FloatArray | None, float]:

@@ -251,15 +251,24 @@ class Answer:
     """The answer of a route, in floating point.
 
     `draft` is a mechanism, or the multipliers that claim that none exists; None where nothing was found. `dual` proves
-    an upper bound after repair, of the program after `steps`. `relaxed` is the program that a certificate states, and
-    that the steps begin at, where it is not the one that was asked for: it allows as much.
+    an upper bound after repair. `relaxed` says of which program, where that is not the one that was asked for: of that
+    after these steps, or of a program that the certificate states in its place, and that allows as much.
     """
 
     claim: SolverClaim
     draft: Draft | Dual | None = None
     dual: Dual | None = None
-    relaxed: Program | None = None
-    steps: tuple[Step, ...] = ()
+    relaxed: Program | tuple[Step, ...] = ()
+
+    @property
+    def stated(self) -> Program | None:
+        """The program that the certificate states, where it is not the one that was asked for."""
+        return self.relaxed if isinstance(self.relaxed, Program) else None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """From the program that the certificate states to the one that the multipliers are about."""
+        return () if isinstance(self.relaxed, Program) else self.relaxed
 
     @property
     def matrix(self) -> FloatArray | None:

@@ -72,21 +72,20 @@ def answer_private(program: Program, effort: Effort) -> Answer:
             climber.offer(matrix)
     status, stopped = "a local maximum", ""
     dual: Dual | None = None
-    relaxed: Program | None = None
-    steps: tuple[Step, ...] = ()
+    relaxed: Program | tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
     if loose is not None:
-        dual, steps, stopped, notes = loose.dual, loose.steps, loose.claim.stopped, (WITHOUT_RISK,)
+        dual, relaxed, stopped, notes = loose.dual, loose.relaxed, loose.claim.stopped, (WITHOUT_RISK,)
     if climber.cost is not None:
         tree, nodes, bound = search_risk(tight, climber, effort)
         status, stopped = f"{nodes} boxes", effort.stopped()
         if loose is None or loose.claim.objective is None or bound < program.sign * loose.claim.objective:
-            dual, relaxed, steps = Dual(np.zeros(size), np.zeros(len(tight.rows)), tree), tight, ()
+            dual, relaxed = Dual(np.zeros(size), np.zeros(len(tight.rows)), tree), tight
             notes = ()
     value = None if climber.best is None else program.sign * climber.value
     notes = notes if climber.best is not None else (NOTHING,)
     claim = SolverClaim("rropt", stopped or status, value, time.monotonic() - begun, notes)
-    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual, relaxed, steps)
+    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual, relaxed)
 
 
 def placed(matrix: FloatArray, risk: FloatRisk) -> FloatArray:
@@ -104,8 +103,8 @@ def placed(matrix: FloatArray, risk: FloatRisk) -> FloatArray:
 
 
 def _without_risk(program: Program, effort: Effort) -> Answer | None:
-    """The answer of the problem without the bound on risk; None where no route takes it. `steps` then lead to the
-    problem that the dual is about."""
+    """The answer of the problem without the bound on risk; None where no route takes it. `relaxed` then
+    leads to the problem that the dual is about."""
     if isinstance(program.utility, Linear):
         return effort.route("linear").solve(program.without(PosteriorRisk), effort)
     limit = LONGEST if effort.time_limit is None else effort.time_limit
@@ -113,7 +112,7 @@ def _without_risk(program: Program, effort: Effort) -> Answer | None:
     # Without constraints between columns, their number and their labels are left free.
     steps = drop(program, ("identification_risk", "outputs") if not program.rows else ("identification_risk",))
     last, route = relax(program, steps), effort.route("branch" if program.rows else "columns")
-    return None if route.refuse(last, None) is not None else replace(route.solve(last, inner), steps=steps)
+    return None if route.refuse(last, None) is not None else replace(route.solve(last, inner), relaxed=steps)
 
 
 def tightened(program: Program) -> Program:
