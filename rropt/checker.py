@@ -5443,10 +5443,10 @@ class _CornerTest:
         hi[least[0]] = Fraction(1)
         return own._replace(hi=tuple(hi))
 
-    def is_closed(self, own: _Sides) -> bool:
-        """ "lo_yx > 1 for every x, or lo_yx > hi_yx for some x, or its set of actions is empty"."""
-        above = all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
-        return above or len(own.actions) < min(1, len(self.actions))
+    @staticmethod
+    def is_closed(own: _Sides) -> bool:
+        """ "where lo_yx > 1 for every x, or lo_yx > hi_yx for some x"."""
+        return all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
 
     def prices(self, leaf: _CornerLeaf) -> list[list[Fraction]]:
         """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D."""
@@ -5457,16 +5457,12 @@ class _CornerTest:
                 table[y][x] += Fraction(l_i, unit) * c
         return table
 
-    def bayes_holds(self, own: _Sides, prices: list[Fraction]) -> bool:
-        """ "for every action g of its set sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
-        for g in own.actions:
-            total = 0
-            for p, gain, a, lo, hi in zip(self.p, self.problem.gain[g], prices, own.lo, own.hi, strict=True):
-                r = p * gain - a
-                total += _fixed_hi(r * (hi if r > 0 else lo))
-            if total > 0:
-                return False
-        return True
+    def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
+        """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+        total = 0
+        for p, gain, a, lo, hi in zip(self.p, self.problem.gain[g], prices, own.lo, own.hi, strict=True):
+            total += max(_fixed_hi((p * gain - a) * lo), _fixed_hi((p * gain - a) * hi))
+        return total <= 0
 
     def log(self, v: Fraction) -> int:
         """An upper bound of log v, v >= 1."""
@@ -5498,7 +5494,7 @@ class _CornerTest:
             )
             return self._square(ends, *low) <= 0 or self._square(ends, *high) <= 0
         total = self.problem.total
-        rates = [ONE + _log(*t)[0] if mass else 0 for t, mass in zip(leaf, self.masses, strict=True)]
+        rates = [ONE + _log(*t)[0] for t in leaf]
         result = sum(_ceil_div((n * mass) << P, d * total) for (n, d), mass in zip(leaf, self.masses, strict=True))
         for own, row in zip(ends, self.given, strict=True):
             # What v is multiplied by, rounded down: it may be negative, as 1 + log t.
@@ -5529,39 +5525,63 @@ def _check_corner_tree(problem: _Problem, proof: _Proof) -> None:
 
 def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], i: int) -> None:
     """ "sum_x a_x + sum_i l_i rhs_i <= B and every element of `columns` holds"."""
-    problem, proof = test.problem, test.proof
-    terms = [Fraction(l_i, proof.unit) * problem.rows[j].rhs for j, l_i in leaf.l]
-    if proof.most < Fraction(sum(leaf.a), proof.unit) + _sum(terms):
-        raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
+    _check_sum_of_prices(test, leaf, i)
     prices = test.prices(leaf)
     for y, column in enumerate(leaf.columns):
         where = f"nodes[{i}].columns[{y}]"
         if isinstance(column, list) and column:
             _check_coverage(column, where)
         if isinstance(column, int):
-            if path[column] != path[y] or prices[column] != prices[y]:
-                raise Refuted(f"proof.{where}: output {column} has other limits or prices")
+            _check_same_output((path[column], prices[column]), (path[y], prices[y]), where)
         elif not test.is_closed(path[y]):
             _check_output(test, path[y], prices[y], column, where)
+
+
+def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i <= B"."""
+    proof = test.proof
+    rows = _sum(Fraction(l_i, proof.unit) * test.problem.rows[j].rhs for j, l_i in leaf.l)
+    if proof.most < Fraction(sum(leaf.a), proof.unit) + rows:
+        raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
+
+
+def _check_same_output(other: tuple[_Sides, list[Fraction]], own: tuple[_Sides, list[Fraction]], where: str) -> None:
+    """ "it holds where element z does, and lo_zx = lo_yx, hi_zx = hi_yx and A_zx = A_yx for every x"."""
+    if other != own:
+        raise Refuted(f"proof.{where}: the other output has other limits or prices")
 
 
 def _check_output(
     test: _CornerTest, own: _Sides, prices: list[Fraction], column: list[CornerToken] | _WholeCone, where: str
 ) -> None:
     """F_y(v) <= 0 on the box of an output that is not closed."""
-    problem = test.problem
     if isinstance(column, _WholeCone):
-        if own != test.root()[0]:
-            raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits")
+        _check_whole_cone(test, own, where)
         _check_coverage(column.tree, f"{where}.tree")
-        _check_tree(problem, replace(test.proof, prices=prices, tree=column.tree))
-    elif problem.utility == "bayes":
-        if not test.bayes_holds(own, prices):
-            raise Refuted(f"proof.{where}: an action gains at a corner")
-    elif not column:
-        raise Refuted(f"proof.{where}: nothing shows that this output does not gain")
+        _check_tree(test.problem, replace(test.proof, prices=prices, tree=column.tree))
+    elif test.problem.utility == "bayes":
+        _check_actions(test, own, prices, where)
     else:
+        _check_is_shown(column, where)
         _check_corners_of_output(test, test.ends(own, prices), column, where)
+
+
+def _check_whole_cone(test: _CornerTest, own: _Sides, where: str) -> None:
+    """ "it holds where lo_yx = 1 and hi_yx = gh for every x"."""
+    if own != test.root()[0]:
+        raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits")
+
+
+def _check_actions(test: _CornerTest, own: _Sides, prices: list[Fraction], where: str) -> None:
+    """ "for every action g of its set sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+    if not all(test.action_holds(own, prices, g) for g in own.actions):
+        raise Refuted(f"proof.{where}: an action gains at a corner")
+
+
+def _check_is_shown(column: list[CornerToken], where: str) -> None:
+    """ "`[]` for the other utilities: it holds where y is closed"."""
+    if not column:
+        raise Refuted(f"proof.{where}: nothing shows that this output does not gain")
 
 
 def _check_corners_of_output(
@@ -5572,12 +5592,22 @@ def _check_corners_of_output(
     for n, token in enumerate(column):
         free = pending.pop()
         if isinstance(token, int):
-            if len(free[token]) == 1:
-                raise Refuted(f"proof.{where}[{n}]: input {token} is not free on this path")
-            low, high = free[token]
-            pending += [[*free[:token], (end,), *free[token + 1 :]] for end in (low, high)]
-        elif not test.holds(free, token):
-            raise Refuted(f"proof.{where}[{n}]: the inequality of this leaf fails")
+            _check_free_end(free[token], token, f"{where}[{n}]")
+            pending += [[*free[:token], (end,), *free[token + 1 :]] for end in (free[token][0], free[token][-1])]
+        else:
+            _check_corners_hold(test, free, token, f"{where}[{n}]")
+
+
+def _check_free_end(ends: tuple[_End, ...], x: int, where: str) -> None:
+    """ "branch on input x, which must be free on this path (else REFUTED)"."""
+    if len(ends) == 1:
+        raise Refuted(f"proof.{where}: input {x} is not free on this path")
+
+
+def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...], where: str) -> None:
+    """ "A leaf of such a tree holds"."""
+    if not test.holds(ends, leaf):
+        raise Refuted(f"proof.{where}: the inequality of this leaf fails")
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import copy
 import itertools
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -169,7 +169,7 @@ def test_lower_prices_are_refuted(name: str) -> None:
 @pytest.mark.parametrize("rule", ["tightened", "is_closed"])
 def test_the_limits_of_a_leaf_are_needed(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the rule some stored certificate is refuted."""
-    weak = {"tightened": staticmethod(lambda own: own), "is_closed": lambda self, own: False}
+    weak = {"tightened": staticmethod(lambda own: own), "is_closed": staticmethod(lambda own: False)}
     monkeypatch.setattr(checker._CornerTest, rule, weak[rule])
     made = closed_output() if rule == "is_closed" else stored("chi-square")
     assert check_bytes(encode(made)).status == "REFUTED"
@@ -231,7 +231,7 @@ def test_a_branch_is_on_one_output() -> None:
 def test_an_output_like_another_has_its_limits_and_prices() -> None:
     same = {**LEAF, "columns": [[["1"]], 0, 1]}
     assert said(branched(same))[0] == "PROVED"
-    refuted(branched([1, 0, "2"], same, LEAF), "columns[1]: output 0 has other limits or prices")
+    refuted(branched([1, 0, "2"], same, LEAF), "columns[1]: the other output has other limits or prices")
     made = stored("information-floor")
     i, _ = columns(made, dict)
     prices = put(made, "proof", "nodes", i, "l", value=[[0, 1]])
@@ -277,7 +277,7 @@ def test_every_action_of_a_set_is_tested() -> None:
     refuted(of_actions(["g", 1, 0], FIRST, HIGH), "an action gains at a corner")
 
 
-def test_an_output_without_an_action_is_closed() -> None:
+def test_an_output_without_an_action_needs_nothing() -> None:
     chain = [["g", 0, 0], HIGH, ["g", 0, 1], HIGH, ["g", 0, 2], HIGH]
     assert said(of_actions(*chain, LOW))[0] == "PROVED"
     refuted(of_actions(*chain[:4], LOW), "an action gains at a corner")
@@ -370,3 +370,81 @@ def test_mutants_are_read_alike() -> None:
         others = [other for other in documents if other is not made]
         for trial in trials(made, name, others, 40, random.Random(name).randrange(10**6)):
             assert not trial.why, (trial.mutant, trial.why)
+
+
+# -- one check alone ------------------------------------------------------------------------------------
+
+
+def _lower_yield() -> Document:
+    made = flat()
+    made["proof"]["yield"] = "2"
+    return made
+
+
+def _columns(*columns: Any) -> Document:
+    return branched({**LEAF, "columns": list(columns)})
+
+
+FINE: list[Any] = [["1"]]
+ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    ("corner-tree: a yield below the prices", ("_check_sum_of_prices",), _lower_yield),
+    ("corner-tree: an output unlike the other", ("_check_same_output",), lambda: branched(
+        [1, 0, "2"], {**LEAF, "columns": [FINE, 0, 0]}, LEAF
+    )),
+    ("corner-tree: a whole cone with limits", ("_check_whole_cone",), lambda: branched(
+        [0, 0, "2"], {**LEAF, "columns": [{"tree": ["1"]}, FINE, FINE]}, LEAF
+    )),
+    ("corner-tree: an action that gains", ("_check_actions",), lambda: of_actions(LOW)),
+    ("corner-tree: nothing shown", ("_check_is_shown",), lambda: _columns([], FINE, FINE)),
+    ("corner-tree: an input twice", ("_check_free_end",), lambda: _columns(
+        [1, 1, ["1"], ["1"], ["1"]], FINE, FINE
+    )),
+    ("corner-tree: a leaf that fails", ("_check_corners_hold",), lambda: _columns([["9"]], FINE, FINE)),
+    ("corner-tree: half a tree of a column", ("_check_coverage",), lambda: _columns([1, ["1"]], FINE, FINE)),
+]  # fmt: skip
+
+
+def limits(k: int, draw: random.Random) -> checker._Sides:
+    lo = tuple(1 + Fraction(draw.randrange(8), 4) for _ in range(k))
+    return checker._Sides(lo, tuple(one + Fraction(draw.randrange(8), 4) for one in lo), frozenset())
+
+
+def weighed(name: str) -> checker._CornerTest:
+    made = stored(name)
+    rats = checker._Rationals()
+    problem = checker._read_problem(made["problem"], "problem", rats, 6)
+    return checker._CornerTest(problem, checker._read_proof(made["proof"], "proof", problem, rats, 6))
+
+
+@pytest.mark.parametrize("name", ["information", "given", "chi-square"])
+def test_a_leaf_that_holds_is_above_every_corner(name: str) -> None:
+    """Boxes, prices and tangents drawn at random near what is needed, and the utility at all corners in floats."""
+    test, draw = weighed(name), random.Random(name)
+    held = 0
+    for _ in range(3000):
+        own = limits(3, draw)
+        corners = [np.array(list(map(float, point))) for point in itertools.product(*zip(own.lo, own.hi, strict=True))]
+        scale = draw.choice([0.05, 0.3, 1.0])
+        slopes = [draw.gauss(0, scale) for _ in range(3)]
+        worths = [
+            utility(stored(name)["problem"], corner[:, None]) - float(np.dot(slopes, corner)) for corner in corners
+        ]
+        masses = [float(np.dot(list(map(float, test.p)), corner)) for corner in corners]
+        # The least multiple of p that is enough at every corner, and as much again at times.
+        least = max(worth / mass for worth, mass in zip(worths, masses, strict=True)) * draw.choice([0.9, 1.001, 1.3])
+        prices = [Fraction(slope + least * float(p)) for slope, p in zip(slopes, test.p, strict=True)]
+        count = 0 if name == "chi-square" else len(test.masses)
+        points = tuple(checker._pair(Fraction(draw.randrange(4, 24), 8)) for _ in range(count))
+        state = [draw.randrange(3) for _ in range(3)]
+        ends = [pair if s == 2 else (pair[s],) for pair, s in zip(test.ends(own, prices), state, strict=True)]
+        chosen = [
+            corner
+            for corner in corners
+            if all(s == 2 or corner[x] == float((own.lo if s == 0 else own.hi)[x]) for x, s in enumerate(state))
+        ]
+        if test.holds(list(ends), points):
+            held += 1
+            for corner in chosen:
+                worth = utility(stored(name)["problem"], corner[:, None])
+                assert worth <= float(np.dot(list(map(float, prices)), corner)) + 1e-12
+    assert held > 100

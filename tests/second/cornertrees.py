@@ -43,9 +43,9 @@ class Part(NamedTuple):
             return self
         return self._replace(hi=tuple(ONE if x == alone[0] else hi for x, hi in enumerate(self.hi)))
 
-    def closed(self, bayes: bool) -> bool:
+    def closed(self) -> bool:
         crossed = any(lo > hi for lo, hi in zip(self.lo, self.hi, strict=True))
-        return crossed or min(self.lo) > 1 or (bayes and not self.actions)
+        return crossed or min(self.lo) > 1
 
 
 class CornerTree:
@@ -141,8 +141,8 @@ class CornerTree:
             if isinstance(column, int):
                 need(parts[column] == parts[y] and prices[column] == prices[y], "another output")
             elif isinstance(column, list) and column:
-                self._tree(column, parts[y], prices[y], parts[y].closed(self.bayes))
-            elif not parts[y].closed(self.bayes):
+                self._tree(column, parts[y], prices[y], parts[y].closed())
+            elif not parts[y].closed():
                 self._other(column, parts[y], prices[y])
 
     def _other(self, column: Any, part: Part, prices: list[fmpq]) -> None:
