@@ -347,7 +347,7 @@ def test_a_structure_or_a_free_number_of_outputs_goes_with_other_proofs() -> Non
     made["problem"]["rows"] = []
     unreadable(put(made, "problem", "outputs", value=None), "corner-tree is for")
     made["problem"]["structure"] = "uniform_off_diagonal"
-    unreadable(made)
+    unreadable(made, "corner-tree is for")
 
 
 @pytest.mark.parametrize(
@@ -361,6 +361,12 @@ def test_a_structure_or_a_free_number_of_outputs_goes_with_other_proofs() -> Non
 )
 def test_limits_are_named(constant: str, most: int, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_limit_named(monkeypatch, constant, most, what, stored("information"))
+
+
+@pytest.mark.parametrize(("column", "most"), [([["1"]], 8), ({"tree": ["1"]}, 2)])
+def test_the_elements_of_trees_have_a_limit(column: Any, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = branched({**LEAF, "columns": [column] * 3})
+    assert_limit_named(monkeypatch, "MAX_WORK", most, "k * elements of the trees of columns", made)
 
 
 def test_mutants_are_read_alike() -> None:
@@ -421,7 +427,7 @@ def test_a_leaf_that_holds_is_above_every_corner(name: str) -> None:
     """Boxes, prices and tangents drawn at random near what is needed, and the utility at all corners in floats."""
     test, draw = weighed(name), random.Random(name)
     held = 0
-    for _ in range(3000):
+    for _ in range(800):
         own = limits(3, draw)
         corners = [np.array(list(map(float, point))) for point in itertools.product(*zip(own.lo, own.hi, strict=True))]
         scale = draw.choice([0.05, 0.3, 1.0])
@@ -447,4 +453,50 @@ def test_a_leaf_that_holds_is_above_every_corner(name: str) -> None:
             for corner in chosen:
                 worth = utility(stored(name)["problem"], corner[:, None])
                 assert worth <= float(np.dot(list(map(float, prices)), corner)) + 1e-12
-    assert held > 100
+    assert held > 30
+
+
+# -- equality, where all numbers are exact --------------------------------------------------------------
+
+
+def dyadic(name: str) -> checker._CornerTest:
+    """The tests of a stored certificate at the frequencies 2, 1, 1."""
+    made = put(stored(name), "problem", "weights", value=["2", "1", "1"])
+    rats = checker._Rationals()
+    problem = checker._read_problem(made["problem"], "problem", rats, 6)
+    return checker._CornerTest(problem, checker._read_proof(made["proof"], "proof", problem, rats, 6))
+
+
+ONES = checker._Sides((Fraction(1),) * 3, (Fraction(1),) * 3, frozenset())
+
+
+def test_a_left_side_of_zero_is_enough() -> None:
+    test = dyadic("information")
+    assert test.holds(list(test.ends(ONES, [Fraction(0)] * 3)), ((1, 1),))
+    assert not test.holds(list(test.ends(ONES, [Fraction(-1, 2**100), Fraction(0), Fraction(0)])), ((1, 1),))
+    bayes = dyadic("bayes")
+    prices = [Fraction(1, 2), Fraction(0), Fraction(0)]
+    assert bayes.action_holds(ONES, prices, 0)
+    assert not bayes.action_holds(ONES, [Fraction(1, 2) - Fraction(1, 2**100), *prices[1:]], 0)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_one_of_two_left_sides_of_zero_is_enough(side: int) -> None:
+    """Boxes and prices on a coarse grid: one of the two products gives exactly zero, the other one more."""
+    test, draw, found = dyadic("chi-square"), random.Random(5), 0
+    for _ in range(4000):
+        lo = tuple(1 + Fraction(draw.randrange(3), 2) for _ in range(3))
+        own = checker._Sides(lo, tuple(one + Fraction(draw.randrange(3), 2) for one in lo), frozenset())
+        ends = test.ends(own, [Fraction(draw.randrange(-4, 9), 4) for _ in range(3)])
+        values = [
+            test._square(
+                list(ends),
+                sum(choose(end.mass[0] for end in pair) for pair in ends),
+                sum(choose(end.rest[0] for end in pair) for pair in ends),
+            )
+            for choose in (min, max)
+        ]
+        if values[side] == 0 and values[1 - side] > 0:
+            found += 1
+            assert test.holds(list(ends), ())
+    assert found
