@@ -6,7 +6,9 @@ from rropt.errors import InputError, NoRoute
 from rropt.program.programs import Program
 from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
+from rropt.solve.compose.general import GeneralRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
+from rropt.solve.compose.truth import TruthRoute
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.entropy.conic import ConicRoute
 from rropt.solve.events.events import EventsRoute
@@ -21,6 +23,7 @@ __all__ = ["ROUTES", "Answer", "Dual", "Effort", "MatrixDraft", "Route", "Solver
 
 ROUTES: tuple[Route, ...] = (
     LinearRoute(),
+    TruthRoute(),
     BranchRoute(),
     VerticesRoute(),
     ColumnsRoute(),
@@ -31,6 +34,7 @@ ROUTES: tuple[Route, ...] = (
     RelaxedRoute(),
     EventsRoute(),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
+    GeneralRoute(lambda program: choose(program, "auto", None)[0]),
 )
 """The built-in routes, in the order in which `auto` tries them."""
 

@@ -1,0 +1,204 @@
+"""The `general` route, for what no other route takes whole: any objective with any constraints.
+
+Without some of its constraints another route takes the problem, and its bound is a bound here too: the best of several
+such bounds is kept. Mechanisms come from those relaxations, as far as the constraints allow, and from local searches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from rropt.errors import NoRoute, Refusal
+from rropt.program.cones import BaseCone, Cone, FreeCone, PolyhedralCone, base_cone
+from rropt.program.design_utilities import DesignUtility
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.extras import Extra
+from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
+from rropt.solve.compose.local import LocalSearch
+from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.kernel.polyhedral import farkas_candidate
+from rropt.solve.kernel.route import Answer, Dual, Effort, Route, Size, SolverClaim
+from rropt.solve.relaxed_bound import relaxed_bound
+from rropt.solve.risk.blocks import answer_blocks
+
+LONGEST = 20.0
+"""Seconds of all relaxations, and of the local searches, where there is no time limit."""
+BOUNDING, SEARCHING = 0.45, 0.85
+"""The shares of a time limit after which relaxations, and then local searches, end."""
+FURTHER, SINGLE = "further rows of the cone", "the constraints on single columns"
+"""The names of what the cone says."""
+SHORTEST = 0.05
+"""Seconds that a relaxation has at least."""
+LEVEL = 1e-9
+"""Bounds that differ by less, relative to their size, are as good: a proof that is machine-checked is preferred."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A program without some of its constraints, their names, and the route that takes it."""
+
+    dropped: tuple[str, ...]
+    program: Program
+    route: Route
+
+
+class GeneralRoute(Route):
+    """A local search, and the best bound without some of the constraints."""
+
+    name = "general"
+    because = (
+        "no other route takes it whole: the bound is that without some constraints, and a local search finds a "
+        "mechanism"
+    )
+    takes = (Extra, Cone, Utility)
+    goals = "maximises informations, Bayes gains and entropy, and minimises risks of estimation"
+    solvers = ()
+
+    def __init__(self, choose: Callable[[Program], Route]) -> None:
+        self._choose = choose
+
+    def takes_goal(self, program: Program) -> bool:
+        utility = program.utility
+        if isinstance(utility, (ColumnSum, RowEntropy)):
+            return program.sense == "maximize"
+        return isinstance(utility, Linear) or (isinstance(utility, DesignUtility) and program.sense == "minimize")
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
+            return Refusal("general needs the objective's gradient", "give UserColumnSum a slope")
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        begun = time.monotonic()
+        limit = LONGEST / BOUNDING if effort.time_limit is None else effort.time_limit
+
+        def left(share: float) -> float:
+            return 0.0 if effort.stopped() else begun + share * limit - time.monotonic()
+
+        bound, answer, offered, dropped = np.inf, None, [], ()
+        known = relaxed_bound(program)
+        plain = np.inf if known is None else program.sign * float(known[0])
+        found = list(self._relaxations(program))
+        for number, one in enumerate(found):
+            if number and left(BOUNDING) <= 0:
+                break
+            reached, tried = _bounded(one, effort, max(left(BOUNDING) / (len(found) - number), SHORTEST))
+            if tried.farkas is not None:
+                return replace(tried, relaxed=tried.relaxed or one.program)
+            offered += [] if tried.matrix is None else [tried.matrix]
+            if tried.dual is not None and _is_below(reached, bound):
+                bound, answer, dropped = reached, replace(tried, relaxed=tried.relaxed or one.program), one.dropped
+        if _is_below(plain, bound):
+            bound, answer = plain, None
+        effort.monitor(None, program.sign * bound if np.isfinite(bound) else None)
+        return self._searched(program, effort, begun, offered, lambda: left(SEARCHING) <= 0, answer, dropped)
+
+    def _searched(
+        self,
+        program: Program,
+        effort: Effort,
+        begun: float,
+        offered: list[np.ndarray],
+        over: Callable[[], bool],
+        answer: Answer | None,
+        dropped: tuple[str, ...],
+    ) -> Answer:
+        risk = program.extra(PosteriorRisk)
+        if risk is not None and risk.blocks is not None:
+            blocks = answer_blocks(program)
+            return replace(blocks, dual=None) if answer is None else replace(answer, draft=blocks.draft)
+        search = LocalSearch(program, effort, over)
+        search.run(offered)
+        if search.draft is None:
+            return _without_mechanism(program, effort, answer)
+        value = program.sign * search.worth
+        notes = ["a local search found the mechanism"]
+        if answer is not None:
+            notes = [f"{notes[0]}; the bound is that without {' and '.join(dropped)}"]
+        stopped = effort.stopped() or ("" if answer is None else answer.claim.stopped)
+        claim = SolverClaim("rropt", stopped or "a local optimum", value, time.monotonic() - begun, tuple(notes))
+        if answer is None:
+            return Answer(claim, search.draft)
+        return Answer(claim, search.draft, answer.dual, answer.relaxed)
+
+    def _relaxations(self, program: Program) -> Iterator[Relaxation]:
+        """The least relaxations that another route takes, and after them those without any constraint between the
+        columns."""
+        parts = _parts(program)
+        single = {SINGLE, FURTHER}
+        found: list[Relaxation] = []
+        for count in range(1, len(parts) + 1):
+            for dropped in combinations(parts, count):
+                least = not any(set(one.dropped) <= set(dropped) for one in found)
+                if least or {*parts} - {*dropped} <= single:
+                    found += self._relaxation(program, dropped)
+        return iter(found)
+
+    def _relaxation(self, program: Program, dropped: tuple[str, ...]) -> list[Relaxation]:
+        loose = program
+        for name in dropped:
+            loose = _parts(program)[name](loose)
+        if not loose.rows and not loose.extras and isinstance(loose.utility, (ColumnSum, DesignUtility)):
+            # Labels that nothing names are left free, and so is their number.
+            loose = replace(loose, outputs=None)
+        try:
+            route = self._choose(loose)
+        except NoRoute:
+            return []
+        return [] if isinstance(route, GeneralRoute) else [Relaxation(dropped, loose, route)]
+
+
+def _parts(program: Program) -> dict[str, Callable[[Program], Program]]:
+    """The constraints that can be left out, by name, those first that are expected to matter least."""
+    found: dict[str, Callable[[Program], Program]] = {}
+    for extra in program.extras:
+        found[extra.name] = lambda one, kind=type(extra): one.without(kind)
+    if program.rows:
+        found["constraints on the whole matrix"] = lambda one: replace(one, rows=())
+    base = base_cone(program.cone)
+    if isinstance(program.cone, PolyhedralCone) and not isinstance(base, FreeCone):
+        found[FURTHER] = lambda one: replace(one, cone=base)
+    elif not isinstance(program.cone, FreeCone):
+        found[SINGLE] = lambda one: replace(one, cone=FreeCone())
+    return found
+
+
+def _is_below(one: float, other: float) -> bool:
+    """Whether a bound is better than another one by more than LEVEL."""
+    return one < other - (LEVEL * abs(other) if np.isfinite(other) else 0.0)
+
+
+def _bounded(one: Relaxation, effort: Effort, seconds: float) -> tuple[float, Answer]:
+    """(the bound in floats, in the sense of a maximisation, the answer) of a relaxation in so much time."""
+    sign, reached = one.program.sign, [np.inf]
+
+    def note(value: float | None, bound: float | None) -> None:
+        if bound is not None:
+            reached.append(sign * bound)
+
+    inner = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, size=Size(), solver=None)
+    answer = one.route.solve(one.program, inner)
+    if answer.claim.objective is not None and (not answer.claim.stopped and not np.isfinite(min(reached))):
+        reached.append(sign * answer.claim.objective)
+    return min(reached), answer
+
+
+def _without_mechanism(program: Program, effort: Effort, answer: Answer | None) -> Answer:
+    """The answer where no mechanism was found: the bound, or the proof that linear constraints and an entropy floor
+    leave none."""
+    floor = tuple(extra for extra in program.extras if isinstance(extra, ConcaveFloor))
+    cone = program.cone if isinstance(program.cone, (BaseCone, PolyhedralCone)) else FreeCone()
+    plain = replace(program, sense="maximize", utility=Linear(()), extras=floor, cone=cone)
+    farkas: Dual | None = None
+    if program.outputs is not None and not effort.stopped():
+        farkas = no_mechanism(plain, effort) if floor else farkas_candidate(plain, effort)
+    claim = SolverClaim("rropt", effort.stopped() or "no mechanism was found", None, 0.0)
+    if farkas is not None:
+        return Answer(claim, farkas, relaxed=plain)
+    return Answer(claim) if answer is None else Answer(claim, None, answer.dual, answer.relaxed)
