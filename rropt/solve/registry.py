@@ -16,6 +16,7 @@ from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, MatrixDraft, Ro
 from rropt.solve.linear.linear import LinearRoute
 from rropt.solve.maximin.maximin import MaximinRoute
 from rropt.solve.permutations.mixtures import MixturesRoute
+from rropt.solve.relaxed_bound import relaxed_bound
 from rropt.solve.risk.risk import RiskRoute
 from rropt.solve.robust_exact.confidence_cuts import CutsRoute
 
@@ -34,7 +35,7 @@ ROUTES: tuple[Route, ...] = (
     RelaxedRoute(),
     EventsRoute(),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
-    GeneralRoute(lambda program: choose(program, "auto", None)[0]),
+    GeneralRoute(lambda program: choose(program, "auto", None)[0], relaxed_bound),
 )
 """The built-in routes, in the order in which `auto` tries them."""
 

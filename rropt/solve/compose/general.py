@@ -9,12 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from fractions import Fraction
+from functools import partial
+from itertools import combinations, permutations
 
 import numpy as np
 
 from rropt.errors import NoRoute, Refusal
-from rropt.program.cones import BaseCone, Cone, FreeCone, PolyhedralCone, base_cone
+from rropt.io.clock import LATE
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone, base_cone
+from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
@@ -24,13 +28,13 @@ from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, Route, Size, SolverClaim
-from rropt.solve.relaxed_bound import relaxed_bound
 from rropt.solve.risk.blocks import answer_blocks
 
 LONGEST = 20.0
 """Seconds of all relaxations, and of the local searches, where there is no time limit."""
 BOUNDING, SEARCHING = 0.45, 0.85
 """The shares of a time limit after which relaxations, and then local searches, end."""
+EXACT = "all distributions of the set but the observed one"
 FURTHER, SINGLE = "further rows of the cone", "the constraints on single columns"
 """The names of what the cone says."""
 SHORTEST = 0.05
@@ -60,8 +64,12 @@ class GeneralRoute(Route):
     goals = "maximises informations, Bayes gains and entropy, and minimises risks of estimation"
     solvers = ()
 
-    def __init__(self, choose: Callable[[Program], Route]) -> None:
-        self._choose = choose
+    def __init__(
+        self,
+        choose: Callable[[Program], Route],
+        relaxed_bound: Callable[[Program], tuple[Fraction, str] | None],
+    ) -> None:
+        self._choose, self._relaxed_bound = choose, relaxed_bound
 
     def takes_goal(self, program: Program) -> bool:
         utility = program.utility
@@ -82,7 +90,7 @@ class GeneralRoute(Route):
             return 0.0 if effort.stopped() else begun + share * limit - time.monotonic()
 
         bound, answer, offered, dropped = np.inf, None, [], ()
-        known = relaxed_bound(program)
+        known = self._relaxed_bound(program)
         plain = np.inf if known is None else program.sign * float(known[0])
         found = list(self._relaxations(program))
         for number, one in enumerate(found):
@@ -114,7 +122,8 @@ class GeneralRoute(Route):
             blocks = answer_blocks(program)
             return replace(blocks, dual=None) if answer is None else replace(answer, draft=blocks.draft)
         search = LocalSearch(program, effort, over)
-        search.run(offered)
+        # What was found before its end is kept: one step may take longer than what is left.
+        effort.clock.within(LATE / 2, lambda: search.run(offered))
         if search.draft is None:
             return _without_mechanism(program, effort, answer)
         value = program.sign * search.worth
@@ -131,7 +140,7 @@ class GeneralRoute(Route):
         """The least relaxations that another route takes, and after them those without any constraint between the
         columns."""
         parts = _parts(program)
-        single = {SINGLE, FURTHER}
+        single = {SINGLE, FURTHER, EXACT}
         found: list[Relaxation] = []
         for count in range(1, len(parts) + 1):
             for dropped in combinations(parts, count):
@@ -158,15 +167,34 @@ def _parts(program: Program) -> dict[str, Callable[[Program], Program]]:
     """The constraints that can be left out, by name, those first that are expected to matter least."""
     found: dict[str, Callable[[Program], Program]] = {}
     for extra in program.extras:
-        found[extra.name] = lambda one, kind=type(extra): one.without(kind)
+        found[extra.name] = partial(Program.without, kind=type(extra))
     if program.rows:
         found["constraints on the whole matrix"] = lambda one: replace(one, rows=())
     base = base_cone(program.cone)
     if isinstance(program.cone, PolyhedralCone) and not isinstance(base, FreeCone):
         found[FURTHER] = lambda one: replace(one, cone=base)
+    elif isinstance(program.cone, ConfidenceCone):
+        outer = _observed(program.cone)
+        found[EXACT] = lambda one: replace(one, cone=outer)
+        found[SINGLE] = lambda one: replace(one, cone=FreeCone())
     elif not isinstance(program.cone, FreeCone):
         found[SINGLE] = lambda one: replace(one, cone=FreeCone())
     return found
+
+
+def _observed(cone: ConfidenceCone) -> Cone:
+    """The polyhedral cone around an exact one that the observed conditional distributions alone make: they are among
+    those of every set."""
+    size, gamma = len(cone.counts), cone.level.ratio.upper
+    rows = tuple(
+        tuple(
+            cone.conditional[x] if x in one else -gamma * cone.conditional[x] if x in other else Fraction(0)
+            for x in range(size)
+        )
+        for (s, one), (z, other) in permutations(enumerate(cone.blocks), 2)
+        if cone.masses[s] and cone.masses[z]
+    )
+    return PolyhedralCone(FreeCone(), rows) if rows else FreeCone()
 
 
 def _is_below(one: float, other: float) -> bool:
@@ -193,7 +221,7 @@ def _without_mechanism(program: Program, effort: Effort, answer: Answer | None) 
     """The answer where no mechanism was found: the bound, or the proof that linear constraints and an entropy floor
     leave none."""
     floor = tuple(extra for extra in program.extras if isinstance(extra, ConcaveFloor))
-    cone = program.cone if isinstance(program.cone, (BaseCone, PolyhedralCone)) else FreeCone()
+    cone = _observed(program.cone) if isinstance(program.cone, ConfidenceCone) else program.cone
     plain = replace(program, sense="maximize", utility=Linear(()), extras=floor, cone=cone)
     farkas: Dual | None = None
     if program.outputs is not None and not effort.stopped():

@@ -7,7 +7,6 @@ seen from a mechanism that keeps all of them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -24,10 +23,9 @@ from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
 from rropt.solve.entropy.conic import most_entropy, solve_conic
-from rropt.solve.kernel.climb import Oracle, Vertices
+from rropt.solve.kernel.climb import Oracle, Vertices, worth_and_slope
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Draft, Effort, MatrixDraft, MixedWeights
-from rropt.solve.kernel.worth import worth_and_slope
 from rropt.solve.risk.climb import RiskClimber
 
 STEPS, STARTS = 40, 6
@@ -119,7 +117,11 @@ class LocalSearch:
     def keeps(self, matrix: FloatArray) -> bool:
         """Whether a float matrix keeps every constraint, but for what the rounding takes care of."""
         rows = np.maximum(matrix, 0.0)
-        exact = Mechanism.from_matrix(rows / rows.sum(axis=1, keepdims=True), self.whole.inputs, self.whole.outputs)
+        sums = rows.sum(axis=1, keepdims=True)
+        if not (sums > 0.5).all():
+            # The last iterate of a stopped solver.
+            return False
+        exact = Mechanism.from_matrix(rows / sums, self.whole.inputs, self.whole.outputs)
         return all(float(miss) <= MISSED for miss in self.whole.excess(exact).values())
 
     def _inside(self, start: FloatArray | None, matrix: FloatArray) -> FloatArray | None:

@@ -195,4 +195,3 @@ def tangent_rows(program: Program, near: FloatArray, number: int) -> tuple[Row, 
         )
         for at, order in enumerate(orders)
     )
-

@@ -21,8 +21,8 @@ from rropt.program.extras import Extra
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Program, Utility
 from rropt.solve.designs.criteria import DesignForms
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, ExactDraft, Route, SolverClaim
-from rropt.solve.kernel.worth import worth_and_slope
 
 SHIFTS = 8
 """Permutations that are tried: the true answers, and those shifted by so few places."""

@@ -16,8 +16,8 @@ from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_th
 from rropt.model.convex_terms import X_LOG_X
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.route import Answer, Dual, ExactDraft, SolverClaim
-from rropt.solve.kernel.worth import worth_and_slope
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,9 @@ def _better_ends(
     """The better end of every theta, those of the other blocks at their first."""
     utility, counts = program.utility, program.required(PosteriorRisk).counts
     if isinstance(utility, Linear) or (isinstance(utility, Information) and utility.given is None):
-        parts = [[float(block_utility(program, block, end)) for end in own] for block, own in zip(blocks, ends, strict=True)]
+        parts = [
+            [float(block_utility(program, block, end)) for end in own] for block, own in zip(blocks, ends, strict=True)
+        ]
         return [most if last > first else least for (least, most), (first, last) in zip(ends, parts, strict=True)]
 
     def worth(thetas: Sequence[Fraction]) -> float:

@@ -14,9 +14,9 @@ from rropt.mechanisms.families.block_choice import choose_blocks
 from rropt.program.cones import FloatArray, FreeCone, cone_rows, reach
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.programs import Linear, Program
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.worth import worth_and_slope
 from rropt.solve.risk.floats import FloatRisk
 
 SAFE = 1e-9
