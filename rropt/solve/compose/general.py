@@ -7,23 +7,24 @@ such bounds is kept. Mechanisms come from those relaxations, as far as the const
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from itertools import combinations, permutations
 
 import numpy as np
 
 from rropt.errors import NoRoute, Refusal
 from rropt.io.clock import LATE
-from rropt.program.cones import Cone, FreeCone, PolyhedralCone, base_cone
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
 from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
+from rropt.prove.steps import EXTRAS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.polyhedral import farkas_candidate
@@ -34,9 +35,21 @@ LONGEST = 20.0
 """Seconds of all relaxations, and of the local searches, where there is no time limit."""
 BOUNDING, SEARCHING = 0.45, 0.85
 """The shares of a time limit after which relaxations, and then local searches, end."""
-EXACT = "all distributions of the set but the observed one"
-FURTHER, SINGLE = "further rows of the cone", "the constraints on single columns"
-"""The names of what the cone says."""
+MIXTURE, OBSERVED = "weights of permutations", "all distributions of the set but the observed one"
+WORDS = {
+    "entropy": "the entropy floor",
+    "approximate": "approximate privacy",
+    "identification_risk": "the bound on identification risk",
+    "structure": "one number off the diagonal",
+    MIXTURE: "bounds on " + MIXTURE,
+    "rows": "constraints on the whole matrix",
+    OBSERVED: OBSERVED,
+    "cone_rows": "further rows of the cone",
+    "cone": "constraints on single columns",
+}
+"""What may be left out, and its names in messages."""
+ALONE = {OBSERVED, "cone_rows", "cone"}
+"""What concerns every column by itself."""
 SHORTEST = 0.05
 """Seconds that a relaxation has at least."""
 LEVEL = 1e-9
@@ -45,11 +58,13 @@ LEVEL = 1e-9
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A program without some of its constraints, their names, and the route that takes it."""
+    """A program without the constraints `dropped`, and the route that takes it. `relaxed` leads to it, as in an
+    answer."""
 
-    dropped: tuple[str, ...]
+    dropped: frozenset[str]
     program: Program
     route: Route
+    relaxed: Program | tuple[Step, ...]
 
 
 class GeneralRoute(Route):
@@ -89,19 +104,20 @@ class GeneralRoute(Route):
         def left(share: float) -> float:
             return 0.0 if effort.stopped() else begun + share * limit - time.monotonic()
 
-        bound, answer, offered, dropped = np.inf, None, [], ()
+        bound, answer, offered = np.inf, None, []
+        dropped: frozenset[str] = frozenset()
         known = self._relaxed_bound(program)
         plain = np.inf if known is None else program.sign * float(known[0])
-        found = list(self._relaxations(program))
-        for number, one in enumerate(found):
+        relaxations = self._relaxations(program)
+        for number, one in enumerate(relaxations):
             if number and left(BOUNDING) <= 0:
                 break
-            reached, tried = _bounded(one, effort, max(left(BOUNDING) / (len(found) - number), SHORTEST))
+            reached, tried = _bounded(one, effort, max(left(BOUNDING) / (len(relaxations) - number), SHORTEST))
             if tried.farkas is not None:
-                return replace(tried, relaxed=tried.relaxed or one.program)
+                return tried
             offered += [] if tried.matrix is None else [tried.matrix]
             if tried.dual is not None and _is_below(reached, bound):
-                bound, answer, dropped = reached, replace(tried, relaxed=tried.relaxed or one.program), one.dropped
+                bound, answer, dropped = reached, tried, one.dropped
         if _is_below(plain, bound):
             bound, answer = plain, None
         effort.monitor(None, program.sign * bound if np.isfinite(bound) else None)
@@ -115,7 +131,7 @@ class GeneralRoute(Route):
         offered: list[np.ndarray],
         over: Callable[[], bool],
         answer: Answer | None,
-        dropped: tuple[str, ...],
+        dropped: frozenset[str],
     ) -> Answer:
         risk = program.extra(PosteriorRisk)
         if risk is not None and risk.blocks is not None:
@@ -129,60 +145,62 @@ class GeneralRoute(Route):
         value = program.sign * search.worth
         notes = ["a local search found the mechanism"]
         if answer is not None:
-            notes = [f"{notes[0]}; the bound is that without {' and '.join(dropped)}"]
+            without = " and ".join(words for part, words in WORDS.items() if part in dropped)
+            notes = [f"{notes[0]}; the bound is that without {without}"]
         stopped = effort.stopped() or ("" if answer is None else answer.claim.stopped)
         claim = SolverClaim("rropt", stopped or "a local optimum", value, time.monotonic() - begun, tuple(notes))
         if answer is None:
             return Answer(claim, search.draft)
         return Answer(claim, search.draft, answer.dual, answer.relaxed)
 
-    def _relaxations(self, program: Program) -> Iterator[Relaxation]:
+    def _relaxations(self, program: Program) -> list[Relaxation]:
         """The least relaxations that another route takes, and after them those without any constraint between the
         columns."""
         parts = _parts(program)
-        single = {SINGLE, FURTHER, EXACT}
         found: list[Relaxation] = []
         for count in range(1, len(parts) + 1):
-            for dropped in combinations(parts, count):
-                least = not any(set(one.dropped) <= set(dropped) for one in found)
-                if least or {*parts} - {*dropped} <= single:
+            for dropped in map(frozenset, combinations(parts, count)):
+                least = not any(one.dropped <= dropped for one in found)
+                if least or set(parts) - dropped <= ALONE:
                     found += self._relaxation(program, dropped)
-        return iter(found)
+        return found
 
-    def _relaxation(self, program: Program, dropped: tuple[str, ...]) -> list[Relaxation]:
-        loose = program
-        for name in dropped:
-            loose = _parts(program)[name](loose)
-        if not loose.rows and not loose.extras and isinstance(loose.utility, (ColumnSum, DesignUtility)):
+    def _relaxation(self, program: Program, dropped: frozenset[str]) -> list[Relaxation]:
+        """The relaxation without these parts, where another route takes it."""
+        loose, cone = program.without(Mixture) if MIXTURE in dropped else program, program.cone
+        if OBSERVED in dropped and "cone" not in dropped:
+            assert isinstance(cone, ConfidenceCone)
+            loose = replace(loose, cone=observed(cone))
+        steps = drop(loose, [part for part in WORDS if part in dropped])
+        last = relax(loose, steps)
+        if not last.rows and not last.extras and isinstance(last.utility, (ColumnSum, DesignUtility)):
             # Labels that nothing names are left free, and so is their number.
-            loose = replace(loose, outputs=None)
+            steps = drop(loose, [*(part for part in WORDS if part in dropped), "outputs"])
+            last = relax(loose, steps)
         try:
-            route = self._choose(loose)
+            route = self._choose(last)
         except NoRoute:
             return []
-        return [] if isinstance(route, GeneralRoute) else [Relaxation(dropped, loose, route)]
+        if isinstance(route, GeneralRoute):
+            return []
+        # What no step leaves out is left out of the certificate's problem.
+        return [Relaxation(dropped, last, route, steps if loose is program else last)]
 
 
-def _parts(program: Program) -> dict[str, Callable[[Program], Program]]:
-    """The constraints that can be left out, by name, those first that are expected to matter least."""
-    found: dict[str, Callable[[Program], Program]] = {}
-    for extra in program.extras:
-        found[extra.name] = partial(Program.without, kind=type(extra))
-    if program.rows:
-        found["constraints on the whole matrix"] = lambda one: replace(one, rows=())
-    base = base_cone(program.cone)
-    if isinstance(program.cone, PolyhedralCone) and not isinstance(base, FreeCone):
-        found[FURTHER] = lambda one: replace(one, cone=base)
-    elif isinstance(program.cone, ConfidenceCone):
-        outer = _observed(program.cone)
-        found[EXACT] = lambda one: replace(one, cone=outer)
-        found[SINGLE] = lambda one: replace(one, cone=FreeCone())
-    elif not isinstance(program.cone, FreeCone):
-        found[SINGLE] = lambda one: replace(one, cone=FreeCone())
-    return found
+def _parts(program: Program) -> list[str]:
+    """The constraints that can be left out, those first that are expected to matter least."""
+    cone = program.cone
+    parts = [part for part, kind in EXTRAS.items() if program.extra(kind) is not None]
+    parts += [MIXTURE] if program.extra(Mixture) is not None else []
+    parts += ["rows"] if program.rows else []
+    if isinstance(cone, ConfidenceCone):
+        return [*parts, OBSERVED, "cone"]
+    if isinstance(cone, PolyhedralCone) and not isinstance(cone.base, FreeCone):
+        return [*parts, "cone_rows"]
+    return parts if isinstance(cone, FreeCone) else [*parts, "cone"]
 
 
-def _observed(cone: ConfidenceCone) -> Cone:
+def observed(cone: ConfidenceCone) -> Cone:
     """The polyhedral cone around an exact one that the observed conditional distributions alone make: they are among
     those of every set."""
     size, gamma = len(cone.counts), cone.level.ratio.upper
@@ -212,16 +230,19 @@ def _bounded(one: Relaxation, effort: Effort, seconds: float) -> tuple[float, An
 
     inner = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, size=Size(), solver=None)
     answer = one.route.solve(one.program, inner)
-    if answer.claim.objective is not None and (not answer.claim.stopped and not np.isfinite(min(reached))):
+    if answer.claim.objective is not None and not answer.claim.stopped and not np.isfinite(min(reached)):
         reached.append(sign * answer.claim.objective)
-    return min(reached), answer
+    if answer.stated is not None:
+        return min(reached), answer
+    whole = one.relaxed if isinstance(one.relaxed, Program) else (*one.relaxed, *answer.steps)
+    return min(reached), replace(answer, relaxed=whole)
 
 
 def _without_mechanism(program: Program, effort: Effort, answer: Answer | None) -> Answer:
     """The answer where no mechanism was found: the bound, or the proof that linear constraints and an entropy floor
     leave none."""
     floor = tuple(extra for extra in program.extras if isinstance(extra, ConcaveFloor))
-    cone = _observed(program.cone) if isinstance(program.cone, ConfidenceCone) else program.cone
+    cone = observed(program.cone) if isinstance(program.cone, ConfidenceCone) else program.cone
     plain = replace(program, sense="maximize", utility=Linear(()), extras=floor, cone=cone)
     farkas: Dual | None = None
     if program.outputs is not None and not effort.stopped():

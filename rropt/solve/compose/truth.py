@@ -8,8 +8,6 @@ matrix: no design has less risk.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from rropt.errors import Refusal
@@ -20,12 +18,15 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.extras import Extra
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Program, Utility
+from rropt.prove.steps import EXTRAS, drop
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, ExactDraft, Route, SolverClaim
 
 SHIFTS = 8
 """Permutations that are tried: the true answers, and those shifted by so few places."""
+EVERY = ("cone", "rows", *EXTRAS, "outputs")
+"""All constraints."""
 
 
 class TruthRoute(Route):
@@ -50,12 +51,7 @@ class TruthRoute(Route):
         assert mechanism is not None
         value = program.sign * worth_and_slope(program, mechanism.matrix)[0]
         claim = SolverClaim("rropt", "optimal", value, 0.0)
-        return Answer(claim, ExactDraft(mechanism), truth_dual(program), unbound(program))
-
-
-def unbound(program: Program) -> Program:
-    """The relaxation without any constraint: the true answers are optimal for it."""
-    return replace(program, cone=FreeCone(), rows=(), extras=(), outputs=None)
+        return Answer(claim, ExactDraft(mechanism), truth_dual(program), drop(program, EVERY))
 
 
 def true_answers(program: Program) -> Mechanism | None:

@@ -30,6 +30,7 @@ from rropt.program.cones import Cone, FloatArray, FreeCone
 from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program
 from rropt.program.worst_case import LeastInformation
+from rropt.prove.steps import relax
 from rropt.solve.kernel.climb import climb
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size, SolverClaim
@@ -189,7 +190,7 @@ class MaximinRoute(Route):
             # distribution.
             alone = _at_center(program)
             found = self._choose(alone).solve(alone, effort)
-            return replace(found, relaxed=found.relaxed or alone)
+            return replace(found, relaxed=found.stated or relax(alone, found.steps))
         begun = time.monotonic()
         limit = effort.time_limit
         own = effort if limit is None else replace(effort, time_limit=(1 - RESERVED) * limit)
