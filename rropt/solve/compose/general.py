@@ -24,7 +24,7 @@ from rropt.program.extras import Extra
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
-from rropt.prove.steps import EXTRAS, Step, drop, relax
+from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.polyhedral import farkas_candidate
@@ -168,14 +168,17 @@ class GeneralRoute(Route):
     def _relaxation(self, program: Program, dropped: frozenset[str]) -> list[Relaxation]:
         """The relaxation without these parts, where another route takes it."""
         loose, cone = program.without(Mixture) if MIXTURE in dropped else program, program.cone
-        if OBSERVED in dropped and "cone" not in dropped:
+        if OBSERVED in dropped:
+            if "cone" in dropped:
+                return []
             assert isinstance(cone, ConfidenceCone)
             loose = replace(loose, cone=observed(cone))
-        steps = drop(loose, [part for part in WORDS if part in dropped])
+        parts = [part for part in PARTS if part in dropped]
+        steps = drop(loose, parts)
         last = relax(loose, steps)
         if not last.rows and not last.extras and isinstance(last.utility, (ColumnSum, DesignUtility)):
             # Labels that nothing names are left free, and so is their number.
-            steps = drop(loose, [*(part for part in WORDS if part in dropped), "outputs"])
+            steps = drop(loose, [*parts, "outputs"])
             last = relax(loose, steps)
         try:
             route = self._choose(last)
