@@ -27,7 +27,7 @@ from rropt.model.distributions import ChiSquareBall, ChiSquareSet
 from rropt.model.distributions.quantile import root_down, significant_up
 from rropt.model.distributions.worst_ratio import Adversary
 from rropt.model.privacy import Level
-from rropt.program.cones import Cone
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone
 
 Form = Literal["exact", "product"]
 ZERO = Fraction(0)
@@ -35,6 +35,8 @@ PRECISION = 192
 """Bits of the balls in which membership is verified."""
 NUMBER_BITS = 96
 """nu and mu are multiples of 2^-96."""
+CUT_BITS, RATIO_BITS = 48, 60
+"""The weights of the cuts of an outer cone are multiples of 2^-48, its ratio is one of 2^-60."""
 SLACK = Fraction(1, 2**72)
 """The slack in every inequality, as a share of the sum of its terms: more than the format's 2^-80."""
 
@@ -210,6 +212,53 @@ class ConfidenceCone(Cone):
             "radius": {"lower": rational_text(self.radius.lower), "upper": rational_text(self.radius.upper)},
             "form": self.form,
         }
+
+
+Weights = tuple[int, ...]
+Cut = tuple[int, int, Weights, Weights]
+"""(s, z, weights over block s, weights over block z)."""
+
+
+@dataclass(frozen=True)
+class OuterCuts:
+    """Valid cuts of a confidence cone with weights that sum to 2^CUT_BITS; `ratio` is at least gamma."""
+
+    cone: ConfidenceCone
+    ratio: Fraction
+    cuts: tuple[Cut, ...]
+
+    @classmethod
+    def of(cls, cone: ConfidenceCone, cuts: Sequence[Cut]) -> OuterCuts:
+        """Some cuts as `exact_cut` makes them, at a ratio that no checker's enclosure of gamma exceeds."""
+        return cls(cone, dyadic_up(cone.level.ratio.upper, RATIO_BITS), tuple(cuts))
+
+    @property
+    def polyhedral(self) -> PolyhedralCone:
+        """The cone of all v >= 0 with R.v <= ratio T.v for every cut: it contains the cone."""
+        unit, rows = 1 << CUT_BITS, []
+        for s, z, first, second in self.cuts:
+            row = [ZERO] * len(self.cone.counts)
+            for x, weight in zip(self.cone.blocks[s], first, strict=True):
+                row[x] = Fraction(weight, unit)
+            for x, weight in zip(self.cone.blocks[z], second, strict=True):
+                row[x] = -self.ratio * Fraction(weight, unit)
+            rows.append(tuple(row))
+        return PolyhedralCone(FreeCone(), tuple(rows))
+
+
+def exact_cut(cone: ConfidenceCone, cut: Cut) -> Cut | None:
+    """A cut with nearly the same weights that sum to 2^CUT_BITS; None where it cannot be proved valid."""
+    s, z, first, second = cut
+    found = s, z, _in_units(first), _in_units(second)
+    return found if cone.affordable(*found) else None
+
+
+def _in_units(weights: Weights) -> Weights:
+    """Whole numbers in nearly the same proportions that sum to 2^CUT_BITS."""
+    total, unit = sum(weights), 1 << CUT_BITS
+    found = [(2 * weight * unit + total) // (2 * total) for weight in weights]
+    found[found.index(max(found))] += unit - sum(found)
+    return tuple(found)
 
 
 def _two_thirds(value: arb) -> arb:

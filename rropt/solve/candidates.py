@@ -30,6 +30,7 @@ from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
 from rropt.solve.kernel.curves import InformationCurve, curve_class
 from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.kernel.slopes import worth
 from rropt.solve.rounding import round_to_mechanism
 
 RATIO_BITS = 40
@@ -148,21 +149,8 @@ def _others(program: Program) -> Iterator[Mechanism]:
 
 def worth_of(utility: Utility, objective: Objective, mechanism: Mechanism) -> float:
     """The utility of a mechanism in its own unit, in floats, or a little more."""
-    known = None if isinstance(mechanism, OffDiagonalMechanism) else _in_floats(utility, mechanism.matrix)
+    known = None if isinstance(mechanism, OffDiagonalMechanism) else worth(utility, mechanism.matrix)
     return float(objective.own_value(mechanism).upper) if known is None else known
-
-
-def _in_floats(utility: Utility, matrix: FloatArray) -> float | None:
-    """The utility of a matrix; None where that takes an exact one."""
-    if isinstance(utility, Linear):
-        return float((utility.matrix(*matrix.shape) * matrix).sum())
-    if isinstance(utility, RowEntropy):
-        shares = np.array(utility.shares, dtype=float)
-        return float(-(shares @ xlogx(matrix).sum(axis=1)) / shares.sum())
-    if isinstance(utility, LeastInformation):
-        # No more than that at one distribution of the set.
-        return float(Information(utility.confidence.counts.weights).mu(matrix).sum())
-    return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
 
 
 def _ratio(program: Program) -> Fraction | None:
