@@ -91,7 +91,7 @@ def assemble(
         )
     within = effort.clock.within
     if answer.farkas is not None:
-        infeasible = within(PROVED, lambda: _infeasible(answer.relaxed or program, answer, warnings))
+        infeasible = within(PROVED, lambda: _infeasible(answer.stated or program, answer, warnings))
         if infeasible is not None:
             return infeasible
         warnings.append("the solver found the problem infeasible, but its proof failed")
@@ -138,13 +138,13 @@ def _prove_of(
     if mechanism is not None and program.outputs is None and outputs is not None:
         mechanism = _labelled(mechanism, outputs, warnings)
     worst = isinstance(program.utility, LeastInformation)
-    shown = _mixed_value(answer.relaxed, mechanism) if worst else _linear_value(program, answer.relaxed, mechanism, own)
-    limit, certificate, verdict = _prove(answer.relaxed or program, mechanism, shown, answer, effort, warnings)
+    shown = _mixed_value(answer.stated, mechanism) if worst else _linear_value(program, answer.stated, mechanism, own)
+    limit, certificate, verdict = _prove(answer.stated or program, mechanism, shown, answer, effort, warnings)
     attained = own
     if own is not None and mechanism is not None and objective.units == "bits":
         attained = in_units(own, "bits") if worst else objective.value(mechanism)
     if worst and verdict is not None and not loose:
-        warnings.append(_seen(answer.relaxed, verdict))
+        warnings.append(_seen(answer.stated, verdict))
     if loose or worst:
         certificate = verdict = None
     if limit is not None:
@@ -315,7 +315,7 @@ def _prove(
     value = own if own is None or own.lower == own.upper else own.widened(VALUE_BITS)
     within = effort.clock.within
     attained = None if value is None else float(value.lower)
-    proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained)) or Refusal(
+    proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained, answer.steps)) or Refusal(
         "the time limit ended its proof"
     )
     if isinstance(proof, Refusal):
@@ -343,7 +343,7 @@ def _prove(
 def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assembled | None:
     assert answer.farkas is not None
     reduced = program.linearised()
-    proof = prove_infeasible(reduced, answer.farkas)
+    proof = prove_infeasible(reduced, answer.farkas, answer.steps)
     if proof is None:
         return None
     certificate = Certificate.of_infeasibility(reduced, proof)
