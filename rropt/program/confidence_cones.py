@@ -30,13 +30,15 @@ from rropt.model.privacy import Level
 from rropt.program.cones import Cone, FreeCone, PolyhedralCone
 
 Form = Literal["exact", "product"]
+Weighed = tuple[int, int, tuple[int, ...], tuple[int, ...]]
+"""A cut: (s, z, weights over block s, weights over block z)."""
 ZERO = Fraction(0)
 PRECISION = 192
 """Bits of the balls in which membership is verified."""
 NUMBER_BITS = 96
 """nu and mu are multiples of 2^-96."""
-CUT_BITS, RATIO_BITS = 48, 60
-"""The weights of the cuts of an outer cone are multiples of 2^-48, its ratio is one of 2^-60."""
+CUT_BITS = 48
+"""The weights of the cuts of an outer cone are multiples of 2^-48."""
 SLACK = Fraction(1, 2**72)
 """The slack in every inequality, as a share of the sum of its terms: more than the format's 2^-80."""
 
@@ -200,6 +202,23 @@ class ConfidenceCone(Cone):
                 return all(bool(price + slack <= grown) for price in prices)
             return bool(prices[0] + prices[1] + slack <= grown)
 
+    def valid(self, cut: Weighed) -> Weighed | None:
+        """A cut with nearly the same weights that sum to 2^CUT_BITS; None where it cannot be proved valid."""
+        s, z, first, second = cut
+        found = s, z, _in_units(first), _in_units(second)
+        return found if self.affordable(*found) else None
+
+    def outer(self, cuts: Sequence[Weighed], ratio: Fraction) -> PolyhedralCone:
+        """The cone of all v >= 0 with R.v <= ratio T.v for every cut."""
+        rows = []
+        for s, z, first, second in cuts:
+            row = [ZERO] * len(self.counts)
+            for at, weights, factor in ((s, first, Fraction(1, sum(first))), (z, second, -ratio / sum(second))):
+                for x, weight in zip(self.blocks[at], weights, strict=True):
+                    row[x] = weight * factor
+            rows.append(tuple(row))
+        return PolyhedralCone(FreeCone(), tuple(rows))
+
     def payload(self) -> dict[str, object]:
         level = self.level
         key, number = ("epsilon", level.epsilon) if level.epsilon is not None else ("gamma", level.gamma)
@@ -214,46 +233,7 @@ class ConfidenceCone(Cone):
         }
 
 
-Weights = tuple[int, ...]
-Cut = tuple[int, int, Weights, Weights]
-"""(s, z, weights over block s, weights over block z)."""
-
-
-@dataclass(frozen=True)
-class OuterCuts:
-    """Valid cuts of a confidence cone with weights that sum to 2^CUT_BITS; `ratio` is at least gamma."""
-
-    cone: ConfidenceCone
-    ratio: Fraction
-    cuts: tuple[Cut, ...]
-
-    @classmethod
-    def of(cls, cone: ConfidenceCone, cuts: Sequence[Cut]) -> OuterCuts:
-        """Some cuts as `exact_cut` makes them, at a ratio that no checker's enclosure of gamma exceeds."""
-        return cls(cone, dyadic_up(cone.level.ratio.upper, RATIO_BITS), tuple(cuts))
-
-    @property
-    def polyhedral(self) -> PolyhedralCone:
-        """The cone of all v >= 0 with R.v <= ratio T.v for every cut: it contains the cone."""
-        unit, rows = 1 << CUT_BITS, []
-        for s, z, first, second in self.cuts:
-            row = [ZERO] * len(self.cone.counts)
-            for x, weight in zip(self.cone.blocks[s], first, strict=True):
-                row[x] = Fraction(weight, unit)
-            for x, weight in zip(self.cone.blocks[z], second, strict=True):
-                row[x] = -self.ratio * Fraction(weight, unit)
-            rows.append(tuple(row))
-        return PolyhedralCone(FreeCone(), tuple(rows))
-
-
-def exact_cut(cone: ConfidenceCone, cut: Cut) -> Cut | None:
-    """A cut with nearly the same weights that sum to 2^CUT_BITS; None where it cannot be proved valid."""
-    s, z, first, second = cut
-    found = s, z, _in_units(first), _in_units(second)
-    return found if cone.affordable(*found) else None
-
-
-def _in_units(weights: Weights) -> Weights:
+def _in_units(weights: tuple[int, ...]) -> tuple[int, ...]:
     """Whole numbers in nearly the same proportions that sum to 2^CUT_BITS."""
     total, unit = sum(weights), 1 << CUT_BITS
     found = [(2 * weight * unit + total) // (2 * total) for weight in weights]

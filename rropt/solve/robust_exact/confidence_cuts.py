@@ -20,6 +20,7 @@ from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program, RowEntropy
+from rropt.prove.steps import relax
 from rropt.solve.kernel.master import Master
 from rropt.solve.kernel.route import (
     GRACE,
@@ -85,7 +86,7 @@ class CutsRoute(Route):
         if _is_plain(program):
             return None if solver in (None, "highs") else Refusal(f"cuts uses the solver highs only, not {solver!r}", NO_SOLVER)
         try:
-            self._choose(Outer(program.linearised(), program.cone, Effort(), self._choose).relaxed())
+            self._choose(relax(program, [Outer(program, program.cone, Effort(), self._choose).cut()]))
         except NoRoute as error:
             return Refusal(error.what, error.remedy)
         return None
@@ -94,7 +95,7 @@ class CutsRoute(Route):
         assert isinstance(program.cone, ConfidenceCone)
         if _is_plain(program):
             return _Generation(program, program.cone, effort).run()
-        return Outer(program.linearised(), program.cone, effort, self._choose).run()
+        return Outer(program, program.cone, effort, self._choose).run()
 
 
 def _is_plain(program: Program) -> bool:

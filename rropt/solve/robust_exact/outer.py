@@ -18,8 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.program.confidence_cones import ConfidenceCone, Cut, OuterCuts, exact_cut
+from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.prove.steps import Cut, relax
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import model_sides
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, Size
@@ -33,8 +34,8 @@ FIRST, FIRST_SHARE = 1e-2, 0.3
 """The relative gap to which the first outer cone is solved, and its share of the time; ..."""
 FINER = 0.1
 """... the gap of the others, as a share of what the mechanism lost on its way into the exact cone."""
-CLIMBS, MIXTURES = 4, 30
-"""Steps of the climb of a column at most, and mixtures between two outer cones."""
+CLIMBS, FEW, MIXTURES = 20, 1, 2
+"""Steps of the climb of a column at most, of one between two mixtures, and mixtures between two outer cones."""
 REACHED = 1e-9
 """Shares of the way to a constant column below which a column is on the boundary of the exact cone."""
 EMPTY = 1e-11
@@ -72,7 +73,7 @@ class Outer:
         self.program, self.cone, self.effort, self._choose = program, cone, effort, choose
         size = program.size
         self.pool = CutPool(cone)
-        self._rows, self._exact = CutRows(KEPT * size), dict[int, Cut | None]()
+        self._rows, self._exact = CutRows(KEPT * size), dict[int, Weighed | None]()
         self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size, sliced=True)
         for programme in (self._rows.added, self._lp.add):
             programme(range(len(self.pool)))
@@ -100,7 +101,6 @@ class Outer:
             # What the way into the exact cone cost, and what is open altogether.
             lost = max(reached - value, 0.0) / max(abs(value), 1e-300)
             left = self._best[0] - self._found[0]
-            print(len(self._rows.present), 'bound', bound, 'value', value, 'lost', lost, 'left', left, flush=True)
             remaining = effort.remaining()
             late = remaining is not None and remaining < self._seconds
             if left <= effort.allowed / 2 or effort.stopped() or late:
@@ -111,17 +111,18 @@ class Outer:
             return answer
         return replace(self._best[1], draft=MatrixDraft.of(self._found[1], self.program.outputs))
 
-    def relaxed(self) -> Program:
-        """The program with the outer cone."""
+    def cut(self) -> Cut:
+        """The step to the outer cone."""
         for cut in self._rows.present:
             if cut not in self._exact:
-                self._exact[cut] = exact_cut(self.cone, self.pool.cuts[cut])
+                self._exact[cut] = self.cone.valid(self.pool.cuts[cut])
         cuts = (self._exact[cut] for cut in self._rows.present)
-        return replace(self.program, cone=OuterCuts.of(self.cone, [cut for cut in cuts if cut is not None]).polyhedral)
+        return Cut.of(self.cone, [cut for cut in cuts if cut is not None])
 
     def _solved(self, lost: float) -> tuple[Answer, float, float]:
         """(the answer over the outer cone, its bound on sign * utility in floats, what its mechanism has)."""
-        relaxed, effort, sign = self.relaxed(), self.effort, self.program.sign
+        cut, effort, sign = self.cut(), self.effort, self.program.sign
+        relaxed = relax(self.program, [cut])
         reached: list[float] = []
 
         def note(value: float | None, bound: float | None) -> None:
@@ -142,10 +143,11 @@ class Outer:
         )
         answer = self._choose(relaxed).solve(relaxed, inner)
         self._seconds = time.monotonic() - begun
-        print('  inner %.3f'%(time.monotonic()-begun), answer.claim.objective, end=' ')
         value = answer.claim.objective
         own = math.inf if value is None else sign * value
-        return replace(answer, relaxed=relaxed), max(min(reached, default=own), own), own
+        # Multipliers of a program that is stated in the place of the outer one prove nothing of this one.
+        dual = answer.dual if answer.stated is None else None
+        return replace(answer, dual=dual, relaxed=(cut, *answer.steps)), max(min(reached, default=own), own), own
 
     def _keep(self, value: float, matrix: FloatArray) -> float:
         """Keep a mechanism that is the best one so far; its value."""
@@ -171,8 +173,7 @@ class Outer:
         moved = (moved + np.outer(rest + share, masses / masses.sum())) / (1 + share)
         value = worth(self.program.utility, moved)
         points = Columns(matrix.T[kept] / masses[kept, None] * self.program.size, np.flatnonzero(kept))
-        costs = None if answer.dual is None else self._costs(points, answer.dual)
-        _, tight = ([], []) if costs is None else self._climbed(points, costs)
+        tight = [] if answer.dual is None else self._climbed(points, answer.dual, CLIMBS)[1]
         # What else must hold is left to the rounding, which knows a matrix to move toward.
         plain = not self.program.rows and not self.program.extras
         return [*sum(met, []), *tight], self._keep(
@@ -190,26 +191,23 @@ class Outer:
         inside, _, met = self.pool.pulled(points)
         own = kept if self.program.outputs is not None else np.zeros(len(kept), dtype=int)
         self._inside = self._inside.plus(Columns(inside / inside.mean(axis=1, keepdims=True), own))
+        value, cuts = -math.inf, sum(met, [])
         if answer.dual is not None:
-            found, tight = self._climbed(Columns(points, own), self._costs(Columns(points, own), answer.dual))
+            found, tight, _ = self._climbed(Columns(points, own), answer.dual, FEW)
             self._inside = self._inside.plus(found)
-        value, cuts = -math.inf, list(tight)
         for n in range(MIXTURES):
             theta, dual = self._master()
             if theta is None or dual is None:
                 break
             value = float(self._worths(self._inside) @ theta)
-            used = np.flatnonzero(theta > EMPTY)
             self._keep(value, self._matrix(theta))
-            points = self._inside.at(used)
-            found, tight = self._climbed(points, self._costs(points, dual))
-            gains = self._worths(found) - self._priced(found, dual)
-            better = gains > SMALL * self.effort.gap * max(abs(value), 1e-300)
-            if not better.any() or self.effort.stopped():
+            found, tight, met_all = self._climbed(self._inside.at(np.flatnonzero(theta > EMPTY)), dual, FEW)
+            gains = self._worths(found) - (self._prices(found, dual) * found.points).sum(axis=1)
+            better = np.flatnonzero(gains > SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
+            if (not len(better) and met_all) or self.effort.stopped():
                 break
-            self._inside = self._inside.plus(found.at(np.flatnonzero(better)))
-        print('   mixtures', n, len(self._inside.points), value)
-        return [*sum(met, []), *cuts, *tight], value
+            self._inside = self._inside.plus(found.at(better))
+        return [*cuts, *tight], value
 
     def _master(self) -> tuple[FloatArray | None, Dual | None]:
         """(shares of the columns inside, multipliers) of the best mixture."""
@@ -245,10 +243,6 @@ class Outer:
         costs = utility.matrix(self.program.size, len(self.program.outputs or ()))
         return self.program.sign * np.asarray((costs.T[columns.outputs] * points).sum(axis=1))
 
-    def _priced(self, columns: Columns, dual: Dual) -> FloatArray:
-        """The price of every column."""
-        return np.asarray((self._prices(columns, dual) * columns.points).sum(axis=1))
-
     def _prices(self, columns: Columns, dual: Dual) -> FloatArray:
         """The prices (n x k) of the entries of columns: of the sums and of the rows."""
         found = np.repeat(dual.prices[None, :], len(columns.points), axis=0)
@@ -272,13 +266,18 @@ class Outer:
             found = None if slope is None else self.program.sign * slope.T
         return None if found is None else found - self._prices(columns, dual)
 
-    def _climbed(self, columns: Columns, costs: FloatArray | None) -> tuple[Columns, list[int]]:
-        """(the best columns for some costs, the cuts that prove them to be), by linear programmes with cuts."""
-        size = self.program.size
+    def _climbed(self, columns: Columns, dual: Dual, steps: int) -> tuple[Columns, list[int], bool]:
+        """(the best columns for the slopes at some less the prices, by linear programmes with cuts; the cuts that prove
+        them to be; whether all of them are inside)."""
         self._rows.touched((columns.points @ self.pool.rows[self._rows.present].T > -TIGHT).any(axis=0))
+        costs = self._costs(columns, dual)
+        if costs is None:
+            return columns, [], True
+        costs, first = np.unique(costs, axis=0, return_index=True)
+        size = self.program.size
         zeros, tops = np.zeros(size), np.full(size, float(size))
-        ends, active, tight = columns.points.copy(), np.arange(len(columns.points)), dict[int, list[int]]()
-        for _ in range(CLIMBS if costs is not None else 0):
+        ends, active, tight = columns.points[first], np.arange(len(first)), dict[int, list[int]]()
+        for _ in range(steps):
             for at in active.tolist():
                 found = self._lp.solve(costs[at], zeros, tops)
                 if found.x is not None and found.row_dual is not None:
@@ -290,4 +289,4 @@ class Outer:
             if not len(active) or self.effort.stopped():
                 break
         points = ends / ends.mean(axis=1, keepdims=True)
-        return Columns(points, columns.outputs), [cut for own in tight.values() for cut in own]
+        return Columns(points, columns.outputs[first]), [cut for own in tight.values() for cut in own], not len(active)
