@@ -27,6 +27,7 @@ from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import allowed, gap_of, grain
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
+from rropt.solve.dropped import prove_without, said_of
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP
 from rropt.solve.kernel.route import GRACE
 from rropt.solve.options import SolveOptions
@@ -320,9 +321,13 @@ def _prove(
     )
     if isinstance(proof, Refusal):
         known = within(CHECKED, lambda: relaxed_bound(program)) or simple_bound(program)
-        reason = "" if known is None else f"; the bound shown is {known[1]}"
-        warnings.append(f"not machine-checked: {proof}{reason}")
-        return (None if known is None else known[0]), None, None
+        weaker = within(CHECKED, lambda: prove_without(program, effort, attained))
+        if weaker is None or not _is_as_good(program, weaker.bound, known, effort):
+            reason = "" if known is None else f"; the bound shown is {known[1]}"
+            warnings.append(f"not machine-checked: {proof}{reason}")
+            return (None if known is None else known[0]), None, None
+        warnings.append(f"{said_of(weaker)}: {proof}")
+        proof = weaker
     if mechanism is None or value is None:
         return proof.bound, None, None
     certificate = Certificate.of_optimum(program, mechanism, value, proof)
@@ -338,6 +343,13 @@ def _prove(
     elif not stronger.proved:
         warnings.append(f"the certificate is not accepted: {stronger.reason}")
     return proof.bound, certificate, stronger or verdict
+
+
+def _is_as_good(program: Program, bound: Fraction | None, known: tuple[Fraction, str] | None, effort: Effort) -> bool:
+    """Whether a bound that is proved is no worse than the known one by more than the gap that is allowed."""
+    if bound is None or known is None:
+        return bound is not None
+    return float(program.sign * (bound - known[0])) <= max(effort.allowed, effort.gap * abs(float(known[0])))
 
 
 def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assembled | None:

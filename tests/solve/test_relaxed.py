@@ -134,9 +134,11 @@ def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
     symmetric = rr.Problem(goal, [BISTOCHASTIC, rr.Symmetric(), rr.Tridiagonal(), rate("0.5")]).solve(time_limit=3)
     assert symmetric.status == "bounded"
     assert symmetric.bound == pytest.approx(1 - float(sum(p * p for p in PRIOR.probabilities)), abs=1e-12)
+    assert symmetric.verdict is not None
+    assert symmetric.verdict.proved
     assert symmetric.value is not None
     assert symmetric.value > symmetric.bound
-    assert any("true answers" in warning for warning in symmetric.warnings)
+    assert any("proved without rows, entropy, outputs" in warning for warning in symmetric.warnings)
 
 
 def test_the_slope_of_the_risk_is_its_derivative() -> None:
