@@ -3977,8 +3977,8 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
 
 
 def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) -> tuple[_Problem, _Step]:
-    """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone; the
-    one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
+    """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
+    the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
     """
     keys = _read_object(value, where, "kind ratio cuts")
     cone, k = problem.cone, problem.k

@@ -40,8 +40,8 @@ from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_search import Probe
 from rropt.solve.robust_exact.cut_trees import CutTree
-from rropt.solve.robust_exact.outer import Outer
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
+from rropt.solve.robust_exact.outer import Outer
 
 RANDOM, MOST_RANDOM = 4, 40
 """Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
@@ -84,11 +84,15 @@ class CutsRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         assert isinstance(program.cone, ConfidenceCone)
         if _is_plain(program):
-            return None if solver in (None, "highs") else Refusal(f"cuts uses the solver highs only, not {solver!r}", NO_SOLVER)
+            return (
+                None
+                if solver in (None, "highs")
+                else Refusal(f"cuts uses the solver highs only, not {solver!r}", NO_SOLVER)
+            )
         try:
             self._choose(relax(program, [Outer(program, program.cone, Effort(), self._choose).cut()]))
         except NoRoute as error:
-            return Refusal(error.what, error.remedy)
+            return Refusal(error.what.removeprefix("no route takes this problem: "), error.remedy)
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:

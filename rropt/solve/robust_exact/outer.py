@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
@@ -24,9 +25,9 @@ from rropt.prove.steps import Cut, relax
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import model_sides
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, Size
-from rropt.solve.kernel.slopes import slopes, worth
+from rropt.solve.kernel.worth import worth
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import CutProgram, CutRows
+from rropt.solve.robust_exact.cut_program import CutProgram
 
 ROUNDS = 100
 """Outer cones at most."""
@@ -42,15 +43,13 @@ EMPTY = 1e-11
 """Columns with less mass than this are not looked at."""
 SMALL = 0.05
 """Columns that gain less than this share of the gap are not added to a mixture."""
-PRESENT, KEPT = 20, 100
-"""Cuts of the programme of a climb and of an outer cone, for each input; ..."""
-TIGHT = 1e-6
-"""... those that a column meets within this share of its mean are of use."""
+PRESENT = 20
+"""Cuts of the programme of a climb, for each input."""
 
 
 @dataclass
 class Columns:
-    """Columns inside the exact cone, `points` (n x k) with mean one, and the output of each (0 where these are free)."""
+    """Columns with mean one, `points` (n x k), and the output of each (0 where these are free)."""
 
     points: FloatArray
     outputs: np.ndarray
@@ -73,10 +72,11 @@ class Outer:
         self.program, self.cone, self.effort, self._choose = program, cone, effort, choose
         size = program.size
         self.pool = CutPool(cone)
-        self._rows, self._exact = CutRows(KEPT * size), dict[int, Weighed | None]()
+        # The cuts of the outer cone by their numbers in the pool; None where one cannot be proved valid.
+        self._cuts: dict[int, Weighed | None] = {}
+        self._add(range(len(self.pool)))
         self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size, sliced=True)
-        for programme in (self._rows.added, self._lp.add):
-            programme(range(len(self.pool)))
+        self._lp.add(range(len(self.pool)))
         self._best: tuple[float, Answer] | None = None
         self._found: tuple[float, FloatArray] | None = None
         self._gap, self._seconds = FIRST, 0.0
@@ -95,29 +95,35 @@ class Outer:
             if self._best is None or bound < self._best[0]:
                 self._best = bound, answer
             cuts, value = (self._mixed if self._mixes else self._moved)(answer)
-            assert self._found is not None
-            effort.found(sign * self._found[0])
-            effort.monitor(sign * self._found[0], sign * self._best[0])
             # What the way into the exact cone cost, and what is open altogether.
-            lost = max(reached - value, 0.0) / max(abs(value), 1e-300)
-            left = self._best[0] - self._found[0]
+            lost, left = math.inf, math.inf
+            if self._found is not None and math.isfinite(value):
+                lost = max(reached - value, 0.0) / max(abs(value), 1e-300)
+                left = self._best[0] - self._found[0]
+                effort.found(sign * self._found[0])
+                effort.monitor(sign * self._found[0], sign * self._best[0])
             remaining = effort.remaining()
             late = remaining is not None and remaining < self._seconds
             if left <= effort.allowed / 2 or effort.stopped() or late:
                 break
-            if not self._rows.added(cuts) and self._gap <= effort.gap / 4:
+            if not self._add(cuts) and self._gap <= effort.gap / 4:
                 break
-        if self._best is None or self._found is None:
+        if answer.farkas is not None or self._best is None:
             return answer
-        return replace(self._best[1], draft=MatrixDraft.of(self._found[1], self.program.outputs))
+        draft = self._best[1].draft if self._found is None else MatrixDraft(self._found[1], self.program.outputs)
+        return replace(self._best[1], draft=draft)
 
     def cut(self) -> Cut:
         """The step to the outer cone."""
-        for cut in self._rows.present:
-            if cut not in self._exact:
-                self._exact[cut] = self.cone.valid(self.pool.cuts[cut])
-        cuts = (self._exact[cut] for cut in self._rows.present)
-        return Cut.of(self.cone, [cut for cut in cuts if cut is not None])
+        return Cut.of(self.cone, [cut for cut in self._cuts.values() if cut is not None])
+
+    def _add(self, cuts: Iterable[int]) -> int:
+        """Add cuts of the pool to the outer cone; how many are new."""
+        before = len(self._cuts)
+        for cut in cuts:
+            if cut not in self._cuts:
+                self._cuts[cut] = self.cone.valid(self.pool.cuts[cut])
+        return len(self._cuts) - before
 
     def _solved(self, lost: float) -> tuple[Answer, float, float]:
         """(the answer over the outer cone, its bound on sign * utility in floats, what its mechanism has)."""
@@ -145,9 +151,12 @@ class Outer:
         self._seconds = time.monotonic() - begun
         value = answer.claim.objective
         own = math.inf if value is None else sign * value
-        # Multipliers of a program that is stated in the place of the outer one prove nothing of this one.
-        dual = answer.dual if answer.stated is None else None
-        return replace(answer, dual=dual, relaxed=(cut, *answer.steps)), max(min(reached, default=own), own), own
+        if not answer.claim.stopped:
+            reached.append(own)
+        if answer.stated is not None:
+            # Multipliers of a program that is stated in the place of the outer one prove nothing of this one.
+            answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)
+        return replace(answer, relaxed=(cut, *answer.steps)), max(min(reached, default=math.inf), own), own
 
     def _keep(self, value: float, matrix: FloatArray) -> float:
         """Keep a mechanism that is the best one so far; its value."""
@@ -176,7 +185,7 @@ class Outer:
         tight = [] if answer.dual is None else self._climbed(points, answer.dual, CLIMBS)[1]
         # What else must hold is left to the rounding, which knows a matrix to move toward.
         plain = not self.program.rows and not self.program.extras
-        return [*sum(met, []), *tight], self._keep(
+        return [*chain(*met), *tight], self._keep(
             -math.inf if value is None else self.program.sign * value, moved if plain else matrix
         )
 
@@ -191,11 +200,11 @@ class Outer:
         inside, _, met = self.pool.pulled(points)
         own = kept if self.program.outputs is not None else np.zeros(len(kept), dtype=int)
         self._inside = self._inside.plus(Columns(inside / inside.mean(axis=1, keepdims=True), own))
-        value, cuts = -math.inf, sum(met, [])
+        value, cuts = -math.inf, list(chain(*met))
         if answer.dual is not None:
             found, tight, _ = self._climbed(Columns(points, own), answer.dual, FEW)
             self._inside = self._inside.plus(found)
-        for n in range(MIXTURES):
+        for _ in range(MIXTURES):
             theta, dual = self._master()
             if theta is None or dual is None:
                 break
@@ -269,7 +278,6 @@ class Outer:
     def _climbed(self, columns: Columns, dual: Dual, steps: int) -> tuple[Columns, list[int], bool]:
         """(the best columns for the slopes at some less the prices, by linear programmes with cuts; the cuts that prove
         them to be; whether all of them are inside)."""
-        self._rows.touched((columns.points @ self.pool.rows[self._rows.present].T > -TIGHT).any(axis=0))
         costs = self._costs(columns, dual)
         if costs is None:
             return columns, [], True

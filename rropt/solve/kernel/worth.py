@@ -1,4 +1,4 @@
-"""Utilities of float matrices: their values, and the linear costs that touch them."""
+"""Utilities of float matrices."""
 
 from __future__ import annotations
 
@@ -24,15 +24,6 @@ def worth(utility: Utility, matrix: FloatArray) -> float | None:
     if isinstance(utility, DesignUtility):
         return _design_worth(utility, matrix)
     return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
-
-
-def slopes(utility: Utility, matrix: FloatArray) -> FloatArray | None:
-    """Derivatives (k x m) of a utility at a matrix without empty columns; None where they are not known."""
-    if isinstance(utility, Linear):
-        return utility.matrix(*matrix.shape)
-    if isinstance(utility, ColumnSum):
-        return utility.gradient(matrix)
-    return None
 
 
 def _information(utility: DesignUtility, matrix: FloatArray) -> FloatArray:
