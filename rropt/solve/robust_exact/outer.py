@@ -39,6 +39,8 @@ CLIMBS, FEW, MIXTURES = 20, 1, 2
 """Steps of the climb of a column at most, of one between two mixtures, and mixtures between two outer cones."""
 REACHED = 1e-9
 """Shares of the way to a constant column below which a column is on the boundary of the exact cone."""
+LEAST_ENTRY = 1e-12
+"""Slopes are taken at entries from here on."""
 EMPTY = 1e-11
 """Columns with less mass than this are not looked at."""
 SMALL = 0.05
@@ -74,6 +76,8 @@ class Outer:
         self.pool = CutPool(cone)
         # The cuts of the outer cone by their numbers in the pool; None where one cannot be proved valid.
         self._cuts: dict[int, Weighed | None] = {}
+        # The cuts that a column with all its mass on one input meets: without them one without prior has no limit.
+        self.pool.pulled(np.eye(size))
         self._add(range(len(self.pool)))
         self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size, sliced=True)
         self._lp.add(range(len(self.pool)))
@@ -147,16 +151,24 @@ class Outer:
             monitor=note,
             size=Size(),
         )
-        answer = self._choose(relaxed).solve(relaxed, inner)
+        answer = self._route(relaxed).solve(relaxed, inner)
         self._seconds = time.monotonic() - begun
         value = answer.claim.objective
         own = math.inf if value is None else sign * value
-        if not answer.claim.stopped:
-            reached.append(own)
         if answer.stated is not None:
             # Multipliers of a program that is stated in the place of the outer one prove nothing of this one.
             answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)
-        return replace(answer, relaxed=(cut, *answer.steps)), max(min(reached, default=math.inf), own), own
+        return (
+            replace(answer, relaxed=(cut, *answer.steps)),
+            max(min(reached, default=math.inf if answer.claim.stopped else own), own),
+            own,
+        )
+
+    def _route(self, relaxed: Program) -> Route:
+        """The route of the outer cone: by columns where it can, as cddlib loses rays among many near cuts."""
+        route = self._choose(relaxed)
+        columns = self.effort.route("columns") if route.name == "vertices" else route
+        return route if columns.refusal(relaxed) is not None else columns
 
     def _keep(self, value: float, matrix: FloatArray) -> float:
         """Keep a mechanism that is the best one so far; its value."""
@@ -263,7 +275,7 @@ class Outer:
 
     def _costs(self, columns: Columns, dual: Dual) -> FloatArray | None:
         """The slopes of the utility less the prices (n x k); None where they are not known."""
-        utility, points = self.program.utility, np.maximum(columns.points, 1e-300)
+        utility, points = self.program.utility, np.maximum(columns.points, LEAST_ENTRY)
         touching = getattr(dual.evidence, "slopes", None)
         if touching is not None:
             found = touching(points.T, np.array([float(p) for p in self.program.prior])).T
