@@ -31,6 +31,7 @@ from rropt.program.cones import FloatArray, FreeCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import Information, Program
 from rropt.program.worst_case import LeastInformation
+from rropt.prove.steps import relax
 from rropt.solve.kernel.climb import climb
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size, SolverClaim
@@ -217,13 +218,13 @@ class MaximinRoute(Route):
             try:
                 answer = self._choose(one).solve(one, inner)
             except NoRoute:
-                # The exact cone of a confidence set has proofs for plain mutual information alone: its first bound is
-                # kept.
+                # The first bound is kept.
                 return None
             if answer.matrix is None or answer.claim.objective is None:
                 return None
             bound = min(reached, default=answer.claim.objective)
-            return Mixture(points, shares, answer.matrix, max(bound, answer.claim.objective), (one, answer))
+            proof = relax(one, answer.steps), answer
+            return Mixture(points, shares, answer.matrix, max(bound, answer.claim.objective), proof)
 
         def allowed(value: float) -> float:
             effort.found(value)

@@ -24,7 +24,6 @@ from rropt.prove.steps import relax
 from rropt.solve.kernel.master import Master
 from rropt.solve.kernel.route import (
     GRACE,
-    NO_SOLVER,
     Answer,
     Dual,
     Effort,
@@ -71,12 +70,13 @@ LEAST_GAP = 1e-9
 
 
 class CutsRoute(Route):
-    """Column generation over the cuts of a confidence cone."""
+    """Cuts of a confidence cone: column generation for mutual information, outer cones for everything else."""
 
     name = "cuts"
     because = "the cone is that of a confidence set: columns are generated, bounded by boxes over cuts"
     takes = (ConfidenceCone, Extra, RowEntropy)
     purpose = "robust LDP in form exact or product"
+    solvers = ("highs",)
 
     def __init__(self, choose: Callable[[Program], Route]) -> None:
         self._choose = choose
@@ -84,11 +84,7 @@ class CutsRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         assert isinstance(program.cone, ConfidenceCone)
         if _is_plain(program):
-            return (
-                None
-                if solver in (None, "highs")
-                else Refusal(f"cuts uses the solver highs only, not {solver!r}", NO_SOLVER)
-            )
+            return None
         try:
             self._choose(relax(program, [Outer(program, program.cone, Effort(), self._choose).cut()]))
         except NoRoute as error:

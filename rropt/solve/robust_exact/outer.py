@@ -150,6 +150,7 @@ class Outer:
             begun=begun,
             monitor=note,
             size=Size(),
+            solver=None,
         )
         answer = self._route(relaxed).solve(relaxed, inner)
         self._seconds = time.monotonic() - begun
