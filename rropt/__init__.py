@@ -65,6 +65,8 @@ _HOMES = {
     "Objective": "declare.objectives",
     "LDP": "declare.constraints",
     "ApproximateLDP": "declare.constraints",
+    "AtLeast": "declare.constraints",
+    "AtMost": "declare.constraints",
     "MetricDP": "declare.constraints",
     "UniformOffDiagonal": "declare.constraints",
     "Bistochastic": "declare.constraints",
