@@ -251,6 +251,9 @@ class Mechanism(RandomizedChannel):
                 ):
                     if weight and numerator:
                         shares[numerator, denominator] = shares.get((numerator, denominator), 0) + weight
+                if len(shares) == 1 and sum(shares.values()) == total:
+                    # A column that is constant says nothing, exactly.
+                    continue
                 for (numerator, denominator), weight in shares.items():
                     result += arb(fmpq(weight, total)) * xlogx_ball(numerator, denominator)
                     mass += weight * numerator * (scale // denominator)

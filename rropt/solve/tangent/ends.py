@@ -14,21 +14,21 @@ from rropt.solve.kernel.route import Dual, SolverClaim
 @dataclass(frozen=True)
 class End:
     """The claim of a solver, the matrix (k x m), the multipliers of the linear problem without the rows of limits, those
-    of the limits, and what minorants are made of: by place, 0 for the goal and 1 + i for limit i, the forms of each part
-    of an information (m x k), or the weights of the actions of a Bayes gain (m x actions). `inside` is a matrix with
+    of the limits, and what minorants are made of: by place, 0 for the goal and 1 + i for limit i, directions at which they
+    touch an information (m x k), or the weights of the actions of a Bayes gain (m x actions). `inside` is a matrix with
     slack in all inequalities, where one was passed."""
 
     claim: SolverClaim
     matrix: FloatArray | None = None
     dual: Dual | None = None
     limits: FloatArray | None = None
-    tables: Mapping[int, list[FloatArray]] = field(default_factory=dict)
+    tables: Mapping[int, FloatArray] = field(default_factory=dict)
     inside: FloatArray | None = None
 
     def without_multipliers(self) -> End:
-        """The same with all multipliers zero, and zero forms of the goal: no information is negative."""
+        """The same with all multipliers zero, and forms of the goal that are zero: no information is negative."""
         assert self.dual is not None and self.limits is not None
         columns = self.dual.columns.mapped(np.zeros_like)
         dual = Dual(np.zeros_like(self.dual.prices), np.zeros_like(self.dual.rows), columns)
-        tables = {**self.tables, 0: [np.zeros_like(table) for table in self.tables[0]]}
+        tables = {**self.tables, 0: np.ones_like(self.tables[0])}
         return replace(self, dual=dual, limits=np.zeros_like(self.limits), tables=tables)

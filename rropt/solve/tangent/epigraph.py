@@ -66,6 +66,6 @@ def solve_epigraph(program: Program, limits: Sequence[tuple[ColumnSum, float]], 
     if found.x is None or found.row_dual is None:
         return End(claim)
     weights = [found.row_dual[at : at + count * m].reshape(count, m).T for at, count in places]
-    tables = {place: [table] for place, table in enumerate(weights, start=1 - of_goal)}
+    tables = dict(enumerate(weights, start=1 - of_goal))
     multipliers = found.row_dual[len(found.row_dual) - len(limits) :]
     return End(claim, model.entries(found.x), model.dual(found.row_dual[:rows]), multipliers, tables)

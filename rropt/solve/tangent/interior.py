@@ -25,7 +25,11 @@ INSIDE = 0.995
 """The share of the way to the border that a step may take."""
 FINAL = 1e-11
 """What is left of the complementarity, and of the residuals, at the end of the path, relative to the value."""
-EARLY, CENTRED, EXACT = 0.1, 20, 1e-13
+ADDED, TINY = (0.0, 1e-14, 1e-12, 1e-10), 1e-250
+"""Shares of a diagonal that are added to it where it needs it; diagonals that are nothing."""
+REFINED = 3
+"""How often a step is corrected by what it misses of its equations."""
+EARLY, CENTRED, EXACT = 3.0, 30, 1e-13
 """Where the path is left for a matrix with slack; the steps that this may take; the residuals that it may have."""
 STALLED, PATIENCE = 1e-3, 4
 """A step shorter than the first makes no progress; after so many in sequence rounding errors rule."""
@@ -34,7 +38,7 @@ STALLED, PATIENCE = 1e-3, 4
 @dataclass(frozen=True)
 class Atom:
     """A part of an information, `mass` times that of a prior p: mu(v) = sup { g.v : C(g) <= 0 } for a convex C whose
-    gradient at the best g is v over its mean p.v. `place` is 0 for the goal's, 1 + i for those of limit i.
+    gradient at the best g is v over its mean p.v. `cells` (m x k) says which entries can be positive; `place` is 0 for the goal's, 1 + i for those of limit i.
 
     C(g) = log sum_x p_x exp(g_x / p_x) for mutual information; with h = g / p, C(g) = Var_p(h) / 4 + E_p(h) for
     chi-square information. Inputs without probability have no part in it.
@@ -44,6 +48,7 @@ class Atom:
     prior: FloatArray
     mass: float
     square: bool
+    cells: np.ndarray
 
     def scaled(self, forms: FloatArray) -> FloatArray:
         """h of m forms (m x k); 0 where the prior is 0."""
@@ -55,6 +60,7 @@ class Atom:
         if self.square:
             mean = h @ self.prior
             return np.asarray(-((h**2) @ self.prior - mean**2) / 4 - mean)
+        h = np.where(self.cells, h, -np.inf)
         top = h.max(axis=1)
         return np.asarray(-top - np.log(np.exp(h - top[:, None]) @ self.prior))
 
@@ -63,7 +69,7 @@ class Atom:
         h = self.scaled(forms)
         if self.square:
             return np.asarray(1 + (h - (h @ self.prior)[:, None]) / 2)
-        return np.asarray(np.exp(h + self.slack(forms)[:, None]))
+        return np.asarray(np.where(self.cells, np.exp(h + self.slack(forms)[:, None]), 0.0))
 
     def stiffness(self, forms: FloatArray, means: FloatArray, slacks: FloatArray) -> FloatArray:
         """What a change of the column changes the form by (m x k x k): the second derivatives of mu at the column that
@@ -82,13 +88,14 @@ class Atom:
         return np.asarray(found * (self.mass / means)[:, None, None])
 
 
-def atoms_of(utility: ColumnSum, place: int) -> list[Atom]:
-    """The parts of an information; none of another utility."""
+def atoms_of(utility: ColumnSum, place: int, cells: np.ndarray) -> list[Atom]:
+    """The parts of an information; none of another utility. `cells` (m x k): which entries can be positive."""
+    cells = cells | ~cells.any(axis=1, keepdims=True)
     if not isinstance(utility, Information):
-        return [Atom(place, utility.prior, 1.0, True)] if isinstance(utility, ChiSquare) else []
+        return [Atom(place, utility.prior, 1.0, True, cells)] if isinstance(utility, ChiSquare) else []
     masses = utility.joint.sum(axis=0)
     return [
-        Atom(place, shares / mass, float(mass), False)
+        Atom(place, shares / mass, float(mass), False, cells)
         for shares, mass in zip(utility.joint.T, masses, strict=True)
         if mass > 0
     ]
@@ -119,8 +126,8 @@ class Point:
 @dataclass(frozen=True)
 class Path:
     """The end of a path: the matrix (k x m); multipliers of the k sums, of the program's rows, of the limits, of the rows
-    and the edges of the cone (m x each); the forms of the atoms (each m x k); the multipliers of the actions of Bayes
-    gains (m x actions), by their place among the goal (0) and the limits (1, ...); `gap`, what complementarity is
+    and the edges of the cone (m x each); by place, 0 for the goal and 1 + i for limit i, the directions at which forms
+    touch an information (m x k), or the multipliers of the actions of a Bayes gain (m x actions); `gap`, what complementarity is
     left, and `missed`, the largest residual; `excess`, by how much the limits are exceeded where that was minimised; `inside`, the first matrix of
     the path that keeps everything, with slack in all inequalities."""
 
@@ -130,8 +137,7 @@ class Path:
     limits: FloatArray
     cone: FloatArray
     flows: FloatArray
-    forms: list[tuple[Atom, FloatArray]]
-    actions: dict[int, FloatArray]
+    tables: dict[int, FloatArray]
     gap: float
     missed: float
     excess: float
@@ -154,7 +160,6 @@ class Interior:
         goal = program.utility
         self.complete = int(isinstance(base_cone(program.cone), CompleteCone))
         atoms = [goal if isinstance(goal, ColumnSum) and not elastic else None, *(utility for utility, _ in limits)]
-        self.curved = [part for place, atom in enumerate(atoms) if atom is not None for part in atoms_of(atom, place)]
         self.gains = [(place, atom) for place, atom in enumerate(atoms) if isinstance(atom, BayesGain)]
         self.n = self.k + self.complete + len(self.gains)
         self.free = np.ones((self.m, self.n), dtype=bool)
@@ -162,6 +167,10 @@ class Interior:
             self.free[y, x] = False
         if self.complete:
             self.free[:, self.k] = self.free[:, : self.k].any(axis=1)
+        cells = self.free[:, : self.k]
+        self.curved = [
+            part for place, atom in enumerate(atoms) if atom is not None for part in atoms_of(atom, place, cells)
+        ]
         self.conditions, self.actions = self._conditions()
         products = [sparse.csr_matrix(np.outer(row, row).reshape(1, -1)) for row in self.conditions]
         self.squares = sparse.csr_matrix(sparse.vstack(products).T)
@@ -330,8 +339,7 @@ class Interior:
         for atom, form, mean, slack in zip(self.curved, at.g, at.w, at.z, strict=True):
             loose.append(slack - atom.slack(form))
             costs.append(atom.mass * mean * loose[-1])
-            own = atom.stiffness(form, mean, slack) * (self.free[:, :k, None] & self.free[:, None, :k])
-            stiff.append(own)
+            stiff.append(atom.stiffness(form, mean, slack))
             if not atom.place:
                 slope[:, :k] += form * self.free[:, :k]
                 value += float((form * at.u[:, :k]).sum())
@@ -365,16 +373,23 @@ class Interior:
         if not np.isfinite(inverse).all():
             return None, gap, missed, scale
         schur = self._schur(rows[k:], inverse)
-        schur[unequal, unequal] += at.t[unequal] / at.y[unequal]
+        loosening = np.where(self.equal, 0.0, at.t / own_y)
+        schur[np.diag_indices(len(schur))] += loosening
         border = np.zeros(len(schur))
         border[first:] = 1.0
-        diagonal = np.diag_indices(len(schur))
-        schur[diagonal] = np.where(schur[diagonal] > 1e-250, schur[diagonal] * (1 + 1e-15), 1.0)
-        try:
-            factor = scipy.linalg.cho_factor(schur)
-        except (np.linalg.LinAlgError, ValueError):
+        factor = _factor(schur)
+        if factor is None:
             return None, gap, missed, scale
         edge = scipy.linalg.cho_solve(factor, border) if self.elastic else border
+
+        def reduced(right: FloatArray, aim: FloatArray, whole: float) -> tuple[FloatArray, FloatArray, float]:
+            """(du, dy, excess) with K du + A' dy = right, A du - D dy - excess b = aim and, where elastic, b.dy = whole:
+            the multipliers of the limits sum to one."""
+            ahead = np.einsum("yij,yj->yi", inverse, right)
+            dy = scipy.linalg.cho_solve(factor, rows @ ahead.ravel() - aim)
+            excess = float((border @ dy - whole) / (border @ edge)) if self.elastic else 0.0
+            dy = dy - excess * edge
+            return np.einsum("yij,yj->yi", inverse, right - (rows.T @ dy).reshape(m, n) * self.free), dy, excess
 
         def direction(centre: float, ahead: Point | None) -> Point:
             """The Newton step toward complementarity `centre`, with the second-order terms of the step `ahead`."""
@@ -392,15 +407,12 @@ class Interior:
                 push_back = aims[number] / at.w[number] + atom.mass * loose[number]
                 right[:, :k] -= weight * (pull - push_back[:, None] * atom.prior)
             right *= self.free
-            moved = np.einsum("yij,yj->yi", inverse, right)
-            aim = rows @ moved.ravel() + primal + side / own_y
-            dy = scipy.linalg.cho_solve(factor, aim)
-            excess = 0.0
-            if self.elastic:
-                # The multipliers of the limits sum to one.
-                excess = float((border @ dy - rest) / (border @ edge))
-                dy = dy - excess * edge
-            du = np.einsum("yij,yj->yi", inverse, right - (rows.T @ dy).reshape(m, n) * self.free)
+            du, dy, excess = reduced(right, -primal - side / own_y, rest)
+            for _ in range(REFINED):
+                lost = right - np.einsum("yij,yj->yi", matrix, du) - (rows.T @ dy).reshape(m, n) * self.free
+                short = -primal - side / own_y - rows @ du.ravel() + loosening * dy + border * excess
+                more = reduced(lost, short, rest - float(border @ dy) if self.elastic else 0.0)
+                du, dy, excess = du + more[0], dy + more[1], excess + more[2]
             ds = np.where(self.active, -column - du @ table.T, 0.0)
             dl = np.where(self.active, (product - at.l * ds) / at.s, 0.0)
             dt = np.where(self.equal, 0.0, (side - at.t * dy) / own_y)
@@ -450,7 +462,11 @@ class Interior:
     def _end(self, at: Point, gap: float, missed: float, inside: FloatArray | None) -> Path:
         k, own = self.k, self.own + self.edges
         first = k + len(self.program.rows)
-        actions = {place: at.l[:, where] for (place, _), where in zip(self.gains, self.actions, strict=True)}
+        tables = {place: at.l[:, where] for (place, _), where in zip(self.gains, self.actions, strict=True)}
+        for atom, form, mean in zip(self.curved, at.g, at.w, strict=True):
+            # What is given has a direction for each value; in the end they are one, where it matters: the largest.
+            column = atom.direction(form) * (atom.prior > 0) * mean[:, None]
+            tables[atom.place] = np.maximum(tables.get(atom.place, 0.0), column)
         return Path(
             at.u[:, :k].T,
             at.y[:k],
@@ -458,10 +474,24 @@ class Interior:
             at.y[first:],
             at.l[:, : self.own],
             at.l[:, self.own : own],
-            list(zip(self.curved, at.g, strict=True)),
-            actions,
+            tables,
             gap,
             missed,
             at.excess,
             inside,
         )
+
+
+def _factor(schur: FloatArray) -> tuple[FloatArray, bool] | None:
+    """The Cholesky factor of a matrix, with as little added to its diagonal as it needs: steps are corrected by what
+    they miss. Rows without terms are left alone. None where nothing helps."""
+    diagonal = np.diag_indices(len(schur))
+    own = schur[diagonal]
+    for share in ADDED:
+        schur[diagonal] = np.where(own > TINY, own * (1 + share), 1.0)
+        try:
+            factor: tuple[FloatArray, bool] = scipy.linalg.cho_factor(schur)
+        except (np.linalg.LinAlgError, ValueError):
+            continue
+        return factor
+    return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.program.cones import BaseCone, FloatArray, PolyhedralCone
+from rropt.program.cones import BaseCone, PolyhedralCone
 from rropt.program.limits import Limits
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
 from rropt.prove.minorant import Minorant
@@ -17,7 +17,7 @@ from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.tangent.ends import End
 from rropt.solve.tangent.epigraph import solve_epigraph
-from rropt.solve.tangent.interior import Interior, atoms_of
+from rropt.solve.tangent.interior import Interior
 from rropt.solve.tangent.minorants import minorant_of
 
 NOTHING = 1e-12
@@ -69,7 +69,7 @@ class TangentRoute(Route):
             dual = effort.route("linear").solve(relax(program, steps), effort).dual
         else:
             dual = replace(dual, rows=np.concatenate([dual.rows, () if end.limits is None else end.limits]))
-        return Answer(end.claim, MatrixDraft(end.matrix, program.outputs, end.inside), dual, steps=steps)
+        return Answer(end.claim, MatrixDraft(end.matrix, program.outputs, end.inside), dual, relaxed=steps)
 
 
 def _limits(program: Program) -> list[tuple[ColumnSum, float]]:
@@ -99,11 +99,8 @@ def _path(program: Program, limits: list[tuple[ColumnSum, float]], effort: Effor
     if effort.stopped():
         status = effort.stopped()
     claim = SolverClaim("rropt", status, value, time.monotonic() - begun)
-    tables: dict[int, list[FloatArray]] = {place: [table] for place, table in path.actions.items()}
-    for atom, form in path.forms:
-        tables.setdefault(atom.place, []).append(form)
     dual = Dual(path.prices, path.rows, ColumnMultipliers(path.cone, path.flows))
-    return End(claim, q, dual, path.limits, tables, path.inside)
+    return End(claim, q, dual, path.limits, path.tables, path.inside)
 
 
 def _steps(program: Program, end: End) -> tuple[Step, ...]:
@@ -125,7 +122,7 @@ def _infeasible(
     linear = replace(stated.without(Limits), utility=Linear(()), sense="maximize")
     farkas = None if effort.stopped() else farkas_candidate(linear, effort)
     if farkas is not None:
-        return Answer(claim, farkas, steps=(*_nothing(stated), *drop(program, ("limits",))))
+        return Answer(claim, farkas, relaxed=(*_nothing(stated), *drop(program, ("limits",))))
     if not limits or effort.stopped():
         return None
     end = _path(stated, limits, effort, elastic=True)
@@ -133,7 +130,7 @@ def _infeasible(
         return None
     steps = (*_nothing(stated), *_steps(replace(stated, utility=Linear(())), end))
     rows = np.concatenate([end.dual.rows, end.limits])
-    return Answer(claim, replace(end.dual, rows=rows), steps=steps)
+    return Answer(claim, replace(end.dual, rows=rows), relaxed=steps)
 
 
 def _nothing(program: Program) -> tuple[Minorant, ...]:
@@ -157,9 +154,9 @@ def _constant(program: Program) -> Answer:
             rows = np.zeros(len(limits))
             rows[number] = 1.0
             form = np.array([float(entry) for entry in step.forms[0]])
-            return Answer(claim, Dual(-form, rows), steps=(*first, *rest))
+            return Answer(claim, Dual(-form, rows), relaxed=(*first, *rest))
     form = np.array([float(entry) for entry in first[0].forms[0]])
-    return Answer(claim, MatrixDraft(matrix), Dual(-form, np.zeros(len(limits))), steps=(*first, *rest))
+    return Answer(claim, MatrixDraft(matrix), Dual(-form, np.zeros(len(limits))), relaxed=(*first, *rest))
 
 
 def _lowest(program: Program, utility: ColumnSum, limit: int | None = None) -> Minorant:
@@ -168,5 +165,5 @@ def _lowest(program: Program, utility: ColumnSum, limit: int | None = None) -> M
     if isinstance(utility, BayesGain):
         table = np.zeros((outputs, len(utility.gain)))
         table[:, int(utility.table.sum(axis=1).argmax())] = 1.0
-        return minorant_of(utility, [table], limit)
-    return minorant_of(utility, [np.zeros((outputs, program.size)) for _ in atoms_of(utility, 0)], limit)
+        return minorant_of(utility, table, limit)
+    return minorant_of(utility, np.ones((outputs, program.size)), limit)
