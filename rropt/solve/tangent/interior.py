@@ -23,7 +23,7 @@ STEPS = 120
 """Steps after which the path is given up; thirty are usual."""
 INSIDE = 0.995
 """The share of the way to the border that a step may take."""
-FINAL = 1e-11
+FINAL = 4e-11
 """What is left of the complementarity, and of the residuals, at the end of the path, relative to the value."""
 ADDED, TINY = (0.0, 1e-14, 1e-12, 1e-10), 1e-250
 """Shares of a diagonal that are added to it where it needs it; diagonals that are nothing."""
@@ -338,7 +338,7 @@ class Interior:
         loose, costs, stiff = [], [], []
         for atom, form, mean, slack in zip(self.curved, at.g, at.w, at.z, strict=True):
             loose.append(slack - atom.slack(form))
-            costs.append(atom.mass * mean * loose[-1])
+            costs.append(loose[-1])
             stiff.append(atom.stiffness(form, mean, slack))
             if not atom.place:
                 slope[:, :k] += form * self.free[:, :k]
@@ -435,7 +435,7 @@ class Interior:
             left = float((after.s * after.l).sum() + after.t[unequal] @ after.y[unequal])
             for atom, weight, mean, slack in zip(self.curved, weights, after.w, after.z, strict=True):
                 left += float((weight * atom.mass * mean * slack).sum())
-            centre = max(min(left / gap, 1.0) ** 3, 1e-4) * gap / places
+            centre = max(max(min(left / gap, 1.0) ** 3, 1e-4) * gap, FINAL / 2 * scale) / places
             found = direction(centre, ahead)
         if not all(np.isfinite(part).all() for part in (found.u, found.y, found.g, found.w, found.z)):
             return None, gap, missed, scale
