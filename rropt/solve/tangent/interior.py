@@ -24,15 +24,17 @@ STEPS = 120
 INSIDE = 0.995
 """The share of the way to the border that a step may take."""
 FINAL = 4e-11
-"""What is left of the complementarity, and of the residuals, at the end of the path, relative to the value."""
+"""What is left of the complementarity at the end of the path, relative to the value."""
 ADDED, TINY = (0.0, 1e-14, 1e-12, 1e-10), 1e-250
 """Shares of a diagonal that are added to it where it needs it; diagonals that are nothing."""
-REFINED = 3
+REFINED = 2
 """How often a step is corrected by what it misses of its equations."""
 EARLY, CENTRED, EXACT = 3.0, 30, 1e-13
-"""Where the path is left for a matrix with slack; the steps that this may take; the residuals that it may have."""
-STALLED, PATIENCE = 1e-3, 4
-"""A step shorter than the first makes no progress; after so many in sequence rounding errors rule."""
+"""Where the path is left for a matrix with slack; the steps that this may take; the residuals of what is exact but for
+rounding."""
+STALLED, LOST, PATIENCE = 1e-3, 1e6, 4
+"""A step shorter than the first makes no progress, and a point worse by the second; after so many in sequence rounding
+errors rule."""
 
 
 @dataclass(frozen=True)
@@ -277,16 +279,15 @@ class Interior:
         at, best, early, merit, slow = self._start(), None, None, np.inf, 0
         for _ in range(STEPS):
             step, gap, missed, scale = self._step(at)
-            now = max(gap, missed) / scale
-            if early is None and now <= EARLY:
+            # Both are one at the end.
+            now = max(gap / (FINAL * scale), missed / EXACT)
+            if early is None and max(gap, missed) <= EARLY * scale:
                 early = at, gap
+            share = 0.0 if step is None else self._room(at, step)
+            slow = slow + 1 if share < STALLED or (gap <= FINAL * scale and now > merit / 2) or now > LOST * merit else 0
             if best is None or now < merit:
                 best, merit = (at, gap, missed), now
-            if merit <= FINAL or step is None or stopped():
-                break
-            share = self._room(at, step)
-            slow = slow + 1 if share < STALLED or now > 1e3 * merit else 0
-            if slow > PATIENCE:
+            if merit <= 1 or step is None or slow > PATIENCE or stopped():
                 break
             at = at.moved(step, share)
         assert best is not None
@@ -385,11 +386,11 @@ class Interior:
         def reduced(right: FloatArray, aim: FloatArray, whole: float) -> tuple[FloatArray, FloatArray, float]:
             """(du, dy, excess) with K du + A' dy = right, A du - D dy - excess b = aim and, where elastic, b.dy = whole:
             the multipliers of the limits sum to one."""
-            ahead = np.einsum("yij,yj->yi", inverse, right)
+            ahead = _times(inverse, right)
             dy = scipy.linalg.cho_solve(factor, rows @ ahead.ravel() - aim)
             excess = float((border @ dy - whole) / (border @ edge)) if self.elastic else 0.0
             dy = dy - excess * edge
-            return np.einsum("yij,yj->yi", inverse, right - (rows.T @ dy).reshape(m, n) * self.free), dy, excess
+            return _times(inverse, right - (rows.T @ dy).reshape(m, n) * self.free), dy, excess
 
         def direction(centre: float, ahead: Point | None) -> Point:
             """The Newton step toward complementarity `centre`, with the second-order terms of the step `ahead`."""
@@ -403,13 +404,13 @@ class Interior:
             for number, (weight, atom) in enumerate(zip(weights, self.curved, strict=True)):
                 second = 0.0 if ahead is None else atom.mass * ahead.w[number] * ahead.z[number]
                 aims.append(centre / weight - second)
-                pull = np.einsum("yij,yj->yi", stiff[number], at.u[:, :k])
+                pull = _times(stiff[number], at.u[:, :k])
                 push_back = aims[number] / at.w[number] + atom.mass * loose[number]
                 right[:, :k] -= weight * (pull - push_back[:, None] * atom.prior)
             right *= self.free
             du, dy, excess = reduced(right, -primal - side / own_y, rest)
             for _ in range(REFINED):
-                lost = right - np.einsum("yij,yj->yi", matrix, du) - (rows.T @ dy).reshape(m, n) * self.free
+                lost = right - _times(matrix, du) - (rows.T @ dy).reshape(m, n) * self.free
                 short = -primal - side / own_y - rows @ du.ravel() + loosening * dy + border * excess
                 more = reduced(lost, short, rest - float(border @ dy) if self.elastic else 0.0)
                 du, dy, excess = du + more[0], dy + more[1], excess + more[2]
@@ -419,7 +420,7 @@ class Interior:
             dg, dw, dz = np.zeros_like(at.g), np.zeros_like(at.w), np.zeros_like(at.z)
             for number, atom in enumerate(self.curved):
                 mean, slack = at.w[number], at.z[number]
-                change = np.einsum("yij,yj->yi", stiff[number], at.u[:, :k] + du[:, :k])
+                change = _times(stiff[number], at.u[:, :k] + du[:, :k])
                 back = aims[number] / mean + atom.mass * loose[number]
                 dg[number] = (change - back[:, None] * atom.prior) * (atom.prior > 0)
                 along = (atom.direction(at.g[number]) * dg[number]).sum(axis=1)
@@ -495,3 +496,8 @@ def _factor(schur: FloatArray) -> tuple[FloatArray, bool] | None:
             continue
         return factor
     return None
+
+
+def _times(blocks: FloatArray, columns: FloatArray) -> FloatArray:
+    """m matrices times a column each."""
+    return np.asarray((blocks @ columns[:, :, None])[:, :, 0])
