@@ -19,9 +19,9 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps
+from .steps import Unlimited, after_steps, takes_gibbs
 from .trees import InformationTree
-from .values import check_value
+from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
 from .work import limit_work
 
@@ -117,6 +117,7 @@ def _check(data: bytes) -> None:
     limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
     _assumptions(problem, last, steps, proof, names, True)
     check_mechanism(problem, mechanism)
+    check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
     reached: fmpq = high(proof.check())
     if problem.sense == "maximize":
@@ -144,7 +145,7 @@ def _assumptions(
         if witnessed:
             wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
             wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
-        if any(step["kind"] == "gibbs" for step in steps):
+        if takes_gibbs(problem, steps):
             wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .curves import CURVES
 from .reading import must
-from .steps import after_steps, count_logs
+from .steps import after_steps, count_steps
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -31,7 +31,7 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
     steps = proof.get("steps", [])
     last = after_steps(problem, steps) if steps else problem
-    rounded = any(step["kind"] == "gibbs" for step in steps)
+    rounded = any(step["kind"] in ("gibbs", "minorant") for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
     w = 1 + (max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded) // 40
     d = 1 + (max(common, lcm).bit_length() + 160 * rounded) // 128
@@ -39,9 +39,12 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
     total = _proof(last, proof, m, price) if own is None else own
-    total += 40 * count_logs(problem, steps) * price["r"]
+    logs, products = count_steps(problem, steps)
+    total += 40 * logs * price["r"] + products * price["x"]
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
+        for limit in problem.get("limits", []):
+            total += _utility({"inputs": problem["inputs"], "utility": limit["utility"]}, mechanism, m, price, lcm)
     return total
 
 

@@ -157,7 +157,7 @@ class Interior:
 
     def __init__(self, program: Program, limits: Sequence[tuple[ColumnSum, float]], elastic: bool = False) -> None:
         assert program.outputs is not None
-        self.program, self.elastic = program, elastic
+        self.program, self.limits, self.elastic = program, limits, elastic
         self.k, self.m, self.count = program.size, len(program.outputs), len(limits)
         goal = program.utility
         self.complete = int(isinstance(base_cone(program.cone), CompleteCone))
@@ -300,8 +300,10 @@ class Interior:
             held = self._held(at.u, at.g)[0]
             missed = np.abs((held - self.right + at.t)[: self.k + len(self.program.rows)]).max()
             off = np.abs(np.where(self.active, at.u @ self.conditions.T + at.s, 0.0)).max()
-            if max(missed, off) <= EXACT:
-                return at.u[:, : self.k].T
+            matrix = at.u[:, : self.k].T
+            kept = all(float(utility.mu(matrix).sum()) < most for utility, most in self.limits)
+            if max(missed, off) <= EXACT and kept:
+                return matrix
             step, *_ = self._step(at, gap)
             if step is None:
                 return None
