@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rropt.declare import objectives
 from rropt.declare.constraints.base import Constraint
@@ -34,7 +33,9 @@ class _Bounded(Constraint):
     def __init__(self, objective: object, number: object) -> None:
         where = type(self).__name__
         if not isinstance(objective, Objective):
-            raise InputError(f"{type(objective).__name__} is not an objective", where, "as AtMost(ExpectedLoss(...), 1)")
+            raise InputError(
+                f"{type(objective).__name__} is not an objective", where, "as AtMost(ExpectedLoss(...), 1)"
+            )
         object.__setattr__(self, "objective", objective)
         object.__setattr__(self, "number", rational(number, where))
         if objective.prior is not None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import entry_model

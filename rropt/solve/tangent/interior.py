@@ -284,7 +284,9 @@ class Interior:
             if early is None and max(gap, missed) <= EARLY * scale:
                 early = at, gap
             share = 0.0 if step is None else self._room(at, step)
-            slow = slow + 1 if share < STALLED or (gap <= FINAL * scale and now > merit / 2) or now > LOST * merit else 0
+            slow = (
+                slow + 1 if share < STALLED or (gap <= FINAL * scale and now > merit / 2) or now > LOST * merit else 0
+            )
             if best is None or now < merit:
                 best, merit = (at, gap, missed), now
             if merit <= 1 or step is None or slow > PATIENCE or stopped():

@@ -60,7 +60,11 @@ class TangentRoute(Route):
             if shown is not None or end.matrix is None:
                 return shown or Answer(end.claim)
         assert end.matrix is not None
-        if isinstance(stated.utility, Divergence) and abs(end.claim.objective or 0.0) < NOTHING and end.dual is not None:
+        if (
+            isinstance(stated.utility, Divergence)
+            and abs(end.claim.objective or 0.0) < NOTHING
+            and end.dual is not None
+        ):
             end = end.without_multipliers()
         steps = _steps(stated, end)
         dual = end.dual
