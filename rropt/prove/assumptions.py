@@ -30,7 +30,7 @@ OF_DESIGN = {
 def assumptions(program: Program, proof: Mapping[str, object]) -> tuple[str, ...]:
     """The names for a problem and its `proof` object, in the order of the table."""
     utility, kind = program.utility, str(proof["kind"])
-    by_vertices = any(key in proof for key in ("tree", "shapes", "levels")) and kind == "column-dual"
+    by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "labels")) and kind == "column-dual"
     names: list[str] = []
     if isinstance(utility, Information):
         if by_vertices or kind == "thresholds":

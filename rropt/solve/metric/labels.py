@@ -21,7 +21,7 @@ from rropt.program.programs import Information, Program
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
-MOST_NODES = 10_000
+MOST_NODES = 100_000
 """Inputs and labels of one graph: finer lengths make it too large."""
 LONGEST = 500.0
 """The log of the largest ratio of a column, so that all entries are floats."""
@@ -55,8 +55,11 @@ class Labels:
         if distances.sum(axis=1).max() > MOST_NODES or unit * distances.max() > LONGEST:
             return None
         ends = [(x, z, length) for (x, z, _), length in zip(cone.edges, steps, strict=True)]
-        edges = np.array([*ends, *((x, x, 1) for x in range(k))], dtype=np.int64).T
-        return cls(unit, edges, np.rint(distances).astype(np.int64))
+        away = np.rint(distances).astype(np.int64)
+        # An edge that is longer than a path says nothing.
+        shortest = [(x, z, length) for x, z, length in ends if length == away[x, z]]
+        edges = np.array([*shortest, *((x, x, 1) for x in range(k))], dtype=np.int64).T
+        return cls(unit, edges, away)
 
     def within(self, lower: IntArray, upper: IntArray) -> tuple[IntArray, IntArray]:
         """The limits that follow from some limits of the labels."""
@@ -88,14 +91,15 @@ class ClosureGraph:
     sources: IntArray
     targets: IntArray
 
-    def best(self, worth: FloatArray) -> tuple[float, np.ndarray[Any, np.dtype[np.bool_]]]:
-        """(what no closure is worth more than, the nodes of a closure that is worth about as much)."""
+    def best(self, worth: FloatArray) -> tuple[float, np.ndarray[Any, np.dtype[np.bool_]], FloatArray]:
+        """(what no closure is worth more than, the nodes of a closure that is worth about as much, a flow from each
+        target to its source that proves it, but for its rounding)."""
         nodes = len(worth)
         chosen = np.zeros(nodes, dtype=bool)
         gains, losses = np.flatnonzero(worth > 0), np.flatnonzero(worth < 0)
         total = float(worth[gains].sum())
         if not len(gains):
-            return 0.0, chosen
+            return 0.0, chosen, np.zeros(len(self.sources))
         source, sink = nodes, nodes + 1
         tails = np.concatenate([np.full(len(gains), source), losses, self.sources])
         heads = np.concatenate([gains, np.full(len(losses), sink), self.targets])
@@ -108,7 +112,8 @@ class ClosureGraph:
         left.eliminate_zeros()
         reached = breadth_first_order(left, source, return_predecessors=False)
         chosen[reached[reached < nodes]] = True
-        return total - found.flow_value * (total / SCALE), chosen
+        flow = np.asarray(found.flow[self.sources, self.targets]).ravel() * (total / SCALE)
+        return total - found.flow_value * (total / SCALE), chosen, flow
 
 
 def _count(counts: IntArray) -> IntArray:
