@@ -6026,16 +6026,13 @@ class _LabelTables:
             for at in range(1, len(rows[x])):
                 sent += flow.get(low[x] + at, 0)
                 rows[x][at] += _ceil_div(sent * self.total << P, self.unit)
-        start, summed = list(low), [True] * len(rows)
+        summed = [True] * len(rows)
         for x, z in self.links:
+            # As limits follow from one another, every m_z has some m_x that goes with it.
             before, after, summed[x] = self.away[x][z], self.away[z][x], False
-            first = max(start[z], start[x] - after)
-            last = min(start[z] + len(rows[z]), start[x] + len(rows[x]) + before)
-            best = [max(rows[x][max(0, m - before - start[x]) : m + after + 1 - start[x]]) for m in range(first, last)]
-            if not best:
-                return True
-            rows[z] = [own + more for own, more in zip(rows[z][first - start[z] : last - start[z]], best, strict=True)]
-            start[z] = first
+            at = [m - low[x] for m in range(low[z], high[z] + 1)]
+            best = [max(rows[x][max(0, m - before) : m + after + 1]) for m in at]
+            rows[z] = [own + more for own, more in zip(rows[z], best, strict=True)]
         largest = sum(max(row) for row, is_summed in zip(rows, summed, strict=True) if is_summed)
         return self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) + largest <= 0
 

@@ -70,7 +70,8 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
 def proof_mode(proof: Json) -> str:
     """The mode in which the core reads a proof of this kind."""
     kind = proof["kind"]
-    extra = [key for key in ("events", "forms", "factors", "cuts", "cases", "shapes", "levels", "labels") if key in proof]
+    further = ("events", "forms", "factors", "cuts", "cases", "shapes", "levels", "labels")
+    extra = [key for key in further if key in proof]
     if extra or kind not in KINDS:
         raise OutsideCoreError(
             f"the verified core has no proofs of kind {kind!r}{' with ' + extra[0] if extra else ''}"

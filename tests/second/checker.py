@@ -12,6 +12,7 @@ from .claims import DESIGNS, Problem, read_problem
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
+from .labels import Labels, labels
 from .levels import Levels
 from .matrices import MatrixTree
 from .offdiagonal import OffDiagonal
@@ -40,7 +41,7 @@ KINDS = {
 
 INFORMATION = ("mutual_information",)
 # Version 5: the classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases)
+PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
@@ -81,7 +82,7 @@ def _check(data: bytes) -> None:
     file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
     version = file["version"]
-    must(type(version) is int and version in (1, 2, 3, 4, 5), "version")
+    must(type(version) is int and version in (1, 2, 3, 4, 5, 6), "version")
     problem = read_problem(reader, file["problem"], version)
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
@@ -118,7 +119,7 @@ def _check(data: bytes) -> None:
 
 
 def _assumptions(problem: Problem, proof: Any, names: list[str]) -> None:
-    convex = isinstance(proof, InformationTree | Shapes | Levels)
+    convex = isinstance(proof, InformationTree | Shapes | Levels | Labels)
     wanted = {CONVEX[problem.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
@@ -177,6 +178,8 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
     plain = problem.kind == "mutual_information" and not problem.utility
     if plain and problem.version >= 4 and "known" in proof:
         return Known(reader, problem, proof)
+    if plain and problem.version >= 6 and "labels" in proof and problem.cone.kind == "graph":
+        return labels(reader, problem, proof)
     if problem.cone.kind == "robust":
         return (
             Levels(reader, problem, proof)

@@ -48,6 +48,10 @@ KEYS += [
     "boxes",
     "shapes",
     "levels",
+    "labels",
+    "order",
+    "least",
+    "links",
     "cases",
     "parts",
     "cuts",
@@ -57,7 +61,7 @@ KEYS += [
     "membership",
     "off_diagonal",
 ]
-KEYS += ["t", "e", "u", "weight", "prices", "rows", "blocks", "extra", ""]
+KEYS += ["t", "e", "u", "f", "weight", "prices", "rows", "blocks", "extra", ""]
 
 
 def _place(rng: random.Random, document: Any) -> tuple[str, Any]:
@@ -93,7 +97,7 @@ def _place(rng: random.Random, document: Any) -> tuple[str, Any]:
 
 def _top(rng: random.Random, document: Any) -> tuple[str, Any]:
     if rng.random() < 0.7:
-        version = rng.choice([version for version in (0, 1, 2, 3, 4, 5) if version != document["version"]])
+        version = rng.choice([version for version in (0, 1, 2, 3, 4, 5, 6) if version != document["version"]])
         return f"version {version}", {**document, "version": version}
     one = rng.choice(NAMES)
     names = rng.choice([[], [one], [one] * 2])

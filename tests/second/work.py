@@ -6,8 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from .claims import read_problem
 from .curves import CURVES
-from .reading import must
+from .labels import Labels
+from .reading import Reader, must
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -129,6 +131,9 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         blocks, leaves = problem["cone"]["blocks"], [x for t in proof["levels"] for x in t if isinstance(x, dict)]
         cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))
         return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
+    if "labels" in proof:
+        reader = Reader()
+        return Labels(reader, read_problem(reader, problem, 6), proof).price(price)
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
         parts = [part for leaf in leaves for part in leaf["parts"]]

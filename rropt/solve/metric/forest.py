@@ -47,8 +47,8 @@ class Forest:
         return cls(links, away[x, z], away[z, x], order, sum(map(len, near)) == 2 * (k - 1))
 
     def best(self, lower: IntArray, rows: FloatArray) -> tuple[FloatArray, IntArray]:
-        """(the largest sums, their labels: cells x inputs) of `rows`, cells x inputs x labels from `lower` on, which are
-        -inf beyond the limits. The links keep limits that follow from one another."""
+        """(the largest sums, their labels: cells x inputs) of `rows`, cells x inputs x labels from `lower` on, which
+        are -inf beyond the limits. The links keep limits that follow from one another."""
         cells, _, width = rows.shape
         rows = rows.copy()
         every, offsets = np.arange(cells)[:, None], np.arange(width)

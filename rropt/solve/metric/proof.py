@@ -1,9 +1,9 @@
 """`column-dual` proofs by labels: mutual information under metric privacy with integer distances.
 
-Written from docs/certificate-format.md, section 6 (Labels). The search suggests prices, cells and tangents. On a tree of
-inputs that is all; elsewhere a minimum cut of every leaf gives the flows on what is not linked. Flows and tangents are
-rounded first: then each leaf is bounded in floats, and the prices are raised along the prior by the excess of the worst
-one and by more than the rounding of floats.
+Written from docs/certificate-format.md, section 6 (Labels). The search suggests prices, cells and tangents. On a tree
+of inputs that is all; elsewhere a minimum cut of every leaf gives the flows on what is not linked. Flows and tangents
+are rounded first: then each leaf is bounded in floats, and the prices are raised along the prior by the excess of the
+worst one and by more than the rounding of floats.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.exact import rational_text
-from rropt.program.cones import FloatArray
 from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, raised
 from rropt.prove.uninformative import or_entropy
+from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
-from rropt.solve.metric.search import BATCH, LabelCell, LabelRelaxation, LabelSearch
+from rropt.solve.metric.labels import Labels
+from rropt.solve.metric.search import BATCH, LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
 VERSION = 6
 """The version of the format that has labels."""
@@ -101,7 +102,8 @@ class _Leaves:
         *_, flow = self._relaxation.cut(cell, graph, at)
         counts = np.rint(flow * UNIT).astype(np.int64)
         some = np.flatnonzero(counts > 0)
-        x, z, j = graph.inputs[graph.targets[some]], graph.inputs[graph.sources[some]], graph.labels[graph.sources[some]]
+        sources = graph.sources[some]
+        x, z, j = graph.inputs[graph.targets[some]], graph.inputs[sources], graph.labels[sources]
         found: dict[tuple[int, int], dict[int, int]] = {}
         for own, other, label, y in zip(x.tolist(), z.tolist(), j.tolist(), counts[some].tolist(), strict=True):
             if own != other and (own, other) not in self._linked:
@@ -130,9 +132,16 @@ class _Leaves:
 
 
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
-    """Mutual information under metric privacy with integer distances, where the columns were priced by cuts."""
-    found = None if dual is None else dual.evidence_of(LabelSearch)
-    if found is None:
+    """Mutual information under metric privacy with integer distances. Where the prices come from another route they are
+    searched once."""
+    labels = Labels.of(program)
+    if labels is None or dual is None or dual.evidence_of(BoxTree) is not None:
         return None
-    proof = prove_labels(program, found, wanted.effort.closing()) if math.isfinite(found.bound) else None
+    found, stop = dual.evidence_of(LabelSearch), wanted.effort.closing()
+    if found is None:
+        pricer = LabelPricer(program, labels)
+        target = math.inf if wanted.target is None else wanted.target
+        pricer(dual.prices, max(0.0, (target - math.fsum(dual.prices)) / 2) if math.isfinite(target) else 0.0, stop)
+        found = pricer.found
+    proof = prove_labels(program, found, stop) if found is not None and math.isfinite(found.bound) else None
     return or_entropy(program, proof, "the search ended before it had bounded all labellings")

@@ -43,9 +43,7 @@ class LabelCell(Cell):
 
     __slots__ = ("bound", "cut", "found", "lower", "parts", "tangent", "upper")
 
-    def __init__(
-        self, lower: IntArray, upper: IntArray, tangent: float | None = None, bound: float = math.inf
-    ) -> None:
+    def __init__(self, lower: IntArray, upper: IntArray, tangent: float | None = None, bound: float = math.inf) -> None:
         self.lower, self.upper, self.tangent = lower, upper, tangent
         self.bound, self.parts = bound, None
         self.cut = 0, 0
