@@ -42,7 +42,7 @@ from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush, nlargest, nsmallest
 from math import gcd, isqrt, lcm
-from operator import mul
+from operator import add, mul
 from typing import NamedTuple, NoReturn, TypeAlias
 
 __all__ = ["Verdict", "check_bytes", "check_file", "main", "print_verdict"]
@@ -596,10 +596,10 @@ class _Work:
         for x, z in labels.links:
             spans[x] += (labels.away[x][z] + labels.away[z][x]) // 8
         leaves = [token for token in labels.tree if isinstance(token, _LabelLeaf)]
-        count = 10 * k * labels.height + 4 * k * (k + len(self.problem.cone.edges)) + 4 * k * len(labels.tree)
+        count = 10 * k * labels.height + 4 * k * (k + len(self.problem.cone.edges)) + 6 * k * len(labels.tree)
         for _, _, low, high in labels.leaves():
             count += 3 * sum((b - a + 1) * span for a, b, span in zip(low, high, spans, strict=True))
-        count += 2 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
+        count += 4 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
         return count * self.rounded + 2 * k * self.exact
 
     def sets(self) -> _Robust:
@@ -6028,11 +6028,16 @@ class _LabelTables:
                 rows[x][at] += _ceil_div(sent * self.total << P, self.unit)
         summed = [True] * len(rows)
         for x, z in self.links:
-            # As limits follow from one another, every m_z has some m_x that goes with it.
-            before, after, summed[x] = self.away[x][z], self.away[z][x], False
-            at = [m - low[x] for m in range(low[z], high[z] + 1)]
-            best = [max(rows[x][max(0, m - before) : m + after + 1]) for m in at]
-            rows[z] = [own + more for own, more in zip(rows[z], best, strict=True)]
+            # As limits follow from one another, lo_x - lo_z is at most d(z, x) and lo_z - lo_x at most d(x, z), so that
+            # `skipped` is no less than 0, and every m_z has some m_x that goes with it: none of what is padded is larger.
+            summed[x] = False
+            count, span = len(rows[z]), self.away[x][z] + self.away[z][x]
+            skipped = low[x] - low[z] + self.away[x][z]
+            least = [min(rows[x])]
+            row = least * skipped + rows[x]
+            row += least * (count + span - len(row))
+            shifted = [row[step : step + count] for step in range(span + 1)]
+            rows[z] = list(map(add, rows[z], map(max, row, *shifted)))
         largest = sum(max(row) for row, is_summed in zip(rows, summed, strict=True) if is_summed)
         return self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) + largest <= 0
 

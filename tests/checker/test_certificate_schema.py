@@ -123,7 +123,9 @@ def test_there_is_an_example_of_each_kind() -> None:
     documents = [json.loads(path.read_bytes()) for path in EXAMPLES]
     kinds = {campaign.kind(document) for document in documents}
     assert {document["proof"]["kind"] for document in documents} == KINDS.keys()
-    assert {"column-dual"} | {f"column-dual {form}" for form in ("tree", "boxes", "known", "shapes", "levels")} <= kinds
+    assert {"column-dual"} | {
+        f"column-dual {form}" for form in ("tree", "boxes", "known", "shapes", "levels", "labels")
+    } <= kinds
     assert {"column-dual cuts", "column-dual cases", "linear-dual events"} <= kinds
     assert {"branch-tree columns", "branch-tree off-diagonals"} <= kinds
     cones = {document["problem"]["cone"]["kind"] for document in documents}
@@ -133,7 +135,7 @@ def test_there_is_an_example_of_each_kind() -> None:
         *("mutual_information", "chi_square", "linear", "bayes", "inverse_trace", "inverse_determinant"),
         "inverse_eigenvalue",
     }
-    assert {document["version"] for document in documents} == {1, 2, 4, 5}
+    assert {document["version"] for document in documents} == {1, 2, 4, 5, 6}
 
 
 def test_the_page_of_examples_names_each() -> None:

@@ -508,7 +508,7 @@ def test_what_is_counted() -> None:
             checker._read_certificate(checker._json(encode(made)), 10**6)
         ),
     )
-    assert work.of_proof() == 10 * 3 * 3 + 4 * 3 * 7 + 4 * 3 * 5 + 3 * (4 + 5 + 4 + 4) + 2 + 120 * 4 + 2 * 3
+    assert work.of_proof() == 10 * 3 * 3 + 4 * 3 * 7 + 6 * 3 * 5 + 3 * (4 + 5 + 4 + 4) + 4 + 120 * 4 + 2 * 3
 
 
 def test_windows_that_are_wide_are_counted() -> None:
@@ -519,8 +519,24 @@ def test_windows_that_are_wide_are_counted() -> None:
     read = checker._read_certificate(checker._json(encode(made)), 10**6)
     work = checker._Work(made, checker._Rationals(), read.problem, read.mechanism, read.proof)
     spans = (1 + 2 * 2) + (12 + 1 * 2)
-    assert work.of_proof() == 10 * 2 * 13 + 4 * 2 * 4 + 4 * 2 * 2 + 3 * spans + 120 * 2 + 2 * 2
+    assert work.of_proof() == 10 * 2 * 13 + 4 * 2 * 4 + 6 * 2 * 2 + 3 * spans + 120 * 2 + 2 * 2
 
 
 def test_the_lemmas_of_an_older_list_are_not_enough() -> None:
     assert verdict(put(small(), "assumptions", value=["mi-column-convex"])) == "REFUTED"
+
+
+ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    (
+        "trees of labels",
+        ("_check_coverage",),
+        lambda: put(small(), *FALSE["a tree too few"][0], value=FALSE["a tree too few"][1]),
+    ),
+    (
+        "a flow beyond the limits",
+        ("_check_places",),
+        lambda: put(small(), "proof", "labels", 2, "f", value=[[1, 2, 2, 1, 0]]),
+    ),
+    ("a leaf of labels", ("_check_label_leaf",), lambda: put(small(), "proof", "labels", 1, "t", value="1000")),
+]
+"""Files that one check alone refutes."""

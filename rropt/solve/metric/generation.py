@@ -26,7 +26,7 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
     answer = generate(utility, starts(labels), p, price, effort, [])
     if answer.dual is None or pricer.found is None:
         return answer
-    return replace(answer, dual=replace(answer.dual, prices=pricer.found.relaxation.prices, evidence=pricer.found))
+    return replace(answer, dual=replace(answer.dual, prices=pricer.found.prices, evidence=pricer.found))
 
 
 def starts(labels: Labels) -> FloatArray:

@@ -22,6 +22,8 @@ from rropt.program.programs import Information, Program
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
+MOST_INPUTS = 512
+"""Those of a proof."""
 MOST_NODES = 100_000
 """Inputs and labels of one graph: finer lengths make it too large."""
 LONGEST = 500.0
@@ -53,7 +55,7 @@ class Labels:
         steps = cleared(numbers) if cone.unit == "epsilon" else (1,) * len(numbers)
         unit = max(cone.exponents) / max(steps)
         distances = reach(cone, k) / unit
-        if distances.sum(axis=1).max() > MOST_NODES or unit * distances.max() > LONGEST:
+        if k > MOST_INPUTS or distances.sum(axis=1).max() > MOST_NODES or unit * distances.max() > LONGEST:
             return None
         ends = [(x, z, length) for (x, z, _), length in zip(cone.edges, steps, strict=True)]
         away = np.rint(distances).astype(np.int64)

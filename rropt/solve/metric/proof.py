@@ -41,6 +41,7 @@ def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool])
     """The `column-dual` proof by the cells of a search; None where one has no bound, or where `stop()` is true before
     it is written."""
     relaxation = found.relaxation
+    relaxation.price(found.prices)
     leaves = _Leaves(relaxation)
     items: list[Any] = []
     for root in found.roots:
@@ -51,7 +52,7 @@ def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool])
                 items.append(leaves.item(node))
             else:
                 items.append(list(node.cut))
-    prices = raised(relaxation.prices, program.prior, leaves.excess())
+    prices = raised(found.prices, program.prior, leaves.excess())
     forest = relaxation.forest
     return column_dual(
         prices,
@@ -98,7 +99,7 @@ class _Leaves:
 
     def _flows(self, cell: LabelCell, at: float) -> Iterator[list[int]]:
         """The flows between inputs that are not linked, [x, z, j, y, ...] in their order."""
-        graph = self._relaxation.labels.graph(cell.lower, cell.upper)
+        graph = self._relaxation.graph(cell)
         *_, flow = self._relaxation.cut(cell, graph, at)
         counts = np.rint(flow * UNIT).astype(np.int64)
         some = np.flatnonzero(counts > 0)

@@ -31,6 +31,8 @@ MOST_LIMITS = 20_000_000
 """Inputs times cells of one search."""
 WORTH = 1e-12
 """A reduced price that is more than the rounding of floats."""
+MANY = 4
+"""Columns worth adding, one for so many inputs, after which a search ends at once."""
 BATCH = 32
 """Cells of a tree that are bounded at once."""
 ROOM = 4_000_000
@@ -39,15 +41,16 @@ ROOM = 4_000_000
 
 class LabelCell(Cell):
     """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `found` are the labellings on
-    both sides of it, `cut` the input and the label at which it is split."""
+    both sides of it, `cut` the input and the label at which it is split, `graph` what it is bounded by."""
 
-    __slots__ = ("bound", "cut", "found", "lower", "parts", "tangent", "upper")
+    __slots__ = ("bound", "cut", "found", "graph", "lower", "parts", "tangent", "upper")
 
     def __init__(self, lower: IntArray, upper: IntArray, tangent: float | None = None, bound: float = math.inf) -> None:
         self.lower, self.upper, self.tangent = lower, upper, tangent
         self.bound, self.parts = bound, None
         self.cut = 0, 0
         self.found: list[IntArray] = []
+        self.graph: ClosureGraph | None = None
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,14 @@ class LabelSearch:
     exceeds the prices that it was made for."""
 
     relaxation: LabelRelaxation
+    prices: FloatArray
     roots: list[LabelCell]
     bound: float
 
     @property
     def total(self) -> float:
         """The bound on the program."""
-        return float(self.relaxation.prices.sum()) + self.bound
+        return float(self.prices.sum()) + self.bound
 
 
 class LabelRelaxation(OneByOne[LabelCell]):
@@ -77,18 +81,23 @@ class LabelRelaxation(OneByOne[LabelCell]):
         stop: Callable[[], bool] = never,
         forest: Forest | None = None,
     ) -> None:
-        self.labels, self.prices, self._stop = labels, prices, stop
+        self.labels = labels
         self.forest = Forest.of(labels) if forest is None else forest
         self.p = np.array([float(value) for value in program.prior])
         self.least = least_labels(self.p, labels)
-        self._logs = -labels.unit * np.arange((self.least[:, None] + labels.distances).max() + 1)
-        self.entries = np.exp(self._logs)
+        logs = -labels.unit * np.arange((self.least[:, None] + labels.distances).max() + 1)
+        self.entries = np.exp(logs)
         self._phi = xlogx(self.entries)
-        self.worth = self.p[:, None] * self._phi - prices[:, None] * self.entries
         self.mass = self.p[:, None] * self.entries
+        self.cuts = 0
+        self.price(prices, stop)
+
+    def price(self, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
+        """From now on at other prices."""
+        self.prices, self._stop = prices, stop
+        self.worth = self.p[:, None] * self._phi - prices[:, None] * self.entries
         self.best = -math.inf
         self.columns: dict[bytes, FloatArray] = {}
-        self.cuts = 0
 
     def roots(self) -> list[LabelCell]:
         """For each input those labellings in which it has its least label and none before it in the forest's order has.
@@ -143,8 +152,14 @@ class LabelRelaxation(OneByOne[LabelCell]):
             LabelCell(node.lower, np.minimum(node.upper, c + away[x]), node.tangent, node.bound),
             LabelCell(np.maximum(node.lower, c + 1 - away[:, x]), node.upper, node.tangent, node.bound),
         )
-        node.cut, node.parts, node.found = (x, c), parts, []
+        node.cut, node.parts, node.found, node.graph = (x, c), parts, [], None
         return parts
+
+    def graph(self, node: LabelCell) -> ClosureGraph:
+        """Of a cell, made once."""
+        if node.graph is None:
+            node.graph = self.labels.graph(node.lower, node.upper)
+        return node.graph
 
     def cut(self, node: LabelCell, graph: ClosureGraph, at: float) -> tuple[float, IntArray, FloatArray]:
         """(a bound on mu(v) - prices . v in a cell by the tangent at log t, a labelling that comes near it, the flow
@@ -208,7 +223,7 @@ class _Cells:
         self.under, self.over = self.lower.copy(), self.lower.copy()
         self.open = np.arange(count)
         whole = relaxation.forest.whole
-        self._graphs = [] if whole else [relaxation.labels.graph(n.lower, n.upper) for n in nodes]
+        self._graphs = [] if whole else [relaxation.graph(node) for node in nodes]
         if whole:
             self._worth, self._mass = relaxation.tables(self.lower, self.upper)
 
@@ -266,38 +281,39 @@ def _lowest(below: FloatArray, above: FloatArray, left: float, right: float) -> 
 
 
 class LabelPricer:
-    """Columns worth adding at any prices, for a program whose columns are integer labellings. `found` is the search
-    with the lowest bound on the program so far."""
+    """Columns worth adding at any prices, for a program whose columns are integer labellings. The trees of the last
+    prices are used for the next ones. `found` is the search with the lowest bound on the program so far."""
 
     def __init__(self, program: Program, labels: Labels) -> None:
-        self._program, self._labels = program, labels
-        self.forest = Forest.of(labels)
-        self._p = np.array([float(value) for value in program.prior])
+        self._size = program.size
+        self._relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
+        batch = BATCH if self._relaxation.forest.whole else 1
+        self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: batch))
         self.found: LabelSearch | None = None
-        self.nodes = self.cuts = 0
 
     def __call__(self, prices: FloatArray, accept: float, stop: Callable[[], bool] = never) -> tuple[float, FloatArray]:
         """(a bound on the reduced prices per p.v, up to the rounding of floats; k x n columns with one above `accept`).
-        The search ends some cells after the first such column, or when all are bounded by `accept`."""
-        k = self._program.size
-        raised = prices + accept * self._p
-        relaxation = LabelRelaxation(self._program, self._labels, raised, stop, self.forest)
-        batch = BATCH if self.forest.whole else 1
-        search = MaximumSearch(relaxation, Serial(relaxation, lambda nodes: batch))
+        The search ends some cells after the first such column, sooner where there are many, or when all are bounded by
+        `accept`."""
+        relaxation, search = self._relaxation, self._search
+        raised = prices + accept * relaxation.p
+        relaxation.price(raised, stop)
+        search.reprice()
+        before = search.nodes
         met = 0
 
         def enough() -> bool:
             nonlocal met
+            made = search.nodes - before
             if relaxation.columns and not met:
-                met = search.nodes
-            return stop() or (met > 0 and search.nodes >= max(2 * k, 1.5 * met))
+                met = max(made, 1)
+            few = len(relaxation.columns) <= self._size / MANY
+            return stop() or (met > 0 and made >= max(1.5 * met, self._size if few else 0))
 
-        search.run(0.0, Budget(MOST_LIMITS / k, enough))
-        self.nodes += search.nodes
-        self.cuts += relaxation.cuts
+        search.run(0.0, Budget(MOST_LIMITS / self._size, enough))
         bound = max(search.bound, 0.0)
-        columns = np.array(list(relaxation.columns.values())).reshape(-1, k).T
-        ended = LabelSearch(relaxation, search.roots, bound)
+        columns = np.array(list(relaxation.columns.values())).reshape(-1, self._size).T
+        ended = LabelSearch(relaxation, raised, search.roots, bound)
         if self.found is None or ended.total < self.found.total:
             self.found = ended
         return bound + accept, columns

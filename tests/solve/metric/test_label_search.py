@@ -181,7 +181,7 @@ def test_other_cones_and_objectives_have_no_labels() -> None:
     prior = rr.Prior.from_counts(dict.fromkeys(graph, 1))
     information = rr.Maximize(rr.MutualInformation(prior))
     fine = weighted([(x, x + 1, f"1.{x}00001") for x in range(3)])
-    long = nx.path_graph(200)
+    long = nx.path_graph(500)
     far = nx.path_graph(40)
     others = [
         rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.MetricDP(graph, 1)]),
