@@ -24,7 +24,7 @@ IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_INPUTS = 512
 """Those of a proof."""
-MOST_NODES = 100_000
+MOST_NODES, MOST_OF_A_TREE = 10_000, 100_000
 """Inputs and labels of one graph: finer lengths make it too large."""
 LONGEST = 500.0
 """The log of the largest ratio of a column, so that all entries are floats."""
@@ -55,7 +55,8 @@ class Labels:
         steps = cleared(numbers) if cone.unit == "epsilon" else (1,) * len(numbers)
         unit = max(cone.exponents) / max(steps)
         distances = reach(cone, k) / unit
-        if k > MOST_INPUTS or distances.sum(axis=1).max() > MOST_NODES or unit * distances.max() > LONGEST:
+        most = MOST_OF_A_TREE if len(numbers) == 2 * (k - 1) else MOST_NODES
+        if k > MOST_INPUTS or distances.sum(axis=1).max() > most or unit * distances.max() > LONGEST:
             return None
         ends = [(x, z, length) for (x, z, _), length in zip(cone.edges, steps, strict=True)]
         away = np.rint(distances).astype(np.int64)
