@@ -65,7 +65,8 @@ CASES: tuple[Case, ...] = (
     *(Case(path.stem, lambda path=path: rr.load_problem(path)) for path in sorted(EXAMPLES.glob("*.toml"))),
 )
 """A few of the benchmarks' own, and the examples of the certificate format, which need every route."""
-CHECKED = ("mi-tree-nine", "mi-boxes", "off-diagonal", "robust-polytope", "robust-exact", "levels-3", "design-path",
+CHECKED = ("mi-tree-nine", "mi-boxes", "off-diagonal", "robust-polytope", "robust-exact", "levels-3", "labels",
+           "design-path",
            "risk-linear", "entropy-floor-ldp", "linear")  # fmt: skip
 """Stored certificates whose check alone is counted: the same in every environment but for Python itself."""
 
