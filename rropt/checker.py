@@ -6028,8 +6028,8 @@ class _LabelTables:
                 rows[x][at] += _ceil_div(sent * self.total << P, self.unit)
         summed = [True] * len(rows)
         for x, z in self.links:
-            # As limits follow from one another, lo_z - lo_x is at most d(x, z), so that `skipped` is at least 0, and every
-            # m_z has some m_x that goes with it, than which what is padded is not larger.
+            # As limits follow from one another, lo_z - lo_x is at most d(x, z), so that `skipped` is at least 0, and
+            # every m_z has some m_x that goes with it, than which what is padded is not larger.
             summed[x] = False
             count, span = len(rows[z]), self.away[x][z] + self.away[z][x]
             skipped = low[x] - low[z] + self.away[x][z]

@@ -13,15 +13,23 @@ from rropt.solve.kernel.route import Answer, Effort
 from rropt.solve.metric.labels import Labels
 from rropt.solve.metric.search import LabelPricer
 
+FOR_PROOF = 0.15
+"""The share of a time limit that is left for the flows of the proof."""
+
 
 def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: Effort) -> Answer:
     """The answer of a program whose columns are integer labellings, with the search that bounds it."""
     pricer = LabelPricer(program, labels)
     p = np.array([float(value) for value in program.prior])
 
+    def late() -> bool:
+        left = effort.remaining()
+        return left is not None and (effort.time_limit is None or left < FOR_PROOF * effort.time_limit)
+
     def price(a: FloatArray, level: int) -> Priced:
-        excess, columns = pricer(a, effort.allowed / 8, lambda: bool(effort.stopped()))
-        return Priced(excess, columns)
+        if late():
+            return Priced(np.inf, np.zeros((len(a), 0)))
+        return Priced(*pricer(a, effort.allowed / 8, late))
 
     answer = generate(utility, starts(labels), p, price, effort, [])
     if answer.dual is None or pricer.found is None:

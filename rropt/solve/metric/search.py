@@ -29,6 +29,8 @@ EXACT = 1e-15
 """A distance of floats that no further tangent lessens."""
 MOST_LIMITS = 20_000_000
 """Inputs times cells of one search."""
+MOST_OPERATIONS = 1.5e8
+"""What the checker may need for the leaves of a proof, by the table of the certificate format; it stops at 2e8."""
 WORTH = 1e-12
 """A reduced price that is more than the rounding of floats."""
 MANY = 4
@@ -89,7 +91,10 @@ class LabelRelaxation(OneByOne[LabelCell]):
         self.entries = np.exp(logs)
         self._phi = xlogx(self.entries)
         self.mass = self.p[:, None] * self.entries
-        self.cuts = 0
+        x, z = self.forest.links.T
+        self._spans = np.ones(len(self.p), dtype=np.int64)
+        self._spans[x] += (labels.distances[x, z] + labels.distances[z, x]) // 8
+        self.cuts = self.operations = 0
         self.price(prices, stop)
 
     def price(self, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
@@ -108,6 +113,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         lower = (self.least - away).max(axis=1)
         for x in self.forest.order:
             cells.append(LabelCell(lower, self.least[x] + away[x]))
+            self.operations += self._count(cells[-1])
             lower = np.maximum(lower, self.least[x] + 1 - away[:, x])
         return cells
 
@@ -152,8 +158,14 @@ class LabelRelaxation(OneByOne[LabelCell]):
             LabelCell(node.lower, np.minimum(node.upper, c + away[x]), node.tangent, node.bound),
             LabelCell(np.maximum(node.lower, c + 1 - away[:, x]), node.upper, node.tangent, node.bound),
         )
+        self.operations += sum(map(self._count, parts)) - self._count(node)
         node.cut, node.parts, node.found, node.graph = (x, c), parts, [], None
         return parts
+
+    def _count(self, node: LabelCell) -> int:
+        """The operations of the checker in a leaf."""
+        closed = bool((node.lower > node.upper).any())
+        return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 1) @ self._spans))
 
     def graph(self, node: LabelCell) -> ClosureGraph:
         """Of a cell, made once."""
@@ -308,7 +320,8 @@ class LabelPricer:
             if relaxation.columns and not met:
                 met = max(made, 1)
             few = len(relaxation.columns) <= self._size / MANY
-            return stop() or (met > 0 and made >= max(1.5 * met, self._size if few else 0))
+            full = relaxation.operations > MOST_OPERATIONS
+            return stop() or full or (met > 0 and made >= max(1.5 * met, self._size if few else 0))
 
         search.run(0.0, Budget(MOST_LIMITS / self._size, enough))
         bound = max(search.bound, 0.0)
