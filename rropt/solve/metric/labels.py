@@ -26,6 +26,8 @@ MOST_INPUTS = 512
 """Those of a proof."""
 MOST_NODES, MOST_OF_A_TREE = 10_000, 100_000
 """Inputs and labels of one graph: finer lengths make it too large."""
+LEAST = 0.1
+"""The least unit: below it all columns are nearly alike, and what they are worth is lost in the rounding of a flow."""
 LONGEST = 500.0
 """The log of the largest ratio of a column, so that all entries are floats."""
 SCALE = 2.0**29
@@ -54,6 +56,8 @@ class Labels:
             return None
         steps = cleared(numbers) if cone.unit == "epsilon" else (1,) * len(numbers)
         unit = max(cone.exponents) / max(steps)
+        if unit < LEAST * (1 - 1e-9):
+            return None
         distances = reach(cone, k) / unit
         most = MOST_OF_A_TREE if len(numbers) == 2 * (k - 1) else MOST_NODES
         if k > MOST_INPUTS or distances.sum(axis=1).max() > most or unit * distances.max() > LONGEST:
