@@ -19,7 +19,8 @@ FOR_PROOF = 0.15
 
 def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: Effort) -> Answer:
     """The answer of a program whose columns are integer labellings, with the search that bounds it."""
-    pricer = LabelPricer(program, labels)
+    start = starts(labels)
+    pricer = LabelPricer(program, labels, start)
     p = np.array([float(value) for value in program.prior])
 
     def late() -> bool:
@@ -31,7 +32,7 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
             return Priced(np.inf, np.zeros((len(a), 0)))
         return Priced(*pricer(a, effort.allowed / 8, late))
 
-    answer = generate(utility, starts(labels), p, price, effort, [])
+    answer = generate(utility, start, p, price, effort, [])
     if answer.dual is None or pricer.found is None:
         return answer
     return replace(answer, dual=replace(answer.dual, prices=pricer.found.prices, evidence=pricer.found))

@@ -17,7 +17,7 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import Program
+from rropt.program.programs import Information, Program
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
 from rropt.solve.metric.forest import Forest
@@ -33,6 +33,8 @@ MOST_OPERATIONS = 1.5e8
 """What the checker may need for the leaves of a proof, by the table of the certificate format; it stops at 2e8."""
 WORTH = 1e-12
 """A reduced price that is more than the rounding of floats."""
+TOLERATED = 4
+"""The largest share of what may stay open by which a known column may exceed its price."""
 MANY = 4
 """Columns worth adding, one for so many inputs, after which a search ends at once."""
 BATCH = 32
@@ -296,8 +298,10 @@ class LabelPricer:
     """Columns worth adding at any prices, for a program whose columns are integer labellings. The trees of the last
     prices are used for the next ones. `found` is the search with the lowest bound on the program so far."""
 
-    def __init__(self, program: Program, labels: Labels) -> None:
-        self._size = program.size
+    def __init__(self, program: Program, labels: Labels, known: FloatArray | None = None) -> None:
+        assert isinstance(program.utility, Information)
+        self._size, self._utility = program.size, program.utility
+        self._known = np.zeros((program.size, 0)) if known is None else known
         self._relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
         batch = BATCH if self._relaxation.forest.whole else 1
         self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: batch))
@@ -308,6 +312,7 @@ class LabelPricer:
         The search ends some cells after the first such column, sooner where there are many, or when all are bounded by
         `accept`."""
         relaxation, search = self._relaxation, self._search
+        accept = self._above_known(prices, accept)
         raised = prices + accept * relaxation.p
         relaxation.price(raised, stop)
         search.reprice()
@@ -326,7 +331,16 @@ class LabelPricer:
         search.run(0.0, Budget(MOST_LIMITS / self._size, enough))
         bound = max(search.bound, 0.0)
         columns = np.array(list(relaxation.columns.values())).reshape(-1, self._size).T
+        self._known = np.hstack([self._known, columns])
         ended = LabelSearch(relaxation, raised, search.roots, bound)
         if self.found is None or ended.total < self.found.total:
             self.found = ended
         return bound + accept, columns
+
+    def _above_known(self, prices: FloatArray, accept: float) -> float:
+        """What may stay open, so that no known column is found again where a solver's tolerance left it open."""
+        if not self._known.shape[1]:
+            return accept
+        left = (self._utility.mu(self._known) - prices @ self._known) / (self._relaxation.p @ self._known)
+        most = float(left.max()) * (1 + 1e-9) + WORTH
+        return most if accept < most <= TOLERATED * accept else accept
