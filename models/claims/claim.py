@@ -27,6 +27,7 @@ __all__ = [
     "Formula",
     "Judged",
     "Word",
+    "decimal_of",
     "matches",
     "plain",
     "simulated",
@@ -191,7 +192,7 @@ def matches(published: Any, true: Any) -> bool:
     if isinstance(published, Formula):
         return isinstance(true, Formula) and published.over == true.over and _same(published, true)
     if isinstance(published, str):
-        printed = _decimal(published)
+        printed = decimal_of(published)
         if printed is None:
             return bool(published == true)
         if isinstance(true, str):
@@ -228,7 +229,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _decimal(text: str) -> tuple[Fraction, Fraction] | None:
+def decimal_of(text: str) -> tuple[Fraction, Fraction] | None:
     """(value, half a unit of the last digit) of a printed decimal; None where the text is not a decimal."""
     digits = text.replace(",", "").replace(" ", "")
     try:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rropt.comparison.matrix_files import array_matrix, read_matrix
+from rropt.comparison.matrix_files import RawMatrix, array_matrix, read_matrix
 from rropt.comparison.orders.admissible import Admissibility, Improvement, admissible, improve
 from rropt.comparison.orientation import ROWS, oriented
 from rropt.comparison.robust_audit import RobustAudit, robust_audit
@@ -161,11 +161,9 @@ def audit(
     declared: Sequence[Constraint] = () if problem is None else problem.constraints
     if problem is None and level is not None:
         declared = (LDP(epsilon=level.epsilon),)
-    robust = tuple(
-        (rule.describe(), robust_audit(mechanism, rule.confidence)) for rule in declared if isinstance(rule, RLDP)
-    )
+    robust = _robust_levels(mechanism, declared)
     own = problem is not None and level is None and prior is not None
-    holds = {} if own else {rule.describe(): _holds(rule, mechanism, dict(robust)) for rule in declared}
+    holds = {} if own else kept_constraints(mechanism, declared, dict(robust))
     satisfies = None if not holds else False if False in holds.values() else None if None in holds.values() else True
     value = None if problem is None else problem.objective.value(mechanism)
     solution = None if problem is None or not _comparable(problem, notes) else _solve(problem, time_limit, notes)
@@ -184,18 +182,63 @@ def audit(
 def _read(
     matrix: object, orientation: str | None, renormalise: bool, delimiter: str | None
 ) -> tuple[Mechanism, str, tuple[str, ...]]:
+    raw = _raw(matrix, delimiter)
+    if raw is not None:
+        return oriented(raw, orientation, renormalise)
     if isinstance(matrix, RandomizedChannel) or hasattr(matrix, "to_mechanism"):
         return explicit(matrix, "audit"), ROWS, ()
     if isinstance(matrix, str | os.PathLike):
-        path = Path(matrix)
-        if path.is_dir() or (path.suffix == ".json" and _is_object(path)):
-            if orientation not in (None, "rows", "row", ROWS):
-                raise InputError("in a mechanism file the rows are the inputs", str(path), "leave it out")
-            return read_mechanism(path, False)[0], ROWS, ()
-        return oriented(read_matrix(path, delimiter), orientation, renormalise)
-    if is_collection(matrix):
-        return oriented(array_matrix(matrix), orientation, renormalise)
+        if orientation not in (None, "rows", "row", ROWS):
+            raise InputError("in a mechanism file the rows are the inputs", str(matrix), "leave it out")
+        return read_mechanism(Path(matrix), False)[0], ROWS, ()
     raise InputError(f"{type(matrix).__name__} is not a matrix", "audit", "give a path, rows of numbers or a mechanism")
+
+
+def _raw(matrix: object, delimiter: str | None) -> RawMatrix | None:
+    """A matrix whose orientation is not known yet; None for a mechanism, a file of one, and what is not a matrix."""
+    if isinstance(matrix, RandomizedChannel) or hasattr(matrix, "to_mechanism"):
+        return None
+    if isinstance(matrix, str | os.PathLike):
+        path = Path(matrix)
+        is_mechanism = path.is_dir() or (path.suffix == ".json" and _is_object(path))
+        return None if is_mechanism else read_matrix(path, delimiter)
+    return array_matrix(matrix) if is_collection(matrix) else None
+
+
+@dataclass(frozen=True)
+class PrintedMatrix:
+    """A matrix as `audit` reads it, in a problem's order: `entries` as they are printed, and the `mechanism` that they
+    are after sums that rounding explains were divided out. `half` is half a unit of the last decimal, 0 where the
+    entries are exact; `notes` say what was done."""
+
+    mechanism: Mechanism
+    entries: tuple[tuple[Fraction, ...], ...]
+    half: Fraction
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, matrix: object, orientation: str | None, problem: Problem) -> PrintedMatrix:
+        """Raises InputError."""
+        notes: list[str] = []
+        outputs = problem.compile().outputs or problem.objective.outputs(problem.inputs)
+        raw = _raw(matrix, None)
+        if raw is None:
+            mechanism, _, _ = _read(matrix, orientation, False, None)
+            sums, half = dict.fromkeys(mechanism.inputs, Fraction(1)), Fraction(0)
+        else:
+            mechanism, word, changes = oriented(raw, orientation, True)
+            rows = raw.entries if word == ROWS else raw.transposed.entries
+            exact = raw.doubles is not None or not raw.places
+            sums = {name: sum(row, Fraction(0)) for name, row in zip(mechanism.inputs, rows, strict=True)}
+            half = Fraction(0) if exact else Fraction(1, 2 * 10**raw.places)
+            notes += changes
+        placed = _align(mechanism, problem.inputs, outputs, notes)
+        # Without labels the rows stand in the order of the problem's inputs.
+        own = placed.inputs if set(sums) == set(placed.inputs) else tuple(sums)
+        entries = tuple(
+            tuple(placed.entry(x, y) * sums[name] for y in range(len(placed.outputs))) for x, name in enumerate(own)
+        )
+        return cls(placed, entries, half, tuple(notes))
 
 
 def _is_object(path: Path) -> bool:
@@ -254,8 +297,23 @@ def _own_level(mechanism: Mechanism) -> Level | None:
         return None
 
 
+def kept_constraints(
+    mechanism: Mechanism, constraints: Sequence[Constraint], robust: dict[str, RobustAudit] | None = None
+) -> dict[str, bool | None]:
+    """Whether each constraint holds, by its description, in exact arithmetic; None where enclosures do not decide it.
+    `robust` are the exact levels over confidence sets, where they are known."""
+    known = dict(_robust_levels(mechanism, constraints)) if robust is None else robust
+    return {rule.describe(): _holds(rule, mechanism, known) for rule in constraints}
+
+
+def _robust_levels(mechanism: Mechanism, constraints: Sequence[Constraint]) -> tuple[tuple[str, RobustAudit], ...]:
+    """The exact levels over the confidence sets of robust constraints, by their description."""
+    return tuple(
+        (rule.describe(), robust_audit(mechanism, rule.confidence)) for rule in constraints if isinstance(rule, RLDP)
+    )
+
+
 def _holds(rule: Constraint, mechanism: Mechanism, robust: dict[str, RobustAudit]) -> bool | None:
-    """Whether a constraint holds, in exact arithmetic; None where the enclosures do not decide it."""
     if rule.violation(mechanism) <= 0:
         return True
     if isinstance(rule, LDP) and not rule.properties:
