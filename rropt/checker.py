@@ -6479,8 +6479,8 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
         yield from _statement_of_risk(problem)
     for i, limit in enumerate(problem.limits):
         of = limit.of
-        positive = [Fraction(weight, of.total) for weight in of.weights if weight]
-        yield f"limit {i}: {of.utility} at most {_shown(limit.at_most)}; prior: {_range(positive)}"
+        shares = [Fraction(weight, of.total) for weight in of.weights if weight]
+        yield f"limit {i}: {of.utility} at most {_shown(limit.at_most)}; prior: {_range(shares)}"
         yield from (f"limit {i}: {line}" for line in _statement_of_utility(of))
 
 

@@ -56,7 +56,7 @@ class _Bounded(Constraint):
             same_labels(prior.labels, inputs, f"{self.describe()}, prior")
         known = isinstance(utility, Linear) or (self.upper and isinstance(utility, Divergence | BayesGain))
         if not known:
-            side, other = ("above", "AtMost") if self.upper else ("below", "AtLeast")
+            side = "above" if self.upper else "below"
             remedy = "maximise it as the objective" if not self.upper else "minimise it as the objective"
             raise InputError(f"{self.objective.kind} cannot be a limit {side}", type(self).__name__, remedy)
         return utility
@@ -110,8 +110,8 @@ class AtMost(_Bounded):
 @checked
 @dataclass(frozen=True, init=False)
 class AtLeast(_Bounded):
-    """A linear objective is at least `number`: a gain, a trace, a loss. An information at least a number is not a convex
-    constraint: maximise it instead. Raises InputError."""
+    """A linear objective is at least `number`: a gain, a trace, a loss. An information at least a number is not
+    a convex constraint: maximise it instead. Raises InputError."""
 
     kind: ClassVar[str] = "at_least"
     upper: ClassVar[bool] = False

@@ -9,7 +9,8 @@ from rropt.program.cones import FloatArray
 from rropt.program.limits import Limits
 from rropt.program.programs import Program
 from rropt.solve.kernel.anchor import Anchor, find_anchor
-from rropt.solve.tangent.interior import Interior
+from rropt.solve.tangent.interior import follow
+from rropt.solve.tangent.model import Model
 
 TRIED = 60
 """How often the share of the point with the most slack in the linear constraints is halved."""
@@ -28,7 +29,8 @@ def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
         return found
     outputs = tuple(str(y) for y in range(near.shape[1]))
     stated = replace(found.program, outputs=program.outputs or outputs)
-    least = Interior(stated, [(limit.utility, float(limit.at_most)) for limit in limits], elastic=True).solve().matrix
+    model = Model(stated, [(limit.utility, float(limit.at_most)) for limit in limits], elastic=True)
+    least = follow(model).matrix
     goal, share = spare(least) / 2, 0.5
     if goal <= 0:
         return Refusal("the limits on informations leave no slack to round in", "loosen one of them a little")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +18,9 @@ from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.tangent.ends import End
 from rropt.solve.tangent.epigraph import solve_epigraph
-from rropt.solve.tangent.interior import Interior
+from rropt.solve.tangent.interior import follow
 from rropt.solve.tangent.minorants import minorant_of
+from rropt.solve.tangent.model import Model
 
 NOTHING = 1e-12
 """An information below this is taken for none: its forms are zero then, and so is the bound."""
@@ -26,6 +28,9 @@ NEAR = 1e-6
 """Residuals and complementarity, relative to the value, of an end that is an optimum."""
 BROKEN = 1e-7
 """Limits that are exceeded by more than this at least are taken for unattainable."""
+
+Measures = Sequence[tuple[ColumnSum, float]]
+"""Quantities and the most that they may be."""
 
 
 class TangentRoute(Route):
@@ -53,44 +58,41 @@ class TangentRoute(Route):
     def solve(self, program: Program, effort: Effort) -> Answer:
         if program.outputs is None:
             return _constant(program)
-        stated, limits = program, _limits(program)
-        end = solve_epigraph(stated, limits, effort) if _is_linear(stated) else _path(stated, limits, effort)
+        limits = _measures(program)
+        end = solve_epigraph(program, limits, effort) if _is_linear(program) else _path(program, limits, effort)
         if end.claim.status != "optimal" and not end.claim.stopped:
-            shown = _infeasible(program, stated, limits, end.claim, effort)
-            if shown is not None or end.matrix is None:
-                return shown or Answer(end.claim)
-        assert end.matrix is not None
-        if (
-            isinstance(stated.utility, Divergence)
-            and abs(end.claim.objective or 0.0) < NOTHING
-            and end.dual is not None
-        ):
+            shown = _infeasible(program, limits, end.claim, effort)
+            if shown is not None:
+                return shown
+        if end.matrix is None or end.dual is None or end.limits is None:
+            return Answer(end.claim)
+        if isinstance(program.utility, Divergence) and abs(end.claim.objective or 0.0) < NOTHING:
             end = end.without_multipliers()
-        steps = _steps(stated, end)
-        dual = end.dual
-        if stated.empty_cells or dual is None:
+        assert end.dual is not None and end.limits is not None
+        steps = _steps(program, end)
+        dual: Dual | None = replace(end.dual, rows=np.concatenate([end.dual.rows, end.limits]))
+        if program.empty_cells:
             # Multipliers of rows that empty cells are not on the path; those of the linear problem are.
             dual = effort.route("linear").solve(relax(program, steps), effort).dual
-        else:
-            dual = replace(dual, rows=np.concatenate([dual.rows, () if end.limits is None else end.limits]))
         return Answer(end.claim, MatrixDraft(end.matrix, program.outputs, end.inside), dual, relaxed=steps)
 
 
-def _limits(program: Program) -> list[tuple[ColumnSum, float]]:
+def _measures(program: Program) -> Measures:
     extra = program.extra(Limits)
     return [] if extra is None else [(limit.utility, float(limit.at_most)) for limit in extra.limits]
 
 
 def _is_linear(program: Program) -> bool:
     """Whether goal and limits are linear over the entries of Q and the gains of outputs."""
-    return not any(isinstance(utility, Divergence) for utility in (program.utility, *(u for u, _ in _limits(program))))
+    limited = [utility for utility, _ in _measures(program)]
+    return not any(isinstance(utility, Divergence) for utility in (program.utility, *limited))
 
 
-def _path(program: Program, limits: list[tuple[ColumnSum, float]], effort: Effort, elastic: bool = False) -> End:
+def _path(program: Program, limits: Measures, effort: Effort, elastic: bool = False) -> End:
+    """The end of the interior-point method; `elastic`: of the one that exceeds limits least."""
     begun = time.monotonic()
-    path = Interior(program, limits, elastic).solve(effort.stopped)
-    q = path.matrix
-    utility = program.utility
+    path = follow(Model(program, limits, elastic), effort.stopped)
+    q, utility = path.matrix, program.utility
     if elastic:
         value = path.excess
     elif isinstance(utility, Linear):
@@ -99,10 +101,8 @@ def _path(program: Program, limits: list[tuple[ColumnSum, float]], effort: Effor
         assert isinstance(utility, ColumnSum)
         value = float(utility.mu(q).sum())
     scale = max(abs(value), 1e-3)
-    status = "optimal" if max(path.missed, path.gap) <= NEAR * scale else "stalled"
-    if effort.stopped():
-        status = effort.stopped()
-    claim = SolverClaim("rropt", status, value, time.monotonic() - begun)
+    reached = "optimal" if max(path.missed, path.gap) <= NEAR * scale else "stalled"
+    claim = SolverClaim("rropt", effort.stopped() or reached, value, time.monotonic() - begun)
     dual = Dual(path.prices, path.rows, ColumnMultipliers(path.cone, path.flows))
     return End(claim, q, dual, path.limits, path.tables, path.inside)
 
@@ -112,55 +112,56 @@ def _steps(program: Program, end: End) -> tuple[Step, ...]:
     found: list[Step] = []
     if isinstance(program.utility, ColumnSum) and 0 in end.tables:
         found.append(minorant_of(program.utility, end.tables[0]))
-    extra = program.extra(Limits)
-    for number, limit in enumerate(() if extra is None else extra.limits):
-        found.append(minorant_of(limit.utility, end.tables[1 + number], 0))
+    for number, (utility, _) in enumerate(_measures(program)):
+        found.append(minorant_of(utility, end.tables[1 + number], 0))
     return tuple(found)
 
 
-def _infeasible(
-    program: Program, stated: Program, limits: list[tuple[ColumnSum, float]], claim: SolverClaim, effort: Effort
-) -> Answer | None:
-    """Multipliers that show that no mechanism keeps the linear constraints, or that none of these keeps the limits; None
-    where neither is so."""
-    linear = replace(stated.without(Limits), utility=Linear(()), sense="maximize")
-    farkas = None if effort.stopped() else farkas_candidate(linear, effort)
+def _infeasible(program: Program, limits: Measures, claim: SolverClaim, effort: Effort) -> Answer | None:
+    """Multipliers that show that no mechanism keeps the linear constraints, or that none of those that do keeps the
+    limits; None where neither is so."""
+    if effort.stopped():
+        return None
+    linear = replace(program.without(Limits), utility=Linear(()), sense="maximize")
+    goal = _lowest_goal(program)
+    farkas = farkas_candidate(linear, effort)
     if farkas is not None:
-        return Answer(claim, farkas, relaxed=(*_nothing(stated), *drop(program, ("limits",))))
+        return Answer(claim, farkas, relaxed=(*goal, *drop(program, ("limits",))))
     if not limits or effort.stopped():
         return None
-    end = _path(stated, limits, effort, elastic=True)
+    end = _path(program, limits, effort, elastic=True)
     if end.dual is None or end.limits is None or not (end.claim.objective or 0.0) > BROKEN:
         return None
-    steps = (*_nothing(stated), *_steps(replace(stated, utility=Linear(())), end))
-    rows = np.concatenate([end.dual.rows, end.limits])
-    return Answer(claim, replace(end.dual, rows=rows), relaxed=steps)
-
-
-def _nothing(program: Program) -> tuple[Minorant, ...]:
-    """Some minorant of a goal that is not linear."""
-    utility = program.utility
-    return (_lowest(program, utility),) if isinstance(utility, Divergence | BayesGain) else ()
+    steps = (*goal, *_steps(replace(program, utility=Linear(())), end))
+    return Answer(claim, replace(end.dual, rows=np.concatenate([end.dual.rows, end.limits])), relaxed=steps)
 
 
 def _constant(program: Program) -> Answer:
-    """The answer where outputs are free: they can be merged into one, as a convex and homogeneous function of the sum of
-    columns is no larger."""
+    """The answer where outputs are free: they can be merged into one, as a convex and homogeneous function of the sum
+    of columns is no larger."""
     utility, extra = program.utility, program.extra(Limits)
     assert isinstance(utility, ColumnSum)
     matrix = np.ones((program.size, 1))
     claim = SolverClaim("rropt", "optimal", float(utility.mu(matrix).sum()), 0.0)
-    first = _nothing(program)
+    (goal,) = _lowest_goal(program)
     limits = () if extra is None else extra.limits
-    rest = tuple(_lowest(program, limit.utility, 0) for limit in limits)
-    for number, (limit, step) in enumerate(zip(limits, rest, strict=True)):
+    steps = [goal, *(_lowest(program, limit.utility, 0) for limit in limits)]
+    for number, (limit, step) in enumerate(zip(limits, steps[1:], strict=True)):
         if float(limit.utility.mu(matrix).sum()) > float(limit.at_most) + BROKEN:
-            rows = np.zeros(len(limits))
-            rows[number] = 1.0
-            form = np.array([float(entry) for entry in step.forms[0]])
-            return Answer(claim, Dual(-form, rows), relaxed=(*first, *rest))
-    form = np.array([float(entry) for entry in first[0].forms[0]])
-    return Answer(claim, MatrixDraft(matrix), Dual(-form, np.zeros(len(limits))), relaxed=(*first, *rest))
+            alone = np.zeros(len(limits))
+            alone[number] = 1.0
+            return Answer(claim, Dual(-_floats(step), alone), relaxed=tuple(steps))
+    return Answer(claim, MatrixDraft(matrix), Dual(-_floats(goal), np.zeros(len(limits))), relaxed=tuple(steps))
+
+
+def _floats(step: Minorant) -> np.ndarray:
+    return np.array([float(entry) for entry in step.forms[0]])
+
+
+def _lowest_goal(program: Program) -> tuple[Minorant, ...]:
+    """Some minorant of a goal that is not linear."""
+    utility = program.utility
+    return (_lowest(program, utility),) if isinstance(utility, Divergence | BayesGain) else ()
 
 
 def _lowest(program: Program, utility: ColumnSum, limit: int | None = None) -> Minorant:
