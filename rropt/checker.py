@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 5.
+"""The trusted checker of rropt certificates, format versions 1 to 6.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -36,7 +36,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush, nlargest, nsmallest
@@ -93,7 +93,8 @@ MAX_MEBIBYTES = 10  # that count there
 MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
-VERSIONS = (1, 2, 3, 4, 5)
+MAX_STEPS = 64
+VERSIONS = (1, 2, 3, 4, 5, 6)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
@@ -483,7 +484,8 @@ def _longest(*values: object) -> int:
 
 
 class _Work:
-    """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers.
+    """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers; "the lines
+    of a proof are of the last problem".
 
     w: words of the longest number; d: those of the largest common denominator. rounded, exact: what an operation on
     numbers of w words costs where one is rounded to fixed point, and where two are multiplied or a gcd is taken.
@@ -491,30 +493,38 @@ class _Work:
     """
 
     def __init__(
-        self, keys: dict[str, object], rats: _Rationals, problem: _Problem, mechanism: _Mechanism | None, proof: _Proof
+        self,
+        keys: dict[str, object],
+        rats: _Rationals,
+        problem: _Problem,
+        mechanism: _Mechanism | None,
+        steps: list[_Step],
+        last: _Problem,
+        proof: _Proof,
     ) -> None:
-        self.problem, self.mechanism, self.proof = problem, mechanism, proof
-        w = 1 + _longest(keys["problem"], keys["mechanism"], keys["proof"]) // 40
-        d = 1 + max(rats.common, 1 if mechanism is None else mechanism.common).bit_length() // 128
+        self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
+        rounds = any(step.lemma == GIBBS for step in steps)
+        w = 1 + (_longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds) // 40
+        common = max(rats.common, 1 if mechanism is None else mechanism.common)
+        d = 1 + (common.bit_length() + 160 * rounds) // 128
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
-        self.m = problem.m if mechanism is None else len(mechanism.outputs)
-        self.cone_terms = sum(bool(c) for row in problem.cone.rows or [] for c in row)
-        self.terms = len(problem.cost) + sum(len(row.terms) for row in problem.rows)
-        self.gains = sum(bool(g) for gain in problem.gain for g in gain)
+        self.m = last.m if mechanism is None else len(mechanism.outputs)
 
     def parts(self) -> Iterator[tuple[str, int]]:
         """The lines of the table, by name."""
         if self.mechanism is not None:
             yield "mechanism", self.of_mechanism(self.mechanism)
             yield "utility", self.of_utility(self.mechanism)
+        yield "steps", 40 * sum(step.logs for step in self.steps) * self.rounded
         yield "proof", self.of_proof()
 
     def of_mechanism(self, mechanism: _Mechanism) -> int:
         """Membership in the cone, rows, and what the problem has besides."""
         problem, k, m = self.problem, self.problem.k, self.m
         cells = k if problem.structure else k * m
-        count = (cells + 2 * len(problem.cone.edges) * m + 4 * self.cone_terms * m + 2 * self.terms) * self.exact
+        cone_terms = sum(bool(c) for row in problem.cone.rows or [] for c in row)
+        count = (cells + 2 * len(problem.cone.edges) * m + 4 * cone_terms * m + 2 * _count_terms(problem)) * self.exact
         count += (len(problem.cone.rows or []) * m + 3 * len(problem.rows)) * self.total
         if isinstance(problem.cone.sets, _Robust):
             count += 20 * cells * self.exact + len(problem.cone.sets.blocks) * m * self.total
@@ -552,11 +562,11 @@ class _Work:
             return self.of_entropies(mechanism)
         if problem.utility in DESIGNS:
             return 4 * k * cells + 20 * cells * self.rounded
-        return 2 * self.gains * m * self.exact + len(problem.gain) * m * (8 + self.total)
+        return 2 * _count_gains(problem) * m * self.exact + len(problem.gain) * m * (8 + self.total)
 
     def of_proof(self) -> int:
         """By kind."""
-        proof, k = self.proof, self.problem.k
+        proof, k = self.proof, self.last.k
         if proof.kind == "thresholds":
             return self.of_thresholds()
         if proof.kind == "risk-branch":
@@ -588,25 +598,25 @@ class _Work:
 
     def sets(self) -> _Robust:
         """Of a robust cone."""
-        assert isinstance(self.problem.cone.sets, _Robust)
-        return self.problem.cone.sets
+        assert isinstance(self.last.cone.sets, _Robust)
+        return self.last.cone.sets
 
     def of_columns(self) -> int:
         """The columns under test, in exact rationals; and the logarithms of the entropy kinds."""
-        proof, k, m = self.proof, self.problem.k, self.m
+        proof, k, m = self.proof, self.last.k, self.m
         used = sum(bool(u) for own in proof.multipliers for u in own)
         several = sum(map(len, proof.flows)) + sum(len(event.outputs) for event in proof.events)
         own = sum(bool(h) for tilt in proof.tilts for h in tilt)
-        terms = self.terms + self.gains + own + 2 * several + used * k
-        tests = len(self.problem.gain) or m
+        terms = _count_terms(self.last) + _count_gains(self.last) + own + 2 * several + used * k
+        tests = len(self.last.gain) or m
         count = 2 * terms * (self.exact + self.mixed) + tests * (8 + 4 * self.total)
         if proof.kind in ("entropy-dual", "entropy-farkas"):
-            count += k * m * (8 + self.long) + 100 * (self.terms + own + k) * self.rounded
+            count += k * m * (8 + self.long) + 100 * (_count_terms(self.last) + own + k) * self.rounded
         return count
 
     def of_tree(self) -> int:
         """Leaves of a tree of corners: a logarithm each, and all inputs where they have a slope or count limits."""
-        proof, k = self.proof, self.problem.k
+        proof, k = self.proof, self.last.k
         nodes = len(proof.tree)
         if proof.forms:
             return (2 * k * k * nodes + 4 * k * k * len(proof.forms)) * self.rounded + self.of_determinant()
@@ -624,7 +634,7 @@ class _Work:
 
     def of_boxes(self) -> int:
         """Box trees, and branch-trees."""
-        problem, proof, k = self.problem, self.proof, self.problem.k
+        problem, proof, k = self.last, self.proof, self.last.k
         if problem.structure and proof.kind == "branch-tree":
             leaves = sum(isinstance(token, tuple) for token in proof.boxes)
             own = {token.x for token in proof.boxes if isinstance(token, _Split)}
@@ -643,30 +653,30 @@ class _Work:
 
     def of_determinant(self) -> int:
         """Elimination without fractions, whose numbers grow to the length of all forms together."""
-        if self.problem.utility != "inverse_determinant":
+        if self.last.utility != "inverse_determinant":
             return 0
         q = sum(_as_integers(form)[2] for form in self.proof.forms) // 128
-        return self.problem.k**3 * (1 + q * q // 128)
+        return self.last.k**3 * (1 + q * q // 128)
 
     def of_thresholds(self) -> int:
         """Each block: its categories, and its cells."""
-        risk = self.problem.risk
+        risk = self.last.risk
         assert risk is not None
         assert risk.blocks is not None
         sizes = [len(block) for block in risk.blocks]
         of = {x: len(block) for block in risk.blocks for x in block}
         tested = sum(of[c] for c in risk.categories)
-        count = 0 if self.problem.utility == "linear" else sum(size * size for size in sizes)
+        count = 0 if self.last.utility == "linear" else sum(size * size for size in sizes)
         return (
             2 * count * (30 + self.exact)
             + tested * (2 * risk.most**2 + 20 + self.exact)
-            + 2 * len(self.problem.cost) * self.exact
+            + 2 * len(self.last.cost) * self.exact
             + len(sizes) * self.total
         )
 
     def of_risk_branch(self) -> int:
         """The gradients of the cuts, whose numbers are up to a times as long as those of the point, and the leaves."""
-        proof, problem, k = self.proof, self.problem, self.problem.k
+        proof, problem, k = self.proof, self.last, self.last.k
         assert problem.risk is not None
         many = max(problem.risk.counts).bit_length()
         count = 0
@@ -681,6 +691,16 @@ class _Work:
                 count += (6 * k * k + 3 * packed + 2 * named + 4 * k * len(leaf.s)) * self.rounded
                 count += 3 * packed * self.mixed
         return count
+
+
+def _count_terms(problem: _Problem) -> int:
+    """T."""
+    return len(problem.cost) + sum(len(row.terms) for row in problem.rows)
+
+
+def _count_gains(problem: _Problem) -> int:
+    """G."""
+    return sum(bool(g) for gain in problem.gain for g in gain)
 
 
 def _limit_operations(work: _Work, size: int) -> None:
@@ -893,11 +913,16 @@ def _cube_root_lo(n: int) -> int:
 
 @dataclass(frozen=True)
 class _Certificate:
-    """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none."""
+    """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none.
+
+    steps: those of the proof; last: the problem after them, `problem` where there are none.
+    """
 
     version: int
     digest: str
     problem: _Problem
+    steps: list[_Step]
+    last: _Problem
     mechanism: _Mechanism | None
     value: tuple[Fraction, Fraction] | None
     bound: Fraction | None
@@ -906,7 +931,8 @@ class _Certificate:
 
     def lemmas(self) -> tuple[str, ...]:
         """The assumptions of the claim."""
-        return _lemmas(self.problem, self.proof, self.mechanism is not None)
+        own = _lemmas(self.problem, self.mechanism is not None), _lemmas_of_proof(self.last, self.steps, self.proof)
+        return tuple(name for name in NAMES if name in own[0] or name in own[1])
 
 
 def _read_certificate(value: object, size: int = 0) -> _Certificate:
@@ -917,11 +943,12 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2, 3, 4 or 5, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5 or 6, found {_describe(version)}")
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     digest = _digest(keys["problem"])
-    proof = _read_proof(keys["proof"], "proof", problem, rats, version)
+    steps, last, rest = _read_steps(keys["proof"], "proof", problem, version)
+    proof = _read_proof(rest, "proof", last, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
     assumptions = [_read_word(name, ("assumptions", i), " ".join(known)) for i, name in enumerate(names)]
@@ -929,14 +956,14 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
-        _limit_operations(_Work(keys, rats, problem, None, proof), size)
-        return _Certificate(version, digest, problem, None, None, None, proof, assumptions)
+        _limit_operations(_Work(keys, rats, problem, None, steps, last, proof), size)
+        return _Certificate(version, digest, problem, steps, last, None, None, None, proof, assumptions)
     mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem, rats)
-    _limit_operations(_Work(keys, rats, problem, mechanism, proof), size)
+    _limit_operations(_Work(keys, rats, problem, mechanism, steps, last, proof), size)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
-    return _Certificate(version, digest, problem, mechanism, interval, bound, proof, assumptions)
+    return _Certificate(version, digest, problem, steps, last, mechanism, interval, bound, proof, assumptions)
 
 
 def _digest(problem: object) -> str:
@@ -988,28 +1015,36 @@ def _listed_before(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
     return ()
 
 
-def _lemmas(problem: _Problem, proof: _Proof, has_mechanism: bool) -> tuple[str, ...]:
-    """The table "Assumptions" of section 6: the assumptions of this claim, whatever the file lists."""
-    of_information = problem.utility == "mutual_information"
-    by_columns = proof.kind in ("column-dual", "branch-tree")
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels)
+def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
+    """The table "Assumptions" of section 6: those of a problem and of its mechanism, whatever the file lists."""
     is_witness = has_mechanism and problem.utility in DESIGNS
     rules = (
-        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
-        (CONVEX_SQUARE, problem.utility == "chi_square" and by_vertices),
         (UNIFORM, problem.risk is not None),
-        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
-        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
-        (OFF_DIAGONAL, proof.kind == "branch-tree" and problem.structure),
-        (VERTICES, bool(proof.shapes or proof.levels)),
-        (MEMBERSHIP, isinstance(problem.cone.sets, _Confidence)),
-        (GIBBS, proof.kind in ("entropy-dual", "entropy-farkas")),
-        (NEWTON, proof.kind == "thresholds"),
-        (MARCUS_LOPES, proof.kind == "risk-branch"),
+        (MEMBERSHIP, has_mechanism and isinstance(problem.cone.sets, _Confidence)),
         (REGULAR, is_witness),
         (TRACE, is_witness and problem.utility == "inverse_determinant"),
         (SCHUR, is_witness and problem.utility == "inverse_eigenvalue"),
         (DENSITIES, is_witness and problem.utility == "inverse_eigenvalue"),
+    )
+    return tuple(name for name, is_used in rules if is_used)
+
+
+def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple[str, ...]:
+    """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
+    of_information = last.utility == "mutual_information"
+    by_columns = proof.kind in ("column-dual", "branch-tree")
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels)
+    by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or any(step.lemma == GIBBS for step in steps)
+    rules = (
+        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
+        (CONVEX_SQUARE, last.utility == "chi_square" and by_vertices),
+        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
+        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
+        (OFF_DIAGONAL, proof.kind == "branch-tree" and last.structure),
+        (VERTICES, bool(proof.shapes or proof.levels)),
+        (GIBBS, by_gibbs),
+        (NEWTON, proof.kind == "thresholds"),
+        (MARCUS_LOPES, proof.kind == "risk-branch"),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1055,20 +1090,21 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
 
 
 def _check_certificate(certificate: _Certificate) -> None:
-    """Every claim of a certificate; the quick ones first."""
+    """Every claim of a certificate; the quick ones first. The proof is of the last problem, all else of `problem`."""
     problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
+    last = certificate.last
     lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
     _check_assumptions(lemmas, certificate.assumptions)
     if mechanism is None:
-        _check_infeasible(problem, proof)
-        _check_proof(problem, proof)
+        _check_infeasible(last, proof)
+        _check_proof(last, proof)
         return
     assert certificate.value is not None  # both are null only with the mechanism
     assert certificate.bound is not None
     _check_value_order(certificate.value)
     if proof.kind == "thresholds":
-        _check_thetas(problem, proof)
-    _check_bound_of_proof(problem, proof, certificate.bound)
+        _check_thetas(last, proof)
+    _check_bound_of_proof(last, proof, certificate.bound)
     _check_outputs(problem, mechanism)
     if mechanism.off_diagonal is None:
         _check_row_sums(mechanism)
@@ -1087,7 +1123,7 @@ def _check_certificate(certificate: _Certificate) -> None:
     _check_regular(utility)
     _check_value(certificate.value, utility)
     _check_bound_of_value(problem, certificate.bound, utility)
-    _check_proof(problem, proof)
+    _check_proof(last, proof)
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -1278,9 +1314,6 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
     kinds += " inverse_determinant inverse_eigenvalue" if version > 3 else ""
     utility = _read_kind(keys["utility"], at, kinds)
-    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
-        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
-        _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
     gain: list[list[Fraction]] = []
@@ -1304,38 +1337,82 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     else:
         utility_keys = _read_object(keys["utility"], at, "kind gain")
         gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
-    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    has_list = utility in ("linear", "entropy")
-    if has_list != (outputs is not None) and not either:
-        needed = "a list" if has_list else "null"
-        _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
     cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
     cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
     if isinstance(cone.sets, _Robust):
         _read_size_of_robust(cone.sets, (where, "cone"), k, version)
     _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
     rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
-    if rows and outputs is None:
-        _unreadable((where, "rows"), "must be empty where outputs is null")
-    floor = _read_floor(keys["entropy"], (where, "entropy"), k, utility, rats) if "entropy" in keys else None
+    floor = _read_floor(keys["entropy"], (where, "entropy"), k, rats) if "entropy" in keys else None
     if floor is not None or utility == "entropy":
         _limit(k * m, MAX_ENTROPY, where, "k * m of a problem with an entropy")
-    has_structure = "structure" in keys
+    if "structure" in keys:
+        _read_word(keys["structure"], (where, "structure"), "uniform_off_diagonal")
     problem = _Problem(
-        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, has_structure, shares,
-        floor, queries, _read_approximate(keys, where, utility, k, m, rats),
-        _read_risk(keys["identification_risk"], (where, "identification_risk"), keys, cone, k, rats)
+        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, "structure" in keys, shares,
+        floor, queries, _read_approximate(keys, where, k, m, rats),
+        _read_risk(keys["identification_risk"], (where, "identification_risk"), k, rats)
         if "identification_risk" in keys else None,
         inputs,
     )  # fmt: skip
-    if problem.risk is not None and (given is not None or utility not in ("linear", "mutual_information")):
-        what = "the utilities linear and mutual_information without given"
-        _unreadable((where, "identification_risk"), f"goes only with {what}")
-    if problem.structure:
-        _read_structure(keys, where, problem)
-    if cone.sets is not None:
-        _read_company(problem, (where, "cone"))
+    if version < 6:
+        _read_company(problem, where, version)
+    _read_alone(problem, where)
     return problem
+
+
+def _read_alone(problem: _Problem, where: Where) -> None:
+    """What section 4 asks of every problem on the way, the first and the last among them."""
+    utility, risk = problem.utility, problem.risk
+    if problem.outputs is None:
+        if utility in ("linear", "entropy"):
+            _unreadable((where, "outputs"), f"must be a list for the utility {utility}")
+        if problem.rows:
+            _unreadable((where, "rows"), "must be empty where outputs is null")
+        if problem.floor is not None or problem.approximate is not None:
+            _unreadable((where, "outputs"), "must be a list with the keys entropy and approximate")
+    if utility == "entropy" and problem.sense == "minimize":
+        _unreadable((where, "sense"), "minimize does not go with the utility entropy")
+    if risk is not None:
+        at = (where, "identification_risk")
+        if problem.outputs != problem.inputs:
+            _unreadable(at, "the outputs must be the inputs, in their order")
+        if problem.structure:
+            _unreadable(at, "does not go with the key structure")
+        if risk.blocks is not None and (problem.cone.base != "free" or problem.cone.rows is not None):
+            _unreadable((at, "blocks"), "goes only with the cone free")
+    if problem.structure:
+        _read_structure(problem, (where, "structure"))
+
+
+def _read_company(problem: _Problem, where: Where, version: int) -> None:
+    """What goes with what in section 4: "asked of the last problem, which is `problem` itself where the proof has no
+    steps".
+    """
+    sense, utility, cone = problem.sense, problem.utility, problem.cone
+    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
+        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
+        _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
+    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
+    if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
+        _unreadable((where, "outputs"), f"must be null for the utility {utility}")
+    if problem.floor is not None and utility not in ("linear", "entropy"):
+        _unreadable((where, "entropy"), f"goes only with the utilities linear and entropy, not with {utility}")
+    if problem.approximate is not None:
+        if utility != "linear":
+            _unreadable((where, "approximate"), f"goes only with the utility linear, not with {utility}")
+        if problem.floor is not None:
+            _unreadable((where, "approximate"), "does not go with the key entropy")
+        if problem.risk is not None:
+            _unreadable((where, "approximate"), "does not go with the key identification_risk")
+    if problem.risk is not None:
+        if problem.floor is not None:
+            _unreadable((where, "identification_risk"), "does not go with the key entropy")
+        if problem.given is not None or utility not in ("linear", "mutual_information"):
+            what = "the utilities linear and mutual_information without given"
+            _unreadable((where, "identification_risk"), f"goes only with {what}")
+    if cone.sets is not None:
+        _read_company_of_sets(problem, (where, "cone"))
 
 
 def _read_design(
@@ -1361,7 +1438,7 @@ def _read_design(
     return _read_matrix(keys["queries"], at, k, "queries * k", rats)
 
 
-def _read_company(problem: _Problem, where: Where) -> None:
+def _read_company_of_sets(problem: _Problem, where: Where) -> None:
     """ "The cones robust and confidence go with sense maximize, the utility mutual_information without given, outputs
     null, empty rows [...] only (else UNREADABLE)".
 
@@ -1373,12 +1450,8 @@ def _read_company(problem: _Problem, where: Where) -> None:
         _unreadable(where, f"a {problem.cone.base} cone goes only with outputs that are null")
 
 
-def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Rationals) -> _Floor:
-    """ "an object {"at_least": RAT >= 0, "shares": [BIG >= 0 x k], "sizes": [INT x k, each >= 1]}"; "the utility
-    linear or entropy" -- which have outputs that are a list, and no structure and no cone of version 3.
-    """
-    if utility not in ("linear", "entropy"):
-        _unreadable(where, f"goes only with the utilities linear and entropy, not with {utility}")
+def _read_floor(value: object, where: Where, k: int, rats: _Rationals) -> _Floor:
+    """ "an object {"at_least": RAT >= 0, "shares": [BIG >= 0 x k], "sizes": [INT x k, each >= 1]}"."""
     keys = _read_object(value, where, "at_least shares sizes")
     at_least = rats.rat_at_least(keys["at_least"], (where, "at_least"), 0)
     shares = _read_weights(keys["shares"], (where, "shares"), k)
@@ -1393,20 +1466,11 @@ def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Ration
     return _Floor(at_least, shares, sizes)
 
 
-def _read_approximate(
-    keys: dict[str, object], where: Where, utility: str, k: int, m: int, rats: _Rationals
-) -> _Approximate | None:
-    """ "{`epsilon`: RAT > 0 or `gamma`: RAT > 1, `delta`: RAT}, 0 < delta < 1 (else UNREADABLE)"; "the utility linear"
-    -- which has outputs that are a list, and no structure and neither cone of version 3 --, "no [...] entropy".
-    """
+def _read_approximate(keys: dict[str, object], where: Where, k: int, m: int, rats: _Rationals) -> _Approximate | None:
+    """ "{`epsilon`: RAT > 0 or `gamma`: RAT > 1, `delta`: RAT}, 0 < delta < 1 (else UNREADABLE)"."""
     if "approximate" not in keys:
         return None
     value, at = keys["approximate"], (where, "approximate")
-    if utility != "linear":
-        _unreadable(at, f"goes only with the utility linear, not with {utility}")
-    for other in ("entropy", "identification_risk"):
-        if other in keys:
-            _unreadable(at, f"does not go with the key {other}")
     gamma, label = _read_gamma(value, at, rats, "delta")
     assert isinstance(value, dict)
     delta = _read_positive(value["delta"], (at, "delta"), rats)
@@ -1416,16 +1480,10 @@ def _read_approximate(
     return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta)}")
 
 
-def _read_risk(value: object, where: Where, problem: dict[str, object], cone: _Cone, k: int, rats: _Rationals) -> _Risk:
-    """ "`outputs` is then a list equal to `inputs`, there is no `structure` and no `entropy`"; "0 < at_most < 1;
-    `categories` strictly increasing, not empty, each with counts >= 1; `blocks`, where present, is a partition of the
-    inputs [...], a block of two or more has only inputs with counts >= 1; with `blocks` the cone is free".
+def _read_risk(value: object, where: Where, k: int, rats: _Rationals) -> _Risk:
+    """ "0 < at_most < 1; `categories` strictly increasing, not empty, each with counts >= 1; `blocks`, where present,
+    is a partition of the inputs [...], a block of two or more has only inputs with counts >= 1".
     """
-    if problem["outputs"] is None or problem["outputs"] != problem["inputs"]:
-        _unreadable(where, "the outputs must be the inputs, in their order")
-    for other in ("structure", "entropy"):
-        if other in problem:
-            _unreadable(where, f"does not go with the key {other}")
     keys = _read_object(value, where, "at_most counts categories", optional="blocks")
     at_most = _read_positive(keys["at_most"], (where, "at_most"), rats)
     if at_most >= 1:
@@ -1451,28 +1509,27 @@ def _read_risk(value: object, where: Where, problem: dict[str, object], cone: _C
         for s, block in enumerate(blocks):
             if len(block) > 1 and not all(counts[x] for x in block):
                 _unreadable((at, s), "a block of two or more has only inputs with counts >= 1")
-        if cone.base != "free" or cone.rows is not None:
-            _unreadable(at, "goes only with the cone free")
     risk = _Risk(at_most, counts, categories, blocks)
     _limit(risk.most, MAX_MATCHES, (where, "at_most"), "A = ceil(1 / at_most) - 1")
     _limit(len(categories) * k * risk.most**2, MAX_RISK, where, "categories * k * A^2")
     return risk
 
 
-def _read_structure(keys: dict[str, object], where: Where, problem: _Problem) -> None:
+def _read_structure(problem: _Problem, where: Where) -> None:
     """ "`outputs` is then a list equal to `inputs`, `utility` is mutual_information without `given`, `cone` is
-    complete, `rows` is empty (else UNREADABLE)".
+    complete, `rows` is empty (else UNREADABLE)"; "there is none of `entropy`, `approximate` and
+    `identification_risk`", whose checks look at columns.
     """
-    at = (where, "structure")
-    _read_word(keys["structure"], at, "uniform_off_diagonal")
-    if problem.outputs is None or problem.outputs != keys["inputs"]:
-        _unreadable(at, "the outputs must be the inputs, in their order")
+    if problem.outputs != problem.inputs:
+        _unreadable(where, "the outputs must be the inputs, in their order")
     if problem.utility != "mutual_information" or problem.given is not None:
-        _unreadable(at, "goes only with the utility mutual_information without given")
+        _unreadable(where, "goes only with the utility mutual_information without given")
     if not problem.cone.is_complete:
-        _unreadable(at, "goes only with a complete cone")
+        _unreadable(where, "goes only with a complete cone")
     if problem.rows:
-        _unreadable(at, "goes only without rows")
+        _unreadable(where, "goes only without rows")
+    if problem.floor is not None or problem.approximate is not None:
+        _unreadable(where, "does not go with the keys entropy and approximate")
 
 
 def _read_given(value: object, where: Where, weights: list[int]) -> list[list[int]]:
@@ -3753,6 +3810,147 @@ def _read_list_of_tree(
     if weight >= total:
         _unreadable((where, 0), f"{_describe(only)} is out of range, it must be below the sum of the weights")
     return [WEIGHT, weight]
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: Steps (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _Step(NamedTuple):
+    """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs: how many
+    logarithms its numbers take.
+    """
+
+    says: str
+    lemma: str = ""
+    logs: int = 0
+
+
+def _read_steps(value: object, where: Where, problem: _Problem, version: int) -> tuple[list[_Step], _Problem, object]:
+    """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
+    it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
+    """
+    if version < 6 or not isinstance(value, dict) or "steps" not in value:
+        _read_company(problem, "problem", version)
+        return [], problem, value
+    at: Where = (where, "steps")
+    items = _read_list(value["steps"], at, least=1)
+    _limit(len(items), MAX_STEPS, at, "steps")
+    steps: list[_Step] = []
+    for i, item in enumerate(items):
+        kind = _read_kind(item, (at, i), " ".join(STEPS))
+        problem, step = STEPS[kind](item, (at, i), problem)
+        _read_alone(problem, (at, i))
+        _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
+        steps.append(step)
+    _read_company(problem, "the problem after proof.steps", version)
+    return steps, problem, {key: item for key, item in value.items() if key != "steps"}
+
+
+_FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
+PARTS = "cone cone_rows rows entropy approximate identification_risk structure outputs"
+
+
+def _read_drop(value: object, where: Where, problem: _Problem) -> tuple[_Problem, _Step]:
+    """drop: "keys `kind`, `parts` (a list of 1 or more different words of the table) and [...] `which`. All parts leave
+    at once"; "needed before": that the problem has the part.
+    """
+    keys = _read_object(value, where, "kind parts", optional="which")
+    at: Where = (where, "parts")
+    parts = [_read_word(item, (at, i), PARTS) for i, item in enumerate(_read_list(keys["parts"], at, least=1))]
+    _read_distinct(parts, at)
+    cone, rows, dropped = problem.cone, problem.rows, ", ".join(part.replace("_", " ") for part in parts)
+    is_there = {
+        "cone": cone.base != "free" or cone.rows is not None,
+        "cone_rows": cone.rows is not None and "cone" not in parts,
+        "rows": bool(rows),
+        "entropy": problem.floor is not None,
+        "approximate": problem.approximate is not None,
+        "identification_risk": problem.risk is not None,
+        "structure": problem.structure,
+        "outputs": problem.outputs is not None,
+    }
+    for i, part in enumerate(parts):
+        if not is_there[part]:
+            _unreadable((at, i), f"the problem before this step has no part {part} to drop")
+    left: list[_Row] = []
+    if "which" in keys:
+        left = _read_left(keys["which"], (where, "which"), rows, "rows" in parts)
+        dropped += f" ({len(rows) - len(left)} of {len(rows)} rows)"
+    after = replace(
+        problem,
+        cone=_FREE if "cone" in parts else _base_of(cone) if "cone_rows" in parts else cone,
+        rows=left if "rows" in parts else rows,
+        floor=None if "entropy" in parts else problem.floor,
+        approximate=None if "approximate" in parts else problem.approximate,
+        risk=None if "identification_risk" in parts else problem.risk,
+        structure=problem.structure and "structure" not in parts,
+        outputs=None if "outputs" in parts else problem.outputs,
+    )
+    return after, _Step(f"drops {dropped}")
+
+
+def _read_left(value: object, where: Where, rows: list[_Row], has_part: bool) -> list[_Row]:
+    """ "with `which`, a list of 1 or more strictly increasing indices of rows, these are left out"; "`which` without
+    the part `rows` is UNREADABLE".
+    """
+    if not has_part:
+        _unreadable(where, "goes only with the part rows")
+    which: list[int] = []
+    for i, item in enumerate(_read_list(value, where, least=1)):
+        which.append(_read_index(item, (where, i), len(rows)))
+        if i and which[i] <= which[i - 1]:
+            _unreadable((where, i), "the rows do not increase strictly")
+    out = {*which}
+    return [row for i, row in enumerate(rows) if i not in out]
+
+
+def _base_of(cone: _Cone) -> _Cone:
+    """The `base` of a polyhedral cone."""
+    return replace(cone, rows=None, label=cone.label.partition(" on the ")[2])
+
+
+def _read_gibbs(value: object, where: Where, problem: _Problem) -> tuple[_Problem, _Step]:
+    """gibbs: "`points`, a list of 1 or more matrices, each k lists of m BIG > 0. The problem before it has `entropy`;
+    the one after it has that key no more, and behind its rows one row more for each matrix".
+    """
+    keys = _read_object(value, where, "kind points")
+    floor, k, m = problem.floor, problem.k, problem.m
+    if floor is None:
+        _unreadable(where, "the problem before this step has no entropy floor")
+    at: Where = (where, "points")
+    items = _read_list(keys["points"], at, least=1)
+    rows: list[_Row] = []
+    for i, item in enumerate(items):
+        points: list[list[int]] = []
+        for x, numbers in enumerate(_read_list(item, (at, i), exactly=k)):
+            place = ((at, i), x)
+            own = enumerate(_read_list(numbers, place, exactly=m))
+            points.append([_read_big(n, (place, y), positive=True) for y, n in own])
+        rows.append(_gibbs_row(f"gibbs {i}", floor, points))
+    logs = sum(len(row.terms) for row in rows) + k
+    after = replace(problem, floor=None, rows=[*problem.rows, *rows])
+    return after, _Step(f"puts {len(rows)} rows in the place of the entropy floor", GIBBS, logs)
+
+
+def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
+    """ "sum_xy - shares[x] log(N_x / n_xy) Q[x, y] <= - at_least sum_x shares[x] log sizes[x]", upper ends on the left,
+    lower ends on the right.
+    """
+    terms: list[Entry] = []
+    height = 0
+    for x, (share, size, numbers) in enumerate(zip(floor.shares, floor.sizes, points, strict=True)):
+        total = sum(numbers)
+        height += share * _log(size, 1)[0]
+        for y, n in enumerate(numbers):
+            code = share * _log(total, n)[1]
+            if code:
+                terms.append((x, y, Fraction(-code, ONE)))
+    return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
+
+
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -6159,6 +6357,13 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
         yield from _statement_of_risk(problem)
 
 
+def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:
+    """ "a line for each step [...], and one for the problem that the proof is of"."""
+    yield from (f"step {number}: {step.says}" for number, step in enumerate(certificate.steps, 1))
+    if certificate.steps:
+        yield f"proof of: {certificate.last.describe()}"
+
+
 def _statement_of_utility(problem: _Problem) -> Iterator[str]:
     """Costs, gains, shares, queries, and what is given."""
     if problem.utility == "linear":
@@ -6225,7 +6430,7 @@ def _proved(certificate: _Certificate) -> Verdict:
     """ "[value.lower, bound]", for minimize "[bound, value.upper]"."""
     problem, value, bound = certificate.problem, certificate.value, certificate.bound
     line, assumptions, digest = problem.describe(), certificate.lemmas(), certificate.digest
-    statement = tuple(_statement(problem, digest))
+    statement = (*_statement(problem, digest), *_statement_of_steps(certificate))
     if value is None or bound is None:
         return Verdict(
             "PROVED", problem=line, kind="infeasible", assumptions=assumptions, digest=digest, statement=statement

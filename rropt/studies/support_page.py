@@ -68,6 +68,7 @@ Each verdict says it: `PROVED (kernel and checker)` (with `rropt check --core`, 
 | column-dual with forms or factors (designs), shapes, levels, cuts or cases (robust LDP), confidence cones | checker |
 | branch-tree over off-diagonals, and whatever else has a structure | checker |
 | risk-branch, thresholds, and whatever else has a bound on identification risk | checker |
+| whatever has steps from the problem to a relaxation of it | checker |
 """
 
 

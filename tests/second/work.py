@@ -8,6 +8,7 @@ from typing import Any
 
 from .curves import CURVES
 from .reading import must
+from .steps import after_steps, count_logs
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -28,13 +29,17 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     """The operations of a file that has been read; `common` is the least common denominator of its RAT, `own` what its
     proof costs, where the class of the proof says it."""
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
+    steps = proof.get("steps", [])
+    last = after_steps(problem, steps) if steps else problem
+    rounded = any(step["kind"] == "gibbs" for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
-    w = 1 + max(longest(problem), longest(mechanism), longest(proof)) // 40
-    d = 1 + max(common, lcm).bit_length() // 128
+    w = 1 + (max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded) // 40
+    d = 1 + (max(common, lcm).bit_length() + 160 * rounded) // 128
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
-    outputs = mechanism["outputs"] if mechanism else problem["outputs"]
+    outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
-    total = _proof(problem, proof, m, price) if own is None else own
+    total = _proof(last, proof, m, price) if own is None else own
+    total += 40 * count_logs(problem, steps) * price["r"]
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
     return total

@@ -13,7 +13,8 @@ import rropt as rr
 from rropt.checker import check_bytes
 from rropt.errors import NoRoute
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.solve.compose.relaxed import tangent_rows, value_and_slope
+from rropt.prove.steps import Gibbs
+from rropt.solve.compose.relaxed import gibbs_points, value_and_slope
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.relaxed_bound import relaxed_bound
 
@@ -71,7 +72,8 @@ def test_no_matrix_tells_more_than_the_multipliers_say(beta: str, further: list[
 def test_rows_that_the_floor_implies_hold_of_all_that_keep_it() -> None:
     program = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [BISTOCHASTIC, rate("0.6")]).compile()
     rng = np.random.default_rng(2)
-    rows = [row for _ in range(4) for row in tangent_rows(program, rng.random((3, 3)), 1)]
+    points = tuple(point for _ in range(4) for point in gibbs_points(rng.random((3, 3))))
+    rows = Gibbs(points).relax(program).rows[len(program.rows) :]
     assert len(rows) == 4 * 6
     # At the point itself the row is tight where that is on the floor.
     seen = 0
@@ -84,7 +86,7 @@ def test_rows_that_the_floor_implies_hold_of_all_that_keep_it() -> None:
             assert sum(float(value) * table[x, y] for x, y, value in row.terms) <= float(row.rhs) + 1e-9
     assert seen > 10
     outside = np.eye(3) * 0.94 + 0.02
-    touched = tangent_rows(program, np.full((3, 3), 0.1) + 0.7 * np.eye(3), 1)
+    touched = Gibbs(gibbs_points(np.full((3, 3), 0.1) + 0.7 * np.eye(3))).relax(program).rows[len(program.rows) :]
     assert any(sum(float(v) * outside[x, y] for x, y, v in row.terms) > float(row.rhs) for row in touched)
 
 
@@ -132,9 +134,11 @@ def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
     symmetric = rr.Problem(goal, [BISTOCHASTIC, rr.Symmetric(), rr.Tridiagonal(), rate("0.5")]).solve(time_limit=3)
     assert symmetric.status == "bounded"
     assert symmetric.bound == pytest.approx(1 - float(sum(p * p for p in PRIOR.probabilities)), abs=1e-12)
+    assert symmetric.verdict is not None
+    assert symmetric.verdict.proved
     assert symmetric.value is not None
     assert symmetric.value > symmetric.bound
-    assert any("true answers" in warning for warning in symmetric.warnings)
+    assert any("proved without rows, entropy, outputs" in warning for warning in symmetric.warnings)
 
 
 def test_the_slope_of_the_risk_is_its_derivative() -> None:

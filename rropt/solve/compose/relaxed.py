@@ -18,11 +18,11 @@ from itertools import permutations
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.exact import dyadic_down, dyadic_up, log_enclosure
 from rropt.program.cones import FloatArray, FreeCone
 from rropt.program.design_utilities import InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
-from rropt.program.programs import ColumnSum, Linear, Program, Row
+from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.prove.steps import EXTRAS, Gibbs, drop, relax
 from rropt.solve.entropy.conic import no_mechanism, solve_conic
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.kernel.boxes.tree import MatrixBox
@@ -44,8 +44,8 @@ RELABELLED = 4
 """Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism."""
 LEAST = 1e-6
 """Entries of a reference distribution are kept above this."""
-BITS = 60
-"""Bits after the point of a row's numbers, rounded so that the floor implies it: more lengthen the certificate."""
+BITS = 50
+"""Entries of a reference distribution are multiples of 2^-50 of its sum: more lengthen the certificate."""
 
 
 class RelaxedRoute(Route):
@@ -74,7 +74,7 @@ class RelaxedRoute(Route):
             plain = replace(program, sense="maximize", utility=Linear(()))
             farkas = no_mechanism(plain, effort) if has_entropy(program) else farkas_candidate(plain, effort)
             claim = SolverClaim("rropt", "no mechanism was found", None, 0.0)
-            return Answer(claim, farkas, relaxed=None if farkas is None else plain)
+            return Answer(claim, farkas, relaxed=plain if farkas else ())
         if isinstance(program.utility, InverseTrace):
             return _risk(program, effort, best)
         return _information(program, effort, best, middle)
@@ -112,22 +112,22 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
     if least - value <= effort.allowed or effort.route("branch").refuse(loosened, None) is not None:
         return Answer(claim, MatrixDraft.of(found, program.outputs))
     limit = LONGEST if effort.time_limit is None else effort.time_limit
-    rows, answer, bound = tangent_rows(program, found, 0), None, np.inf
-    for number in range(1, ROUNDS + 1):
+    points, answer, bound = gibbs_points(found), None, np.inf
+    for number in range(ROUNDS):
         left = limit - (time.monotonic() - begun)
-        if effort.interrupted() or (number > 1 and left <= 0):
+        if effort.interrupted() or (number and left <= 0):
             break
-        relaxed = replace(loosened, rows=(*program.rows, *rows))
+        steps = (Gibbs(points),)
         wanted = max(effort.allowed, 0.1 * (bound - value) if np.isfinite(bound) else 0.05)
         inner = replace(effort.within(wanted), time_limit=max(left, 1.0), begun=time.monotonic())
-        tried = effort.route("branch").solve(relaxed, inner)
+        tried = effort.route("branch").solve(relax(program, steps), inner)
         root = None if tried.dual is None else tried.dual.evidence_of(MatrixBox)
         if root is None or tried.matrix is None:
             break
         reached = max(leaf.bound for leaf in root.leaves())
         slow = reached > bound - SLOW * (bound - value) if np.isfinite(bound) else False
         if reached < min(bound, least):
-            answer = replace(tried, relaxed=relaxed)
+            answer = replace(tried, relaxed=steps)
         bound = min(bound, reached)
         effort.monitor(value, min(bound, least))
         if slow or bound - value <= effort.allowed:
@@ -137,7 +137,7 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
         if better > value:
             found, value = again, better
             effort.found(value)
-        rows += tangent_rows(program, touched, number)
+        points += gibbs_points(touched)
     draft = MatrixDraft.of(found, program.outputs)
     claim = replace(claim, objective=value, seconds=time.monotonic() - begun)
     if answer is None:
@@ -175,38 +175,14 @@ def _above(program: Program, matrix: FloatArray, middle: FloatArray) -> FloatArr
     return np.asarray((1 - inside) * middle + inside * matrix)
 
 
-def tangent_rows(program: Program, near: FloatArray, number: int) -> tuple[Row, ...]:
-    """Rows that the floor implies, tight at `near` (k x m): exact, whatever `near` is."""
-    floor = program.required(ConcaveFloor)
-    k, m = near.shape
-    costs: list[list[Fraction]] = []
-    for x, share in enumerate(floor.shares):
-        # A distribution, or less than one: rounded down.
-        row = np.maximum(near[x], LEAST)
-        reference = [dyadic_down(Fraction(float(entry)), 50) for entry in row / row.sum()]
-        scale = max(sum(reference, Fraction(0)), Fraction(1))
-        costs.append([dyadic_up(-share * log_enclosure(entry / scale).lower, BITS) for entry in reference])
-    height = dyadic_down(
-        floor.at_least
-        * sum(
-            (
-                share * log_enclosure(Fraction(size)).lower
-                for share, size in zip(floor.shares, floor.sizes, strict=True)
-            ),
-            Fraction(0),
-        ),
-        BITS,
-    )
-    orders = list(permutations(range(m))) if m <= RELABELLED else [tuple(range(m))]
-    return tuple(
-        Row(
-            f"floor {number}.{at}",
-            "<=",
-            -height,
-            tuple((x, y, -costs[x][order[y]]) for x in range(k) for y in range(m) if costs[x][order[y]]),
-        )
-        for at, order in enumerate(orders)
-    )
+def gibbs_points(near: FloatArray) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Points of rows that an entropy floor implies (`Gibbs`), tight at `near` (k x m): its rows in integers, and for
+    few outputs those of all orders of its columns."""
+    rows = np.maximum(near, LEAST)
+    shares = rows / rows.sum(axis=1, keepdims=True)
+    point = [[int(share * 2.0**BITS) for share in row] for row in shares.tolist()]
+    orders = list(permutations(range(near.shape[1]))) if near.shape[1] <= RELABELLED else [range(near.shape[1])]
+    return tuple(tuple(tuple(row[y] for y in order) for row in point) for order in orders)
 
 
 # -- the risk of estimation ----------------------------------------------------------------------------
@@ -217,13 +193,14 @@ def _risk(program: Program, effort: Effort, best: Oracle) -> Answer:
     found, value = _descend(program, effort, best)
     claim = SolverClaim("rropt", "a local minimum", value, time.monotonic() - begun, (LOCAL,))
     draft = MatrixDraft.of(found, program.outputs)
-    relaxed = replace(program, rows=(), extras=(), outputs=None)
+    steps = drop(program, ("rows", *EXTRAS, "outputs"))
+    relaxed = relax(program, steps)
     if isinstance(program.cone, FreeCone) or effort.route("columns").refuse(relaxed, None) is not None:
         return Answer(claim, draft)
     bound = effort.route("columns").solve(relaxed, effort)
     note = f"{LOCAL}; the bound is that without the constraints on the whole matrix"
     claim = replace(claim, status=bound.claim.stopped or claim.status, notes=(note,))
-    return Answer(claim, draft, bound.dual, relaxed)
+    return Answer(claim, draft, bound.dual, steps)
 
 
 def _descend(program: Program, effort: Effort, best: Oracle) -> tuple[FloatArray | None, float]:

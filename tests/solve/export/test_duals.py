@@ -169,7 +169,8 @@ def test_bits_are_bits() -> None:
     ("objective", "rule", "what"),
     [
         ("mutual_information", "floor + ldp", "branch-tree|certified"),
-        ("minimax_risk", "bistochastic", "certified|relaxation"),
+        ("minimax_risk", "bistochastic", "relaxation"),
+        ("mutual_information", "identification_risk", "relaxation"),
     ],
 )
 def test_a_proof_without_multipliers_says_so(objective: str, rule: str, what: str) -> None:
