@@ -9,6 +9,7 @@ from flint import fmpq
 from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
+from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
@@ -36,6 +37,7 @@ KINDS = {
     "entropy-farkas": 3,
     "thresholds": 4,
     "risk-branch": 4,
+    "corner-tree": 6,
 }
 
 
@@ -132,6 +134,7 @@ def _assumptions(
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
     convex = isinstance(proof, InformationTree | Shapes | Levels)
+    convex = convex or (isinstance(proof, CornerTree) and last.kind in CONVEX)
     wanted = {CONVEX[last.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
@@ -175,6 +178,8 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         return Thresholds(reader, problem, proof)
     if kind == "risk-branch":
         return RiskBranch(reader, problem, proof)
+    if kind == "corner-tree":
+        return CornerTree(reader, problem, proof)
     if kind == "branch-tree":
         if problem.structure:
             return OffDiagonal(reader, problem, proof)

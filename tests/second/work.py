@@ -121,6 +121,8 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         return total + 2 * cost * price["x"] + len(sizes) * price["t"]
     if proof["kind"] == "risk-branch":
         return _risk(problem, proof, k, price)
+    if "nodes" in proof:
+        return _corner_tree(problem, proof, k, price)
     if "known" in proof:
         return 24 * k * price["r"]
     if "tree" in proof:
@@ -190,6 +192,24 @@ def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
             used += sum(3 * len(problem["rows"][i]["terms"]) for i, _ in one.get("l", []))
     total = (4 * k * columns * len(boxes) + 4 * k * _edges(problem) + used) * price["r"]
     return total + 2 * k * len(proof.get("cuts", [])) * price["x"]
+
+
+def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
+    m, utility, rows = len(problem["outputs"]), problem["utility"], problem["rows"]
+    each = 4 * price["x"] if utility["kind"] == "chi_square" else price["r"]
+    given = len(utility["given"][0]) if "given" in utility else 1
+    total = 4 * k * m * len(proof["nodes"]) * price["r"]
+    for leaf in proof["nodes"]:
+        if isinstance(leaf, dict):
+            named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
+            total += (k * m + named + len(leaf["l"])) * (price["x"] + price["t"]) + 2 * _gains(problem) * m * price["x"]
+            for column in leaf["columns"]:
+                if isinstance(column, dict):
+                    total += _tree(column, k, price)
+                elif isinstance(column, list):
+                    ends = sum(isinstance(one, list) for one in column)
+                    total += 4 * k * len(column) * each + 24 * given * ends * price["r"]
+    return total
 
 
 def _risk(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:

@@ -25,11 +25,11 @@ from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import EXTRAS, Gibbs, drop, relax
 from rropt.solve.entropy.conic import no_mechanism, solve_conic
 from rropt.solve.entropy.floor_bound import floor_multipliers
-from rropt.solve.kernel.boxes.tree import MatrixBox
 from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.polyhedral import entry_model, farkas_candidate
 from rropt.solve.kernel.route import AUTO, Answer, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.kernel.search import Cell
 
 LOCAL = "a local search found the mechanism"
 STARTS, STEPS = 6, 60
@@ -121,7 +121,7 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
         wanted = max(effort.allowed, 0.1 * (bound - value) if np.isfinite(bound) else 0.05)
         inner = replace(effort.within(wanted), time_limit=max(left, 1.0), begun=time.monotonic())
         tried = effort.route("branch").solve(relax(program, steps), inner)
-        root = None if tried.dual is None else tried.dual.evidence_of(MatrixBox)
+        root = None if tried.dual is None else tried.dual.evidence_of(Cell)
         if root is None or tried.matrix is None:
             break
         reached = max(leaf.bound for leaf in root.leaves())
