@@ -398,7 +398,7 @@ def test_what_does_not_fit_is_said_in_one_line() -> None:
     with pytest.raises(rr.InputError, match="stands alone; leave the others out"):
         rr.Problem(goal, [constraint, rr.LDP(1)])
     with pytest.raises(rr.NoRoute, match=r'free outputs only.*use form = "polytope"'):
-        rr.Problem(rr.Maximize(rr.ChiSquareInformation(known.counts)), [constraint]).solve()
+        rr.Problem(rr.Maximize(rr.ChiSquareInformation(known.counts)), [constraint]).solve("cuts")
     with pytest.raises(rr.NoRoute, match="columns does not take the exact cone of a confidence set"):
         rr.Problem(goal, [constraint]).solve(route="columns")
     with pytest.raises(rr.NoRoute, match="cuts is for robust LDP in form exact or product"):
