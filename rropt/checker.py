@@ -504,9 +504,13 @@ class _Work:
     ) -> None:
         self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
         rounds = any(step.lemma == GIBBS for step in steps)
-        w = 1 + (_longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds) // 40
+        length = _longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
-        d = 1 + (common.bit_length() + 160 * rounds) // 128
+        bits = common.bit_length() + 160 * rounds
+        for step in steps:
+            if step.outer is not None:
+                length, bits = 3 * length + 10, bits + step.outer.common.bit_length()
+        w, d = 1 + length // 40, 1 + bits // 128
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
         self.m = last.m if mechanism is None else len(mechanism.outputs)
@@ -516,7 +520,9 @@ class _Work:
         if self.mechanism is not None:
             yield "mechanism", self.of_mechanism(self.mechanism)
             yield "utility", self.of_utility(self.mechanism)
-        yield "steps", 40 * sum(step.logs for step in self.steps) * self.rounded
+        cuts = sum(len(step.outer.cuts) for step in self.steps if step.outer is not None)
+        logs = sum(step.logs for step in self.steps)
+        yield "steps", 40 * logs * self.rounded + 2 * self.last.k * cuts * self.exact
         yield "proof", self.of_proof()
 
     def of_mechanism(self, mechanism: _Mechanism) -> int:
@@ -969,7 +975,7 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     digest = _digest(keys["problem"])
-    steps, last, rest = _read_steps(keys["proof"], "proof", problem, version)
+    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version)
     proof = _read_proof(rest, "proof", last, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
@@ -1120,6 +1126,9 @@ def _check_certificate(certificate: _Certificate) -> None:
     last = certificate.last
     lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
     _check_assumptions(lemmas, certificate.assumptions)
+    for i, step in enumerate(certificate.steps):
+        if step.outer is not None:
+            _check_outer(step.outer, f"proof.steps[{i}]")
     if mechanism is None:
         _check_infeasible(last, proof)
         _check_proof(last, proof)
@@ -3947,17 +3956,32 @@ def _read_list_of_tree(
 # --------------------------------------------------------------------------------------------------------
 
 
+class _Outer(NamedTuple):
+    """What a step `cut` claims: that `ratio` is not below gh of the cone that it replaces, and that each of the `cuts`
+    counts for its `sets`. common: the least common multiple of the sums of the weights.
+    """
+
+    sets: _Confidence
+    gh: Fraction
+    ratio: Fraction
+    cuts: list[_Weights]
+    common: int
+
+
 class _Step(NamedTuple):
     """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs: how many
-    logarithms its numbers take.
+    logarithms its numbers take; outer: of a step `cut`, what is to be checked.
     """
 
     says: str
     lemma: str = ""
     logs: int = 0
+    outer: _Outer | None = None
 
 
-def _read_steps(value: object, where: Where, problem: _Problem, version: int) -> tuple[list[_Step], _Problem, object]:
+def _read_steps(
+    value: object, where: Where, problem: _Problem, rats: _Rationals, version: int
+) -> tuple[list[_Step], _Problem, object]:
     """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
     """
@@ -3970,7 +3994,7 @@ def _read_steps(value: object, where: Where, problem: _Problem, version: int) ->
     steps: list[_Step] = []
     for i, item in enumerate(items):
         kind = _read_kind(item, (at, i), " ".join(STEPS))
-        problem, step = STEPS[kind](item, (at, i), problem)
+        problem, step = STEPS[kind](item, (at, i), problem, rats)
         _read_alone(problem, (at, i))
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
         steps.append(step)
@@ -3982,7 +4006,7 @@ _FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
 PARTS = "cone cone_rows rows entropy approximate identification_risk structure outputs"
 
 
-def _read_drop(value: object, where: Where, problem: _Problem) -> tuple[_Problem, _Step]:
+def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
     """drop: "keys `kind`, `parts` (a list of 1 or more different words of the table) and [...] `which`. All parts leave
     at once"; "needed before": that the problem has the part.
     """
@@ -4041,7 +4065,7 @@ def _base_of(cone: _Cone) -> _Cone:
     return replace(cone, rows=None, label=cone.label.partition(" on the ")[2])
 
 
-def _read_gibbs(value: object, where: Where, problem: _Problem) -> tuple[_Problem, _Step]:
+def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
     """gibbs: "`points`, a list of 1 or more matrices, each k lists of m BIG > 0. The problem before it has `entropy`;
     the one after it has that key no more, and behind its rows one row more for each matrix".
     """
@@ -4080,7 +4104,42 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
     return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
 
 
-STEPS = {"drop": _read_drop, "gibbs": _read_gibbs}
+def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) -> tuple[_Problem, _Step]:
+    """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
+    the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
+    """
+    keys = _read_object(value, where, "kind ratio cuts")
+    cone, k = problem.cone, problem.k
+    if not isinstance(cone.sets, _Confidence):
+        _unreadable(where, "the problem before this step has no confidence cone")
+    ratio = rats.rat(keys["ratio"], (where, "ratio"))
+    at: Where = (where, "cuts")
+    _read_list(keys["cuts"], at, least=1)
+    cuts, sums = _read_cuts(keys["cuts"], at, cone.sets, k), _Rationals()
+    rows: list[list[Fraction]] = []
+    for cut in cuts:
+        row = [Fraction(0)] * k
+        for block, weights, factor in ((cut.s, cut.first, Fraction(1)), (cut.z, cut.second, -ratio)):
+            total = sum(weights)
+            if total not in sums.denominators:
+                sums.extend(total, at)
+            for x, weight in zip(cone.sets.blocks[block], weights, strict=True):
+                row[x] = factor * Fraction(weight, total)
+        rows.append(row)
+    label = f"polyhedral cone of {len(rows)} cone rows on the {_FREE.label}"
+    outer = _Outer(cone.sets, cone.gamma[1], ratio, cuts, sums.common)
+    says = f"puts the rows of {len(rows)} cuts in the place of the confidence cone"
+    return replace(problem, cone=replace(_FREE, rows=rows, label=label)), _Step(says, outer=outer)
+
+
+def _check_outer(outer: _Outer, where: str) -> None:
+    """ "gh <= `ratio`, and each (R, T) is a pair that counts for (s, z) at radius.lower"."""
+    if outer.ratio < outer.gh:
+        raise Refuted(f"{where}.ratio: not proved that it is at least the ratio of the cone")
+    _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
+
+
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -5185,14 +5244,14 @@ def _rows_of_cuts(cone: _Cone, cuts: list[_Weights]) -> list[SparseRow]:
     return rows
 
 
-def _check_cuts(sets: _Confidence, cuts: list[_Weights]) -> None:
+def _check_cuts(sets: _Confidence, cuts: list[_Weights], where: str = "proof.cuts") -> None:
     """Each row is one that every v of the cone satisfies."""
     sizes, excess = sets.sizes, sets.excess(up=False)
     for i, cut in enumerate(cuts):
-        _check_cut(sets, sizes, excess, cut, i)
+        _check_cut(sets, sizes, excess, cut, f"{where}[{i}]")
 
 
-def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, i: int) -> None:
+def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, where: str) -> None:
     """A pair (R, T) that counts for (s, z) at radius.lower; sizes: N P_s; excess: N (root - 1), rounded down.
 
     Times N: N P_s g_s(R) is the root of the sum of counts[x]^2 / R_x, here rounded up.
@@ -5203,13 +5262,13 @@ def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, 
         for x, weight in zip(sets.blocks[block], weights, strict=True):
             count = sets.counts[x]
             if count and not weight:
-                raise Refuted(f"proof.cuts[{i}]: no weight on input {x}, which has a count")
+                raise Refuted(f"{where}: no weight on input {x}, which has a count")
             if count:
                 square += _ceil_div(count * count * whole, weight)
         lengths.append(_root_hi(square))
     spare = [excess + (sizes[block] << P) - length for block, length in zip((cut.s, cut.z), lengths, strict=True)]
     if sum(spare) - excess < 0 if sets.exact else min(spare) < 0:
-        raise Refuted(f"proof.cuts[{i}]: not proved that these weights count")
+        raise Refuted(f"{where}: not proved that these weights count")
 
 
 class _CaseBox(NamedTuple):

@@ -28,7 +28,7 @@ ROUTES: tuple[Route, ...] = (
     BranchRoute(),
     VerticesRoute(),
     ColumnsRoute(),
-    CutsRoute(),
+    CutsRoute(lambda program: choose(program, "auto", None)[0]),
     MixturesRoute(),
     RiskRoute(),
     ConicRoute(),

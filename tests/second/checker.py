@@ -20,7 +20,7 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps
+from .steps import Unlimited, after_steps, check_cuts
 from .trees import InformationTree
 from .values import check_value
 from .witness import check_mechanism, read_mechanism
@@ -95,6 +95,9 @@ def _check(data: bytes) -> None:
         steps = file["proof"]["steps"]
         rest = {key: value for key, value in file["proof"].items() if key != "steps"}
         last = read_problem(Unlimited(), after_steps(file["problem"], steps), version)
+        for step in steps:
+            if step["kind"] == "cut":
+                reader.rat(step["ratio"])
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
     for key in ("mechanism", "value", "bound"):
@@ -110,6 +113,7 @@ def _check(data: bytes) -> None:
     if kind in INFEASIBLE:
         limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
         _assumptions(problem, last, steps, proof, names, False)
+        check_cuts(problem, steps)
         proof.check()
         return
     mechanism = read_mechanism(reader, file["mechanism"], problem)
@@ -118,6 +122,7 @@ def _check(data: bytes) -> None:
     bound = reader.rat(file["bound"])
     limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
     _assumptions(problem, last, steps, proof, names, True)
+    check_cuts(problem, steps)
     check_mechanism(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
     reached: fmpq = high(proof.check())

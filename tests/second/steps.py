@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from flint import fmpq
 
-from .claims import GRID, read_problem
+from .boxes import read_cuts, row_of_cut
+from .claims import GRID, Problem, read_problem
 from .reading import Reader, bad, distinct, increasing, index, items, keys, must
-from .reals import high, log, low, with_bits
+from .reals import high, log, low, need, with_bits
 
 MOST = 64
 KEYS = ("entropy", "approximate", "identification_risk", "structure")
@@ -110,6 +112,39 @@ def _split(text: str) -> tuple[str, str]:
     return top, below or "1"
 
 
+def _cut(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+    """The cuts as rows of a polyhedral cone; whether they count, `check_cuts` says."""
+    keys(step, ["kind", "ratio", "cuts"])
+    must(problem["cone"]["kind"] == "confidence", "no confidence cone")
+    ratio = Reader().rat(step["ratio"])
+    own = read_problem(Unlimited(), problem, 6, whole=False)
+    cuts = read_cuts(Reader(), own, step["cuts"])
+    must(cuts != [] and common_of_cuts(step).bit_length() <= (1 << 17) + 1, "limit: sums of weights")
+    rows = []
+    for s, z, first, second in cuts:
+        row = [fmpq(0)] * own.k
+        for block, weights in ((s, first), (z, [-ratio * weight for weight in second])):
+            for x, weight in zip(own.cone.blocks[block], weights, strict=True):
+                row[x] = weight
+        rows.append([_rational(number) for number in row])
+    return {**problem, "cone": {"kind": "polyhedral", "base": {"kind": "free"}, "rows": rows}}
+
+
+def common_of_cuts(step: dict[str, Any]) -> int:
+    """The least common multiple of the sums of the weights."""
+    return math.lcm(*(sum(map(int, cut[side])) for cut in step["cuts"] for side in ("first", "second")))
+
+
+def check_cuts(problem: Problem, steps: list[dict[str, Any]]) -> None:
+    """Every cut counts, and the ratio is not below that of the cone, which no step before it has changed."""
+    for step in steps:
+        if step["kind"] == "cut":
+            assert problem.cone.ratio is not None
+            need(problem.cone.ratio.high <= Reader().rat(step["ratio"]), "the ratio of the cuts")
+            for cut in read_cuts(Reader(), problem, step["cuts"]):
+                row_of_cut(problem, cut)
+
+
 def count_logs(problem: dict[str, Any], steps: list[dict[str, Any]]) -> int:
     """The logarithms of all steps `gibbs`: one a term that is not 0, and one an input."""
     total = 0
@@ -125,4 +160,4 @@ def count_logs(problem: dict[str, Any], steps: list[dict[str, Any]]) -> int:
     return total
 
 
-KINDS = {"drop": _drop, "gibbs": _gibbs}
+KINDS = {"drop": _drop, "gibbs": _gibbs, "cut": _cut}

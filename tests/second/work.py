@@ -8,7 +8,7 @@ from typing import Any
 
 from .curves import CURVES
 from .reading import must
-from .steps import after_steps, count_logs
+from .steps import after_steps, common_of_cuts, count_logs
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -33,13 +33,18 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     last = after_steps(problem, steps) if steps else problem
     rounded = any(step["kind"] == "gibbs" for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
-    w = 1 + (max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded) // 40
-    d = 1 + (max(common, lcm).bit_length() + 160 * rounded) // 128
+    length = max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded
+    bits = max(common, lcm).bit_length() + 160 * rounded
+    cuts = [step for step in steps if step["kind"] == "cut"]
+    for step in cuts:
+        length, bits = 3 * length + 10, bits + common_of_cuts(step).bit_length()
+    w, d = 1 + length // 40, 1 + bits // 128
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
     total = _proof(last, proof, m, price) if own is None else own
     total += 40 * count_logs(problem, steps) * price["r"]
+    total += 2 * len(problem["inputs"]) * sum(len(step["cuts"]) for step in cuts) * price["x"]
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
     return total

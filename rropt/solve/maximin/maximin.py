@@ -216,13 +216,13 @@ class MaximinRoute(Route):
             try:
                 answer = self._choose(one).solve(one, inner)
             except NoRoute:
-                # The exact cone of a confidence set has proofs for plain mutual information alone: its first bound is
-                # kept.
+                # The first bound is kept.
                 return None
             if answer.matrix is None or answer.claim.objective is None:
                 return None
             bound = min(reached, default=answer.claim.objective)
-            return Mixture(points, shares, answer.matrix, max(bound, answer.claim.objective), (one, answer))
+            proof = relax(one, answer.steps), answer
+            return Mixture(points, shares, answer.matrix, max(bound, answer.claim.objective), proof)
 
         def allowed(value: float) -> float:
             effort.found(value)
