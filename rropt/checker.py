@@ -23,7 +23,7 @@ enclosure and one of section 6 for its proofs. What only version 4 has: approxim
 with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
 inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
 `levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
-chi-square information, which is that of mutual information.
+chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees.
 """
 
 from __future__ import annotations
@@ -504,9 +504,13 @@ class _Work:
     ) -> None:
         self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
         rounds = any(step.logs or step.products for step in steps)
-        w = 1 + (_longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds) // 40
+        length = _longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
-        d = 1 + (common.bit_length() + 160 * rounds) // 128
+        bits = common.bit_length() + 160 * rounds
+        for step in steps:
+            if step.outer is not None:
+                length, bits = 3 * length + 10, bits + step.outer.common.bit_length()
+        w, d = 1 + length // 40, 1 + bits // 128
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
         self.m = last.m if mechanism is None else len(mechanism.outputs)
@@ -518,6 +522,7 @@ class _Work:
             yield "utility", self.of_utility(self.problem, self.mechanism)
             yield "limits", sum(self.of_utility(limit.of, self.mechanism) for limit in self.problem.limits)
         logs, products = (sum(getattr(step, name) for step in self.steps) for name in ("logs", "products"))
+        products += sum(2 * self.last.k * len(step.outer.cuts) for step in self.steps if step.outer is not None)
         yield "steps", 40 * logs * self.rounded + products * self.exact
         yield "proof", self.of_proof()
 
@@ -573,10 +578,12 @@ class _Work:
             return self.of_thresholds()
         if proof.kind == "risk-branch":
             return self.of_risk_branch()
+        if proof.kind == "corner-tree":
+            return self.of_corner_tree()
         if proof.known:
             return 24 * k * self.rounded
         if proof.tree:
-            return self.of_tree()
+            return self.of_tree(proof.tree)
         if proof.shapes:
             return self.of_shapes()
         if proof.levels:
@@ -616,15 +623,15 @@ class _Work:
             count += k * m * (8 + self.long) + 100 * (_count_terms(self.last) + own + k) * self.rounded
         return count
 
-    def of_tree(self) -> int:
+    def of_tree(self, tree: list[Token]) -> int:
         """Leaves of a tree of corners: a logarithm each, and all inputs where they have a slope or count limits."""
         proof, k = self.proof, self.last.k
-        nodes = len(proof.tree)
+        nodes = len(tree)
         if proof.forms:
             return (2 * k * k * nodes + 4 * k * k * len(proof.forms)) * self.rounded + self.of_determinant()
-        counted = any(isinstance(token, list) and token[0] == COUNT for token in proof.tree)
-        sloped = sum(isinstance(token, _Sloped) for token in proof.tree)
-        leaves = sum(isinstance(token, tuple) for token in proof.tree) if counted else sloped
+        counted = any(isinstance(token, list) and token[0] == COUNT for token in tree)
+        sloped = sum(isinstance(token, _Sloped) for token in tree)
+        leaves = sum(isinstance(token, tuple) for token in tree) if counted else sloped
         return (40 * nodes + 2 * k * leaves) * self.rounded + (8 * k + 4 * sloped) * self.exact
 
     def of_shapes(self) -> int:
@@ -652,6 +659,26 @@ class _Work:
                 used += sum(3 * len(problem.rows[i].terms) for i, _ in leaf.l)
         count = 4 * k * columns * len(proof.boxes) + 4 * k * len(problem.cone.edges) + used
         return count * self.rounded + 2 * k * len(proof.cuts) * self.exact + self.of_determinant()
+
+    def of_corner_tree(self) -> int:
+        """Each leaf: its prices and its limits; the trees of its outputs."""
+        problem, proof, k = self.last, self.proof, self.last.k
+        m, given = problem.m, 1 if problem.given is None else len(problem.given[0])
+        square = problem.utility == "chi_square"
+        gains = _count_gains(problem)
+        count = 4 * k * m * len(proof.nodes) * self.rounded
+        for leaf in proof.nodes:
+            if isinstance(leaf, _CornerLeaf):
+                named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
+                count += (k * m + named + len(leaf.l)) * (self.exact + self.total) + 2 * gains * m * self.exact
+                for column in leaf.columns:
+                    if isinstance(column, _WholeCone):
+                        count += self.of_tree(column.tree)
+                    elif isinstance(column, list):
+                        leaves = sum(isinstance(token, tuple) for token in column)
+                        count += 4 * k * len(column) * (4 * self.exact if square else self.rounded)
+                        count += 24 * given * leaves * self.rounded
+        return count
 
     def of_determinant(self) -> int:
         """Elimination without fractions, whose numbers grow to the length of all forms together."""
@@ -949,7 +976,7 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     digest = _digest(keys["problem"])
-    steps, last, rest = _read_steps(keys["proof"], "proof", problem, version)
+    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version)
     proof = _read_proof(rest, "proof", last, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
@@ -1035,7 +1062,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
     by_columns = proof.kind in ("column-dual", "branch-tree")
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels)
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.nodes)
     by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or any(step.lemma == GIBBS for step in steps)
     rules = (
         (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
@@ -1063,6 +1090,9 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_thresholds(problem, proof)
     elif proof.kind == "risk-branch":
         _check_risk_trees(problem, proof)
+    elif proof.kind == "corner-tree":
+        _check_coverage(proof.nodes, "nodes")
+        _check_corner_tree(problem, proof)
     elif proof.known:
         _check_known(problem, proof)
     elif proof.tree:
@@ -1097,6 +1127,9 @@ def _check_certificate(certificate: _Certificate) -> None:
     last = certificate.last
     lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
     _check_assumptions(lemmas, certificate.assumptions)
+    for i, step in enumerate(certificate.steps):
+        if step.outer is not None:
+            _check_outer(step.outer, f"proof.steps[{i}]")
     if mechanism is None:
         _check_infeasible(last, proof)
         _check_proof(last, proof)
@@ -1438,6 +1471,7 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
         with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
         _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
+    either = either or (utility == "bayes" and version > 5)
     if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
         _unreadable((where, "outputs"), f"must be null for the utility {utility}")
     if problem.floor is not None and utility not in ("linear", "entropy"):
@@ -3020,6 +3054,24 @@ class _ColumnsLeaf(NamedTuple):
     columns: list[_BoxLeaf]
 
 
+class _CornerLeaf(NamedTuple):
+    """A leaf of a corner-tree: a and l as INT; columns: INT z, the tokens of a tree of corners, or those of `tree`."""
+
+    a: list[int]
+    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
+    columns: list[int | list[CornerToken] | _WholeCone]
+
+
+class _WholeCone(NamedTuple):
+    """An element {"tree": [...]} of `columns`: that of a column-dual."""
+
+    tree: list[Token]
+
+
+# Of a tree in `columns`: x, or what is a leaf, the t_z, each as numerator and denominator.
+CornerToken: TypeAlias = "int | tuple[Pair, ...]"
+
+
 class _OffDiagonalsLeaf(NamedTuple):
     """A leaf of a branch-tree over off-diagonals: nu as INT, and the point where C is linearised."""
 
@@ -3104,6 +3156,7 @@ class _Proof:
     weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
     forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue. events:
     of approximate problems. known: the word of that key.
+    nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
     """
 
@@ -3130,6 +3183,7 @@ class _Proof:
     risk_tree: RiskTree = field(default_factory=list)
     levels: list[list[LevelToken]] = field(default_factory=list)
     cases: list[CaseToken] = field(default_factory=list)
+    nodes: list[_Split | _CornerLeaf] = field(default_factory=list)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -3140,11 +3194,14 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     kinds = "linear-dual column-dual farkas"
     kinds += (" branch-tree" if version > 1 else "") + (" entropy-dual entropy-farkas" if version > 2 else "")
     kinds += " thresholds risk-branch" if version > 3 else ""
+    kinds += " corner-tree" if version > 5 else ""
     kind = _read_kind(value, where, kinds)
     utility, cone = problem.utility, problem.cone
     _read_proof_of_entropy(problem, kind, where)
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
+    if kind == "corner-tree":
+        return _read_corner_tree(value, where, problem, rats)
     if kind == "thresholds":
         return _read_thresholds(value, where, problem, rats)
     if kind == "risk-branch":
@@ -3263,7 +3320,7 @@ def _read_proof_of_entropy(problem: _Problem, kind: str, where: Where) -> None:
     problem with the utility `entropy` and no key `entropy` has a proof entropy-dual or farkas"; no others have them.
     "A problem with `approximate` has a proof linear-dual or farkas"; one with `identification_risk` those below.
     """
-    kinds = "linear-dual column-dual farkas branch-tree"
+    kinds = "linear-dual column-dual farkas branch-tree corner-tree"
     if problem.floor is not None:
         kinds = "entropy-dual entropy-farkas farkas"
     elif problem.utility == "entropy":
@@ -3745,6 +3802,87 @@ def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Ra
     return _ColumnsLeaf(a, rows, columns)
 
 
+def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "Utility mutual_information, chi_square or bayes, `outputs` a list, cone complete, any rows, no structure"; a
+    problem with `identification_risk` has other kinds.
+    """
+    own = problem.utility in ("mutual_information", "chi_square", "bayes") and problem.outputs is not None
+    if not own or not problem.cone.is_complete or problem.structure:
+        _unreadable((where, "kind"), "corner-tree is for a complete cone, outputs that are a list, and no structure")
+    k, m = problem.k, problem.m
+    keys = _read_object(value, where, "kind yield unit nodes")
+    most = rats.rat(keys["yield"], (where, "yield"))
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    at = (where, "nodes")
+    values = _read_boxes(keys["nodes"], at)
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a corner-tree")
+    _limit(k * m, MAX_MATRIX, at, "k * m of a corner-tree")
+    _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
+    terms = _Terms(at)
+    nodes: list[_Split | _CornerLeaf] = []
+    for i, item in enumerate(values):
+        where_i = (at, i)
+        if isinstance(item, list):
+            nodes.append(_read_corner_branch(item, where_i, problem, rats))
+        else:
+            nodes.append(_read_corner_leaf(item, where_i, problem, rats, terms))
+    return _Proof("corner-tree", [], [], [], [], [], unit, most=most, nodes=nodes)
+
+
+def _read_corner_branch(value: list[object], where: Where, problem: _Problem, rats: _Rationals) -> _Split:
+    """ "[y, x, "c"] [...] RAT c > 1", and "for bayes ["g", y, g]"."""
+    first, second, third = _read_list(value, where, exactly=3)
+    if problem.utility == "bayes" and isinstance(first, str):
+        _read_word(first, (where, 0), "g")
+        y = _read_index(second, (where, 1), problem.m)
+        return _Split("g", y, Fraction(_read_index(third, (where, 2), len(problem.gain))))
+    y, x = _read_index(first, (where, 0), problem.m), _read_index(second, (where, 1), problem.k)
+    c = _read_positive(third, (where, 2), rats)
+    if c <= 1:
+        _unreadable((where, 2), f"{_describe(third)} is out of range, it must be > 1")
+    return _Split(x, y, c)
+
+
+def _read_corner_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _CornerLeaf:
+    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m elements)"."""
+    keys = _read_object(value, where, "a l columns")
+    at = (where, "a")
+    a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
+    rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
+    at = (where, "columns")
+    items = _read_list(keys["columns"], at, exactly=problem.m)
+    return _CornerLeaf(a, rows, [_read_corners(item, (at, y), y, problem, rats, terms) for y, item in enumerate(items)])
+
+
+def _read_corners(
+    value: object, where: Where, y: int, problem: _Problem, rats: _Rationals, terms: _Terms
+) -> int | list[CornerToken] | _WholeCone:
+    """Element y of `columns`."""
+    k = problem.k
+    if problem.utility == "bayes":
+        _read_list(value, where, exactly=0)
+        return []
+    if isinstance(value, int):
+        return _read_index(value, where, y)
+    if isinstance(value, dict):
+        if problem.given is not None:
+            _unreadable(where, "a tree of the whole cone is for utilities without given")
+        inner = _read_object(value, where, "tree")
+        tree = _read_tree(inner["tree"], (where, "tree"), k, rats, problem.total)
+        terms.add(k * len(tree), "k * elements of the trees of columns")
+        return _WholeCone(tree)
+    items = _read_list(value, where)
+    terms.add(k * len(items), "k * elements of the trees of columns")
+    tangents = 0 if problem.utility == "chi_square" else 1 if problem.given is None else len(problem.given[0])
+    tokens: list[CornerToken] = []
+    for i, item in enumerate(items):
+        if isinstance(item, list):
+            tokens.append(tuple(_read_tangents(item, (where, i), tangents, rats)))
+        else:
+            tokens.append(_read_index(item, (where, i), k))
+    return tokens
+
+
 def _read_multipliers(value: object, where: Where, rows: list[_Row], terms: _Terms) -> Counts:
     """ "`l` (list of [i, INT != 0], i strictly increasing indices of problem rows, the INT > 0 where the row is <="."""
     counts = _read_counts(value, where, (len(rows),), negative=True)
@@ -3870,24 +4008,38 @@ def _read_list_of_tree(
 # --------------------------------------------------------------------------------------------------------
 
 
+class _Outer(NamedTuple):
+    """What a step `cut` claims: that `ratio` is not below gh of the cone that it replaces, and that each of the `cuts`
+    counts for its `sets`. common: the least common multiple of the sums of the weights.
+    """
+
+    sets: _Confidence
+    gh: Fraction
+    ratio: Fraction
+    cuts: list[_Weights]
+    common: int
+
+
 class _Step(NamedTuple):
     """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs, products:
-    how many of them its numbers take.
+    how many of them its numbers take; outer: of a step `cut`, what is to be checked.
     """
 
     says: str
     lemma: str = ""
     logs: int = 0
     products: int = 0
+    outer: _Outer | None = None
 
 
-def _read_steps(value: object, where: Where, problem: _Problem, version: int) -> tuple[list[_Step], _Problem, object]:
+def _read_steps(
+    value: object, where: Where, problem: _Problem, rats: _Rationals, version: int
+) -> tuple[list[_Step], _Problem, object]:
     """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
     """
     if version < 6 or not isinstance(value, dict) or "steps" not in value:
-        if version > 5:
-            _read_company(problem, "problem", version)
+        _read_company(problem, "problem", version)
         return [], problem, value
     at: Where = (where, "steps")
     items = _read_list(value["steps"], at, least=1)
@@ -3895,7 +4047,7 @@ def _read_steps(value: object, where: Where, problem: _Problem, version: int) ->
     steps: list[_Step] = []
     for i, item in enumerate(items):
         kind = _read_kind(item, (at, i), " ".join(STEPS))
-        problem, step = STEPS[kind](item, (at, i), problem)
+        problem, step = STEPS[kind](item, (at, i), problem, rats)
         _read_alone(problem, (at, i))
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
         steps.append(step)
@@ -3907,7 +4059,7 @@ _FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
 PARTS = "cone cone_rows rows entropy approximate identification_risk structure limits outputs"
 
 
-def _read_drop(value: object, where: Where, problem: _Problem) -> tuple[_Problem, _Step]:
+def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
     """drop: "keys `kind`, `parts` (a list of 1 or more different words of the table) and [...] `which`. All parts leave
     at once"; "needed before": that the problem has the part.
     """
@@ -3968,7 +4120,7 @@ def _base_of(cone: _Cone) -> _Cone:
     return replace(cone, rows=None, label=cone.label.partition(" on the ")[2])
 
 
-def _read_gibbs(value: object, where: Where, problem: _Problem) -> tuple[_Problem, _Step]:
+def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
     """gibbs: "`points`, a list of 1 or more matrices, each k lists of m BIG > 0. The problem before it has `entropy`;
     the one after it has that key no more, and behind its rows one row more for each matrix".
     """
@@ -3978,7 +4130,6 @@ def _read_gibbs(value: object, where: Where, problem: _Problem) -> tuple[_Proble
         _unreadable(where, "the problem before this step has no entropy floor")
     at: Where = (where, "points")
     items = _read_list(keys["points"], at, least=1)
-    _limit(len(items) * k * m, MAX_PRODUCT, at, "row terms together")
     rows: list[_Row] = []
     for i, item in enumerate(items):
         points: list[list[int]] = []
@@ -4008,7 +4159,7 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
     return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
 
 
-def _read_minorant(value: object, where: Where, problem: _Problem) -> tuple[_Problem, _Step]:
+def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
     """minorant: "keys `kind`, `points` and, exactly where it is of a limit, `of`"; "it replaces a convex function of
     columns by a linear one that is nowhere above it".
     """
@@ -4072,7 +4223,42 @@ def _minorant(of: _Problem, point: list[int]) -> list[int]:
     return [number // total for number in form]
 
 
-STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "minorant": _read_minorant}
+def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) -> tuple[_Problem, _Step]:
+    """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
+    the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
+    """
+    keys = _read_object(value, where, "kind ratio cuts")
+    cone, k = problem.cone, problem.k
+    if not isinstance(cone.sets, _Confidence):
+        _unreadable(where, "the problem before this step has no confidence cone")
+    ratio = rats.rat(keys["ratio"], (where, "ratio"))
+    at: Where = (where, "cuts")
+    _read_list(keys["cuts"], at, least=1)
+    cuts, sums = _read_cuts(keys["cuts"], at, cone.sets, k), _Rationals()
+    rows: list[list[Fraction]] = []
+    for cut in cuts:
+        row = [Fraction(0)] * k
+        for block, weights, factor in ((cut.s, cut.first, Fraction(1)), (cut.z, cut.second, -ratio)):
+            total = sum(weights)
+            if total not in sums.denominators:
+                sums.extend(total, at)
+            for x, weight in zip(cone.sets.blocks[block], weights, strict=True):
+                row[x] = factor * Fraction(weight, total)
+        rows.append(row)
+    label = f"polyhedral cone of {len(rows)} cone rows on the {_FREE.label}"
+    outer = _Outer(cone.sets, cone.gamma[1], ratio, cuts, sums.common)
+    says = f"puts the rows of {len(rows)} cuts in the place of the confidence cone"
+    return replace(problem, cone=replace(_FREE, rows=rows, label=label)), _Step(says, outer=outer)
+
+
+def _check_outer(outer: _Outer, where: str) -> None:
+    """ "gh <= `ratio`, and each (R, T) is a pair that counts for (s, z) at radius.lower"."""
+    if outer.ratio < outer.gh:
+        raise Refuted(f"{where}.ratio: not proved that it is at least the ratio of the cone")
+    _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
+
+
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -4245,7 +4431,7 @@ def _yield(problem: _Problem, proof: _Proof) -> Pair:
     """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows, for inverse_trace
     sum(a) and more); branch-tree: "yields B".
     """
-    if proof.kind in ("branch-tree", "risk-branch"):
+    if proof.kind in ("branch-tree", "risk-branch", "corner-tree"):
         return _pair(proof.most)
     if proof.kind == "thresholds":
         return _yield_of_thresholds(problem, proof)
@@ -5177,14 +5363,14 @@ def _rows_of_cuts(cone: _Cone, cuts: list[_Weights]) -> list[SparseRow]:
     return rows
 
 
-def _check_cuts(sets: _Confidence, cuts: list[_Weights]) -> None:
+def _check_cuts(sets: _Confidence, cuts: list[_Weights], where: str = "proof.cuts") -> None:
     """Each row is one that every v of the cone satisfies."""
     sizes, excess = sets.sizes, sets.excess(up=False)
     for i, cut in enumerate(cuts):
-        _check_cut(sets, sizes, excess, cut, i)
+        _check_cut(sets, sizes, excess, cut, f"{where}[{i}]")
 
 
-def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, i: int) -> None:
+def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, where: str) -> None:
     """A pair (R, T) that counts for (s, z) at radius.lower; sizes: N P_s; excess: N (root - 1), rounded down.
 
     Times N: N P_s g_s(R) is the root of the sum of counts[x]^2 / R_x, here rounded up.
@@ -5195,13 +5381,13 @@ def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, 
         for x, weight in zip(sets.blocks[block], weights, strict=True):
             count = sets.counts[x]
             if count and not weight:
-                raise Refuted(f"proof.cuts[{i}]: no weight on input {x}, which has a count")
+                raise Refuted(f"{where}: no weight on input {x}, which has a count")
             if count:
                 square += _ceil_div(count * count * whole, weight)
         lengths.append(_root_hi(square))
     spare = [excess + (sizes[block] << P) - length for block, length in zip((cut.s, cut.z), lengths, strict=True)]
     if sum(spare) - excess < 0 if sets.exact else min(spare) < 0:
-        raise Refuted(f"proof.cuts[{i}]: not proved that these weights count")
+        raise Refuted(f"{where}: not proved that these weights count")
 
 
 class _CaseBox(NamedTuple):
@@ -5358,6 +5544,246 @@ def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:
     """The inequality of one leaf."""
     if not search.holds(leaf):
         raise Refuted(f"proof.boxes[{i}]: the inequality of this leaf fails")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: corner-trees (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _Sides(NamedTuple):
+    """The limits of one output on a path, and its actions (none but of bayes)."""
+
+    lo: tuple[Fraction, ...]
+    hi: tuple[Fraction, ...]
+    actions: frozenset[int]
+
+
+class _End(NamedTuple):
+    """An entry v that is an end of its limits, in fixed point: enclosures of it and of its two products.
+
+    worth: an upper bound of p v log v - A v, of chi_square of p v^2. mass: of p v. rest: of (p + A) v.
+    """
+
+    v: Pair
+    worth: int
+    mass: Pair
+    rest: Pair
+
+
+def _enclosed(x: Fraction) -> Pair:
+    """x in fixed point, rounded down and up."""
+    return _fixed_lo(x), _fixed_hi(x)
+
+
+class _CornerTest:
+    """The tests of the outputs at one leaf: F_y(v) <= 0 at the corners of a box, mu(v) <= A_y.v there."""
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        self.problem, self.proof, self.gh = problem, proof, problem.cone.gamma[1]
+        self.p = [Fraction(weight, problem.total) for weight in problem.weights]
+        self.actions = frozenset(range(len(problem.gain)))
+        self.given = problem.given or [[weight] for weight in problem.weights]
+        self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
+        self.logs: dict[Fraction, int] = {Fraction(1): 0}
+
+    def root(self) -> list[_Sides]:
+        """ "1 and gh at the root; and for bayes a set of actions, all of them"."""
+        k = self.problem.k
+        return [_Sides((Fraction(1),) * k, (self.gh,) * k, self.actions)] * self.problem.m
+
+    @staticmethod
+    def halves(path: list[_Sides], split: _Split) -> tuple[list[_Sides], list[_Sides]]:
+        """ "first the subtree where hi_yx becomes the smaller of hi_yx and c, then the one where lo_yx becomes the
+        larger of lo_yx and c"; "first the subtree where it is g, then the one where it is another one".
+        """
+        own, x = path[split.y], split.x
+        if isinstance(x, str):
+            g = frozenset([split.c.numerator])
+            both = own._replace(actions=own.actions & g), own._replace(actions=own.actions - g)
+        else:
+            below, above = list(own.hi), list(own.lo)
+            below[x], above[x] = min(own.hi[x], split.c), max(own.lo[x], split.c)
+            both = own._replace(hi=tuple(below)), own._replace(lo=tuple(above))
+        first, second = list(path), list(path)
+        first[split.y], second[split.y] = both
+        return first, second
+
+    @staticmethod
+    def tightened(own: _Sides) -> _Sides:
+        """ "where lo_yx = 1 for one x only, hi_yx becomes 1 for that x"."""
+        least = [x for x, lo in enumerate(own.lo) if lo == 1]
+        if len(least) != 1:
+            return own
+        hi = list(own.hi)
+        hi[least[0]] = Fraction(1)
+        return own._replace(hi=tuple(hi))
+
+    @staticmethod
+    def is_closed(own: _Sides) -> bool:
+        """ "where lo_yx > 1 for every x, or lo_yx > hi_yx for some x"."""
+        return all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
+
+    def prices(self, leaf: _CornerLeaf) -> list[list[Fraction]]:
+        """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D."""
+        unit = self.proof.unit
+        table = [[Fraction(a, unit) for a in leaf.a] for _ in leaf.columns]
+        for i, l_i in leaf.l:
+            for x, y, c in self.problem.rows[i].terms:
+                table[y][x] += Fraction(l_i, unit) * c
+        return table
+
+    def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
+        """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+        total = 0
+        for p, gain, a, lo, hi in zip(self.p, self.problem.gain[g], prices, own.lo, own.hi, strict=True):
+            total += max(_fixed_hi((p * gain - a) * lo), _fixed_hi((p * gain - a) * hi))
+        return total <= 0
+
+    def log(self, v: Fraction) -> int:
+        """An upper bound of log v, v >= 1."""
+        if v not in self.logs:
+            self.logs[v] = _log(v.numerator, v.denominator)[1]
+        return self.logs[v]
+
+    def ends(self, own: _Sides, prices: list[Fraction]) -> list[tuple[_End, _End]]:
+        """Of every input the ends lo and hi."""
+        found = []
+        for p, a, lo, hi in zip(self.p, prices, own.lo, own.hi, strict=True):
+            first, second = self._end(p, a, lo), self._end(p, a, hi)
+            found.append((first, second))
+        return found
+
+    def _end(self, p: Fraction, a: Fraction, v: Fraction) -> _End:
+        if self.problem.utility == "chi_square":
+            return _End(_enclosed(v), _fixed_hi(p * v * v), _enclosed(p * v), _enclosed((p + a) * v))
+        worth = _ceil_div(_fixed_hi(p * v) * self.log(v), ONE) + _fixed_hi(-a * v)
+        return _End(_enclosed(v), worth, (0, 0), (0, 0))
+
+    def holds(self, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...]) -> bool:
+        """A leaf of a tree of corners, `ends` the I_x."""
+        if self.problem.utility == "chi_square":
+            low = sum(min(end.mass[0] for end in own) for own in ends), sum(min(e.rest[0] for e in own) for own in ends)
+            high = (
+                sum(max(end.mass[1] for end in own) for own in ends),
+                sum(max(e.rest[1] for e in own) for own in ends),
+            )
+            return self._square(ends, *low) <= 0 or self._square(ends, *high) <= 0
+        total = self.problem.total
+        rates = [ONE + _log(*t)[0] for t in leaf]
+        result = sum(_ceil_div((n * mass) << P, d * total) for (n, d), mass in zip(leaf, self.masses, strict=True))
+        for own, row in zip(ends, self.given, strict=True):
+            # What v is multiplied by, rounded down: it may be negative, as 1 + log t.
+            rate = sum(weight * one for weight, one in zip(row, rates, strict=True)) // total
+            result += max(end.worth - (rate * end.v[rate < 0] >> P) for end in own)
+        return result <= 0
+
+    @staticmethod
+    def _square(ends: list[tuple[_End, ...]], w: int, s: int) -> int:
+        """ "w_j s_j + sum_x max over v in I_x of (p_x v^2 - w_j (p_x + A_yx) v - s_j p_x v)"; w is not negative."""
+        result = -(-w * s >> P)
+        for own in ends:
+            result += max(end.worth - (w * end.rest[0] >> P) - (s * end.mass[s < 0] >> P) for end in own)
+        return result
+
+
+def _check_corner_tree(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf."""
+    test = _CornerTest(problem, proof)
+    pending = [test.root()]
+    for i, token in enumerate(proof.nodes):
+        path = pending.pop()
+        if isinstance(token, _Split):
+            pending += reversed(test.halves(path, token))
+        else:
+            _check_corner_leaf(test, token, [test.tightened(own) for own in path], i)
+
+
+def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i <= B and every element of `columns` holds"."""
+    _check_sum_of_prices(test, leaf, i)
+    prices = test.prices(leaf)
+    for y, column in enumerate(leaf.columns):
+        where = f"nodes[{i}].columns[{y}]"
+        if isinstance(column, list) and column:
+            _check_coverage(column, where)
+        if isinstance(column, int):
+            _check_same_output((path[column], prices[column]), (path[y], prices[y]), where)
+        elif not test.is_closed(path[y]):
+            _check_output(test, path[y], prices[y], column, where)
+
+
+def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i <= B"."""
+    proof = test.proof
+    rows = _sum(Fraction(l_i, proof.unit) * test.problem.rows[j].rhs for j, l_i in leaf.l)
+    if proof.most < Fraction(sum(leaf.a), proof.unit) + rows:
+        raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
+
+
+def _check_same_output(other: tuple[_Sides, list[Fraction]], own: tuple[_Sides, list[Fraction]], where: str) -> None:
+    """ "it holds where element z does, and lo_zx = lo_yx, hi_zx = hi_yx and A_zx = A_yx for every x"."""
+    if other != own:
+        raise Refuted(f"proof.{where}: the other output has other limits or prices")
+
+
+def _check_output(
+    test: _CornerTest, own: _Sides, prices: list[Fraction], column: list[CornerToken] | _WholeCone, where: str
+) -> None:
+    """F_y(v) <= 0 on the box of an output that is not closed."""
+    if isinstance(column, _WholeCone):
+        _check_whole_cone(test, own, where)
+        _check_coverage(column.tree, f"{where}.tree")
+        _check_tree(test.problem, replace(test.proof, prices=prices, tree=column.tree))
+    elif test.problem.utility == "bayes":
+        _check_actions(test, own, prices, where)
+    else:
+        _check_is_shown(column, where)
+        _check_corners_of_output(test, test.ends(own, prices), column, where)
+
+
+def _check_whole_cone(test: _CornerTest, own: _Sides, where: str) -> None:
+    """ "it holds where lo_yx = 1 and hi_yx = gh for every x"."""
+    if own != test.root()[0]:
+        raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits")
+
+
+def _check_actions(test: _CornerTest, own: _Sides, prices: list[Fraction], where: str) -> None:
+    """ "for every action g of its set sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+    if not all(test.action_holds(own, prices, g) for g in own.actions):
+        raise Refuted(f"proof.{where}: an action gains at a corner")
+
+
+def _check_is_shown(column: list[CornerToken], where: str) -> None:
+    """ "`[]` for the other utilities: it holds where y is closed"."""
+    if not column:
+        raise Refuted(f"proof.{where}: nothing shows that this output does not gain")
+
+
+def _check_corners_of_output(
+    test: _CornerTest, ends: list[tuple[_End, _End]], column: list[CornerToken], where: str
+) -> None:
+    """Every leaf of a tree of corners, whose coverage is shown."""
+    pending: list[list[tuple[_End, ...]]] = [list(ends)]
+    for n, token in enumerate(column):
+        free = pending.pop()
+        if isinstance(token, int):
+            _check_free_end(free[token], token, f"{where}[{n}]")
+            pending += [[*free[:token], (end,), *free[token + 1 :]] for end in (free[token][0], free[token][-1])]
+        else:
+            _check_corners_hold(test, free, token, f"{where}[{n}]")
+
+
+def _check_free_end(ends: tuple[_End, ...], x: int, where: str) -> None:
+    """ "branch on input x, which must be free on this path (else REFUTED)"."""
+    if len(ends) == 1:
+        raise Refuted(f"proof.{where}: input {x} is not free on this path")
+
+
+def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...], where: str) -> None:
+    """ "A leaf of such a tree holds"."""
+    if not test.holds(ends, leaf):
+        raise Refuted(f"proof.{where}: the inequality of this leaf fails")
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -71,13 +71,14 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     """Those of a proof of this problem."""
     utility, kind = program.utility, str(proof["kind"])
     by_vertices = any(key in proof for key in ("tree", "shapes", "levels")) and kind == "column-dual"
+    by_corners = kind == "corner-tree"
     names: list[str] = []
     if isinstance(utility, Information):
-        if by_vertices or kind == "thresholds":
+        if by_vertices or by_corners or kind == "thresholds":
             names.append("mi-column-convex")
         if kind in ("column-dual", "branch-tree") and "known" not in proof:
             names.append("v-log-v-convex")
-    if isinstance(utility, ChiSquare) and by_vertices:
+    if isinstance(utility, ChiSquare) and (by_vertices or by_corners):
         names.append("chi-square-column-convex")
     if isinstance(utility, DesignUtility) and by_vertices:
         names.append("quadratic-over-linear-convex")

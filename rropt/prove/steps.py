@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from rropt.exact import dyadic_down, dyadic_up, log_enclosure
+from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
 from rropt.program.cones import FreeCone, PolyhedralCone
+from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
@@ -108,6 +109,31 @@ class Gibbs(Step):
                         terms.append((x, y, -code))
             rows.append(Row(f"floor {number}", "<=", -height, tuple(terms)))
         return replace(program.without(ConcaveFloor), rows=(*program.rows, *rows))
+
+
+@dataclass(frozen=True)
+class Cut(Step):
+    """A polyhedral cone in the place of that of a confidence set: a row R.v <= ratio T.v for each cut, weights over two
+    blocks that may occur together."""
+
+    cuts: tuple[Weighed, ...]
+    ratio: Fraction
+
+    @classmethod
+    def of(cls, cone: ConfidenceCone, cuts: Iterable[Weighed]) -> Cut:
+        """Some cuts of a cone (`ConfidenceCone.valid`), at a ratio above all enclosures of gamma."""
+        return cls(tuple(cuts), dyadic_up(cone.level.ratio.upper + Fraction(1, 1 << (BITS + 10)), BITS))
+
+    def payload(self) -> dict[str, object]:
+        cuts = [
+            {"pair": [s, z], "first": [str(n) for n in first], "second": [str(n) for n in second]}
+            for s, z, first, second in self.cuts
+        ]
+        return {"kind": "cut", "ratio": rational_text(self.ratio), "cuts": cuts}
+
+    def relax(self, program: Program) -> Program:
+        assert isinstance(program.cone, ConfidenceCone)
+        return replace(program, cone=program.cone.outer(self.cuts, self.ratio))
 
 
 def drop(program: Program, parts: Iterable[str]) -> tuple[Drop, ...]:

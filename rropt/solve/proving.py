@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from rropt.errors import Refusal
 from rropt.program.identification_bound import PosteriorRisk
@@ -17,6 +18,7 @@ from rropt.solve.kernel.prover import Prover, Wanted
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
+from rropt.solve.matrix import cell_proof as cells
 from rropt.solve.matrix import proof as matrix
 from rropt.solve.offdiagonal import proof as offdiagonal
 from rropt.solve.risk import proof as risk
@@ -27,6 +29,7 @@ PROVERS: tuple[Prover, ...] = (
     entropy_dual.prove,
     risk.prove,
     offdiagonal.prove,
+    partial(cells.prove, whole=column_dual.tree_at),
     matrix.prove,
     column_dual.prove,
     robust.prove,

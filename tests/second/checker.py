@@ -9,6 +9,7 @@ from flint import fmpq
 from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
+from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
@@ -19,7 +20,7 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps, takes_gibbs
+from .steps import Unlimited, after_steps, check_cuts, takes_gibbs
 from .trees import InformationTree
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
@@ -36,6 +37,7 @@ KINDS = {
     "entropy-farkas": 3,
     "thresholds": 4,
     "risk-branch": 4,
+    "corner-tree": 6,
 }
 
 
@@ -93,6 +95,9 @@ def _check(data: bytes) -> None:
         steps = file["proof"]["steps"]
         rest = {key: value for key, value in file["proof"].items() if key != "steps"}
         last = read_problem(Unlimited(), after_steps(file["problem"], steps), version)
+        for step in steps:
+            if step["kind"] == "cut":
+                reader.rat(step["ratio"])
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
     for key in ("mechanism", "value", "bound"):
@@ -108,6 +113,7 @@ def _check(data: bytes) -> None:
     if kind in INFEASIBLE:
         limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
         _assumptions(problem, last, steps, proof, names, False)
+        check_cuts(problem, steps)
         proof.check()
         return
     mechanism = read_mechanism(reader, file["mechanism"], problem)
@@ -116,6 +122,7 @@ def _check(data: bytes) -> None:
     bound = reader.rat(file["bound"])
     limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
     _assumptions(problem, last, steps, proof, names, True)
+    check_cuts(problem, steps)
     check_mechanism(problem, mechanism)
     check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
@@ -133,6 +140,7 @@ def _assumptions(
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
     convex = isinstance(proof, InformationTree | Shapes | Levels)
+    convex = convex or (isinstance(proof, CornerTree) and last.kind in CONVEX)
     wanted = {CONVEX[last.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
@@ -176,6 +184,8 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         return Thresholds(reader, problem, proof)
     if kind == "risk-branch":
         return RiskBranch(reader, problem, proof)
+    if kind == "corner-tree":
+        return CornerTree(reader, problem, proof)
     if kind == "branch-tree":
         if problem.structure:
             return OffDiagonal(reader, problem, proof)

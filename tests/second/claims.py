@@ -301,7 +301,8 @@ def _together(problem: Problem) -> None:
     kind, plain, listed = problem.kind, problem.cone.is_plain(), problem.outputs is not None
     must(not problem.limits, "limits in the last problem")
     must(problem.sense == "maximize" or kind == "linear" or kind in DESIGNS, "minimize what")
-    must(not listed or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
+    chosen = kind == "bayes" and problem.version >= 6
+    must(not listed or chosen or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
     bare = kind == "mutual_information" and not problem.utility
     if kind in DESIGNS:
         must(plain and not problem.rows, "design with what")

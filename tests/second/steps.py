@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from flint import fmpq
 
+from .boxes import read_cuts, row_of_cut
 from .claims import CONVEX, GRID, Problem, read_problem
 from .reading import Reader, bad, distinct, increasing, index, items, keys, must
-from .reals import high, log, low, with_bits
+from .reals import high, log, low, need, with_bits
 
 MOST = 64
 KEYS = ("entropy", "approximate", "identification_risk", "structure", "limits")
@@ -80,7 +82,6 @@ def _gibbs(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
     floor, k, m = problem["entropy"], len(problem["inputs"]), len(problem["outputs"])
     big = Reader().big_from(1)
     points = items(step["points"], lambda one: items(one, lambda row: items(row, big, m), k), least=1)
-    must(len(points) * k * m <= 10**7, "limit: row terms")
     shares = [int(share) for share in floor["shares"]]
     height = sum(
         (share * (low(log(fmpq(size))) * GRID).floor() for share, size in zip(shares, floor["sizes"], strict=True)),
@@ -109,6 +110,39 @@ def _gibbs(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
 def _split(text: str) -> tuple[str, str]:
     top, _, below = text.partition("/")
     return top, below or "1"
+
+
+def _cut(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+    """The cuts as rows of a polyhedral cone; whether they count, `check_cuts` says."""
+    keys(step, ["kind", "ratio", "cuts"])
+    must(problem["cone"]["kind"] == "confidence", "no confidence cone")
+    ratio = Reader().rat(step["ratio"])
+    own = read_problem(Unlimited(), problem, 6, whole=False)
+    cuts = read_cuts(Reader(), own, step["cuts"])
+    must(cuts != [] and common_of_cuts(step).bit_length() <= (1 << 17) + 1, "limit: sums of weights")
+    rows = []
+    for s, z, first, second in cuts:
+        row = [fmpq(0)] * own.k
+        for block, weights in ((s, first), (z, [-ratio * weight for weight in second])):
+            for x, weight in zip(own.cone.blocks[block], weights, strict=True):
+                row[x] = weight
+        rows.append([_rational(number) for number in row])
+    return {**problem, "cone": {"kind": "polyhedral", "base": {"kind": "free"}, "rows": rows}}
+
+
+def common_of_cuts(step: dict[str, Any]) -> int:
+    """The least common multiple of the sums of the weights."""
+    return math.lcm(*(sum(map(int, cut[side])) for cut in step["cuts"] for side in ("first", "second")))
+
+
+def check_cuts(problem: Problem, steps: list[dict[str, Any]]) -> None:
+    """Every cut counts, and the ratio is not below that of the cone, which no step before it has changed."""
+    for step in steps:
+        if step["kind"] == "cut":
+            assert problem.cone.ratio is not None
+            need(problem.cone.ratio.high <= Reader().rat(step["ratio"]), "the ratio of the cuts")
+            for cut in read_cuts(Reader(), problem, step["cuts"]):
+                row_of_cut(problem, cut)
 
 
 def _convex(problem: dict[str, Any]) -> bool:
@@ -220,4 +254,4 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
     return logs, products
 
 
-KINDS = {"drop": _drop, "gibbs": _gibbs, "minorant": _minorant}
+KINDS = {"drop": _drop, "gibbs": _gibbs, "cut": _cut, "minorant": _minorant}

@@ -12,10 +12,12 @@ import pytest
 import rropt as rr
 from rropt.checker import check_bytes
 from rropt.errors import NoRoute
+from rropt.problem import Goal
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.prove.steps import Gibbs
-from rropt.solve.compose.relaxed import gibbs_points, value_and_slope
+from rropt.solve.compose.relaxed import gibbs_points
 from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.relaxed_bound import relaxed_bound
 
 F = Fraction
@@ -126,7 +128,7 @@ def test_the_risk_of_bistochastic_mechanisms(prior: rr.Prior) -> None:
     assert solution.bound == pytest.approx(free.bound, abs=1e-6)  # type: ignore[arg-type]
     assert solution.mechanism is not None
     assert BISTOCHASTIC.violation(solution.mechanism) == 0
-    assert any("without the constraints" in warning for warning in solution.warnings)
+    assert any("without constraints on the whole matrix" in warning for warning in solution.warnings)
 
 
 def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
@@ -138,21 +140,44 @@ def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
     assert symmetric.verdict.proved
     assert symmetric.value is not None
     assert symmetric.value > symmetric.bound
-    assert any("proved without rows, entropy, outputs" in warning for warning in symmetric.warnings)
+    assert any("bound is that without the entropy floor" in warning for warning in symmetric.warnings)
 
 
-def test_the_slope_of_the_risk_is_its_derivative() -> None:
-    program = rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [BISTOCHASTIC, rr.LDP(1)]).compile()
+SLOPED = [
+    rr.Minimize(rr.MinimaxRisk(PRIOR)),
+    rr.Minimize(rr.MinimaxRisk(PRIOR, [[1, 2, 0], [0, 1, 1]])),
+    rr.Minimize(rr.DOptimality(PRIOR)),
+    rr.Minimize(rr.EOptimality(PRIOR)),
+    rr.Maximize(rr.MutualInformation(PRIOR)),
+    rr.Maximize(rr.ChiSquareInformation(PRIOR)),
+    rr.Maximize(rr.BayesSuccess(PRIOR)),
+    rr.Maximize(rr.Trace()),
+    rr.Maximize(rr.InjectedEntropy()),
+]
+
+
+@pytest.mark.parametrize("goal", SLOPED, ids=lambda goal: goal.objective.kind)
+def test_the_slope_of_an_objective_is_its_derivative(goal: Goal) -> None:
+    problem = rr.Problem(goal, [BISTOCHASTIC, rr.LDP(1)], PRIOR.labels)
+    program = problem.compile()
     rng = np.random.default_rng(3)
     matrix = np.eye(3) * 0.5 + rng.random((3, 3)) / 6
-    value, slope = value_and_slope(program, matrix)
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    value, slope = worth_and_slope(program, matrix)
     assert slope is not None
+    exact = problem.objective.own_value(rr.Mechanism.from_matrix(matrix, PRIOR.labels, PRIOR.labels))
+    assert value == pytest.approx(program.sign * float(exact.upper), rel=1e-9)
     for x in range(3):
         for y in range(3):
             moved = matrix.copy()
             moved[x, y] += 1e-6
-            assert (value_and_slope(program, moved)[0] - value) / 1e-6 == pytest.approx(slope[x, y], rel=1e-4, abs=1e-4)
-    assert value_and_slope(program, np.full((3, 3), 1 / 3)) == (np.inf, None)
+            rise = (worth_and_slope(program, moved)[0] - value) / 1e-6
+            assert rise == pytest.approx(slope[x, y], rel=1e-4, abs=1e-4)
+
+
+def test_no_risk_is_finite_where_nothing_is_identified() -> None:
+    program = rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [BISTOCHASTIC, rr.LDP(1)]).compile()
+    assert worth_and_slope(program, np.full((3, 3), 1 / 3)) == (-np.inf, None)
 
 
 def test_what_it_refuses() -> None:
@@ -160,11 +185,11 @@ def test_what_it_refuses() -> None:
         rr.Problem(rr.Maximize(rr.Trace()), [BISTOCHASTIC], inputs=range(3)),
         rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]),
     ):
-        with pytest.raises(NoRoute, match="relaxed is for") as caught:
+        with pytest.raises(NoRoute, match="relaxed is for information") as caught:
             problem.solve("relaxed")
         assert "\n" not in str(caught.value)
     with pytest.raises(NoRoute, match="solvers itself"):
-        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [BISTOCHASTIC, rr.LDP(1)]).solve("relaxed", solver="scs")
+        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate("0.5")]).solve("relaxed", solver="scs")
 
 
 def test_no_mechanism_is_proved_to_be_none() -> None:
