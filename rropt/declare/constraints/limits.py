@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -46,7 +47,8 @@ class _Bounded(Constraint):
         cls, objective: str, number: object, prior: Prior | None = None, counts: object = None, **keys: object
     ) -> _Bounded:
         """What a problem file declares; without `counts` the prior is that of its input."""
-        own = prior if counts is None else Prior.from_counts(counts, None if prior is None else prior.labels)
+        labels = None if prior is None or isinstance(counts, Mapping) else prior.labels
+        own = prior if counts is None else Prior.from_counts(counts, labels)
         return cls(objectives.from_keys(objective, keys, own, cls.kind), number)
 
     def _form(self, inputs: tuple[str, ...]) -> Utility:
@@ -86,7 +88,9 @@ class _Bounded(Constraint):
 
     def keys(self) -> dict[str, object]:
         prior = self.objective.prior
-        own: dict[str, object] = {} if prior is None else {"counts": list(prior.weights)}
+        own: dict[str, object] = (
+            {} if prior is None else {"counts": dict(zip(prior.labels, prior.weights, strict=True))}
+        )
         return {"objective": self.objective.kind, "number": self.number, **own, **self.objective.keys()}
 
     def describe(self) -> str:

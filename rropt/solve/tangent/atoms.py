@@ -67,12 +67,17 @@ class Atom:
 def atoms_of(utility: ColumnSum, place: int, cells: np.ndarray) -> list[Atom]:
     """The parts of an information, one for each value of what is given; none of another utility. `cells` (m x k): which
     entries can be positive."""
-    cells = cells | ~cells.any(axis=1, keepdims=True)
     if not isinstance(utility, Information):
         return [Atom(place, utility.prior, 1.0, True, cells)] if isinstance(utility, ChiSquare) else []
     masses = utility.joint.sum(axis=0)
     return [
-        Atom(place, shares / mass, float(mass), False, cells)
+        Atom(place, shares / mass, float(mass), False, _likely(cells, shares > 0))
         for shares, mass in zip(utility.joint.T, masses, strict=True)
         if mass > 0
     ]
+
+
+def _likely(cells: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """The cells of inputs with probability; in an output without such a cell all of these."""
+    inside = np.asarray(cells & positive)
+    return np.asarray(np.where(inside.any(axis=1, keepdims=True), inside, positive))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import scipy.linalg
 from scipy import sparse
@@ -13,15 +15,19 @@ ADDED, TINY = (0.0, 1e-14, 1e-12, 1e-10), 1e-250
 """Shares of a diagonal that are added to it where it needs it; diagonals that are nothing."""
 REFINED = 2
 """How often a step is corrected by what it misses of its equations."""
-FALL = 1e-4
-"""Complementarity falls to this share of itself in a step at most."""
+FALL, BEHIND = 1e-4, 0.1
+"""Complementarity falls to this share of itself in a step at most, and not below the second share of the residuals."""
+NEAR = 1e-13
+"""A share of the diagonal of each K that is added to it: what is linear along a ray leaves K singular."""
+FAR = 1.0
+"""How far a step takes a form, in the norm of the second derivative of C: beyond that exponentials rule."""
 
 
 class Newton:
     """The equations at a point: what they miss, and the steps that mend it.
 
     The equations are: rows, conditions and C(g) + z = 0 of the forms; the sum over the atoms of weight * g, of costs,
-    rows and conditions is 0; s l, t y and weight * mass * w z are one number; the entries of a column are w times the
+    rows and conditions is 0; s l, t y and mass * w z are one number; the entries of a column are w times the
     direction of each of its forms. In the last one the change of the form is written through that of the column, so
     that what is left is a matrix K for each column, and the rows.
     """
@@ -57,8 +63,8 @@ class Newton:
     def _gap(self, at: Point) -> float:
         """The sum of all products that are zero at an optimum."""
         found = float((at.s * at.multipliers).sum() + at.t[self.unequal] @ at.y[self.unequal])
-        for atom, weight, mean, slack in zip(self.model.atoms, self.weights, at.w, at.z, strict=True):
-            found += float((weight * atom.mass * mean * slack).sum())
+        for atom, mean, slack in zip(self.model.atoms, at.w, at.z, strict=True):
+            found += float((atom.mass * mean * slack).sum())
         return found
 
     def factor(self) -> bool:
@@ -71,6 +77,7 @@ class Newton:
         where = np.nonzero(fixed)
         self.matrix[where[0], where[1], where[1]] = 1.0
         size = np.sqrt(np.maximum(self.matrix[:, np.arange(n), np.arange(n)], TINY))
+        self.matrix[:, np.arange(n), np.arange(n)] *= 1 + NEAR
         pairs = size[:, :, None] * size[:, None, :]
         try:
             self.inverse = np.linalg.inv(self.matrix / pairs) / pairs
@@ -111,7 +118,8 @@ class Newton:
     def _reduced(self, right: FloatArray, aim: FloatArray, whole: float) -> tuple[FloatArray, FloatArray, float]:
         """(du, dy, excess) with K du + A' dy = right, A du - D dy - excess b = aim and, where elastic, b.dy = whole:
         the multipliers of the limits sum to one."""
-        dy = scipy.linalg.cho_solve(self.cholesky, self.rows @ _times(self.inverse, right).ravel() - aim)
+        short = self.rows @ _times(self.inverse, right).ravel() - aim
+        dy = scipy.linalg.cho_solve(self.cholesky, short, check_finite=False)
         excess = float((self.border @ dy - whole) / (self.border @ self.edge)) if self.model.elastic else 0.0
         dy = dy - excess * self.edge
         return _times(self.inverse, right - self._spread(dy)), dy, excess
@@ -143,7 +151,7 @@ class Newton:
         aims, backs = [], []
         for number, (weight, atom) in enumerate(zip(self.weights, model.atoms, strict=True)):
             second = 0.0 if ahead is None else atom.mass * ahead.w[number] * ahead.z[number]
-            aims.append(centre / weight - second)
+            aims.append(centre - second)
             backs.append(aims[number] / at.w[number] + atom.mass * self.loose[number])
             pull = _times(self.stiff[number], at.u[:, :k])
             right[:, :k] -= weight * (pull - backs[number][:, None] * atom.prior)
@@ -162,7 +170,8 @@ class Newton:
         return Point(du, ds, dl, dy, dt, dg, dw, dz, excess)
 
     def room(self, step: Point, inside: float) -> float:
-        """How far a step can go, at most 1, before something that must be positive loses the share `inside`."""
+        """How far a step can go, at most 1, before something that must be positive loses the share `inside`, or a form
+        of an exponential goes too far."""
         at, kept, unequal = self.at, self.model.free[:, : self.model.k], self.unequal
         found = 1.0
         for own, change in (
@@ -177,6 +186,10 @@ class Newton:
             down = change < 0
             if down.any():
                 found = min(found, inside * float((-own[down] / change[down]).min()))
+        for atom, form, change in zip(self.model.atoms, at.g, step.g, strict=True):
+            if not atom.square:
+                size = (atom.direction(form) * atom.prior * atom.scaled(change) ** 2).sum(axis=1).max()
+                found = min(found, FAR / max(float(size) ** 0.5, 1e-300))
         return found
 
     def step(self, inside: float, least: float, held: float | None = None) -> Point | None:
@@ -192,8 +205,13 @@ class Newton:
             ahead = self.direction(0.0)
             left = self._gap(self.at.moved(ahead, self.room(ahead, inside)))
             share = max(min(left / self.gap, 1.0) ** 3, FALL)
-            found = self.direction(max(share * self.gap, least * self.scale) / places, ahead)
-        return found if all(np.isfinite(part).all() for part in (found.u, found.y, found.g, found.w, found.z)) else None
+            kept = min(self.gap, BEHIND * self.missed)
+            found = self.direction(max(share * self.gap, least * self.scale, kept) / places, ahead)
+        return (
+            found
+            if all(np.isfinite(part).all() for part in (getattr(found, one.name) for one in fields(found)))
+            else None
+        )
 
 
 def _factor(schur: FloatArray) -> tuple[FloatArray, bool] | None:
