@@ -47,6 +47,10 @@ class Atom:
             return np.asarray(1 + (h - (h @ self.prior)[:, None]) / 2)
         return np.asarray(np.where(self.cells, np.exp(h + self.slack(forms)[:, None]), 0.0))
 
+    def columns(self, columns: FloatArray, forms: FloatArray) -> FloatArray:
+        """Columns (m x k) with the means of these, and the directions of m forms."""
+        return np.asarray((columns @ self.prior)[:, None] * self.direction(forms))
+
     def stiffness(self, forms: FloatArray, means: FloatArray, slacks: FloatArray) -> FloatArray:
         """By how much a change of the column changes the form (m x k x k): the second derivatives of mu at the column
         that form and mean stand for, and along the prior the slack over the mean."""

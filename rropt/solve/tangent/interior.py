@@ -104,9 +104,9 @@ def _inside(model: Model, newton: Newton) -> FloatArray | None:
 def _end(model: Model, newton: Newton, inside: FloatArray | None) -> Path:
     at, k, first, own = newton.at, model.k, model.first, model.own
     tables = {place: at.multipliers[:, where] for (place, _), where in zip(model.gains, model.actions, strict=True)}
-    for atom, form, mean in zip(model.atoms, at.g, at.w, strict=True):
+    for atom, form in zip(model.atoms, at.g, strict=True):
         # What is given has a direction for each value; in the end they are one, where it matters: the largest.
-        column = atom.direction(form) * (atom.prior > 0) * mean[:, None]
+        column = atom.columns(at.u[:, :k], form) * (atom.prior > 0)
         tables[atom.place] = np.maximum(tables.get(atom.place, 0.0), column)
     return Path(
         matrix=at.u[:, :k].T,

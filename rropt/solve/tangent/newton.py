@@ -39,10 +39,11 @@ class Newton:
         self.weights = model.weights(self.own_y)
         self.rows = model.gradients(at.g)
         slope, self.value = model.cost.copy(), float((model.cost * at.u).sum())
-        self.loose, self.stiff = [], []
+        self.loose, self.stiff, self.apart = [], [], []
         self.curve = np.zeros((m, n, n))
         for atom, weight, form, mean, slack in zip(model.atoms, self.weights, at.g, at.w, at.z, strict=True):
             self.loose.append(slack - atom.slack(form))
+            self.apart.append(atom.prior * (at.u[:, :k] - atom.columns(at.u[:, :k], form)))
             self.stiff.append(atom.stiffness(form, mean, slack))
             self.curve[:, :k, :k] += weight * self.stiff[-1]
             if not atom.place:
@@ -56,7 +57,7 @@ class Newton:
         self.rest = 1.0 - float(at.y[model.first :].sum()) if model.elastic else 0.0
         self.value += at.excess if model.elastic else 0.0
         self.gap = self._gap(at)
-        parts = (self.dual, self.column, self.primal, *self.loose)
+        parts = (self.dual, self.column, self.primal, *self.loose, *self.apart)
         self.missed = max(abs(self.rest), *(float(np.abs(part).max(initial=0.0)) for part in parts))
         self.scale = max(abs(self.value), 1e-3)
 
