@@ -102,7 +102,7 @@ def _inside(model: Model, newton: Newton) -> FloatArray | None:
 
 
 def _end(model: Model, newton: Newton, inside: FloatArray | None) -> Path:
-    at, k, first, own = newton.at, model.k, model.first, model.own
+    at, k, first, own, unit = newton.at, model.k, model.first, model.own, model.unit
     tables = {place: at.multipliers[:, where] for (place, _), where in zip(model.gains, model.actions, strict=True)}
     for atom, form in zip(model.atoms, at.g, strict=True):
         # What is given has a direction for each value; in the end they are one, where it matters: the largest.
@@ -110,13 +110,13 @@ def _end(model: Model, newton: Newton, inside: FloatArray | None) -> Path:
         tables[atom.place] = np.maximum(tables.get(atom.place, 0.0), column)
     return Path(
         matrix=at.u[:, :k].T,
-        prices=at.y[:k],
-        rows=at.y[k:first],
-        limits=at.y[first:],
-        cone=at.multipliers[:, :own],
-        flows=at.multipliers[:, own : own + model.edges],
+        prices=unit * at.y[:k],
+        rows=unit * at.y[k:first],
+        limits=unit * at.y[first:],
+        cone=unit * at.multipliers[:, :own],
+        flows=unit * at.multipliers[:, own : own + model.edges],
         tables=tables,
-        gap=newton.gap,
+        gap=unit * newton.gap,
         missed=newton.missed,
         excess=at.excess,
         inside=inside,

@@ -46,7 +46,7 @@ class Model:
 
     The n variables u of a column are its k entries, its least entry where the cone is complete, and the gain of each
     Bayes gain; `free` (m x n) are those that no row empties. The conditions are G u <= 0, G being q x n; `active` (m x
-    q) are those with a free variable. The rows are the k sums, those of the program, and one a limit.
+    q) are those with a free variable. A linear goal is divided by `unit`, what the answers can change of it. The rows are the k sums, those of the program, and one a limit.
     """
 
     def __init__(self, program: Program, limits: Sequence[tuple[ColumnSum, float]], elastic: bool = False) -> None:
@@ -72,9 +72,11 @@ class Model:
         self.squares = sparse.csr_matrix(sparse.vstack(products).T)
         self.active = (np.abs(self.conditions) @ self.free.T.astype(float)).T > 0
         self.rows, self.right, self.equal = self._rows()
-        self.cost = np.zeros((self.m, self.n))
+        self.cost, self.unit = np.zeros((self.m, self.n)), 1.0
         if not elastic and isinstance(goal, Linear):
-            self.cost[:, : self.k] = -program.sign * goal.matrix(self.k, self.m).T
+            costs = -program.sign * goal.matrix(self.k, self.m).T
+            self.unit = float(np.ptp(costs, axis=0).sum()) or 1.0
+            self.cost[:, : self.k] = costs / self.unit
         elif self.gains and self.gains[0][0] == 0:
             self.cost[:, self.k + self.complete] = 1.0
         self.cost *= self.free

@@ -188,9 +188,9 @@ class Newton:
             if down.any():
                 found = min(found, inside * float((-own[down] / change[down]).min()))
         for atom, form, change in zip(self.model.atoms, at.g, step.g, strict=True):
-            if not atom.square:
-                size = (atom.direction(form) * atom.prior * atom.scaled(change) ** 2).sum(axis=1).max()
-                found = min(found, FAR / max(float(size) ** 0.5, 1e-300))
+            shares = atom.prior * (1.0 if atom.square else atom.direction(form))
+            size = (shares * atom.scaled(change) ** 2).sum(axis=1).max()
+            found = min(found, FAR / max(float(size) ** 0.5, 1e-300))
         return found
 
     def step(self, inside: float, least: float, held: float | None = None) -> Point | None:
