@@ -30,6 +30,8 @@ EXACT = 1e-13
 STALLED, LOST, PATIENCE = 1e-3, 1e6, 4
 """A step shorter than the first makes no progress, and a point worse by the second; after so many in sequence rounding
 errors rule."""
+SHORT = 0.2
+"""To which share of itself complementarity falls in a short step."""
 EARLY, CENTRED = 3.0, 30
 """Where the path is left for a matrix with slack, relative to the value; the steps that this may take."""
 
@@ -58,9 +60,21 @@ class Path:
 
 
 def follow(model: Model, stopped: Callable[[], str] = lambda: "") -> Path:
-    """Follow the path of a model to its end, or until `stopped` says why it should end earlier."""
+    """Follow the path of a model to its end, or until `stopped` says why it should end earlier. Where long steps lose
+    the path, short ones begin again."""
+    best, early, merit = _followed(model, stopped, careful=False)
+    if merit > LOST and not stopped():
+        other, sooner, reached = _followed(model, stopped, careful=True)
+        if reached < merit:
+            best, early = other, sooner
+    return _end(model, best, None if early is None or stopped() else _inside(model, early))
+
+
+def _followed(model: Model, stopped: Callable[[], str], careful: bool) -> tuple[Newton, Newton | None, float]:
+    """The best point of a path, the one where it is left for a matrix with slack, and how far the best is from an end
+    (1). `careful`: complementarity falls only where the residuals are small."""
     at = model.start()
-    best, early, merit, slow = None, None, np.inf, 0
+    best, early, merit, slow, held = None, None, np.inf, 0, None
     for _ in range(STEPS):
         newton = Newton(model, at)
         near = newton.gap <= FINAL * newton.scale
@@ -73,7 +87,11 @@ def follow(model: Model, stopped: Callable[[], str] = lambda: "") -> Path:
             best, merit = newton, now
         if merit <= 1 or stopped():
             break
-        step = newton.step(INSIDE, FINAL / 2)
+        if careful:
+            held = newton.gap if held is None else held
+            if newton.missed <= newton.gap:
+                held = max(held * SHORT, FINAL / 2 * newton.scale)
+        step = newton.step(INSIDE, FINAL / 2, held)
         if step is None:
             break
         share = newton.room(step, INSIDE)
@@ -82,7 +100,7 @@ def follow(model: Model, stopped: Callable[[], str] = lambda: "") -> Path:
             break
         at = at.moved(step, share)
     assert best is not None
-    return _end(model, best, None if early is None or stopped() else _inside(model, early))
+    return best, early, merit
 
 
 def _inside(model: Model, newton: Newton) -> FloatArray | None:

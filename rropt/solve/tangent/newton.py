@@ -208,11 +208,8 @@ class Newton:
             share = max(min(left / self.gap, 1.0) ** 3, FALL)
             kept = min(self.gap, BEHIND * self.missed)
             found = self.direction(max(share * self.gap, least * self.scale, kept) / places, ahead)
-        return (
-            found
-            if all(np.isfinite(part).all() for part in (getattr(found, one.name) for one in fields(found)))
-            else None
-        )
+        parts = [getattr(found, one.name) for one in fields(found)]
+        return found if all(np.isfinite(part).all() for part in parts) else None
 
 
 def _factor(schur: FloatArray) -> tuple[FloatArray, bool] | None:
