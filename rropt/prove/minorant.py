@@ -46,7 +46,8 @@ class Minorant(Step):
         """The forms of all outputs."""
         utility = self.utility
         if isinstance(utility, BayesGain):
-            return tuple(_of_actions(utility, point) for point in self.points)
+            scores = utility.scores()
+            return tuple(_of_actions(scores, point) for point in self.points)
         make = _square if isinstance(utility, ChiSquare) else _logarithmic
         groups = list(zip(*utility.given, strict=True)) if isinstance(utility, Information) and utility.given else None
         return tuple(make(groups or [utility.weights], point) for point in self.points)
@@ -73,11 +74,13 @@ def _lowered(value: Fraction) -> Fraction:
     return dyadic_down(value, BITS) - Fraction(1, 1 << BITS) if value else value
 
 
-def _of_actions(utility: BayesGain, point: Sequence[int]) -> Form:
-    form, mass = [Fraction(0)] * len(utility.weights), sum(point)
-    for number, score in zip(point, utility.scores(), strict=True):
+def _of_actions(scores: Sequence[Form], point: Sequence[int]) -> Form:
+    """The mean of the actions' scores."""
+    form, mass = [Fraction(0)] * len(scores[0]), sum(point)
+    for number, score in zip(point, scores, strict=True):
         for x, entry in enumerate(score) if number else ():
-            form[x] += number * entry
+            if entry:
+                form[x] += number * entry
     return tuple(_lowered(entry / mass) for entry in form)
 
 

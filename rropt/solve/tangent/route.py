@@ -133,7 +133,11 @@ def _infeasible(program: Program, limits: Measures, claim: SolverClaim, effort: 
     if end.dual is None or end.limits is None or not (end.claim.objective or 0.0) > BROKEN:
         return None
     steps = (*goal, *_steps(replace(program, utility=Linear(())), end))
-    return Answer(claim, replace(end.dual, rows=np.concatenate([end.dual.rows, end.limits])), relaxed=steps)
+    shown: Dual | None = replace(end.dual, rows=np.concatenate([end.dual.rows, end.limits]))
+    if program.empty_cells:
+        # Multipliers of rows that empty cells are not on the path.
+        shown = farkas_candidate(replace(relax(program, steps), utility=Linear(()), sense="maximize"), effort)
+    return None if shown is None else Answer(claim, shown, relaxed=steps)
 
 
 def _constant(program: Program) -> Answer:
