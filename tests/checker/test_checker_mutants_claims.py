@@ -151,6 +151,10 @@ def expected(document: Json) -> set[str]:
     if kind in ("thresholds", "risk-branch"):
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
+    elif kind == "corner-tree":
+        columns = [one for node in proof["nodes"] if isinstance(node, dict) for one in node["columns"]]
+        found |= {"_check_coverage", "_check_corner_tree"}
+        found |= {"_check_tree"} if any(isinstance(one, dict) for one in columns) else set()
     elif "boxes" in proof:
         branches = "structure" in problem and kind == "branch-tree"
         found |= {"_check_coverage", "_check_off_diagonals" if branches else "_check_boxes"}
