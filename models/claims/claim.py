@@ -236,9 +236,11 @@ def decimal_of(text: str) -> tuple[Fraction, Fraction] | None:
         value = Fraction(digits)
     except (ValueError, ZeroDivisionError):
         return None
-    if "/" in digits or "e" in digits.lower():
+    if "/" in digits:
         return value, Fraction(0)
-    return value, Fraction(1, 2 * 10 ** len(digits.partition(".")[2]))
+    mantissa, _, exponent = digits.lower().partition("e")
+    places = len(mantissa.partition(".")[2]) - int(exponent or 0)
+    return value, Fraction(1, 2 * 10**places) if places > 0 or not exponent else Fraction(0)
 
 
 def _arithmetic(node: ast.expr, known: Mapping[str, Fraction]) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,7 +54,11 @@ def show_claims(
     own = [name for name in names or [] if _is_path(name)]
     known = [name for name in names or [] if name not in own]
     claims = list(select(known)) if known or not own else []
-    entries = _run([*claims, *(claim for name in own for claim in own_claims(name))], full, out)
+    claims += [claim for name in own for claim in own_claims(name)]
+    for name, number in Counter(claim.id for claim in claims).items():
+        if number > 1:
+            raise InputError(f"{counted(number, 'claims')} are called {name!r}", "claims", "give each an id of its own")
+    entries = _run(claims, full, out)
     if as_json:
         typer.echo(json.dumps([entry.to_dict() for entry in entries], ensure_ascii=False, indent=1))
     elif markdown:

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import codecs
 import math
-import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-from rropt.comparison.matrix_files import RawMatrix, array_matrix, read_matrix
 from rropt.comparison.orders.admissible import Admissibility, Improvement, admissible, improve
-from rropt.comparison.orientation import ROWS, oriented
+from rropt.comparison.printed import align, read_oriented
 from rropt.comparison.robust_audit import RobustAudit, robust_audit
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute
 from rropt.exact import Interval, float_down, float_up, rational, rational_text
 from rropt.io.arguments import checked
-from rropt.io.counts import is_collection
-from rropt.io.files import open_file
-from rropt.mechanisms.channel import RandomizedChannel
-from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 from rropt.problem import Maximize, Problem, Solution
-from rropt.prove.mechanism_files import read_mechanism
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "audit", "kept_constraints"]
 
 TIME_LIMIT = 60.0
 """Default time limit for the optimum, in seconds."""
@@ -149,13 +141,13 @@ def audit(
         raise InputError("a problem and an epsilon are both given", "audit", "give one of them")
     if problem is not None and prior is not None:
         raise InputError("a problem and a prior are both given", "audit", "the problem has its own")
-    mechanism, word, changes = _read(matrix, orientation, renormalise, delimiter)
+    mechanism, word, changes = read_oriented(matrix, orientation, renormalise, delimiter)
     notes = list(changes)
     level = None if epsilon is None else Level(epsilon=rational(epsilon, "epsilon"))
     labels = problem.inputs if problem is not None else None if prior is None else prior.labels
     if labels is not None:
         wanted = None if problem is None else problem.compile().outputs or problem.objective.outputs(problem.inputs)
-        mechanism = _align(mechanism, labels, wanted, notes)
+        mechanism = align(mechanism, labels, wanted, notes)
     if problem is None and prior is not None:
         problem = _plain_problem(mechanism, prior, level, notes)
     declared: Sequence[Constraint] = () if problem is None else problem.constraints
@@ -179,106 +171,6 @@ def audit(
     )
 
 
-def _read(
-    matrix: object, orientation: str | None, renormalise: bool, delimiter: str | None
-) -> tuple[Mechanism, str, tuple[str, ...]]:
-    raw = _raw(matrix, delimiter)
-    if raw is not None:
-        return oriented(raw, orientation, renormalise)
-    if isinstance(matrix, RandomizedChannel) or hasattr(matrix, "to_mechanism"):
-        return explicit(matrix, "audit"), ROWS, ()
-    if isinstance(matrix, str | os.PathLike):
-        if orientation not in (None, "rows", "row", ROWS):
-            raise InputError("in a mechanism file the rows are the inputs", str(matrix), "leave it out")
-        return read_mechanism(Path(matrix), False)[0], ROWS, ()
-    raise InputError(f"{type(matrix).__name__} is not a matrix", "audit", "give a path, rows of numbers or a mechanism")
-
-
-def _raw(matrix: object, delimiter: str | None) -> RawMatrix | None:
-    """A matrix whose orientation is not known yet; None for a mechanism, a file of one, and what is not a matrix."""
-    if isinstance(matrix, RandomizedChannel) or hasattr(matrix, "to_mechanism"):
-        return None
-    if isinstance(matrix, str | os.PathLike):
-        path = Path(matrix)
-        is_mechanism = path.is_dir() or (path.suffix == ".json" and _is_object(path))
-        return None if is_mechanism else read_matrix(path, delimiter)
-    return array_matrix(matrix) if is_collection(matrix) else None
-
-
-@dataclass(frozen=True)
-class PrintedMatrix:
-    """A matrix as `audit` reads it, in a problem's order: `entries` as they are printed, and the `mechanism` that they
-    are after sums that rounding explains were divided out. `half` is half a unit of the last decimal, 0 where the
-    entries are exact; `notes` say what was done."""
-
-    mechanism: Mechanism
-    entries: tuple[tuple[Fraction, ...], ...]
-    half: Fraction
-    notes: tuple[str, ...]
-
-    @classmethod
-    def read(cls, matrix: object, orientation: str | None, problem: Problem) -> PrintedMatrix:
-        """Raises InputError."""
-        notes: list[str] = []
-        outputs = problem.compile().outputs or problem.objective.outputs(problem.inputs)
-        raw = _raw(matrix, None)
-        if raw is None:
-            mechanism, _, _ = _read(matrix, orientation, False, None)
-            sums, half = dict.fromkeys(mechanism.inputs, Fraction(1)), Fraction(0)
-        else:
-            mechanism, word, changes = oriented(raw, orientation, True)
-            rows = raw.entries if word == ROWS else raw.transposed.entries
-            exact = raw.doubles is not None or not raw.places
-            sums = {name: sum(row, Fraction(0)) for name, row in zip(mechanism.inputs, rows, strict=True)}
-            half = Fraction(0) if exact else Fraction(1, 2 * 10**raw.places)
-            notes += changes
-        placed = _align(mechanism, problem.inputs, outputs, notes)
-        # Without labels the rows stand in the order of the problem's inputs.
-        own = placed.inputs if set(sums) == set(placed.inputs) else tuple(sums)
-        entries = tuple(
-            tuple(placed.entry(x, y) * sums[name] for y in range(len(placed.outputs))) for x, name in enumerate(own)
-        )
-        return cls(placed, entries, half, tuple(notes))
-
-
-def _is_object(path: Path) -> bool:
-    try:
-        with open_file(path) as stream:
-            return stream.read(200).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
-    except (OSError, ValueError):
-        return False
-
-
-def _align(
-    mechanism: Mechanism, inputs: tuple[str, ...], outputs: tuple[str, ...] | None, notes: list[str]
-) -> Mechanism:
-    """The mechanism with its inputs, and outputs where they are fixed, in the problem's order. Raises InputError."""
-    rows, changed = _places("inputs", mechanism.inputs, inputs, notes)
-    columns, targets = list(range(len(mechanism.outputs))), mechanism.outputs
-    if outputs is not None:
-        columns, more = _places("outputs", mechanism.outputs, outputs, notes)
-        targets, changed = outputs, changed or more
-    if not changed:
-        return mechanism
-    table = [[mechanism.entry(x, y) for y in columns] for x in rows]
-    return Mechanism.from_rationals(table, inputs, targets)
-
-
-def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: list[str]) -> tuple[list[int], bool]:
-    if own == wanted:
-        return list(range(len(own))), False
-    if set(own) == set(wanted):
-        return [own.index(label) for label in wanted], True
-    if len(own) == len(wanted) and own == tuple(map(str, range(len(own)))):
-        notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_list(wanted)}")
-        return list(range(len(own))), True
-    raise InputError(f"its {what} are {_list(own)}", "audit", f"the problem's are {_list(wanted)}: label both alike")
-
-
-def _list(labels: Sequence[str]) -> str:
-    return ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
-
-
 def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, notes: list[str]) -> Problem:
     """Mutual information at the prior under LDP at the level, or at the mechanism's own; without constraint where it
     has none that can be declared."""
@@ -300,28 +192,39 @@ def _own_level(mechanism: Mechanism) -> Level | None:
 def kept_constraints(
     mechanism: Mechanism, constraints: Sequence[Constraint], robust: dict[str, RobustAudit] | None = None
 ) -> dict[str, bool | None]:
-    """Whether each constraint holds, by its description, in exact arithmetic; None where enclosures do not decide it.
+    """Whether each constraint holds, by its name, in exact arithmetic; None where enclosures do not decide it.
     `robust` are the exact levels over confidence sets, where they are known."""
     known = dict(_robust_levels(mechanism, constraints)) if robust is None else robust
-    return {rule.describe(): _holds(rule, mechanism, known) for rule in constraints}
+    return {name: _holds(rule, mechanism, known.get(name)) for name, rule in _named(constraints)}
+
+
+def _named(constraints: Sequence[Constraint]) -> list[tuple[str, Constraint]]:
+    """Each constraint with its description, numbered where an earlier one has the same."""
+    seen: Counter[str] = Counter()
+    named = []
+    for rule in constraints:
+        name = rule.describe()
+        seen[name] += 1
+        named.append((name if seen[name] == 1 else f"{name} ({seen[name]})", rule))
+    return named
 
 
 def _robust_levels(mechanism: Mechanism, constraints: Sequence[Constraint]) -> tuple[tuple[str, RobustAudit], ...]:
-    """The exact levels over the confidence sets of robust constraints, by their description."""
+    """The exact levels over the confidence sets of robust constraints, by name."""
     return tuple(
-        (rule.describe(), robust_audit(mechanism, rule.confidence)) for rule in constraints if isinstance(rule, RLDP)
+        (name, robust_audit(mechanism, rule.confidence)) for name, rule in _named(constraints) if isinstance(rule, RLDP)
     )
 
 
-def _holds(rule: Constraint, mechanism: Mechanism, robust: dict[str, RobustAudit]) -> bool | None:
+def _holds(rule: Constraint, mechanism: Mechanism, found: RobustAudit | None) -> bool | None:
     if rule.violation(mechanism) <= 0:
         return True
     if isinstance(rule, LDP) and not rule.properties:
         # The rational that stands for exp(epsilon) is a little below it.
         return False if mechanism.parity() > rule.level.ratio.upper else None
-    if isinstance(rule, RLDP):
+    if isinstance(rule, RLDP) and found is not None:
         # What is declared is the privacy; the form is only how it is optimised.
-        found, wanted = robust[rule.describe()], rule.level.log_ratio
+        wanted = rule.level.log_ratio
         return True if found.upper <= wanted.lower else False if found.lower > wanted.upper else None
     return False
 

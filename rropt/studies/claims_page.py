@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from rropt.exact import shown
 from rropt.models.claims.claim import plain
 from rropt.studies.ledger import Entry, counts
 
@@ -89,7 +90,7 @@ def _text(value: Any) -> str:
     if isinstance(data, float):
         return f"{data:.8g}"
     if isinstance(data, list) and len(data) == 2 and all(isinstance(end, float) for end in data):
-        low, high = (f"{end:.8g}" for end in data)
+        low, high = shown(data[0], 8, up=False), shown(data[1], 8, up=True)
         return low if low == high else f"{low} to {high}"
     if isinstance(data, list):
         return f"({', '.join(_text(one) for one in data)})"
