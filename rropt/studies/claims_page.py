@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from rropt.exact import shown
-from rropt.models.claims.claim import plain
+from rropt.exact import Interval, shown
+from rropt.models.claims.claim import AnyOf, plain
 from rropt.studies.ledger import Entry, counts
 
 __all__ = ["page", "story"]
@@ -82,18 +82,20 @@ def story(entry: Entry) -> str:
 
 
 def _text(value: Any) -> str:
-    data = plain(value)
+    if isinstance(value, Interval):
+        low, high = shown(value.lower, 8, up=False), shown(value.upper, 8, up=True)
+        return low if low == high else f"{low} to {high}"
+    if isinstance(value, AnyOf) and len(value.values) == 1:
+        return _text(value.values[0])
+    if isinstance(value, tuple | list):
+        return f"({', '.join(_text(one) for one in value)})"
+    data = plain(value) if not isinstance(value, Mapping) else value
     if data is None:
         return "-"
     if isinstance(data, bool):
         return "yes" if data else "no"
     if isinstance(data, float):
         return f"{data:.8g}"
-    if isinstance(data, list) and len(data) == 2 and all(isinstance(end, float) for end in data):
-        low, high = shown(data[0], 8, up=False), shown(data[1], 8, up=True)
-        return low if low == high else f"{low} to {high}"
-    if isinstance(data, list):
-        return f"({', '.join(_text(one) for one in data)})"
-    if isinstance(data, dict):
+    if isinstance(data, Mapping):
         return "; ".join(f"{name}: {_text(one)}" for name, one in data.items())
     return str(data).replace("|", "\\|")
