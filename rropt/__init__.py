@@ -111,6 +111,7 @@ _HOMES = {
     "SamplerAudit": "comparison.sampler_audit",
     "Comparison": "studies.compare",
     "compare": "studies.compare",
+    "verify_claim": "studies.own_claims",
     "Swept": "studies.sweeps.sweep",
     "sweep": "studies.sweeps.sweep",
     "admissible": "comparison.orders.admissible",
