@@ -22,6 +22,7 @@ from rropt.exact import Interval, float_down, float_up, rational, rational_text
 from rropt.io.arguments import checked
 from rropt.io.counts import is_collection
 from rropt.io.files import open_file
+from rropt.io.types import Matrix, Number
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
@@ -128,9 +129,9 @@ class Audit:
 
 @checked
 def audit(
-    matrix: object,
+    matrix: Matrix,
     problem: Problem | None = None,
-    epsilon: object = None,
+    epsilon: Number | None = None,
     prior: Prior | None = None,
     orientation: str | None = None,
     renormalise: bool = False,

@@ -12,12 +12,13 @@ from rropt.errors import InputError
 from rropt.exact import cleared
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.types import Matrix
 from rropt.mechanisms.mechanism import Mechanism
 
 Rational = tuple[tuple[Fraction, ...], ...]
 
 
-def explicit(channel: object, name: str) -> Mechanism:
+def explicit(channel: Matrix, name: str) -> Mechanism:
     """The explicit mechanism that `channel` is, or that its `to_mechanism()` gives. Raises InputError."""
     if isinstance(channel, Mechanism):
         return channel
@@ -28,7 +29,7 @@ def explicit(channel: object, name: str) -> Mechanism:
     return made
 
 
-def explicit_pair(a: object, b: object) -> tuple[Mechanism, Mechanism]:
+def explicit_pair(a: Matrix, b: Matrix) -> tuple[Mechanism, Mechanism]:
     """Both as explicit mechanisms over the same inputs in the same order. Raises InputError."""
     first, second = explicit(a, "first mechanism"), explicit(b, "second mechanism")
     same_labels(second.inputs, first.inputs, "inputs of the second mechanism")
@@ -121,7 +122,7 @@ def directions(mechanism: Mechanism) -> dict[tuple[int, ...], list[tuple[int, Fr
 
 
 @checked
-def merge_proportional(channel: object) -> Merged:
+def merge_proportional(channel: Matrix) -> Merged:
     """The equivalent mechanism with distinct posteriors: empty outputs dropped, proportional ones merged.
 
     A merged output keeps the label of its first. Raises InputError for what is not a mechanism.
