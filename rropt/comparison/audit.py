@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 from rropt.comparison.orders.admissible import Admissibility, Improvement, admissible, improve
@@ -17,6 +18,8 @@ from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute
 from rropt.exact import Interval, float_down, float_up, rational, rational_text
 from rropt.io.arguments import checked
+from rropt.io.types import Matrix, Number
+from rropt.mechanisms.garbling import HasMatrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
@@ -120,9 +123,9 @@ class Audit:
 
 @checked
 def audit(
-    matrix: object,
+    matrix: str | PathLike[str] | HasMatrix | Matrix,
     problem: Problem | None = None,
-    epsilon: object = None,
+    epsilon: Number | None = None,
     prior: Prior | None = None,
     orientation: str | None = None,
     renormalise: bool = False,

@@ -23,6 +23,7 @@ from rropt.exact import rational
 from rropt.io.counts import Table
 from rropt.io.files import open_file, read_text
 from rropt.io.formulas import unquoted
+from rropt.io.types import Matrix
 from rropt.mechanisms.reading import TOLERANCE
 
 Rows = tuple[tuple[Fraction, ...], ...]
@@ -86,7 +87,7 @@ def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> R
     return _from_text(text, where, "\t" if delimiter is None and place.suffix == ".tsv" else delimiter)
 
 
-def array_matrix(matrix: object, where: str = "matrix") -> RawMatrix:
+def array_matrix(matrix: Matrix, where: str = "matrix") -> RawMatrix:
     """A matrix from memory: a data frame, an array of two axes or a list of rows, of numbers as
     `rropt.exact.rational` reads them."""
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fiuO":

@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from decimal import Decimal
+from os import PathLike
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,6 +15,8 @@ from rropt.errors import InputError, suggestion
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.files import read_text
+from rropt.io.types import Matrix, Number
+from rropt.mechanisms.garbling import HasMatrix
 from rropt.models.claims import PAPERS
 from rropt.models.claims.claim import Claim, Judged
 from rropt.problem import Problem
@@ -37,9 +40,9 @@ TIME_LIMIT = 60.0
 @checked
 def verify_claim(
     problem: Problem,
-    matrix: object = None,
+    matrix: str | PathLike[str] | HasMatrix | Matrix | None = None,
     claimed: Claimed = "optimal",
-    value: object = None,
+    value: Number | None = None,
     *,
     orientation: str | None = None,
     time_limit: float | None = None,
