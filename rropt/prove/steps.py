@@ -17,8 +17,7 @@ from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
-from rropt.program.limits import Limits
+from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.programs import Program, Row
 
 VERSION = 6

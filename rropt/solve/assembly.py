@@ -19,7 +19,7 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation

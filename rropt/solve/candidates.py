@@ -22,7 +22,7 @@ from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows

@@ -25,8 +25,7 @@ from rropt.program.cones import FloatArray, tightest_log
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
-from rropt.program.limits import Limits
+from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row
 from rropt.solve.entropy.anchor import floor_anchor

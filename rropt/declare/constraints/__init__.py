@@ -10,13 +10,12 @@ from rropt.declare.constraints.approximate import ApproximateLDP
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
 from rropt.declare.constraints.entropy import EntropyRate, SharedEntropyRate
-from rropt.declare.constraints.forms import UniformOffDiagonal
 from rropt.declare.constraints.identification import IdentificationRisk
 from rropt.declare.constraints.invariant import Invariant
 from rropt.declare.constraints.limits import AtLeast, AtMost
 from rropt.declare.constraints.metric import MaximalRLDP, MetricDP
 from rropt.declare.constraints.mixture import PermutationMixture
-from rropt.declare.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal
+from rropt.declare.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal, UniformOffDiagonal
 from rropt.declare.constraints.privacy import LDP
 from rropt.declare.constraints.raw import ConeConstraint, LinearConstraint
 from rropt.declare.constraints.robust import RLDP

@@ -14,6 +14,7 @@ from rropt.errors import InputError
 from rropt.exact import declared_text, dyadic_down, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.types import Counts, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.extras import Extra
@@ -31,7 +32,7 @@ class _Bounded(Constraint):
     number: Fraction
     upper: ClassVar[bool]
 
-    def __init__(self, objective: object, number: object) -> None:
+    def __init__(self, objective: Objective, number: Number) -> None:
         where = type(self).__name__
         if not isinstance(objective, Objective):
             raise InputError(
@@ -44,7 +45,7 @@ class _Bounded(Constraint):
 
     @classmethod
     def from_keys(
-        cls, objective: str, number: object, prior: Prior | None = None, counts: object = None, **keys: object
+        cls, objective: str, number: Number, prior: Prior | None = None, counts: Counts | None = None, **keys: object
     ) -> _Bounded:
         """What a problem file declares; without `counts` the prior is that of its input."""
         labels = None if prior is None or isinstance(counts, Mapping) else prior.labels

@@ -22,7 +22,7 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax

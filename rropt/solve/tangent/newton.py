@@ -26,10 +26,10 @@ FAR = 1.0
 class Newton:
     """The equations at a point: what they miss, and the steps that mend it.
 
-    The equations are: rows, conditions and C(g) + z = 0 of the forms; the sum over the atoms of weight * g, of costs,
-    rows and conditions is 0; s l, t y and mass * w z are one number; the entries of a column are w times the
-    direction of each of its forms. In the last one the change of the form is written through that of the column, so
-    that what is left is a matrix K for each column, and the rows.
+    The equations are these. Rows and conditions hold, and C(g) + z = 0. The sum over the atoms of weight * g, of costs,
+    rows and conditions is 0. The products s l, t y and mass * w z are one number. The entries of a column are w times
+    the direction of each of its forms. There the change of the form is written through that of the column, so that what
+    is left is a matrix K for each column, and the rows.
     """
 
     def __init__(self, model: Model, at: Point) -> None:
