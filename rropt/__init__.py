@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         LDP as LDP,
         RLDP as RLDP,
         ApproximateLDP as ApproximateLDP,
+        AtLeast as AtLeast,
+        AtMost as AtMost,
         Bistochastic as Bistochastic,
         Blocks as Blocks,
         Circulant as Circulant,

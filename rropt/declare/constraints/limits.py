@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rropt.declare import objectives
 from rropt.declare.constraints.base import Constraint
@@ -45,7 +45,7 @@ class _Bounded(Constraint):
 
     @classmethod
     def from_keys(
-        cls, objective: str, number: Number, prior: Prior | None = None, counts: Counts | None = None, **keys: object
+        cls, objective: str, number: Number, prior: Prior | None = None, counts: Counts | None = None, **keys: Any
     ) -> _Bounded:
         """What a problem file declares; without `counts` the prior is that of its input."""
         labels = None if prior is None or isinstance(counts, Mapping) else prior.labels

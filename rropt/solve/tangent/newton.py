@@ -24,7 +24,7 @@ FAR = 1.0
 
 
 class Newton:
-    """The equations at a point: what they miss, and the steps that mend it.
+    """What the equations miss at a point, and the steps that make it smaller.
 
     The equations are these. Rows and conditions hold, and C(g) + z = 0. The sum over the atoms of weight * g, of costs,
     rows and conditions is 0. The products s l, t y and mass * w z are one number. The entries of a column are w times
