@@ -20,6 +20,7 @@ from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.identification_bound import PosteriorRisk
@@ -86,8 +87,9 @@ def best_candidate(
 def last_resort(
     program: Program, objective: Objective, fits: Callable[[Mechanism], bool] | None = None
 ) -> Mechanism | None:
-    """A mechanism without a search: a constant, or k-RR among groups where no rows tie it; under a
-    bound on risk the best shift, as it changes every record. None where these break something."""
+    """A mechanism without a search: a constant, or k-RR among groups where no rows tie it; k-RR for estimation, where
+    the risk of a constant is infinite; under a bound on risk the best shift, as it changes every record. None where
+    these break something."""
     if program.extra(Mixture) is not None:
         return None
     risky = program.extra(PosteriorRisk) is not None
@@ -95,6 +97,8 @@ def last_resort(
         gamma = _ratio(program)
         shifts = [_window(program, 1, shift, gamma) for shift in range(1, program.size)]
         simple = sorted(shifts, key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    elif isinstance(program.utility, DesignUtility) and program.size == len(program.outputs or program.inputs):
+        simple = [_window(program, 1, 0, _ratio(program)), _alike(program)]
     elif program.extra(OffDiagonalForm) is None and (program.rows or risky or fits is not None):
         simple = [_alike(program)]
     else:

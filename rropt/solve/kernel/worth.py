@@ -10,6 +10,9 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.programs import ColumnSum, Information, Linear, RowEntropy, Utility
 from rropt.program.worst_case import LeastInformation
 
+SINGULAR = 2.0**-44
+"""A matrix whose least eigenvalue is below this share of the largest, for each row, may be singular."""
+
 
 def worth(utility: Utility, matrix: FloatArray) -> float | None:
     """The utility of a matrix (k x m) in its own unit; None where that takes an exact one."""
@@ -32,13 +35,14 @@ def _information(utility: DesignUtility, matrix: FloatArray) -> FloatArray:
     return np.asarray((matrix / np.where(w > 0, w, np.inf)) @ matrix.T)
 
 
-def _design_worth(utility: DesignUtility, matrix: FloatArray) -> float:
+def _design_worth(utility: DesignUtility, matrix: FloatArray) -> float | None:
+    """None where the matrix may be singular: then floats give any number, also one below the optimum."""
     found = _information(utility, matrix)
-    sign, logarithm = np.linalg.slogdet(found)
-    if sign <= 0:
-        return np.inf
+    least, *_, largest = np.linalg.eigvalsh(found)
+    if least <= SINGULAR * len(found) * largest:
+        return None
     if isinstance(utility, InverseDeterminant):
-        return float(-logarithm)
+        return float(-np.linalg.slogdet(found)[1])
     if isinstance(utility, InverseTrace):
         queries = np.array([[float(c) for c in row] for row in utility.rows])
         return float(np.sum(queries * np.linalg.solve(found, queries.T).T)) - float(utility.offset)
