@@ -16,6 +16,7 @@ import numpy as np
 
 from rropt.declare.objectives import Objective
 from rropt.errors import Refusal
+from rropt.exact import common_denominator
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
@@ -242,8 +243,11 @@ def _best_constant(program: Program) -> Mechanism | None:
     k, width = program.size, len(program.outputs)
     sums: dict[int, Fraction] = {}
     if isinstance(program.utility, Linear):
+        whole = dict.fromkeys(range(width), 0)
+        unit = common_denominator(value for *_, value in program.utility.cost)
         for _, y, value in program.utility.cost:
-            sums[y] = sums.get(y, Fraction(0)) + program.sign * value
+            whole[y] += value.numerator * (unit // value.denominator)
+        sums = {y: Fraction(program.sign * number, unit) for y, number in whole.items() if number}
     everyone = (1 << k) - 1
     if not program.rows:
         if isinstance(program.utility, RowEntropy) or program.extra(ConcaveFloor) is not None:
