@@ -244,3 +244,8 @@ def test_no_singular_design_is_taken_for_a_good_one(objective: type[rr.Objective
     for found in (best_candidate(program, problem.objective, None), last_resort(program, problem.objective)):
         assert found is not None
         assert float(problem.objective.value(found).upper) <= own * (1 + 1e-9)
+        assert rr.LDP(1).violation(found) <= 0
+        if size == 40 and objective is rr.MinimaxRisk:
+            # Halves are within 1.4 times the optimum, subset selection with billions of outputs.
+            best = rr.SubsetSelection(size, epsilon=1).minimax_risk()
+            assert problem.objective.value(found).upper <= best * F("1.4")
