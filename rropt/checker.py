@@ -664,19 +664,19 @@ class _Work:
         problem, proof, k = self.last, self.proof, self.last.k
         m, given = problem.m, 1 if problem.given is None else len(problem.given[0])
         square = problem.utility == "chi_square"
-        gains = _count_gains(problem)
         count = 4 * k * m * len(proof.nodes) * self.rounded
         for leaf in proof.nodes:
             if isinstance(leaf, _CornerLeaf):
                 named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
-                count += (k * m + named + len(leaf.l)) * (self.exact + self.total) + 2 * gains * m * self.exact
+                count += 6 * (k * m + named + len(leaf.l)) * (self.exact + self.total)
+                count += 20 * k * m * len(problem.gain) * self.exact
                 for column in leaf.columns:
                     if isinstance(column, _WholeCone):
                         count += self.of_tree(column.tree)
-                    elif isinstance(column, list):
+                    elif isinstance(column, list) and column:
                         leaves = sum(isinstance(token, tuple) for token in column)
-                        count += 4 * k * len(column) * (4 * self.exact if square else self.rounded)
-                        count += 24 * given * leaves * self.rounded
+                        each = 4 * self.exact if square else self.rounded
+                        count += k * (40 * self.exact + 4 * len(column) * each) + 24 * given * leaves * self.rounded
         return count
 
     def of_determinant(self) -> int:
@@ -5463,6 +5463,7 @@ class _CornerTest:
     def __init__(self, problem: _Problem, proof: _Proof) -> None:
         self.problem, self.proof, self.gh = problem, proof, problem.cone.gamma[1]
         self.p = [Fraction(weight, problem.total) for weight in problem.weights]
+        self.worth = [[p * g for p, g in zip(self.p, gain, strict=True)] for gain in problem.gain]
         self.actions = frozenset(range(len(problem.gain)))
         self.given = problem.given or [[weight] for weight in problem.weights]
         self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
@@ -5517,8 +5518,8 @@ class _CornerTest:
     def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
         """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
         total = 0
-        for p, gain, a, lo, hi in zip(self.p, self.problem.gain[g], prices, own.lo, own.hi, strict=True):
-            total += max(_fixed_hi((p * gain - a) * lo), _fixed_hi((p * gain - a) * hi))
+        for worth, a, lo, hi in zip(self.worth[g], prices, own.lo, own.hi, strict=True):
+            total += max(_fixed_hi((worth - a) * lo), _fixed_hi((worth - a) * hi))
         return total <= 0
 
     def log(self, v: Fraction) -> int:

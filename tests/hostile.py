@@ -1,6 +1,6 @@
 """Certificates that are valid, or nearly, and as slow to check as their author can make them: one for each loop.
 
-Further ones are in hostile_more.py.
+Further ones are in hostile_more.py and hostile_steps.py.
 
 `scale` is about how many thousand bytes. Bounds are loose on purpose, so that every leaf holds and is looked at.
 """

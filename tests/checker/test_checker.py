@@ -24,6 +24,7 @@ import test_checker_designs
 import test_checker_entropy
 import test_checker_levels
 import test_checker_mutants_cornertrees
+import test_checker_mutants_outer
 import test_checker_offdiagonal
 import test_checker_risk
 import test_checker_shapes
@@ -295,7 +296,7 @@ ISOLATED += [*test_checker_boxes.ISOLATED, *test_checker_columns.ISOLATED, *test
 ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_checker_entropy.ISOLATED]
 ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED, *test_checker_criteria.ISOLATED]
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
-ISOLATED += test_checker_mutants_cornertrees.ISOLATED
+ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",

@@ -168,6 +168,8 @@ def expected(document: Json) -> set[str]:
         found |= set() if "known" in proof else {"_check_coverage"}
     else:
         found |= {"_check_row_signs", "_check_weight", "_check_columns"}
+    kinds = {step["kind"] for step in proof.get("steps", [])}
+    found |= {"_check_outer", "_check_cuts"} if "cut" in kinds else set()
     if document["mechanism"] is None:
         return found | {"_check_infeasible"}
     found |= {"_check_value_order", "_check_bound_of_proof", "_check_outputs", "_check_mechanism_in_cone"}

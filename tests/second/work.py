@@ -207,13 +207,14 @@ def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int
     for leaf in proof["nodes"]:
         if isinstance(leaf, dict):
             named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
-            total += (k * m + named + len(leaf["l"])) * (price["x"] + price["t"]) + 2 * _gains(problem) * m * price["x"]
+            total += 6 * (k * m + named + len(leaf["l"])) * (price["x"] + price["t"])
+            total += 20 * k * m * len(utility.get("gain", [])) * price["x"]
             for column in leaf["columns"]:
                 if isinstance(column, dict):
                     total += _tree(column, k, price)
-                elif isinstance(column, list):
+                elif isinstance(column, list) and column != []:
                     ends = sum(isinstance(one, list) for one in column)
-                    total += 4 * k * len(column) * each + 24 * given * ends * price["r"]
+                    total += 40 * k * price["x"] + 4 * k * len(column) * each + 24 * given * ends * price["r"]
     return total
 
 
