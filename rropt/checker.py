@@ -23,8 +23,8 @@ enclosure and one of section 6 for its proofs. What only version 4 has: approxim
 with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
 inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
 `levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
-chi-square information, which is that of mutual information. What only version 6 has:
-`labels` for graphs, after `levels`.
+chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees;
+`labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush, nlargest, nsmallest
@@ -95,6 +95,7 @@ MAX_MEBIBYTES = 10  # that count there
 MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
+MAX_STEPS = 64
 VERSIONS = (1, 2, 3, 4, 5, 6)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
@@ -485,7 +486,8 @@ def _longest(*values: object) -> int:
 
 
 class _Work:
-    """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers.
+    """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers; "the lines
+    of a proof are of the last problem".
 
     w: words of the longest number; d: those of the largest common denominator. rounded, exact: what an operation on
     numbers of w words costs where one is rounded to fixed point, and where two are multiplied or a gcd is taken.
@@ -493,30 +495,44 @@ class _Work:
     """
 
     def __init__(
-        self, keys: dict[str, object], rats: _Rationals, problem: _Problem, mechanism: _Mechanism | None, proof: _Proof
+        self,
+        keys: dict[str, object],
+        rats: _Rationals,
+        problem: _Problem,
+        mechanism: _Mechanism | None,
+        steps: list[_Step],
+        last: _Problem,
+        proof: _Proof,
     ) -> None:
-        self.problem, self.mechanism, self.proof = problem, mechanism, proof
-        w = 1 + _longest(keys["problem"], keys["mechanism"], keys["proof"]) // 40
-        d = 1 + max(rats.common, 1 if mechanism is None else mechanism.common).bit_length() // 128
+        self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
+        rounds = any(step.lemma == GIBBS for step in steps)
+        length = _longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds
+        common = max(rats.common, 1 if mechanism is None else mechanism.common)
+        bits = common.bit_length() + 160 * rounds
+        for step in steps:
+            if step.outer is not None:
+                length, bits = 3 * length + 10, bits + step.outer.common.bit_length()
+        w, d = 1 + length // 40, 1 + bits // 128
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
-        self.m = problem.m if mechanism is None else len(mechanism.outputs)
-        self.cone_terms = sum(bool(c) for row in problem.cone.rows or [] for c in row)
-        self.terms = len(problem.cost) + sum(len(row.terms) for row in problem.rows)
-        self.gains = sum(bool(g) for gain in problem.gain for g in gain)
+        self.m = last.m if mechanism is None else len(mechanism.outputs)
 
     def parts(self) -> Iterator[tuple[str, int]]:
         """The lines of the table, by name."""
         if self.mechanism is not None:
             yield "mechanism", self.of_mechanism(self.mechanism)
             yield "utility", self.of_utility(self.mechanism)
+        cuts = sum(len(step.outer.cuts) for step in self.steps if step.outer is not None)
+        logs = sum(step.logs for step in self.steps)
+        yield "steps", 40 * logs * self.rounded + 2 * self.last.k * cuts * self.exact
         yield "proof", self.of_proof()
 
     def of_mechanism(self, mechanism: _Mechanism) -> int:
         """Membership in the cone, rows, and what the problem has besides."""
         problem, k, m = self.problem, self.problem.k, self.m
         cells = k if problem.structure else k * m
-        count = (cells + 2 * len(problem.cone.edges) * m + 4 * self.cone_terms * m + 2 * self.terms) * self.exact
+        cone_terms = sum(bool(c) for row in problem.cone.rows or [] for c in row)
+        count = (cells + 2 * len(problem.cone.edges) * m + 4 * cone_terms * m + 2 * _count_terms(problem)) * self.exact
         count += (len(problem.cone.rows or []) * m + 3 * len(problem.rows)) * self.total
         if isinstance(problem.cone.sets, _Robust):
             count += 20 * cells * self.exact + len(problem.cone.sets.blocks) * m * self.total
@@ -554,19 +570,21 @@ class _Work:
             return self.of_entropies(mechanism)
         if problem.utility in DESIGNS:
             return 4 * k * cells + 20 * cells * self.rounded
-        return 2 * self.gains * m * self.exact + len(problem.gain) * m * (8 + self.total)
+        return 2 * _count_gains(problem) * m * self.exact + len(problem.gain) * m * (8 + self.total)
 
     def of_proof(self) -> int:
         """By kind."""
-        proof, k = self.proof, self.problem.k
+        proof, k = self.proof, self.last.k
         if proof.kind == "thresholds":
             return self.of_thresholds()
         if proof.kind == "risk-branch":
             return self.of_risk_branch()
+        if proof.kind == "corner-tree":
+            return self.of_corner_tree()
         if proof.known:
             return 24 * k * self.rounded
         if proof.tree:
-            return self.of_tree()
+            return self.of_tree(proof.tree)
         if proof.shapes:
             return self.of_shapes()
         if proof.levels:
@@ -592,11 +610,11 @@ class _Work:
 
     def of_labels(self, labels: _Labels) -> int:
         """The leaves, by the labels that their paths leave to each input, and by what pairs of `links` compare."""
-        k, spans = self.problem.k, [1] * self.problem.k
+        k, spans = self.last.k, [1] * self.last.k
         for x, z in labels.links:
             spans[x] += (labels.away[x][z] + labels.away[z][x]) // 8
         leaves = [token for token in labels.tree if isinstance(token, _LabelLeaf)]
-        count = 10 * k * labels.height + 4 * k * (k + len(self.problem.cone.edges)) + 6 * k * len(labels.tree)
+        count = 10 * k * labels.height + 4 * k * (k + len(self.last.cone.edges)) + 6 * k * len(labels.tree)
         for _, _, low, high in labels.leaves():
             count += 3 * sum((b - a + 1) * span for a, b, span in zip(low, high, spans, strict=True))
         count += 4 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
@@ -604,31 +622,31 @@ class _Work:
 
     def sets(self) -> _Robust:
         """Of a robust cone."""
-        assert isinstance(self.problem.cone.sets, _Robust)
-        return self.problem.cone.sets
+        assert isinstance(self.last.cone.sets, _Robust)
+        return self.last.cone.sets
 
     def of_columns(self) -> int:
         """The columns under test, in exact rationals; and the logarithms of the entropy kinds."""
-        proof, k, m = self.proof, self.problem.k, self.m
+        proof, k, m = self.proof, self.last.k, self.m
         used = sum(bool(u) for own in proof.multipliers for u in own)
         several = sum(map(len, proof.flows)) + sum(len(event.outputs) for event in proof.events)
         own = sum(bool(h) for tilt in proof.tilts for h in tilt)
-        terms = self.terms + self.gains + own + 2 * several + used * k
-        tests = len(self.problem.gain) or m
+        terms = _count_terms(self.last) + _count_gains(self.last) + own + 2 * several + used * k
+        tests = len(self.last.gain) or m
         count = 2 * terms * (self.exact + self.mixed) + tests * (8 + 4 * self.total)
         if proof.kind in ("entropy-dual", "entropy-farkas"):
-            count += k * m * (8 + self.long) + 100 * (self.terms + own + k) * self.rounded
+            count += k * m * (8 + self.long) + 100 * (_count_terms(self.last) + own + k) * self.rounded
         return count
 
-    def of_tree(self) -> int:
+    def of_tree(self, tree: list[Token]) -> int:
         """Leaves of a tree of corners: a logarithm each, and all inputs where they have a slope or count limits."""
-        proof, k = self.proof, self.problem.k
-        nodes = len(proof.tree)
+        proof, k = self.proof, self.last.k
+        nodes = len(tree)
         if proof.forms:
             return (2 * k * k * nodes + 4 * k * k * len(proof.forms)) * self.rounded + self.of_determinant()
-        counted = any(isinstance(token, list) and token[0] == COUNT for token in proof.tree)
-        sloped = sum(isinstance(token, _Sloped) for token in proof.tree)
-        leaves = sum(isinstance(token, tuple) for token in proof.tree) if counted else sloped
+        counted = any(isinstance(token, list) and token[0] == COUNT for token in tree)
+        sloped = sum(isinstance(token, _Sloped) for token in tree)
+        leaves = sum(isinstance(token, tuple) for token in tree) if counted else sloped
         return (40 * nodes + 2 * k * leaves) * self.rounded + (8 * k + 4 * sloped) * self.exact
 
     def of_shapes(self) -> int:
@@ -640,7 +658,7 @@ class _Work:
 
     def of_boxes(self) -> int:
         """Box trees, and branch-trees."""
-        problem, proof, k = self.problem, self.proof, self.problem.k
+        problem, proof, k = self.last, self.proof, self.last.k
         if problem.structure and proof.kind == "branch-tree":
             leaves = sum(isinstance(token, tuple) for token in proof.boxes)
             own = {token.x for token in proof.boxes if isinstance(token, _Split)}
@@ -657,32 +675,52 @@ class _Work:
         count = 4 * k * columns * len(proof.boxes) + 4 * k * len(problem.cone.edges) + used
         return count * self.rounded + 2 * k * len(proof.cuts) * self.exact + self.of_determinant()
 
+    def of_corner_tree(self) -> int:
+        """Each leaf: its prices and its limits; the trees of its outputs."""
+        problem, proof, k = self.last, self.proof, self.last.k
+        m, given = problem.m, 1 if problem.given is None else len(problem.given[0])
+        square = problem.utility == "chi_square"
+        gains = _count_gains(problem)
+        count = 4 * k * m * len(proof.nodes) * self.rounded
+        for leaf in proof.nodes:
+            if isinstance(leaf, _CornerLeaf):
+                named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
+                count += (k * m + named + len(leaf.l)) * (self.exact + self.total) + 2 * gains * m * self.exact
+                for column in leaf.columns:
+                    if isinstance(column, _WholeCone):
+                        count += self.of_tree(column.tree)
+                    elif isinstance(column, list):
+                        leaves = sum(isinstance(token, tuple) for token in column)
+                        count += 4 * k * len(column) * (4 * self.exact if square else self.rounded)
+                        count += 24 * given * leaves * self.rounded
+        return count
+
     def of_determinant(self) -> int:
         """Elimination without fractions, whose numbers grow to the length of all forms together."""
-        if self.problem.utility != "inverse_determinant":
+        if self.last.utility != "inverse_determinant":
             return 0
         q = sum(_as_integers(form)[2] for form in self.proof.forms) // 128
-        return self.problem.k**3 * (1 + q * q // 128)
+        return self.last.k**3 * (1 + q * q // 128)
 
     def of_thresholds(self) -> int:
         """Each block: its categories, and its cells."""
-        risk = self.problem.risk
+        risk = self.last.risk
         assert risk is not None
         assert risk.blocks is not None
         sizes = [len(block) for block in risk.blocks]
         of = {x: len(block) for block in risk.blocks for x in block}
         tested = sum(of[c] for c in risk.categories)
-        count = 0 if self.problem.utility == "linear" else sum(size * size for size in sizes)
+        count = 0 if self.last.utility == "linear" else sum(size * size for size in sizes)
         return (
             2 * count * (30 + self.exact)
             + tested * (2 * risk.most**2 + 20 + self.exact)
-            + 2 * len(self.problem.cost) * self.exact
+            + 2 * len(self.last.cost) * self.exact
             + len(sizes) * self.total
         )
 
     def of_risk_branch(self) -> int:
         """The gradients of the cuts, whose numbers are up to a times as long as those of the point, and the leaves."""
-        proof, problem, k = self.proof, self.problem, self.problem.k
+        proof, problem, k = self.proof, self.last, self.last.k
         assert problem.risk is not None
         many = max(problem.risk.counts).bit_length()
         count = 0
@@ -697,6 +735,16 @@ class _Work:
                 count += (6 * k * k + 3 * packed + 2 * named + 4 * k * len(leaf.s)) * self.rounded
                 count += 3 * packed * self.mixed
         return count
+
+
+def _count_terms(problem: _Problem) -> int:
+    """T."""
+    return len(problem.cost) + sum(len(row.terms) for row in problem.rows)
+
+
+def _count_gains(problem: _Problem) -> int:
+    """G."""
+    return sum(bool(g) for gain in problem.gain for g in gain)
 
 
 def _limit_operations(work: _Work, size: int) -> None:
@@ -909,11 +957,16 @@ def _cube_root_lo(n: int) -> int:
 
 @dataclass(frozen=True)
 class _Certificate:
-    """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none."""
+    """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none.
+
+    steps: those of the proof; last: the problem after them, `problem` where there are none.
+    """
 
     version: int
     digest: str
     problem: _Problem
+    steps: list[_Step]
+    last: _Problem
     mechanism: _Mechanism | None
     value: tuple[Fraction, Fraction] | None
     bound: Fraction | None
@@ -922,7 +975,8 @@ class _Certificate:
 
     def lemmas(self) -> tuple[str, ...]:
         """The assumptions of the claim."""
-        return _lemmas(self.problem, self.proof, self.mechanism is not None)
+        own = _lemmas(self.problem, self.mechanism is not None), _lemmas_of_proof(self.last, self.steps, self.proof)
+        return tuple(name for name in NAMES if name in own[0] or name in own[1])
 
 
 def _read_certificate(value: object, size: int = 0) -> _Certificate:
@@ -937,7 +991,8 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     digest = _digest(keys["problem"])
-    proof = _read_proof(keys["proof"], "proof", problem, rats, version)
+    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version)
+    proof = _read_proof(rest, "proof", last, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
     assumptions = [_read_word(name, ("assumptions", i), " ".join(known)) for i, name in enumerate(names)]
@@ -945,14 +1000,14 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
-        _limit_operations(_Work(keys, rats, problem, None, proof), size)
-        return _Certificate(version, digest, problem, None, None, None, proof, assumptions)
+        _limit_operations(_Work(keys, rats, problem, None, steps, last, proof), size)
+        return _Certificate(version, digest, problem, steps, last, None, None, None, proof, assumptions)
     mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem, rats)
-    _limit_operations(_Work(keys, rats, problem, mechanism, proof), size)
+    _limit_operations(_Work(keys, rats, problem, mechanism, steps, last, proof), size)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
-    return _Certificate(version, digest, problem, mechanism, interval, bound, proof, assumptions)
+    return _Certificate(version, digest, problem, steps, last, mechanism, interval, bound, proof, assumptions)
 
 
 def _digest(problem: object) -> str:
@@ -996,7 +1051,7 @@ def _listed_before(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
     """What a file of the versions 1 to 4 lists: of the names that these had, those that its text asked for."""
     if problem.risk is not None:
         return (UNIFORM,)
-    by_vertices = proof.tree or proof.shapes or proof.levels or proof.labels
+    by_vertices = proof.tree or proof.shapes or proof.levels
     if problem.utility == "mutual_information" and by_vertices:
         return (CONVEX,)
     if problem.utility == "chi_square" and proof.tree:
@@ -1004,28 +1059,36 @@ def _listed_before(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
     return ()
 
 
-def _lemmas(problem: _Problem, proof: _Proof, has_mechanism: bool) -> tuple[str, ...]:
-    """The table "Assumptions" of section 6: the assumptions of this claim, whatever the file lists."""
-    of_information = problem.utility == "mutual_information"
-    by_columns = proof.kind in ("column-dual", "branch-tree")
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels)
+def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
+    """The table "Assumptions" of section 6: those of a problem and of its mechanism, whatever the file lists."""
     is_witness = has_mechanism and problem.utility in DESIGNS
     rules = (
-        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
-        (CONVEX_SQUARE, problem.utility == "chi_square" and by_vertices),
         (UNIFORM, problem.risk is not None),
-        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
-        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
-        (OFF_DIAGONAL, proof.kind == "branch-tree" and problem.structure),
-        (VERTICES, bool(proof.shapes or proof.levels)),
-        (MEMBERSHIP, isinstance(problem.cone.sets, _Confidence)),
-        (GIBBS, proof.kind in ("entropy-dual", "entropy-farkas")),
-        (NEWTON, proof.kind == "thresholds"),
-        (MARCUS_LOPES, proof.kind == "risk-branch"),
+        (MEMBERSHIP, has_mechanism and isinstance(problem.cone.sets, _Confidence)),
         (REGULAR, is_witness),
         (TRACE, is_witness and problem.utility == "inverse_determinant"),
         (SCHUR, is_witness and problem.utility == "inverse_eigenvalue"),
         (DENSITIES, is_witness and problem.utility == "inverse_eigenvalue"),
+    )
+    return tuple(name for name, is_used in rules if is_used)
+
+
+def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple[str, ...]:
+    """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
+    of_information = last.utility == "mutual_information"
+    by_columns = proof.kind in ("column-dual", "branch-tree")
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels or proof.nodes)
+    by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or any(step.lemma == GIBBS for step in steps)
+    rules = (
+        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
+        (CONVEX_SQUARE, last.utility == "chi_square" and by_vertices),
+        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
+        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
+        (OFF_DIAGONAL, proof.kind == "branch-tree" and last.structure),
+        (VERTICES, bool(proof.shapes or proof.levels)),
+        (GIBBS, by_gibbs),
+        (NEWTON, proof.kind == "thresholds"),
+        (MARCUS_LOPES, proof.kind == "risk-branch"),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1042,6 +1105,9 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_thresholds(problem, proof)
     elif proof.kind == "risk-branch":
         _check_risk_trees(problem, proof)
+    elif proof.kind == "corner-tree":
+        _check_coverage(proof.nodes, "nodes")
+        _check_corner_tree(problem, proof)
     elif proof.known:
         _check_known(problem, proof)
     elif proof.tree:
@@ -1074,20 +1140,24 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
 
 
 def _check_certificate(certificate: _Certificate) -> None:
-    """Every claim of a certificate; the quick ones first."""
+    """Every claim of a certificate; the quick ones first. The proof is of the last problem, all else of `problem`."""
     problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
+    last = certificate.last
     lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
     _check_assumptions(lemmas, certificate.assumptions)
+    for i, step in enumerate(certificate.steps):
+        if step.outer is not None:
+            _check_outer(step.outer, f"proof.steps[{i}]")
     if mechanism is None:
-        _check_infeasible(problem, proof)
-        _check_proof(problem, proof)
+        _check_infeasible(last, proof)
+        _check_proof(last, proof)
         return
     assert certificate.value is not None  # both are null only with the mechanism
     assert certificate.bound is not None
     _check_value_order(certificate.value)
     if proof.kind == "thresholds":
-        _check_thetas(problem, proof)
-    _check_bound_of_proof(problem, proof, certificate.bound)
+        _check_thetas(last, proof)
+    _check_bound_of_proof(last, proof, certificate.bound)
     _check_outputs(problem, mechanism)
     if mechanism.off_diagonal is None:
         _check_row_sums(mechanism)
@@ -1106,7 +1176,7 @@ def _check_certificate(certificate: _Certificate) -> None:
     _check_regular(utility)
     _check_value(certificate.value, utility)
     _check_bound_of_value(problem, certificate.bound, utility)
-    _check_proof(problem, proof)
+    _check_proof(last, proof)
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -1300,9 +1370,6 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
     kinds += " inverse_determinant inverse_eigenvalue" if version > 3 else ""
     utility = _read_kind(keys["utility"], at, kinds)
-    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
-        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
-        _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
     gain: list[list[Fraction]] = []
@@ -1326,38 +1393,83 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     else:
         utility_keys = _read_object(keys["utility"], at, "kind gain")
         gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
-    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    has_list = utility in ("linear", "entropy")
-    if has_list != (outputs is not None) and not either:
-        needed = "a list" if has_list else "null"
-        _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
     cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
     cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
     if isinstance(cone.sets, _Robust):
         _read_size_of_robust(cone.sets, (where, "cone"), k, version)
     _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
     rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
-    if rows and outputs is None:
-        _unreadable((where, "rows"), "must be empty where outputs is null")
-    floor = _read_floor(keys["entropy"], (where, "entropy"), k, utility, rats) if "entropy" in keys else None
+    floor = _read_floor(keys["entropy"], (where, "entropy"), k, rats) if "entropy" in keys else None
     if floor is not None or utility == "entropy":
         _limit(k * m, MAX_ENTROPY, where, "k * m of a problem with an entropy")
-    has_structure = "structure" in keys
+    if "structure" in keys:
+        _read_word(keys["structure"], (where, "structure"), "uniform_off_diagonal")
     problem = _Problem(
-        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, has_structure, shares,
-        floor, queries, _read_approximate(keys, where, utility, k, m, rats),
-        _read_risk(keys["identification_risk"], (where, "identification_risk"), keys, cone, k, rats)
+        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, "structure" in keys, shares,
+        floor, queries, _read_approximate(keys, where, k, m, rats),
+        _read_risk(keys["identification_risk"], (where, "identification_risk"), k, rats)
         if "identification_risk" in keys else None,
         inputs,
     )  # fmt: skip
-    if problem.risk is not None and (given is not None or utility not in ("linear", "mutual_information")):
-        what = "the utilities linear and mutual_information without given"
-        _unreadable((where, "identification_risk"), f"goes only with {what}")
-    if problem.structure:
-        _read_structure(keys, where, problem)
-    if cone.sets is not None:
-        _read_company(problem, (where, "cone"))
+    if version < 6:
+        _read_company(problem, where, version)
+    _read_alone(problem, where)
     return problem
+
+
+def _read_alone(problem: _Problem, where: Where) -> None:
+    """What section 4 asks of every problem on the way, the first and the last among them."""
+    utility, risk = problem.utility, problem.risk
+    if problem.outputs is None:
+        if utility in ("linear", "entropy"):
+            _unreadable((where, "outputs"), f"must be a list for the utility {utility}")
+        if problem.rows:
+            _unreadable((where, "rows"), "must be empty where outputs is null")
+        if problem.floor is not None or problem.approximate is not None:
+            _unreadable((where, "outputs"), "must be a list with the keys entropy and approximate")
+    if utility == "entropy" and problem.sense == "minimize":
+        _unreadable((where, "sense"), "minimize does not go with the utility entropy")
+    if risk is not None:
+        at = (where, "identification_risk")
+        if problem.outputs != problem.inputs:
+            _unreadable(at, "the outputs must be the inputs, in their order")
+        if problem.structure:
+            _unreadable(at, "does not go with the key structure")
+        if risk.blocks is not None and (problem.cone.base != "free" or problem.cone.rows is not None):
+            _unreadable((at, "blocks"), "goes only with the cone free")
+    if problem.structure:
+        _read_structure(problem, (where, "structure"))
+
+
+def _read_company(problem: _Problem, where: Where, version: int) -> None:
+    """What goes with what in section 4: "asked of the last problem, which is `problem` itself where the proof has no
+    steps".
+    """
+    sense, utility, cone = problem.sense, problem.utility, problem.cone
+    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
+        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
+        _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
+    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
+    either = either or (utility == "bayes" and version > 5)
+    if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
+        _unreadable((where, "outputs"), f"must be null for the utility {utility}")
+    if problem.floor is not None and utility not in ("linear", "entropy"):
+        _unreadable((where, "entropy"), f"goes only with the utilities linear and entropy, not with {utility}")
+    if problem.approximate is not None:
+        if utility != "linear":
+            _unreadable((where, "approximate"), f"goes only with the utility linear, not with {utility}")
+        if problem.floor is not None:
+            _unreadable((where, "approximate"), "does not go with the key entropy")
+        if problem.risk is not None:
+            _unreadable((where, "approximate"), "does not go with the key identification_risk")
+    if problem.risk is not None:
+        if problem.floor is not None:
+            _unreadable((where, "identification_risk"), "does not go with the key entropy")
+        if problem.given is not None or utility not in ("linear", "mutual_information"):
+            what = "the utilities linear and mutual_information without given"
+            _unreadable((where, "identification_risk"), f"goes only with {what}")
+    if cone.sets is not None:
+        _read_company_of_sets(problem, (where, "cone"))
 
 
 def _read_design(
@@ -1383,7 +1495,7 @@ def _read_design(
     return _read_matrix(keys["queries"], at, k, "queries * k", rats)
 
 
-def _read_company(problem: _Problem, where: Where) -> None:
+def _read_company_of_sets(problem: _Problem, where: Where) -> None:
     """ "The cones robust and confidence go with sense maximize, the utility mutual_information without given, outputs
     null, empty rows [...] only (else UNREADABLE)".
 
@@ -1395,12 +1507,8 @@ def _read_company(problem: _Problem, where: Where) -> None:
         _unreadable(where, f"a {problem.cone.base} cone goes only with outputs that are null")
 
 
-def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Rationals) -> _Floor:
-    """ "an object {"at_least": RAT >= 0, "shares": [BIG >= 0 x k], "sizes": [INT x k, each >= 1]}"; "the utility
-    linear or entropy" -- which have outputs that are a list, and no structure and no cone of version 3.
-    """
-    if utility not in ("linear", "entropy"):
-        _unreadable(where, f"goes only with the utilities linear and entropy, not with {utility}")
+def _read_floor(value: object, where: Where, k: int, rats: _Rationals) -> _Floor:
+    """ "an object {"at_least": RAT >= 0, "shares": [BIG >= 0 x k], "sizes": [INT x k, each >= 1]}"."""
     keys = _read_object(value, where, "at_least shares sizes")
     at_least = rats.rat_at_least(keys["at_least"], (where, "at_least"), 0)
     shares = _read_weights(keys["shares"], (where, "shares"), k)
@@ -1415,20 +1523,11 @@ def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Ration
     return _Floor(at_least, shares, sizes)
 
 
-def _read_approximate(
-    keys: dict[str, object], where: Where, utility: str, k: int, m: int, rats: _Rationals
-) -> _Approximate | None:
-    """ "{`epsilon`: RAT > 0 or `gamma`: RAT > 1, `delta`: RAT}, 0 < delta < 1 (else UNREADABLE)"; "the utility linear"
-    -- which has outputs that are a list, and no structure and neither cone of version 3 --, "no [...] entropy".
-    """
+def _read_approximate(keys: dict[str, object], where: Where, k: int, m: int, rats: _Rationals) -> _Approximate | None:
+    """ "{`epsilon`: RAT > 0 or `gamma`: RAT > 1, `delta`: RAT}, 0 < delta < 1 (else UNREADABLE)"."""
     if "approximate" not in keys:
         return None
     value, at = keys["approximate"], (where, "approximate")
-    if utility != "linear":
-        _unreadable(at, f"goes only with the utility linear, not with {utility}")
-    for other in ("entropy", "identification_risk"):
-        if other in keys:
-            _unreadable(at, f"does not go with the key {other}")
     gamma, label = _read_gamma(value, at, rats, "delta")
     assert isinstance(value, dict)
     delta = _read_positive(value["delta"], (at, "delta"), rats)
@@ -1438,16 +1537,10 @@ def _read_approximate(
     return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta)}")
 
 
-def _read_risk(value: object, where: Where, problem: dict[str, object], cone: _Cone, k: int, rats: _Rationals) -> _Risk:
-    """ "`outputs` is then a list equal to `inputs`, there is no `structure` and no `entropy`"; "0 < at_most < 1;
-    `categories` strictly increasing, not empty, each with counts >= 1; `blocks`, where present, is a partition of the
-    inputs [...], a block of two or more has only inputs with counts >= 1; with `blocks` the cone is free".
+def _read_risk(value: object, where: Where, k: int, rats: _Rationals) -> _Risk:
+    """ "0 < at_most < 1; `categories` strictly increasing, not empty, each with counts >= 1; `blocks`, where present,
+    is a partition of the inputs [...], a block of two or more has only inputs with counts >= 1".
     """
-    if problem["outputs"] is None or problem["outputs"] != problem["inputs"]:
-        _unreadable(where, "the outputs must be the inputs, in their order")
-    for other in ("structure", "entropy"):
-        if other in problem:
-            _unreadable(where, f"does not go with the key {other}")
     keys = _read_object(value, where, "at_most counts categories", optional="blocks")
     at_most = _read_positive(keys["at_most"], (where, "at_most"), rats)
     if at_most >= 1:
@@ -1473,28 +1566,27 @@ def _read_risk(value: object, where: Where, problem: dict[str, object], cone: _C
         for s, block in enumerate(blocks):
             if len(block) > 1 and not all(counts[x] for x in block):
                 _unreadable((at, s), "a block of two or more has only inputs with counts >= 1")
-        if cone.base != "free" or cone.rows is not None:
-            _unreadable(at, "goes only with the cone free")
     risk = _Risk(at_most, counts, categories, blocks)
     _limit(risk.most, MAX_MATCHES, (where, "at_most"), "A = ceil(1 / at_most) - 1")
     _limit(len(categories) * k * risk.most**2, MAX_RISK, where, "categories * k * A^2")
     return risk
 
 
-def _read_structure(keys: dict[str, object], where: Where, problem: _Problem) -> None:
+def _read_structure(problem: _Problem, where: Where) -> None:
     """ "`outputs` is then a list equal to `inputs`, `utility` is mutual_information without `given`, `cone` is
-    complete, `rows` is empty (else UNREADABLE)".
+    complete, `rows` is empty (else UNREADABLE)"; "there is none of `entropy`, `approximate` and
+    `identification_risk`", whose checks look at columns.
     """
-    at = (where, "structure")
-    _read_word(keys["structure"], at, "uniform_off_diagonal")
-    if problem.outputs is None or problem.outputs != keys["inputs"]:
-        _unreadable(at, "the outputs must be the inputs, in their order")
+    if problem.outputs != problem.inputs:
+        _unreadable(where, "the outputs must be the inputs, in their order")
     if problem.utility != "mutual_information" or problem.given is not None:
-        _unreadable(at, "goes only with the utility mutual_information without given")
+        _unreadable(where, "goes only with the utility mutual_information without given")
     if not problem.cone.is_complete:
-        _unreadable(at, "goes only with a complete cone")
+        _unreadable(where, "goes only with a complete cone")
     if problem.rows:
-        _unreadable(at, "goes only without rows")
+        _unreadable(where, "goes only without rows")
+    if problem.floor is not None or problem.approximate is not None:
+        _unreadable(where, "does not go with the keys entropy and approximate")
 
 
 def _read_given(value: object, where: Where, weights: list[int]) -> list[list[int]]:
@@ -1596,7 +1688,7 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
     base = _read_cone(keys["base"], (where, "base"), k, "complete graph free", rats)
     rows = _read_matrix(keys["rows"], (where, "rows"), k, "cone rows * k", rats)
     label = f"polyhedral cone of {len(rows)} cone rows on the {base.label}"
-    return _Cone(base.base, base.gamma, base.edges, rows, label)
+    return replace(base, rows=rows, label=label)
 
 
 def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone:
@@ -2933,6 +3025,24 @@ class _ColumnsLeaf(NamedTuple):
     columns: list[_BoxLeaf]
 
 
+class _CornerLeaf(NamedTuple):
+    """A leaf of a corner-tree: a and l as INT; columns: INT z, the tokens of a tree of corners, or those of `tree`."""
+
+    a: list[int]
+    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
+    columns: list[int | list[CornerToken] | _WholeCone]
+
+
+class _WholeCone(NamedTuple):
+    """An element {"tree": [...]} of `columns`: that of a column-dual."""
+
+    tree: list[Token]
+
+
+# Of a tree in `columns`: x, or what is a leaf, the t_z, each as numerator and denominator.
+CornerToken: TypeAlias = "int | tuple[Pair, ...]"
+
+
 class _OffDiagonalsLeaf(NamedTuple):
     """A leaf of a branch-tree over off-diagonals: nu as INT, and the point where C is linearised."""
 
@@ -3081,6 +3191,7 @@ class _Proof:
     weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
     forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue. events:
     of approximate problems. known: the word of that key.
+    nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
     """
 
@@ -3108,6 +3219,7 @@ class _Proof:
     levels: list[list[LevelToken]] = field(default_factory=list)
     cases: list[CaseToken] = field(default_factory=list)
     labels: _Labels | None = None
+    nodes: list[_Split | _CornerLeaf] = field(default_factory=list)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -3118,11 +3230,14 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     kinds = "linear-dual column-dual farkas"
     kinds += (" branch-tree" if version > 1 else "") + (" entropy-dual entropy-farkas" if version > 2 else "")
     kinds += " thresholds risk-branch" if version > 3 else ""
+    kinds += " corner-tree" if version > 5 else ""
     kind = _read_kind(value, where, kinds)
     utility, cone = problem.utility, problem.cone
     _read_proof_of_entropy(problem, kind, where)
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
+    if kind == "corner-tree":
+        return _read_corner_tree(value, where, problem, rats)
     if kind == "thresholds":
         return _read_thresholds(value, where, problem, rats)
     if kind == "risk-branch":
@@ -3244,7 +3359,7 @@ def _read_proof_of_entropy(problem: _Problem, kind: str, where: Where) -> None:
     problem with the utility `entropy` and no key `entropy` has a proof entropy-dual or farkas"; no others have them.
     "A problem with `approximate` has a proof linear-dual or farkas"; one with `identification_risk` those below.
     """
-    kinds = "linear-dual column-dual farkas branch-tree"
+    kinds = "linear-dual column-dual farkas branch-tree corner-tree"
     if problem.floor is not None:
         kinds = "entropy-dual entropy-farkas farkas"
     elif problem.utility == "entropy":
@@ -3822,6 +3937,87 @@ def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Ra
     return _ColumnsLeaf(a, rows, columns)
 
 
+def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "Utility mutual_information, chi_square or bayes, `outputs` a list, cone complete, any rows, no structure"; a
+    problem with `identification_risk` has other kinds.
+    """
+    own = problem.utility in ("mutual_information", "chi_square", "bayes") and problem.outputs is not None
+    if not own or not problem.cone.is_complete or problem.structure:
+        _unreadable((where, "kind"), "corner-tree is for a complete cone, outputs that are a list, and no structure")
+    k, m = problem.k, problem.m
+    keys = _read_object(value, where, "kind yield unit nodes")
+    most = rats.rat(keys["yield"], (where, "yield"))
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    at = (where, "nodes")
+    values = _read_boxes(keys["nodes"], at)
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a corner-tree")
+    _limit(k * m, MAX_MATRIX, at, "k * m of a corner-tree")
+    _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
+    terms = _Terms(at)
+    nodes: list[_Split | _CornerLeaf] = []
+    for i, item in enumerate(values):
+        where_i = (at, i)
+        if isinstance(item, list):
+            nodes.append(_read_corner_branch(item, where_i, problem, rats))
+        else:
+            nodes.append(_read_corner_leaf(item, where_i, problem, rats, terms))
+    return _Proof("corner-tree", [], [], [], [], [], unit, most=most, nodes=nodes)
+
+
+def _read_corner_branch(value: list[object], where: Where, problem: _Problem, rats: _Rationals) -> _Split:
+    """ "[y, x, "c"] [...] RAT c > 1", and "for bayes ["g", y, g]"."""
+    first, second, third = _read_list(value, where, exactly=3)
+    if problem.utility == "bayes" and isinstance(first, str):
+        _read_word(first, (where, 0), "g")
+        y = _read_index(second, (where, 1), problem.m)
+        return _Split("g", y, Fraction(_read_index(third, (where, 2), len(problem.gain))))
+    y, x = _read_index(first, (where, 0), problem.m), _read_index(second, (where, 1), problem.k)
+    c = _read_positive(third, (where, 2), rats)
+    if c <= 1:
+        _unreadable((where, 2), f"{_describe(third)} is out of range, it must be > 1")
+    return _Split(x, y, c)
+
+
+def _read_corner_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _CornerLeaf:
+    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m elements)"."""
+    keys = _read_object(value, where, "a l columns")
+    at = (where, "a")
+    a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
+    rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
+    at = (where, "columns")
+    items = _read_list(keys["columns"], at, exactly=problem.m)
+    return _CornerLeaf(a, rows, [_read_corners(item, (at, y), y, problem, rats, terms) for y, item in enumerate(items)])
+
+
+def _read_corners(
+    value: object, where: Where, y: int, problem: _Problem, rats: _Rationals, terms: _Terms
+) -> int | list[CornerToken] | _WholeCone:
+    """Element y of `columns`."""
+    k = problem.k
+    if problem.utility == "bayes":
+        _read_list(value, where, exactly=0)
+        return []
+    if isinstance(value, int):
+        return _read_index(value, where, y)
+    if isinstance(value, dict):
+        if problem.given is not None:
+            _unreadable(where, "a tree of the whole cone is for utilities without given")
+        inner = _read_object(value, where, "tree")
+        tree = _read_tree(inner["tree"], (where, "tree"), k, rats, problem.total)
+        terms.add(k * len(tree), "k * elements of the trees of columns")
+        return _WholeCone(tree)
+    items = _read_list(value, where)
+    terms.add(k * len(items), "k * elements of the trees of columns")
+    tangents = 0 if problem.utility == "chi_square" else 1 if problem.given is None else len(problem.given[0])
+    tokens: list[CornerToken] = []
+    for i, item in enumerate(items):
+        if isinstance(item, list):
+            tokens.append(tuple(_read_tangents(item, (where, i), tangents, rats)))
+        else:
+            tokens.append(_read_index(item, (where, i), k))
+    return tokens
+
+
 def _read_multipliers(value: object, where: Where, rows: list[_Row], terms: _Terms) -> Counts:
     """ "`l` (list of [i, INT != 0], i strictly increasing indices of problem rows, the INT > 0 where the row is <="."""
     counts = _read_counts(value, where, (len(rows),), negative=True)
@@ -3940,6 +4136,197 @@ def _read_list_of_tree(
     if weight >= total:
         _unreadable((where, 0), f"{_describe(only)} is out of range, it must be below the sum of the weights")
     return [WEIGHT, weight]
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: Steps (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _Outer(NamedTuple):
+    """What a step `cut` claims: that `ratio` is not below gh of the cone that it replaces, and that each of the `cuts`
+    counts for its `sets`. common: the least common multiple of the sums of the weights.
+    """
+
+    sets: _Confidence
+    gh: Fraction
+    ratio: Fraction
+    cuts: list[_Weights]
+    common: int
+
+
+class _Step(NamedTuple):
+    """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs: how many
+    logarithms its numbers take; outer: of a step `cut`, what is to be checked.
+    """
+
+    says: str
+    lemma: str = ""
+    logs: int = 0
+    outer: _Outer | None = None
+
+
+def _read_steps(
+    value: object, where: Where, problem: _Problem, rats: _Rationals, version: int
+) -> tuple[list[_Step], _Problem, object]:
+    """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
+    it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
+    """
+    if version < 6 or not isinstance(value, dict) or "steps" not in value:
+        _read_company(problem, "problem", version)
+        return [], problem, value
+    at: Where = (where, "steps")
+    items = _read_list(value["steps"], at, least=1)
+    _limit(len(items), MAX_STEPS, at, "steps")
+    steps: list[_Step] = []
+    for i, item in enumerate(items):
+        kind = _read_kind(item, (at, i), " ".join(STEPS))
+        problem, step = STEPS[kind](item, (at, i), problem, rats)
+        _read_alone(problem, (at, i))
+        _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
+        steps.append(step)
+    _read_company(problem, "the problem after proof.steps", version)
+    return steps, problem, {key: item for key, item in value.items() if key != "steps"}
+
+
+_FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
+PARTS = "cone cone_rows rows entropy approximate identification_risk structure outputs"
+
+
+def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
+    """drop: "keys `kind`, `parts` (a list of 1 or more different words of the table) and [...] `which`. All parts leave
+    at once"; "needed before": that the problem has the part.
+    """
+    keys = _read_object(value, where, "kind parts", optional="which")
+    at: Where = (where, "parts")
+    parts = [_read_word(item, (at, i), PARTS) for i, item in enumerate(_read_list(keys["parts"], at, least=1))]
+    _read_distinct(parts, at)
+    cone, rows, dropped = problem.cone, problem.rows, ", ".join(part.replace("_", " ") for part in parts)
+    is_there = {
+        "cone": cone.base != "free" or cone.rows is not None,
+        "cone_rows": cone.rows is not None and "cone" not in parts,
+        "rows": bool(rows),
+        "entropy": problem.floor is not None,
+        "approximate": problem.approximate is not None,
+        "identification_risk": problem.risk is not None,
+        "structure": problem.structure,
+        "outputs": problem.outputs is not None,
+    }
+    for i, part in enumerate(parts):
+        if not is_there[part]:
+            _unreadable((at, i), f"the problem before this step has no part {part} to drop")
+    left: list[_Row] = []
+    if "which" in keys:
+        left = _read_left(keys["which"], (where, "which"), rows, "rows" in parts)
+        dropped += f" ({len(rows) - len(left)} of {len(rows)} rows)"
+    after = replace(
+        problem,
+        cone=_FREE if "cone" in parts else _base_of(cone) if "cone_rows" in parts else cone,
+        rows=left if "rows" in parts else rows,
+        floor=None if "entropy" in parts else problem.floor,
+        approximate=None if "approximate" in parts else problem.approximate,
+        risk=None if "identification_risk" in parts else problem.risk,
+        structure=problem.structure and "structure" not in parts,
+        outputs=None if "outputs" in parts else problem.outputs,
+    )
+    return after, _Step(f"drops {dropped}")
+
+
+def _read_left(value: object, where: Where, rows: list[_Row], has_part: bool) -> list[_Row]:
+    """ "with `which`, a list of 1 or more strictly increasing indices of rows, these are left out"; "`which` without
+    the part `rows` is UNREADABLE".
+    """
+    if not has_part:
+        _unreadable(where, "goes only with the part rows")
+    which: list[int] = []
+    for i, item in enumerate(_read_list(value, where, least=1)):
+        which.append(_read_index(item, (where, i), len(rows)))
+        if i and which[i] <= which[i - 1]:
+            _unreadable((where, i), "the rows do not increase strictly")
+    out = {*which}
+    return [row for i, row in enumerate(rows) if i not in out]
+
+
+def _base_of(cone: _Cone) -> _Cone:
+    """The `base` of a polyhedral cone."""
+    return replace(cone, rows=None, label=cone.label.partition(" on the ")[2])
+
+
+def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
+    """gibbs: "`points`, a list of 1 or more matrices, each k lists of m BIG > 0. The problem before it has `entropy`;
+    the one after it has that key no more, and behind its rows one row more for each matrix".
+    """
+    keys = _read_object(value, where, "kind points")
+    floor, k, m = problem.floor, problem.k, problem.m
+    if floor is None:
+        _unreadable(where, "the problem before this step has no entropy floor")
+    at: Where = (where, "points")
+    items = _read_list(keys["points"], at, least=1)
+    rows: list[_Row] = []
+    for i, item in enumerate(items):
+        points: list[list[int]] = []
+        for x, numbers in enumerate(_read_list(item, (at, i), exactly=k)):
+            place = ((at, i), x)
+            own = enumerate(_read_list(numbers, place, exactly=m))
+            points.append([_read_big(n, (place, y), positive=True) for y, n in own])
+        rows.append(_gibbs_row(f"gibbs {i}", floor, points))
+    logs = sum(len(row.terms) for row in rows) + k
+    after = replace(problem, floor=None, rows=[*problem.rows, *rows])
+    return after, _Step(f"puts {len(rows)} rows in the place of the entropy floor", GIBBS, logs)
+
+
+def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
+    """ "sum_xy - shares[x] log(N_x / n_xy) Q[x, y] <= - at_least sum_x shares[x] log sizes[x]", upper ends on the left,
+    lower ends on the right.
+    """
+    terms: list[Entry] = []
+    height = 0
+    for x, (share, size, numbers) in enumerate(zip(floor.shares, floor.sizes, points, strict=True)):
+        total = sum(numbers)
+        height += share * _log(size, 1)[0]
+        for y, n in enumerate(numbers):
+            code = share * _log(total, n)[1]
+            if code:
+                terms.append((x, y, Fraction(-code, ONE)))
+    return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
+
+
+def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) -> tuple[_Problem, _Step]:
+    """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
+    the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
+    """
+    keys = _read_object(value, where, "kind ratio cuts")
+    cone, k = problem.cone, problem.k
+    if not isinstance(cone.sets, _Confidence):
+        _unreadable(where, "the problem before this step has no confidence cone")
+    ratio = rats.rat(keys["ratio"], (where, "ratio"))
+    at: Where = (where, "cuts")
+    _read_list(keys["cuts"], at, least=1)
+    cuts, sums = _read_cuts(keys["cuts"], at, cone.sets, k), _Rationals()
+    rows: list[list[Fraction]] = []
+    for cut in cuts:
+        row = [Fraction(0)] * k
+        for block, weights, factor in ((cut.s, cut.first, Fraction(1)), (cut.z, cut.second, -ratio)):
+            total = sum(weights)
+            if total not in sums.denominators:
+                sums.extend(total, at)
+            for x, weight in zip(cone.sets.blocks[block], weights, strict=True):
+                row[x] = factor * Fraction(weight, total)
+        rows.append(row)
+    label = f"polyhedral cone of {len(rows)} cone rows on the {_FREE.label}"
+    outer = _Outer(cone.sets, cone.gamma[1], ratio, cuts, sums.common)
+    says = f"puts the rows of {len(rows)} cuts in the place of the confidence cone"
+    return replace(problem, cone=replace(_FREE, rows=rows, label=label)), _Step(says, outer=outer)
+
+
+def _check_outer(outer: _Outer, where: str) -> None:
+    """ "gh <= `ratio`, and each (R, T) is a pair that counts for (s, z) at radius.lower"."""
+    if outer.ratio < outer.gh:
+        raise Refuted(f"{where}.ratio: not proved that it is at least the ratio of the cone")
+    _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
+
+
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -4112,7 +4499,7 @@ def _yield(problem: _Problem, proof: _Proof) -> Pair:
     """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows, for inverse_trace
     sum(a) and more); branch-tree: "yields B".
     """
-    if proof.kind in ("branch-tree", "risk-branch"):
+    if proof.kind in ("branch-tree", "risk-branch", "corner-tree"):
         return _pair(proof.most)
     if proof.kind == "thresholds":
         return _yield_of_thresholds(problem, proof)
@@ -5044,14 +5431,14 @@ def _rows_of_cuts(cone: _Cone, cuts: list[_Weights]) -> list[SparseRow]:
     return rows
 
 
-def _check_cuts(sets: _Confidence, cuts: list[_Weights]) -> None:
+def _check_cuts(sets: _Confidence, cuts: list[_Weights], where: str = "proof.cuts") -> None:
     """Each row is one that every v of the cone satisfies."""
     sizes, excess = sets.sizes, sets.excess(up=False)
     for i, cut in enumerate(cuts):
-        _check_cut(sets, sizes, excess, cut, i)
+        _check_cut(sets, sizes, excess, cut, f"{where}[{i}]")
 
 
-def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, i: int) -> None:
+def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, where: str) -> None:
     """A pair (R, T) that counts for (s, z) at radius.lower; sizes: N P_s; excess: N (root - 1), rounded down.
 
     Times N: N P_s g_s(R) is the root of the sum of counts[x]^2 / R_x, here rounded up.
@@ -5062,13 +5449,13 @@ def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, 
         for x, weight in zip(sets.blocks[block], weights, strict=True):
             count = sets.counts[x]
             if count and not weight:
-                raise Refuted(f"proof.cuts[{i}]: no weight on input {x}, which has a count")
+                raise Refuted(f"{where}: no weight on input {x}, which has a count")
             if count:
                 square += _ceil_div(count * count * whole, weight)
         lengths.append(_root_hi(square))
     spare = [excess + (sizes[block] << P) - length for block, length in zip((cut.s, cut.z), lengths, strict=True)]
     if sum(spare) - excess < 0 if sets.exact else min(spare) < 0:
-        raise Refuted(f"proof.cuts[{i}]: not proved that these weights count")
+        raise Refuted(f"{where}: not proved that these weights count")
 
 
 class _CaseBox(NamedTuple):
@@ -5225,6 +5612,246 @@ def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:
     """The inequality of one leaf."""
     if not search.holds(leaf):
         raise Refuted(f"proof.boxes[{i}]: the inequality of this leaf fails")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: corner-trees (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _Sides(NamedTuple):
+    """The limits of one output on a path, and its actions (none but of bayes)."""
+
+    lo: tuple[Fraction, ...]
+    hi: tuple[Fraction, ...]
+    actions: frozenset[int]
+
+
+class _End(NamedTuple):
+    """An entry v that is an end of its limits, in fixed point: enclosures of it and of its two products.
+
+    worth: an upper bound of p v log v - A v, of chi_square of p v^2. mass: of p v. rest: of (p + A) v.
+    """
+
+    v: Pair
+    worth: int
+    mass: Pair
+    rest: Pair
+
+
+def _enclosed(x: Fraction) -> Pair:
+    """x in fixed point, rounded down and up."""
+    return _fixed_lo(x), _fixed_hi(x)
+
+
+class _CornerTest:
+    """The tests of the outputs at one leaf: F_y(v) <= 0 at the corners of a box, mu(v) <= A_y.v there."""
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        self.problem, self.proof, self.gh = problem, proof, problem.cone.gamma[1]
+        self.p = [Fraction(weight, problem.total) for weight in problem.weights]
+        self.actions = frozenset(range(len(problem.gain)))
+        self.given = problem.given or [[weight] for weight in problem.weights]
+        self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
+        self.logs: dict[Fraction, int] = {Fraction(1): 0}
+
+    def root(self) -> list[_Sides]:
+        """ "1 and gh at the root; and for bayes a set of actions, all of them"."""
+        k = self.problem.k
+        return [_Sides((Fraction(1),) * k, (self.gh,) * k, self.actions)] * self.problem.m
+
+    @staticmethod
+    def halves(path: list[_Sides], split: _Split) -> tuple[list[_Sides], list[_Sides]]:
+        """ "first the subtree where hi_yx becomes the smaller of hi_yx and c, then the one where lo_yx becomes the
+        larger of lo_yx and c"; "first the subtree where it is g, then the one where it is another one".
+        """
+        own, x = path[split.y], split.x
+        if isinstance(x, str):
+            g = frozenset([split.c.numerator])
+            both = own._replace(actions=own.actions & g), own._replace(actions=own.actions - g)
+        else:
+            below, above = list(own.hi), list(own.lo)
+            below[x], above[x] = min(own.hi[x], split.c), max(own.lo[x], split.c)
+            both = own._replace(hi=tuple(below)), own._replace(lo=tuple(above))
+        first, second = list(path), list(path)
+        first[split.y], second[split.y] = both
+        return first, second
+
+    @staticmethod
+    def tightened(own: _Sides) -> _Sides:
+        """ "where lo_yx = 1 for one x only, hi_yx becomes 1 for that x"."""
+        least = [x for x, lo in enumerate(own.lo) if lo == 1]
+        if len(least) != 1:
+            return own
+        hi = list(own.hi)
+        hi[least[0]] = Fraction(1)
+        return own._replace(hi=tuple(hi))
+
+    @staticmethod
+    def is_closed(own: _Sides) -> bool:
+        """ "where lo_yx > 1 for every x, or lo_yx > hi_yx for some x"."""
+        return all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
+
+    def prices(self, leaf: _CornerLeaf) -> list[list[Fraction]]:
+        """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D."""
+        unit = self.proof.unit
+        table = [[Fraction(a, unit) for a in leaf.a] for _ in leaf.columns]
+        for i, l_i in leaf.l:
+            for x, y, c in self.problem.rows[i].terms:
+                table[y][x] += Fraction(l_i, unit) * c
+        return table
+
+    def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
+        """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+        total = 0
+        for p, gain, a, lo, hi in zip(self.p, self.problem.gain[g], prices, own.lo, own.hi, strict=True):
+            total += max(_fixed_hi((p * gain - a) * lo), _fixed_hi((p * gain - a) * hi))
+        return total <= 0
+
+    def log(self, v: Fraction) -> int:
+        """An upper bound of log v, v >= 1."""
+        if v not in self.logs:
+            self.logs[v] = _log(v.numerator, v.denominator)[1]
+        return self.logs[v]
+
+    def ends(self, own: _Sides, prices: list[Fraction]) -> list[tuple[_End, _End]]:
+        """Of every input the ends lo and hi."""
+        found = []
+        for p, a, lo, hi in zip(self.p, prices, own.lo, own.hi, strict=True):
+            first, second = self._end(p, a, lo), self._end(p, a, hi)
+            found.append((first, second))
+        return found
+
+    def _end(self, p: Fraction, a: Fraction, v: Fraction) -> _End:
+        if self.problem.utility == "chi_square":
+            return _End(_enclosed(v), _fixed_hi(p * v * v), _enclosed(p * v), _enclosed((p + a) * v))
+        worth = _ceil_div(_fixed_hi(p * v) * self.log(v), ONE) + _fixed_hi(-a * v)
+        return _End(_enclosed(v), worth, (0, 0), (0, 0))
+
+    def holds(self, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...]) -> bool:
+        """A leaf of a tree of corners, `ends` the I_x."""
+        if self.problem.utility == "chi_square":
+            low = sum(min(end.mass[0] for end in own) for own in ends), sum(min(e.rest[0] for e in own) for own in ends)
+            high = (
+                sum(max(end.mass[1] for end in own) for own in ends),
+                sum(max(e.rest[1] for e in own) for own in ends),
+            )
+            return self._square(ends, *low) <= 0 or self._square(ends, *high) <= 0
+        total = self.problem.total
+        rates = [ONE + _log(*t)[0] for t in leaf]
+        result = sum(_ceil_div((n * mass) << P, d * total) for (n, d), mass in zip(leaf, self.masses, strict=True))
+        for own, row in zip(ends, self.given, strict=True):
+            # What v is multiplied by, rounded down: it may be negative, as 1 + log t.
+            rate = sum(weight * one for weight, one in zip(row, rates, strict=True)) // total
+            result += max(end.worth - (rate * end.v[rate < 0] >> P) for end in own)
+        return result <= 0
+
+    @staticmethod
+    def _square(ends: list[tuple[_End, ...]], w: int, s: int) -> int:
+        """ "w_j s_j + sum_x max over v in I_x of (p_x v^2 - w_j (p_x + A_yx) v - s_j p_x v)"; w is not negative."""
+        result = -(-w * s >> P)
+        for own in ends:
+            result += max(end.worth - (w * end.rest[0] >> P) - (s * end.mass[s < 0] >> P) for end in own)
+        return result
+
+
+def _check_corner_tree(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf."""
+    test = _CornerTest(problem, proof)
+    pending = [test.root()]
+    for i, token in enumerate(proof.nodes):
+        path = pending.pop()
+        if isinstance(token, _Split):
+            pending += reversed(test.halves(path, token))
+        else:
+            _check_corner_leaf(test, token, [test.tightened(own) for own in path], i)
+
+
+def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i <= B and every element of `columns` holds"."""
+    _check_sum_of_prices(test, leaf, i)
+    prices = test.prices(leaf)
+    for y, column in enumerate(leaf.columns):
+        where = f"nodes[{i}].columns[{y}]"
+        if isinstance(column, list) and column:
+            _check_coverage(column, where)
+        if isinstance(column, int):
+            _check_same_output((path[column], prices[column]), (path[y], prices[y]), where)
+        elif not test.is_closed(path[y]):
+            _check_output(test, path[y], prices[y], column, where)
+
+
+def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i <= B"."""
+    proof = test.proof
+    rows = _sum(Fraction(l_i, proof.unit) * test.problem.rows[j].rhs for j, l_i in leaf.l)
+    if proof.most < Fraction(sum(leaf.a), proof.unit) + rows:
+        raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
+
+
+def _check_same_output(other: tuple[_Sides, list[Fraction]], own: tuple[_Sides, list[Fraction]], where: str) -> None:
+    """ "it holds where element z does, and lo_zx = lo_yx, hi_zx = hi_yx and A_zx = A_yx for every x"."""
+    if other != own:
+        raise Refuted(f"proof.{where}: the other output has other limits or prices")
+
+
+def _check_output(
+    test: _CornerTest, own: _Sides, prices: list[Fraction], column: list[CornerToken] | _WholeCone, where: str
+) -> None:
+    """F_y(v) <= 0 on the box of an output that is not closed."""
+    if isinstance(column, _WholeCone):
+        _check_whole_cone(test, own, where)
+        _check_coverage(column.tree, f"{where}.tree")
+        _check_tree(test.problem, replace(test.proof, prices=prices, tree=column.tree))
+    elif test.problem.utility == "bayes":
+        _check_actions(test, own, prices, where)
+    else:
+        _check_is_shown(column, where)
+        _check_corners_of_output(test, test.ends(own, prices), column, where)
+
+
+def _check_whole_cone(test: _CornerTest, own: _Sides, where: str) -> None:
+    """ "it holds where lo_yx = 1 and hi_yx = gh for every x"."""
+    if own != test.root()[0]:
+        raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits")
+
+
+def _check_actions(test: _CornerTest, own: _Sides, prices: list[Fraction], where: str) -> None:
+    """ "for every action g of its set sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+    if not all(test.action_holds(own, prices, g) for g in own.actions):
+        raise Refuted(f"proof.{where}: an action gains at a corner")
+
+
+def _check_is_shown(column: list[CornerToken], where: str) -> None:
+    """ "`[]` for the other utilities: it holds where y is closed"."""
+    if not column:
+        raise Refuted(f"proof.{where}: nothing shows that this output does not gain")
+
+
+def _check_corners_of_output(
+    test: _CornerTest, ends: list[tuple[_End, _End]], column: list[CornerToken], where: str
+) -> None:
+    """Every leaf of a tree of corners, whose coverage is shown."""
+    pending: list[list[tuple[_End, ...]]] = [list(ends)]
+    for n, token in enumerate(column):
+        free = pending.pop()
+        if isinstance(token, int):
+            _check_free_end(free[token], token, f"{where}[{n}]")
+            pending += [[*free[:token], (end,), *free[token + 1 :]] for end in (free[token][0], free[token][-1])]
+        else:
+            _check_corners_hold(test, free, token, f"{where}[{n}]")
+
+
+def _check_free_end(ends: tuple[_End, ...], x: int, where: str) -> None:
+    """ "branch on input x, which must be free on this path (else REFUTED)"."""
+    if len(ends) == 1:
+        raise Refuted(f"proof.{where}: input {x} is not free on this path")
+
+
+def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...], where: str) -> None:
+    """ "A leaf of such a tree holds"."""
+    if not test.holds(ends, leaf):
+        raise Refuted(f"proof.{where}: the inequality of this leaf fails")
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -6460,6 +7087,13 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
         yield from _statement_of_risk(problem)
 
 
+def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:
+    """ "a line for each step [...], and one for the problem that the proof is of"."""
+    yield from (f"step {number}: {step.says}" for number, step in enumerate(certificate.steps, 1))
+    if certificate.steps:
+        yield f"proof of: {certificate.last.describe()}"
+
+
 def _statement_of_utility(problem: _Problem) -> Iterator[str]:
     """Costs, gains, shares, queries, and what is given."""
     if problem.utility == "linear":
@@ -6526,7 +7160,7 @@ def _proved(certificate: _Certificate) -> Verdict:
     """ "[value.lower, bound]", for minimize "[bound, value.upper]"."""
     problem, value, bound = certificate.problem, certificate.value, certificate.bound
     line, assumptions, digest = problem.describe(), certificate.lemmas(), certificate.digest
-    statement = tuple(_statement(problem, digest))
+    statement = (*_statement(problem, digest), *_statement_of_steps(certificate))
     if value is None or bound is None:
         return Verdict(
             "PROVED", problem=line, kind="infeasible", assumptions=assumptions, digest=digest, statement=statement

@@ -36,8 +36,14 @@ def shown(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+LONG = 10**18
+"""Larger numbers are shown by their length: Python writes integers of up to 4,300 digits."""
+
+
 def counted(number: int, things: str) -> str:
-    """A number with its noun, which is given in the plural: "1 row", "2,000 rows"."""
+    """A number with its noun, which is given in the plural: "1 row", "2,000 rows", "more than 10^30 columns"."""
+    if number >= LONG:
+        return f"more than 10^{(number.bit_length() - 1) * 30102 // 100000} {things}"
     if number != 1:
         return f"{number:,} {things}"
     irregular = {"axes": "axis", "vertices": "vertex", "people": "person"}

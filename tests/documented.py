@@ -52,13 +52,21 @@ def documented() -> dict[str, object]:
 
 def callables(internal: list[str]) -> Iterator[tuple[str, object]]:
     """("Class" or "Class.method" or "function", it) of all that is public but exceptions; `internal` names methods that
-    are protocols between rooms."""
+    are protocols between rooms. A method that a class inherits from a public one is listed there."""
     for name, thing in documented().items():
         if not callable(thing) or (inspect.isclass(thing) and issubclass(thing, Exception)):
             continue
         yield name, thing
         if inspect.isclass(thing):
-            for key in vars(thing):
+            for key in dir(thing):
                 method = getattr(thing, key)
-                if key[0] != "_" and key not in internal and callable(method) and not inspect.isclass(method):
+                if key[0] == "_" or key in internal or not callable(method) or inspect.isclass(method):
+                    continue
+                origin = next((kind for kind in thing.__mro__ if key in vars(kind)), object)
+                if origin is thing or (origin.__module__.startswith("rropt.") and origin not in _public()):
                     yield f"{name}.{key}", method
+
+
+@cache
+def _public() -> set[object]:
+    return {thing for thing in documented().values() if inspect.isclass(thing)}

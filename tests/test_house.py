@@ -213,6 +213,9 @@ def test_one_thing_is_in_the_singular(things: str) -> None:
     assert one.startswith("1 ")
     assert not one.endswith("s") or one == "1 axis"
     assert counted(2000, things) == f"2,000 {things}"
+    assert counted(10**18 - 1, things).startswith("999,999,999,999,999,999 ")
+    assert counted(10**30 + 1, things) == f"more than 10^29 {things}"
+    assert counted(10**5000, things) == f"more than 10^4999 {things}"
     assert {"categories": "1 category", "boxes": "1 box", "classes": "1 class"}.get(things, one) == one
 
 

@@ -95,8 +95,14 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
     "conic": {"entropy, k = 120": lambda: most(rr.Trace(), rr.LDP(1), rr.EntropyRate("0.5"), inputs=labels(120))},
     "relaxed": {
         "entropy floor, k = 40": lambda: most(information(40), rr.LDP(2), rr.EntropyRate("0.5"), outputs=labels(40)),
+    },
+    "truth": {"bistochastic, k = 60": lambda: most(information(60), rr.Bistochastic())},
+    "general": {
         "risk and symmetric, k = 40": lambda: rr.Problem(
             rr.Minimize(rr.MinimaxRisk(prior(40))), [rr.LDP(2), rr.Symmetric()]
+        ),
+        "chi-square, robust LDP, exact, 8 x 8": lambda: most(
+            rr.ChiSquareInformation(pairs(8, 8).counts), rr.RLDP(3, pairs(8, 8), form="exact")
         ),
     },
     "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, "1/10"), outputs=labels(60))},

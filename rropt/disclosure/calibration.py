@@ -11,11 +11,13 @@ import numpy as np
 
 from rropt.disclosure import MisclassifiedRisk, Population
 from rropt.disclosure.release import Intruder
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.io.arguments import checked
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 
 MEASURES = ("tau1", "tau2", "worst")
+MOST = 10_000
+"""Steps of a search at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +75,11 @@ def calibrate(
     """
     if measure not in MEASURES:
         raise InputError(f"{measure!r} is not a measure", "calibrate", f"use one of {', '.join(MEASURES)}")
-    if not (math.isfinite(low) and math.isfinite(high) and low < high and steps >= 1 and tolerance > 0):
+    if not (math.isfinite(low) and math.isfinite(high) and low < high and 1 <= steps <= MOST and tolerance > 0):
         raise InputError(
-            f"the range {low!r} to {high!r} in {steps!r} steps, to {tolerance!r}", "calibrate", "as low=0.01, high=8"
+            f"the range {low!r} to {high!r} in {shown(steps)} steps, to {tolerance!r}",
+            "calibrate",
+            f"as low=0.01, high=8, steps=16 ({MOST} at most)",
         )
     if not at_most >= 0:
         raise InputError(f"the risk {at_most!r} cannot be kept", "calibrate", "give a number >= 0")
@@ -95,6 +99,8 @@ def calibrate(
         )
     while above is not None and above - best > tolerance:
         middle = (best + above) / 2
+        if middle in (best, above):
+            break
         if search.risk(middle) <= at_most:
             best = middle
         else:

@@ -9,6 +9,7 @@ at any pi is a lower bound for every strategy.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 import scipy
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.objectives.risk import MinimaxRisk
@@ -31,6 +32,8 @@ from rropt.problem import Minimize, Problem, Solution
 SHARE_BITS = 24
 """Frequencies and shares of a mixture are multiples of 2^-24; no frequency is below 2^-12."""
 LEAST = 2.0**-12
+WEIGHT_BITS = 64
+"""Reciprocals of the shares of outputs are multiples of 2^-64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,23 +146,50 @@ def _solve(
     mechanism = solution.mechanism
     if mechanism is None:
         raise InputError("no design satisfies them", "constraints", "; ".join(solution.warnings) or "loosen them")
-    table = exact_locally_best(mechanism, at)
-    squares = [sum((row[y] ** 2 for row in table), Fraction(0)) for y in range(len(mechanism.outputs))]
-    costs = [Fraction(0)] * len(labels)
-    for y, square in enumerate(squares):
-        for z, q in enumerate(mechanism.column(y)):
-            costs[z] += q * square
-    return _Tried(mechanism, table, tuple(costs), solution)
+    table, costs = _nearly_best(mechanism, at)
+    return _Tried(mechanism, table, costs, solution)
+
+
+def _nearly_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
+    """(L, its costs): as `exact_locally_best`, with the reciprocals of the shares of outputs on a grid.
+
+    (Q W Q^T)^-1 Q W is unbiased exactly for any weights W, and hundreds of shares with denominators of their own make
+    long numbers. In integers, over one denominator.
+    """
+    k, m = _identified(mechanism)
+    unit = math.lcm(*mechanism.denominators)
+    columns = [[int(entry * unit) for entry in mechanism.column(y)] for y in range(m)]
+    shares = _shares(mechanism, prior)
+    weights = [round((1 << WEIGHT_BITS) / share) if share else 0 for share in shares]
+    design = fmpz_mat(k, m, [columns[y][x] for x in range(k) for y in range(m)])
+    weighed = fmpz_mat(k, m, [columns[y][x] * weights[y] for x in range(k) for y in range(m)])
+    inverse, below = (weighed * design.transpose()).inv().numer_denom()
+    found = inverse * weighed
+    table = tuple(tuple(Fraction(int(found[x, y] * unit), int(below)) for y in range(m)) for x in range(k))
+    squares = [sum((found[x, y] ** 2 for x in range(k)), fmpz(0)) for y in range(m)]
+    sums = [sum((columns[y][z] * squares[y] for y in range(m)), fmpz(0)) for z in range(k)]
+    return table, tuple(Fraction(int(one * unit), int(below**2)) for one in sums)
+
+
+def _identified(mechanism: Mechanism) -> tuple[int, int]:
+    """The shape of a mechanism of full rank. Raises InputError."""
+    if mechanism.rank < len(mechanism.inputs):
+        raise InputError("it does not identify the frequencies", "mechanism", "estimate with a design of full rank")
+    return mechanism.shape
+
+
+def _shares(mechanism: Mechanism, prior: Prior) -> list[Fraction]:
+    """How often each output is given."""
+    columns = map(mechanism.column, range(len(mechanism.outputs)))
+    return [sum((p * q for p, q in zip(prior.probabilities, own, strict=True)), Fraction(0)) for own in columns]
 
 
 def exact_locally_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[Fraction, ...], ...]:
     """L = M^-1 Q D^-1 at `prior`, k x m rationals with sum_y L[x, y] Q[z, y] = [x = z] exactly. Raises InputError where
     the mechanism identifies no frequencies."""
-    k, m = mechanism.shape
-    if mechanism.rank < k:
-        raise InputError("it does not identify the frequencies", "mechanism", "estimate with a design of full rank")
+    k, m = _identified(mechanism)
     columns = [mechanism.column(y) for y in range(m)]
-    shares = [sum((p * q for p, q in zip(prior.probabilities, own, strict=True)), Fraction(0)) for own in columns]
+    shares = _shares(mechanism, prior)
 
     def exact(value: Fraction) -> fmpq:
         return fmpq(value.numerator, value.denominator)

@@ -348,7 +348,7 @@ class Problem:
         try:
             taken, why = choose(program, route, solver)
         except NoRoute as error:
-            raise error if route != "auto" else explained(self, program, solver, error) from None
+            raise error if route != "auto" else explained(self, solver, error) from None
         found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
         return f"{taken.name}: {why}", found
 

@@ -19,17 +19,16 @@ from rropt.errors import Refusal
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.model.convex_terms import xlogx
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.identification_bound import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
-from rropt.program.worst_case import LeastInformation
+from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
 from rropt.solve.kernel.curves import InformationCurve, curve_class
 from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.kernel.worth import worth
 from rropt.solve.rounding import round_to_mechanism
 
 RATIO_BITS = 40
@@ -148,21 +147,8 @@ def _others(program: Program) -> Iterator[Mechanism]:
 
 def worth_of(utility: Utility, objective: Objective, mechanism: Mechanism) -> float:
     """The utility of a mechanism in its own unit, in floats, or a little more."""
-    known = None if isinstance(mechanism, OffDiagonalMechanism) else _in_floats(utility, mechanism.matrix)
+    known = None if isinstance(mechanism, OffDiagonalMechanism) else worth(utility, mechanism.matrix)
     return float(objective.own_value(mechanism).upper) if known is None else known
-
-
-def _in_floats(utility: Utility, matrix: FloatArray) -> float | None:
-    """The utility of a matrix; None where that takes an exact one."""
-    if isinstance(utility, Linear):
-        return float((utility.matrix(*matrix.shape) * matrix).sum())
-    if isinstance(utility, RowEntropy):
-        shares = np.array(utility.shares, dtype=float)
-        return float(-(shares @ xlogx(matrix).sum(axis=1)) / shares.sum())
-    if isinstance(utility, LeastInformation):
-        # No more than that at one distribution of the set.
-        return float(Information(utility.confidence.counts.weights).mu(matrix).sum())
-    return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
 
 
 def _ratio(program: Program) -> Fraction | None:
@@ -297,7 +283,7 @@ def _mix_in(program: Program, mechanism: Mechanism, base: Mechanism, floor: floa
     where what linear constraints leave of it is worth no more than `floor`."""
     one, other = mechanism.matrix, base.matrix
     share = _linear_share(program, one, other)
-    value = _in_floats(program.utility, (1 - share) * one + share * other)
+    value = worth(program.utility, (1 - share) * one + share * other)
     if share >= 1 or (value is not None and program.sign * value <= floor):
         return None
     scale, found = 1 << HALVINGS, None

@@ -36,7 +36,7 @@ class SolveOptions:
             object.__setattr__(self, "time_limit", coefficient(self.time_limit, "time_limit"))
             if self.time_limit <= 0:
                 raise InputError(f"it is {float(self.time_limit)}, not above 0", "time_limit", "give seconds")
-        if not isinstance(self.solver, str | None):
+        if self.solver is not None and not (isinstance(self.solver, str) and self.solver.isprintable()):
             raise InputError(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
             )

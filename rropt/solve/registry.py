@@ -6,7 +6,9 @@ from rropt.errors import InputError, NoRoute
 from rropt.program.programs import Program
 from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
+from rropt.solve.compose.general import GeneralRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
+from rropt.solve.compose.truth import TruthRoute
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.entropy.conic import ConicRoute
 from rropt.solve.events.events import EventsRoute
@@ -14,6 +16,7 @@ from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, MatrixDraft, Ro
 from rropt.solve.linear.linear import LinearRoute
 from rropt.solve.maximin.maximin import MaximinRoute
 from rropt.solve.permutations.mixtures import MixturesRoute
+from rropt.solve.relaxed_bound import relaxed_bound
 from rropt.solve.risk.risk import RiskRoute
 from rropt.solve.robust_exact.confidence_cuts import CutsRoute
 
@@ -21,16 +24,18 @@ __all__ = ["ROUTES", "Answer", "Dual", "Effort", "MatrixDraft", "Route", "Solver
 
 ROUTES: tuple[Route, ...] = (
     LinearRoute(),
+    TruthRoute(),
     BranchRoute(),
     VerticesRoute(),
     ColumnsRoute(),
-    CutsRoute(),
+    CutsRoute(lambda program: choose(program, "auto", None)[0]),
     MixturesRoute(),
     RiskRoute(),
     ConicRoute(),
     RelaxedRoute(),
     EventsRoute(),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
+    GeneralRoute(lambda program: choose(program, "auto", None)[0], relaxed_bound),
 )
 """The built-in routes, in the order in which `auto` tries them."""
 

@@ -241,6 +241,7 @@ def _reason(found: Solution) -> str:
     beginnings = (
         "stopped early",
         "not machine-checked",
+        "the bound is proved",
         "the certificate",
         "no exact",
         "the solver found the problem infeasible",

@@ -48,6 +48,8 @@ BEYOND = (
     r"goes only with (the utility|the cone|a complete cone)|must be > 0 for a row of sense <=",
     r"hexadecimal digits|a bit at or above|the length must be odd|\"lo\" stands twice|elements or more",
     r"JSON float|lone surrogate",
+    r"the problem before this step|the problem after proof\.steps",  # which problem that is
+    r"proof\.steps\[\d+\]\.(rows|outputs|sense|structure|identification_risk)",
     r"the key '(unit|u)' is missing",  # what a column-dual has depends on the problem's utility and cone
 )
 """What a checker says of files that no schema refuses."""

@@ -147,10 +147,14 @@ def expected(document: Json) -> set[str]:
     problem, proof = document["problem"], document["proof"]
     cone, kind = problem["cone"], proof["kind"]
     found = {"_check_assumptions", "_check_proof"}
-    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known"}
+    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known", "labels": "_check_labels"}
     if kind in ("thresholds", "risk-branch"):
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
+    elif kind == "corner-tree":
+        columns = [one for node in proof["nodes"] if isinstance(node, dict) for one in node["columns"]]
+        found |= {"_check_coverage", "_check_corner_tree"}
+        found |= {"_check_tree"} if any(isinstance(one, dict) for one in columns) else set()
     elif "boxes" in proof:
         branches = "structure" in problem and kind == "branch-tree"
         found |= {"_check_coverage", "_check_off_diagonals" if branches else "_check_boxes"}

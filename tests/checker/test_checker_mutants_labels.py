@@ -408,6 +408,20 @@ def test_a_polyhedral_cone_has_boxes() -> None:
     assert check(encode(made)) == "UNREADABLE"
 
 
+@pytest.mark.parametrize("unit", ["epsilon", "gamma"])
+def test_the_graph_below_a_polyhedral_cone_has_labels(unit: str) -> None:
+    """The proof is of the last problem: its graph has the lengths that the polyhedral cone is written with."""
+    made = small()
+    cone = made["problem"]["cone"]
+    if unit == "gamma":
+        cone = {"kind": "graph", "unit": "gamma", "edges": [[x, z, "3"] for x, z, _ in cone["edges"]]}
+    made["problem"]["cone"] = {"kind": "polyhedral", "base": cone, "rows": [["1", "-9", "0"]]}
+    made["proof"]["steps"] = [{"kind": "drop", "parts": ["cone_rows"]}]
+    assert verdict(made) == "PROVED"
+    assert verdict(put(made, "proof", "labels", 1, "t", value="1000")) == "REFUTED"
+    assert count_of_proof(made) == count_of_proof(small())
+
+
 @pytest.mark.parametrize(
     ("constant", "most", "name"),
     [
@@ -498,17 +512,16 @@ def test_powers_and_multiples_enclose(u: str, by_gamma: bool) -> None:
             assert below < multiples[m] + 2 + 5 * m * by_gamma
 
 
+def count_of_proof(made: Document) -> int:
+    read = checker._read_certificate(checker._json(encode(made)), 10**6)
+    parts = read.problem, read.mechanism, read.steps, read.last, read.proof
+    return checker._Work(made, checker._Rationals(), *parts).of_proof()
+
+
 def test_what_is_counted() -> None:
     """The line of the table, by hand: k = 3, h = 2, E = 4, N = 5; the open leaves have 4, 5, 4 and 4 labels."""
     made = small()
-    work = checker._Work(
-        {"problem": made["problem"], "mechanism": made["mechanism"], "proof": made["proof"]},
-        checker._Rationals(),
-        *(lambda read: (read.problem, read.mechanism, read.proof))(
-            checker._read_certificate(checker._json(encode(made)), 10**6)
-        ),
-    )
-    assert work.of_proof() == 10 * 3 * 3 + 4 * 3 * 7 + 6 * 3 * 5 + 3 * (4 + 5 + 4 + 4) + 4 + 120 * 4 + 2 * 3
+    assert count_of_proof(made) == 10 * 3 * 3 + 4 * 3 * 7 + 6 * 3 * 5 + 3 * (4 + 5 + 4 + 4) + 4 + 120 * 4 + 2 * 3
 
 
 def test_windows_that_are_wide_are_counted() -> None:
@@ -516,10 +529,8 @@ def test_windows_that_are_wide_are_counted() -> None:
     made = document(case, ["9", "9"], [0, 1], [0, 0], [[1, 0]], [{"t": "1", "f": []}] * 2)
     labels = read_labels(made)
     assert [found[2:] for found in labels.leaves()] == [([0, 0], [0, 1]), ([1, 0], [12, 0])]
-    read = checker._read_certificate(checker._json(encode(made)), 10**6)
-    work = checker._Work(made, checker._Rationals(), read.problem, read.mechanism, read.proof)
     spans = (1 + 2 * 2) + (12 + 1 * 2)
-    assert work.of_proof() == 10 * 2 * 13 + 4 * 2 * 4 + 6 * 2 * 2 + 3 * spans + 120 * 2 + 2 * 2
+    assert count_of_proof(made) == 10 * 2 * 13 + 4 * 2 * 4 + 6 * 2 * 2 + 3 * spans + 120 * 2 + 2 * 2
 
 
 def test_the_lemmas_of_an_older_list_are_not_enough() -> None:

@@ -73,6 +73,16 @@ def test_two_hands_count_the_same_operations(name: str, monkeypatch: pytest.Monk
     assert sum(found.values()) == count_work(document, common)
 
 
+def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree over columns is one whatever the structure of the matrix; a branch-tree is over the numbers of it."""
+    document = STORED["five-off-diagonal"]
+    k = len(document["problem"]["inputs"])
+    boxes = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
+    loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
+    found, common = counted(json.dumps(loose).encode(), monkeypatch)
+    assert sum(found.values()) == count_work(loose, common)
+
+
 def slower() -> float:
     """How many times slower than that machine this one is now, at what the checker does: arithmetic of rationals."""
     begun, total = time.thread_time(), Fraction(0)

@@ -50,32 +50,79 @@ def test_the_digest_is_that_of_the_function_outside(name: str) -> None:
     assert (refuted.status, refuted.digest) == ("REFUTED", verdict.digest)
 
 
-STATEMENTS = {
-    "linear-path": ["epsilon 1, rows: 0", "prior: from 1/5 to 1/2", "costs: 6 cells, from 1/5 to 1"],
-    "mi-directed": ["graph cone of 3 edges, epsilon from 1/2 to 2"],
-    "mi-zero": ["prior: from 2/7 to 5/7, and 0 for 1 inputs"],
-    "mi-given": ["given: probabilities 1/2"],
-    "bayes": ["gains of 3 actions: from 0 to 1"],
-    "bayes-cone": ["cone rows: 2"],
-    "linear": ["rows: 0 equalities, 3 inequalities"],
-    "linear-free": ["rows: 3 equalities, 0 inequalities, 2 cells must be 0"],
-    "entropy": ["shares: 3 rows, 1"],
-    "entropy-floor": ["entropy floor: 3 rows with a share, sizes 3"],
-    "entropy-shared": ["sizes from 1 to 2"],
-    "design-queries": ["queries: coefficients from -1 to 1"],
-    "robust-polytope": ["cone: lower bounds of a block sum to from about 0."],
-    "robust-product": ["cone: counts of 200 records in blocks, 100 each"],
+WHOLE = {
+    "linear-path": [
+        "graph cone of 4 edges, epsilon 1, rows: 0", "prior: from 1/5 to 1/2", "costs: 6 cells, from 1/5 to 1",
+    ],
+    "mi-directed": ["graph cone of 3 edges, epsilon from 1/2 to 2, rows: 0", "prior: from 1/5 to 1/2"],
+    "mi-zero": ["complete cone epsilon = 1, rows: 0", "prior: from 2/7 to 5/7, and 0 for 1 inputs"],
+    "mi-given": ["complete cone epsilon = 1, rows: 0", "prior: from 1/5 to 1/2", "given: probabilities 1/2"],
+    "bayes": ["complete cone epsilon = 1, rows: 0", "prior: from 1/5 to 1/2", "gains of 3 actions: from 0 to 1"],
+    "bayes-cone": [
+        "polyhedral cone of 2 cone rows on the complete cone gamma = 3, rows: 0", "prior: from 1/5 to 1/2",
+        "gains of 3 actions: from 0 to 1", "cone rows: 2",
+    ],
+    "linear": [
+        "complete cone epsilon = 1, rows: 3", "prior: from 1/5 to 1/2", "costs: 3 cells, from 1/5 to 1/2",
+        "rows: 0 equalities, 3 inequalities",
+    ],
+    "linear-free": [
+        "free cone, rows: 3", "prior: 1/3", "costs: 3 cells, 1",
+        "rows: 3 equalities, 0 inequalities, 2 cells must be 0",
+    ],
+    "entropy": [
+        "complete cone epsilon = 1, rows: 3", "prior: 1/3", "shares: 3 rows, 1", "rows: 0 equalities, 3 inequalities",
+    ],
+    "entropy-floor": [
+        "free cone, rows: 2, entropy floor 1/2", "prior: 1/3", "costs: 3 cells, 1",
+        "rows: 2 equalities, 0 inequalities", "entropy floor: 3 rows with a share, sizes 3",
+    ],
+    "entropy-shared": [
+        "free cone, rows: 0, entropy floor 1/2", "prior: 1/3", "costs: 3 cells, 1",
+        "entropy floor: 3 rows with a share, sizes from 1 to 2",
+    ],
+    "design-queries": [
+        "complete cone epsilon = 1, rows: 0", "prior: from 1/5 to 1/2", "queries: coefficients from -1 to 1",
+    ],
+    "robust-polytope": [
+        "robust cone of 2 blocks, epsilon = 1, rows: 0", "prior: from 1/20 to 9/20",
+        "cone: lower bounds of a block sum to from about 0.741105119822 to about 0.827523873839",
+    ],
+    "robust-product": [
+        "radius in [0.0390736395162, 0.0390736395163], epsilon = 1, rows: 0", "prior: from 1/20 to 9/20",
+        "cone: counts of 200 records in blocks, 100 each",
+    ],
+    "risk-linear": [
+        "identification risk <= 0.4 of 1 categories", "prior: from 1/5 to 1/2", "costs: 3 cells, from 1/5 to 1/2",
+        "risk: categories 'c'; counts of 10 records, from 2 to 5",
+    ],
     "risk-blocks": [
+        "identification risk <= 0.4 of 1 categories", "prior: from 1/16 to 1/2", "costs: 4 cells, from 1/16 to 1/2",
         "risk: categories 'd'; counts of 16 records, from 1 to 8", "risk: inverse-frequency blocks, 2 of 2",
     ],
-    "approximate-events": ["approximate (epsilon = 1, delta = 1/20)"],
+    "approximate-events": ["approximate (epsilon = 1, delta = 1/20)", "prior: 1/9", "costs: 9 cells, 1"],
 }  # fmt: skip
+"""Of each file how the line of the problem ends, and all the other lines but the digest."""
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
-def test_the_report_tells_what_the_problem_has(name: str) -> None:
-    said = "\n".join(lines(STORED[name]))
-    assert [part for part in STATEMENTS[name] if part not in said] == [], said
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_report_tells_what_the_problem_has_and_nothing_else(name: str) -> None:
+    verdict = check_bytes(json.dumps(STORED[name]).encode())
+    assert verdict.proved, verdict.reason
+    end, *rest = WHOLE[name]
+    assert verdict.problem.endswith(f", {end}")
+    assert verdict.statement == (f"problem SHA-256 {verdict.digest}", *rest)
+    assert verdict.report().split("\n")[: len(rest) + 2] == [verdict.problem, *verdict.statement]
+
+
+def test_printable_ascii_is_printed_as_it_is_and_nothing_else() -> None:
+    from rropt import checker
+
+    every = "".join(map(chr, range(32, 127)))
+    assert checker._plain(every) == every
+    assert checker._plain("\x1f\x7f\xe9\u2028\ud800\U0001f600") == r"\x1f\x7f\xe9\u2028\ud800\U0001f600"
+    told = checker.check_file("/none/\xe9").report()
+    assert told.endswith(r"'/none/\xe9'")
 
 
 def test_categories_of_a_risk_bound_are_named_and_many_are_counted() -> None:
@@ -147,6 +194,24 @@ def test_void_cone_rows_and_floors_are_told() -> None:
     assert "binds nothing" not in told(floor)
     assert "(binds nothing)" in told(put(floor, "entropy", "at_least", value="0"))
     assert "(binds nothing)" in told(put(floor, "entropy", "sizes", value=[1, 1, 1]))
+    assert "binds nothing" not in told(put(floor, "entropy", "sizes", value=[1, 3, 1]))
+    rest = put(put(floor, "entropy", "sizes", value=[3, 1, 2]), "entropy", "shares", value=["1", "0", "1"])
+    assert "entropy floor: 2 rows with a share, sizes from 2 to 3" in told(rest)
+
+
+def test_parts_of_nothing_are_told() -> None:
+    from rropt import checker
+
+    def told(problem: Any) -> list[str]:
+        return list(checker._statement(checker._read_problem(problem, "p", checker._Rationals(), 4), ""))
+
+    free = STORED["linear-free"]["problem"]
+    assert "costs: 0 cells" in told(put(free, "utility", "cost", value=[]))
+    assert "shares: 2 rows, 1" in told(put(STORED["entropy"]["problem"], "utility", "shares", value=["1", "0", "1"]))
+    # The rest of a row that is 0 together may be anything.
+    for rest in ("-1", "0"):
+        own = row("<=", "0", [[0, 0, "1"], [0, 1, rest]])
+        assert "rows: 0 equalities, 1 inequalities" in told(put(free, "rows", value=[own]))
 
 
 # -- what is taken for granted ------------------------------------------------------------------------------

@@ -209,7 +209,6 @@ def test_bad_input_is_one_line(make: Callable[[], object], what: str) -> None:
 REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("information by linear", lambda: problem(rr.LDP(1)).solve("linear"), "use route auto"),
     ("information by conic", lambda: problem(rr.LDP(1)).solve("conic"), "use route auto"),
-    ("information without privacy", lambda: problem().solve(), "LDP"),
     ("information with rows", lambda: problem(rr.LDP(1), rr.Floor(0.3)).solve("columns"), "trace"),
     (
         "information, 30 inputs",

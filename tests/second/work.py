@@ -10,6 +10,7 @@ from .claims import read_problem
 from .curves import CURVES
 from .labels import Labels
 from .reading import Reader, must
+from .steps import after_steps, common_of_cuts, count_logs
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -30,13 +31,22 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     """The operations of a file that has been read; `common` is the least common denominator of its RAT, `own` what its
     proof costs, where the class of the proof says it."""
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
+    steps = proof.get("steps", [])
+    last = after_steps(problem, steps) if steps else problem
+    rounded = any(step["kind"] == "gibbs" for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
-    w = 1 + max(longest(problem), longest(mechanism), longest(proof)) // 40
-    d = 1 + max(common, lcm).bit_length() // 128
+    length = max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded
+    bits = max(common, lcm).bit_length() + 160 * rounded
+    cuts = [step for step in steps if step["kind"] == "cut"]
+    for step in cuts:
+        length, bits = 3 * length + 10, bits + common_of_cuts(step).bit_length()
+    w, d = 1 + length // 40, 1 + bits // 128
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
-    outputs = mechanism["outputs"] if mechanism else problem["outputs"]
+    outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
-    total = _proof(problem, proof, m, price) if own is None else own
+    total = _proof(last, proof, m, price) if own is None else own
+    total += 40 * count_logs(problem, steps) * price["r"]
+    total += 2 * len(problem["inputs"]) * sum(len(step["cuts"]) for step in cuts) * price["x"]
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
     return total
@@ -118,6 +128,8 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         return total + 2 * cost * price["x"] + len(sizes) * price["t"]
     if proof["kind"] == "risk-branch":
         return _risk(problem, proof, k, price)
+    if "nodes" in proof:
+        return _corner_tree(problem, proof, k, price)
     if "known" in proof:
         return 24 * k * price["r"]
     if "tree" in proof:
@@ -133,7 +145,8 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
     if "labels" in proof:
         reader = Reader()
-        return Labels(reader, read_problem(reader, problem, 6), proof).price(price)
+        rest = {key: value for key, value in proof.items() if key != "steps"}
+        return Labels(reader, read_problem(reader, problem, 6), rest).price(price)
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
         parts = [part for leaf in leaves for part in leaf["parts"]]
@@ -190,6 +203,24 @@ def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
             used += sum(3 * len(problem["rows"][i]["terms"]) for i, _ in one.get("l", []))
     total = (4 * k * columns * len(boxes) + 4 * k * _edges(problem) + used) * price["r"]
     return total + 2 * k * len(proof.get("cuts", [])) * price["x"]
+
+
+def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
+    m, utility, rows = len(problem["outputs"]), problem["utility"], problem["rows"]
+    each = 4 * price["x"] if utility["kind"] == "chi_square" else price["r"]
+    given = len(utility["given"][0]) if "given" in utility else 1
+    total = 4 * k * m * len(proof["nodes"]) * price["r"]
+    for leaf in proof["nodes"]:
+        if isinstance(leaf, dict):
+            named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
+            total += (k * m + named + len(leaf["l"])) * (price["x"] + price["t"]) + 2 * _gains(problem) * m * price["x"]
+            for column in leaf["columns"]:
+                if isinstance(column, dict):
+                    total += _tree(column, k, price)
+                elif isinstance(column, list):
+                    ends = sum(isinstance(one, list) for one in column)
+                    total += 4 * k * len(column) * each + 24 * given * ends * price["r"]
+    return total
 
 
 def _risk(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:

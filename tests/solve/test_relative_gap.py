@@ -19,6 +19,13 @@ PAIRS = [[40, 25], [30, 60]]
 EVEN = [[63, 76], [72, 50]]
 """The bounds of its cases are low at epsilon 0.001 although no column has its mass on one input."""
 
+UNOBSERVED = {
+    "": [[320, 611], [69, 0]],
+    ", rare": [[189, 5], [806, 0]],
+    ", weak": [[6, 140], [0, 854]],
+}
+"""A pair without a count has no limit of its own; the optima are 5.6e-5, 1.9e-6 and 1.1e-6 at epsilon 0.001."""
+
 
 def prior(size: int) -> rr.Prior:
     return rr.Prior.from_counts({str(x): count for x, count in enumerate(COUNTS[:size])})
@@ -46,6 +53,10 @@ KINDS: dict[str, Make] = {
     "bistochastic": lambda level: information(3, rr.LDP(level), rr.Bistochastic()),
     "robust": lambda level: robust(PAIRS, level),
     "robust, even counts": lambda level: robust(EVEN, level),
+    **{
+        f"robust, unobserved{name}": lambda level, table=table: robust(table, level)
+        for name, table in UNOBSERVED.items()
+    },
 }
 
 
@@ -54,6 +65,7 @@ LONG = {
     ("given", "0.01"),
     *((kind, level) for kind in ("grid", "path", "uniform off-diagonal") for level in ("0.01", "1")),
     *((kind, level) for kind in ("robust", "robust, even counts", "bistochastic") for level in ("0.001", "0.01", "1")),
+    *((f"robust, unobserved{name}", level) for name in UNOBSERVED for level in ("0.01", "1")),
 }
 
 

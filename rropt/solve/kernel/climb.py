@@ -1,4 +1,4 @@
-"""Local maxima of convex functions: linearise, go to the best point for that, repeat. The value never falls."""
+"""Local maxima: linearise, go to the best point for that, repeat. The value of a convex function never falls."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import ColumnSum
+from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
+from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy
 from rropt.solve.kernel.polyhedral import EntryModel
 
 Oracle = Callable[[FloatArray], FloatArray | None]
 """The best point for a linear function; None where there is none."""
 RISE = 1e-12
 """A step that gains no more is the last one."""
+LEAST = 1e-9
+"""Near a zero the slope of x log x is large; at one it is only its direction that counts."""
+SINGULAR = 1e12
+"""A condition number of the information matrix above this means that the frequencies are not identified."""
 
 
 def climb(
@@ -39,11 +45,10 @@ def climb_matrix(
     utility: ColumnSum, matrix: FloatArray, best: Oracle, steps: int, rise: float = RISE
 ) -> tuple[FloatArray, float]:
     """The same over matrices (k x m), for a sum over their columns."""
-    # Near a zero the gradient of x log x is large; at one it is only its direction that counts.
     return climb(
         matrix,
         lambda at: float(utility.mu(at).sum()),
-        lambda at: utility.gradient(np.maximum(at, 1e-9)),
+        lambda at: utility.gradient(np.maximum(at, LEAST)),
         best,
         steps,
         rise,
@@ -64,3 +69,48 @@ class Vertices:
         found = self.lp.rerun(costs, *self._limits)
         self.status = found.status
         return None if found.x is None else np.maximum(self.model.entries(found.x), 0.0)
+
+
+def worth_and_slope(program: Program, matrix: FloatArray) -> tuple[float, FloatArray | None]:
+    """(the utility, negated where it is minimised, its slope as a k x m array) of a k x m float matrix; minus infinity
+    and None where a risk is infinite, no slope where the utility does not have one."""
+    utility, sign = program.utility, program.sign
+    if isinstance(utility, Linear):
+        costs = sign * utility.matrix(*matrix.shape)
+        return float((costs * matrix).sum()), costs
+    if isinstance(utility, RowEntropy):
+        shares = np.array(utility.shares, dtype=float) / float(sum(utility.shares))
+        slope = -shares[:, None] * (1.0 + np.log(np.maximum(matrix, LEAST)))
+        return -sign * float(shares @ xlogx(matrix).sum(axis=1)), sign * slope
+    if isinstance(utility, DesignUtility):
+        risk, slope = _risk_and_slope(utility, matrix)
+        return sign * risk, None if slope is None else sign * slope
+    if isinstance(utility, ColumnSum):
+        gradient = utility.gradient(np.maximum(matrix, LEAST))
+        return sign * float(utility.mu(matrix).sum()), None if gradient is None else sign * gradient
+    return -np.inf, None
+
+
+def _risk_and_slope(utility: DesignUtility, matrix: FloatArray) -> tuple[float, FloatArray | None]:
+    """(the risk, its gradient); infinite and None where the frequencies are not identified."""
+    p = utility.prior
+    mass = p @ matrix
+    own = matrix[:, mass > 1e-12]
+    information = own / mass[mass > 1e-12] @ own.T
+    if np.linalg.cond(information) > SINGULAR:
+        return np.inf, None
+    inverse = np.linalg.inv(information)
+    if isinstance(utility, InverseTrace):
+        queries = np.array([[float(entry) for entry in row] for row in utility.rows])
+        value = float(np.trace(queries @ inverse @ queries.T)) - float(utility.offset)
+        weight = inverse @ queries.T @ queries @ inverse
+    elif isinstance(utility, InverseDeterminant):
+        value, weight = -float(np.linalg.slogdet(information)[1]), inverse
+    else:
+        assert isinstance(utility, InverseEigenvalue)
+        values, vectors = np.linalg.eigh(inverse - np.outer(p, p))
+        most = inverse @ vectors[:, -1]
+        value, weight = float(values[-1]), np.outer(most, most)
+    turned = weight @ matrix
+    safe = np.maximum(mass, 1e-12)
+    return value, -(2 * turned / safe - np.outer(p, (matrix * turned).sum(axis=0) / safe**2))

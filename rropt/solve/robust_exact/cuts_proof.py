@@ -9,7 +9,7 @@ unit of that lowers a leaf by p_x at least.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -38,10 +38,11 @@ from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
 from rropt.solve.robust_exact.cut_trees import CaseBox, CutBox, CutTree, Multipliers
 
-UNSEEN = (Fraction(1, 2**34), Fraction(1, 2**26), Fraction(1, 2**18))
-"""The amount by which prices of inputs without prior are raised, one after the other: their limit may be absent, and
-then no leaf may leave them a positive residual, not even by rounding."""
+TRIES = 3
+"""Times that a tree is written at most, with the prices of inputs without prior raised by what leaves lacked: their
+limit may be absent, and then no leaf may leave them a positive residual, not even by rounding."""
 
+ZERO = Fraction(0)
 Limits = tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]
 """(lower limits, upper limits or None), by input."""
 
@@ -62,15 +63,14 @@ def _prove_tree(program: Program, dual: Dual) -> Proof | None:
         return None
     bound = math.fsum(dual.prices) + found.bound
     writer = (_CaseWriter if found.by_cases else _BoxWriter)(program, found, bound)
-    proofs = (writer.proof(prices) for prices in _unseen_raised(program, dual) if writer.unit)
-    return next((proof for proof in proofs if proof is not None), None)
-
-
-def _unseen_raised(program: Program, dual: Dual) -> Iterator[list[Fraction]]:
-    """The prices on their grid, those of inputs without prior raised by more each time."""
     prices = raised(dual.prices, program.prior)
-    for extra in UNSEEN:
-        yield [price if weight else price + extra for price, weight in zip(prices, program.weights, strict=True)]
+    for _ in range(TRIES if writer.unit else 0):
+        writer.lacking = {}
+        proof = writer.proof(prices)
+        if not writer.lacking:
+            return proof
+        prices = [price + writer.lacking.get(x, ZERO) for x, price in enumerate(prices)]
+    return None
 
 
 class WrittenCuts:
@@ -114,7 +114,7 @@ class WrittenCuts:
 
 
 class _Writer:
-    """The leaves of trees in balls."""
+    """The leaves of trees in balls; `lacking` says by how much prices were too low where a limit is absent."""
 
     def __init__(self, program: Program, found: CutTree, bound: float) -> None:
         assert isinstance(program.cone, ConfidenceCone)
@@ -123,6 +123,7 @@ class _Writer:
         self.unit = unit_for([*(use.values for use in uses), np.array([use.nu for use in uses])], bound)
         self.cuts = WrittenCuts(program.cone, found.cuts, sorted({int(cut) for use in uses for cut in use.cuts}))
         self._chords = Chords()
+        self.lacking: dict[int, Fraction] = {}
         with ctx.workprec(PRECISION):
             self._p = [ball(p) for p in program.prior]
 
@@ -135,7 +136,7 @@ class _Writer:
         unit: int,
     ) -> arb:
         """The largest sum of p v log v + slope v over the inputs of a block, bounded by chords and by cuts, which may
-        reach beyond the block; infinite where an absent limit leaves it so."""
+        reach beyond the block. Where an absent limit leaves it infinite, `lacking` has what the price lacks."""
         lower, upper = limits
         if any(high is not None and low > high for low, high in zip(lower, upper, strict=True)):
             return arb(EMPTY)
@@ -147,7 +148,8 @@ class _Writer:
             low, high = lower[x], upper[x]
             if high is None:
                 if not slope <= 0:
-                    return arb("inf")
+                    missing = dyadic_up(upper_end(slope), PRICE_BITS)
+                    self.lacking[x] = max(self.lacking.get(x, ZERO), missing)
                 g += slope * ball(low)
                 continue
             if x in block and self._program.weights[x]:

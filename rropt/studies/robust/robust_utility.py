@@ -126,7 +126,7 @@ class _Mixtures:
         try:
             solution = problem.solve(gap=self.gap / 8, absolute_gap=self.gap / 8, time_limit=left)
         except NoRoute:
-            # The exact cone of a confidence set has proofs for plain mutual information alone: its first bound is kept.
+            # No route takes this mixture: the first bound is kept.
             if not self.started:
                 raise
             return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MutualInformation
-from rropt.errors import InputError
+from rropt.errors import InputError, shown
 from rropt.exact import exp_enclosure
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
@@ -31,6 +31,8 @@ from rropt.problem import Maximize, Problem, Solution
 Reporting = IndependentReporting | ConditionalReporting | UnaryConditionalReporting
 FAMILIES: tuple[type[Reporting], ...] = (IndependentReporting, ConditionalReporting, UnaryConditionalReporting)
 GOLDEN = (5**0.5 - 1) / 2
+MOST = 1000
+"""Points and steps of a search at most: golden section reaches the last digit of a float in 80."""
 SLACK = 1 - Fraction(1, 1 << 40)
 """Levels are lowered by this factor, so that a mechanism rounded to integers stays within what it is meant for."""
 SMALLEST, LARGEST = 1 + Fraction(1, 10**9), exp_enclosure(Fraction(20)).lower
@@ -84,8 +86,10 @@ def optimal_reporting(
         raise InputError(
             f"{family!r} is not such a protocol", "optimal_reporting", "give ConditionalReporting, as a class"
         )
-    if not (isinstance(points, int) and points >= 2 and isinstance(steps, int) and steps >= 0):
-        raise InputError(f"points is {points!r}, steps {steps!r}", "optimal_reporting", "give at least 2 and 0")
+    if not (isinstance(points, int) and 2 <= points <= MOST and isinstance(steps, int) and 0 <= steps <= MOST):
+        raise InputError(
+            f"points is {shown(points)}, steps {shown(steps)}", "optimal_reporting", f"give 2 to {MOST} and 0 to {MOST}"
+        )
     level = declared_level(epsilon, gamma, "optimal_reporting")
     build = _Builder(family, centred(confidence, "optimal_reporting"), level, gap)
     whole = float(level.log_ratio)

@@ -37,6 +37,7 @@ Report = Callable[[int, int, int], None]
 """Called with the points done, those of them from the journal, and points in all."""
 
 
+@checked
 @dataclass(frozen=True)
 class Swept:
     """The result of a sweep: `rows` in the order of the grid, one a point (a function may give several), each the cells

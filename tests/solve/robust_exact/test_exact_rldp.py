@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawing import thinned
+from drawing import graded, thinned
 
 import rropt as rr
 from rropt.checker import check_bytes
 from rropt.comparison.robust_level import robust_level
+from rropt.model.distributions.worst_ratio import Adversary
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.solve.kernel.route import Effort
 from rropt.solve.registry import route_named
-from rropt.solve.robust_exact.confidence_cuts import CutsRoute
 from rropt.solve.robust_exact.cut_trees import CutTree
 
 F = Fraction
@@ -103,6 +103,25 @@ def test_the_oracle_is_the_conic_optimum(name: str, form: str) -> None:
                 for weights, block in ((found.first, s), (found.second, z))
             )
             assert cone.affordable(s, z, r, t)
+
+
+@pytest.mark.parametrize("seed", graded([1], range(2, 8), range(8, 200)))
+@pytest.mark.parametrize("form", ["exact", "product"])
+def test_the_worst_pair_is_found_where_cells_were_not_observed(form: str, seed: int) -> None:
+    """Newton's method went back and forth across the kink where an unobserved cell becomes extreme: about one column in
+    thousands seemed to be inside that was outside, by up to 3 %."""
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        size = 2, int(rng.integers(2, 4))
+        counts = rng.multinomial(1000, rng.dirichlet(np.full(size[0] * size[1], 0.2))).reshape(size)
+        masses = counts.sum(axis=1)
+        own = (counts / np.maximum(masses, 1)[:, None]).ravel()
+        blocks = np.arange(counts.size).reshape(size).tolist()
+        adversary = Adversary(blocks, own, masses / 1000, 0.004, form == "product")
+        for gamma in (1.001, 2.0):
+            columns = 1 + rng.uniform(-1, 1, (200, counts.size)) * 10 ** rng.uniform(-3, 0, (200, 1))
+            found = adversary.worst(columns, gamma)
+            assert ((found.bound - found.value).max(axis=1) <= 1e-9 * gamma * columns.max(axis=1)).all()
 
 
 @pytest.mark.parametrize("form", ["exact", "product"])
@@ -377,8 +396,6 @@ def test_what_does_not_fit_is_said_in_one_line() -> None:
     goal = rr.Maximize(rr.MutualInformation(known.counts))
     with pytest.raises(rr.InputError, match="stands alone; leave the others out"):
         rr.Problem(goal, [constraint, rr.LDP(1)])
-    with pytest.raises(rr.NoRoute, match=r'free outputs only.*use form = "polytope"'):
-        rr.Problem(rr.Maximize(rr.ChiSquareInformation(known.counts)), [constraint]).solve()
     with pytest.raises(rr.NoRoute, match="columns does not take the exact cone of a confidence set"):
         rr.Problem(goal, [constraint]).solve(route="columns")
     with pytest.raises(rr.NoRoute, match="cuts is for robust LDP in form exact or product"):
@@ -401,7 +418,7 @@ def test_an_interrupted_route_answers() -> None:
     """Stopped before its first search it has a mechanism all the same, and a bound of the time that proofs may take."""
     known, _ = reference("3x3", 0, 1)
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, "exact")])
-    answer = CutsRoute().solve(problem.compile(), Effort(gap=1e-6, interrupted=lambda: True, route=route_named))
+    answer = route_named("cuts").solve(problem.compile(), Effort(gap=1e-6, interrupted=lambda: True, route=route_named))
     assert answer.claim.stopped == "interrupted"
     assert answer.dual is not None
     assert np.isfinite(answer.dual.evidence_of(CutTree).bound)
