@@ -610,13 +610,13 @@ class _Work:
 
     def of_labels(self, labels: _Labels) -> int:
         """The leaves, by the labels that their paths leave to each input, and by what pairs of `links` compare."""
-        k, spans = self.last.k, [1] * self.last.k
-        for x, z in labels.links:
-            spans[x] += (labels.away[x][z] + labels.away[z][x]) // 8
+        k, away = self.last.k, labels.away
+        links = [(x, z, (away[x][z] + away[z][x]).bit_length()) for x, z in labels.links]
         leaves = [token for token in labels.tree if isinstance(token, _LabelLeaf)]
         count = 10 * k * labels.height + 4 * k * (k + len(self.last.cone.edges)) + 6 * k * len(labels.tree)
         for _, _, low, high in labels.leaves():
-            count += 3 * sum((b - a + 1) * span for a, b, span in zip(low, high, spans, strict=True))
+            many = [b - a + 2 for a, b in zip(low, high, strict=True)]
+            count += 3 * (sum(many) + sum((many[x] + 2 * many[z]) * bits // 8 for x, z, bits in links))
         count += 4 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
         return count * self.rounded + 2 * k * self.exact
 
@@ -3825,11 +3825,13 @@ def _read_distances(cone: _Cone, where: Where, k: int) -> tuple[Fraction, list[l
         if u == 1 or u != min(cone.numbers):
             _unreadable(where, "needs ratios that are equal and > 1")
     else:
-        below = lcm(*(number.denominator for number in cone.numbers))
-        u = Fraction(gcd(*(int(number * below) for number in cone.numbers)), below)
+        # Of fractions in lowest terms: what divides all of them into integers.
+        above, below = (number.numerator for number in cone.numbers), (number.denominator for number in cone.numbers)
+        u = Fraction(gcd(*above), lcm(*below))
         if u == 0:
             _unreadable(where, "needs an exponent > 0")
-        steps = [int(number / u) for number in cone.numbers]
+        # h is limited: a path with a longer step is beyond it too, and numbers of a million digits are not added up.
+        steps = [min(int(number / u), MAX_LABEL_TABLE) for number in cone.numbers]
     after: list[list[tuple[int, int]]] = [[] for _ in range(k)]
     for (x, z), step in zip(cone.edges, steps, strict=True):
         after[x].append((z, step))
@@ -6655,16 +6657,10 @@ class _LabelTables:
                 rows[x][at] += _ceil_div(sent * self.total << P, self.unit)
         summed = [True] * len(rows)
         for x, z in self.links:
-            # As limits follow from one another, lo_z - lo_x is at most d(x, z), so that `skipped` is at least 0, and
-            # every m_z has some m_x that goes with it, than which what is padded is not larger.
+            # m_z = lo_z + i goes with the m_x of the places from i - before to i - before + span.
             summed[x] = False
-            count, span = len(rows[z]), self.away[x][z] + self.away[z][x]
-            skipped = low[x] - low[z] + self.away[x][z]
-            least = [min(rows[x])]
-            row = least * skipped + rows[x]
-            row += least * (count + span - len(row))
-            shifted = [row[step : step + count] for step in range(span + 1)]
-            rows[z] = list(map(add, rows[z], map(max, row, *shifted)))
+            before, span = low[x] - low[z] + self.away[x][z], self.away[x][z] + self.away[z][x]
+            rows[z] = list(map(add, rows[z], _largest_within(rows[x], before, span, len(rows[z]))))
         largest = sum(max(row) for row, is_summed in zip(rows, summed, strict=True) if is_summed)
         return self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) + largest <= 0
 
@@ -6677,6 +6673,26 @@ class _LabelTables:
                 into[place - step] = into.get(place - step, 0) + y
                 out[place] = out.get(place, 0) - y
         return net
+
+
+def _largest_within(row: list[int], before: int, span: int, count: int) -> list[int]:
+    """The largest of the places i - before to i - before + span of `row`, for each i < count.
+
+    As limits follow from one another, lo_z - lo_x is at most d(x, z), so that `before` is at least 0; each i has some
+    place, than which what is padded is not larger. First the windows are cut to what they reach together.
+    """
+    beyond = max(before - count + 1, 0)
+    before, span = before - beyond, span - beyond
+    span = min(span, before + len(row) - 1)
+    least = [min(row)]
+    found = least * before + row
+    found += least * (count + span - len(found))
+    width = 1
+    while width <= span:
+        step = min(width, span + 1 - width)
+        found = list(map(max, found, found[step:]))
+        width += step
+    return found
 
 
 def _powers(u: Fraction, by_gamma: bool, many: int) -> list[tuple[int, int]]:
@@ -6696,7 +6712,8 @@ def _powers(u: Fraction, by_gamma: bool, many: int) -> list[tuple[int, int]]:
 def _multiples(u: Fraction, by_gamma: bool, many: int) -> list[int]:
     """u m in fixed point, rounded down, m = 0, 1, ...; u is the logarithm where by_gamma."""
     if by_gamma:
-        return [m * _log(u.numerator, u.denominator)[0] for m in range(many)]
+        log = _log(u.numerator, u.denominator)[0]
+        return [m * log for m in range(many)]
     return [(u.numerator * m << P) // u.denominator for m in range(many)]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -521,7 +522,42 @@ def count_of_proof(made: Document) -> int:
 def test_what_is_counted() -> None:
     """The line of the table, by hand: k = 3, h = 2, E = 4, N = 5; the open leaves have 4, 5, 4 and 4 labels."""
     made = small()
-    assert count_of_proof(made) == 10 * 3 * 3 + 4 * 3 * 7 + 6 * 3 * 5 + 3 * (4 + 5 + 4 + 4) + 4 + 120 * 4 + 2 * 3
+    links = (2 + 2 * 3) * 2 // 8 + (3 + 2 * 3) * 2 // 8 + (3 + 2 * 2) * 2 // 8 + (2 + 2 * 2) * 2 // 8
+    labels = 3 * (4 + 5 + 4 + 4 + 4 * 3 + links)
+    assert count_of_proof(made) == 10 * 3 * 3 + 4 * 3 * 7 + 6 * 3 * 5 + labels + 4 + 120 * 4 + 2 * 3
+
+
+def test_windows_that_are_wide_take_little_memory() -> None:
+    """20,001 labels, each of which goes with all of them: not a copy of the list for each."""
+    case = Case([1, 1], [(0, 1, "20"), (1, 0, "1/1000")])
+    made = document(case, ["9", "9"], [0, 1], [0, 0], [[0, 1]], [{"t": "1", "f": []}] * 2)
+    tracemalloc.start()
+    try:
+        assert check_bytes(encode(made)).status == "PROVED"
+        assert tracemalloc.get_traced_memory()[1] < 10**8
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_largest_within_windows(seed: int) -> None:
+    """Windows that reach beyond both ends of the row, each with some place in it."""
+    rng = random.Random(seed)
+    row, count = [rng.randint(-9, 9) for _ in range(rng.randint(1, 7))], rng.randint(1, 7)
+    before = rng.randint(max(count - len(row), 0), 9)
+    span = before + rng.randint(0, 9)
+    windows = [range(max(i - before, 0), min(i - before + span, len(row) - 1) + 1) for i in range(count)]
+    expected = [max(row[place] for place in window) for window in windows]
+    assert checker._largest_within(row, before, span, count)[:count] == expected
+
+
+def test_steps_that_are_beyond_the_limit_are_not_added_up() -> None:
+    """Two exponents without a common measure: their quotients by it have thousands of digits."""
+    made = small()
+    long = [f"1/{10**3900}", f"1/{3**8100}"]
+    made["problem"]["cone"]["edges"] = [[0, 1, long[0]], [1, 0, "20"], [1, 2, "20"], [2, 1, long[1]]]
+    assert_unreadable(made, f"k * (h + 1): {3 * (2 * checker.MAX_LABEL_TABLE + 1)} is beyond")
+    assert check(encode(made)) == "UNREADABLE"
 
 
 def test_windows_that_are_wide_are_counted() -> None:
@@ -529,8 +565,9 @@ def test_windows_that_are_wide_are_counted() -> None:
     made = document(case, ["9", "9"], [0, 1], [0, 0], [[1, 0]], [{"t": "1", "f": []}] * 2)
     labels = read_labels(made)
     assert [found[2:] for found in labels.leaves()] == [([0, 0], [0, 1]), ([1, 0], [12, 0])]
-    spans = (1 + 2 * 2) + (12 + 1 * 2)
-    assert count_of_proof(made) == 10 * 2 * 13 + 4 * 2 * 4 + 6 * 2 * 2 + 3 * spans + 120 * 2 + 2 * 2
+    # 13 has 4 bits; the first input of the pair has 2 labels and 1, the other one 1 and 12.
+    counts = (3 + 2 + (3 + 2 * 2) * 4 // 8) + (2 + 13 + (2 + 2 * 13) * 4 // 8)
+    assert count_of_proof(made) == 10 * 2 * 13 + 4 * 2 * 4 + 6 * 2 * 2 + 3 * counts + 120 * 2 + 2 * 2
 
 
 def test_the_lemmas_of_an_older_list_are_not_enough() -> None:

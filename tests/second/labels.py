@@ -130,15 +130,12 @@ class Labels:
 
     def price(self, price: dict[str, int]) -> int:
         """Section 1, "Operations"."""
-        k, wide = self.problem.k, [1] * self.problem.k
-        for x, z in self.links:
-            wide[x] += (self.away[x][z] + self.away[z][x]) // 8
-        work = sum(
-            (high[x] - low[x] + 1) * wide[x]
-            for _, low, high in self._paths()
-            if all(a <= b for a, b in zip(low, high, strict=True))
-            for x in range(k)
-        )
+        k, work = self.problem.k, 0
+        bits = {(x, z): len(f"{d:b}") if (d := self.away[x][z] + self.away[z][x]) else 0 for x, z in self.links}
+        for _, low, high in self._paths():
+            n = [b - a + 2 for a, b in zip(low, high, strict=True)]
+            if min(n) > 1:
+                work += sum(n) + sum((n[x] + 2 * n[z]) * e // 8 for (x, z), e in bits.items())
         leaves = [one for one in self.labels if isinstance(one, Leaf)]
         numbers = sum(len(y) for leaf in leaves for *_, y in leaf.f)
         total = 10 * k * (self.height + 1) + 4 * k * (k + len(self.problem.cone.edges)) + 6 * k * len(self.labels)

@@ -94,8 +94,10 @@ class LabelRelaxation(OneByOne[LabelCell]):
         self._phi = xlogx(self.entries)
         self.mass = self.p[:, None] * self.entries
         x, z = self.forest.links.T
-        self._spans = np.ones(len(self.p), dtype=np.int64)
-        self._spans[x] += (labels.distances[x, z] + labels.distances[z, x]) // 8
+        bits = np.frexp(labels.distances[x, z] + labels.distances[z, x])[1]
+        self._spans = np.ones(len(self.p))
+        np.add.at(self._spans, x, bits / 8)
+        np.add.at(self._spans, z, bits / 4)
         self.cuts = self.operations = 0
         self.price(prices, stop)
 
@@ -167,7 +169,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
     def _count(self, node: LabelCell) -> int:
         """The operations of the checker in a leaf."""
         closed = bool((node.lower > node.upper).any())
-        return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 1) @ self._spans))
+        return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 2) @ self._spans))
 
     def graph(self, node: LabelCell) -> ClosureGraph:
         """Of a cell, made once."""
