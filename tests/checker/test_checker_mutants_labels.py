@@ -527,6 +527,150 @@ def test_what_is_counted() -> None:
     assert count_of_proof(made) == 10 * 3 * 3 + 4 * 3 * 7 + 6 * 3 * 5 + labels + 4 + 120 * 4 + 2 * 3
 
 
+def holds(made: Document, t: Fraction, low: list[int], high: list[int], f: Any = ()) -> bool:
+    """One leaf, whatever the trees of the file are."""
+    read = checker._read_certificate(checker._json(encode(made)), 10**6)
+    labels = read.proof.labels
+    assert labels is not None
+    leaf = checker._LabelLeaf((t.numerator, t.denominator), [checker._LabelFlow(x, z, j, y) for x, z, j, *y in f])
+    return checker._LabelTables(read.problem, read.proof, labels).holds(leaf, low, high)
+
+
+def left_side(
+    case: Case,
+    limits: Limits,
+    t: Fraction,
+    f: list[Any],
+    links: list[tuple[int, int]],
+    prices: list[Fraction],
+    unit: int,
+) -> arb:
+    """That of a leaf by the text, to 1000 bits: all m within the limits that keep the links, listed."""
+    (low, high), away, total = limits, case.away(), sum(case.weights)
+    u = arb(1.5).log() if case.unit == "gamma" else arb(fmpq(round(4 * case.u), 4))
+    slope = 1 + number(t).log()
+
+    def worth(x: int, m: int) -> arb:
+        p = number(Fraction(case.weights[x], total))
+        sent = 0
+        for a, z, first, *numbers in f:
+            for j, y in enumerate(numbers, first):
+                sent += y * ((a == x and low[x] < j - away[a][z] <= m) - (z == x and low[x] < j <= m))
+        return (-u * m).exp() * (-p * u * m - number(prices[x]) - slope * p) + number(Fraction(sent, unit))
+
+    table = [[worth(x, m) for m in range(a, b + 1)] for x, (a, b) in enumerate(zip(low, high, strict=True))]
+    sums = [
+        sum((own[a - b] for own, a, b in zip(table, m, low, strict=True)), number(t))
+        for m in itertools.product(*(range(a, b + 1) for a, b in zip(low, high, strict=True)))
+        if all(-away[x][z] <= m[x] - m[z] <= away[z][x] for x, z in links)
+    ]
+    return max(sums, key=lambda one: one.mid())
+
+
+def number(one: Fraction) -> arb:
+    return arb(fmpq(one.numerator, one.denominator))
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_leaf_is_never_rounded_down(name: str, seed: int) -> None:
+    """The price of an input whose label is 0 moves the left side to just above 0, or to -2^-140."""
+    case, rng = CASES[name], random.Random(1000 + seed)
+    order, least = rng.sample(range(case.k), case.k), [0] * case.k
+    low, high = limits = next(roots(case, order, least))
+    t, f = Fraction(rng.randint(1, 90), 7 ** rng.randint(0, 3)), random_flows(case, limits, rng, 200)
+    links, prices = random_links(case, rng), spread(case, seed)
+    with ctx.workprec(1000):
+        exact = int((left_side(case, limits, t, f, links, prices, 999) * 2**400).floor().unique_fmpz())
+    for below, expected in ((Fraction(1, 2**390), False), (-Fraction(1, 2**140), True)):
+        moved = list(prices)
+        moved[order[0]] += Fraction(exact, 2**400) - below
+        made = document(case, moved, order, least, links, [{"t": "1", "f": []}] * case.k, 999)
+        assert holds(made, t, low, high, f) is expected
+
+
+@pytest.mark.parametrize("t", [Fraction(1), Fraction(1, 2**3000)])
+def test_masses_are_rounded_against_the_leaf(t: Fraction) -> None:
+    """The one label m = 1 of an input with almost all of the weight: its mass is what is rounded, as -p u m - a = 0 there.
+    The left side is above 0 by less than the last place of that mass, times 1 + log t, which is 1 or below -2000."""
+    made = document(Case([1, 2**200], both([(0, 1)])), ["0", "0"], [0, 1], [0, 0], [], [{"t": "1", "f": []}] * 2)
+    total = 1 + 2**200
+    made["proof"]["prices"][1] = rat(Fraction(-(2**200), total))
+    with ctx.workprec(9000):
+        e, log = arb(-1).exp(), arb(fmpq(t.numerator, t.denominator)).log()
+        own = arb(fmpq(t.numerator, t.denominator)) * total - (1 + log) * (2**200 * e + 1)
+        exact = int((own * 2**400).floor().unique_fmpz())
+    for above, expected in ((Fraction(1, 2**20), False), (-Fraction(2**60), True)):
+        made["proof"]["prices"][0] = rat((Fraction(exact, 2**400) - above) / total)
+        assert holds(made, t, [0, 1], [0, 1]) is expected
+
+
+TWICE = Case([1, 0, 0], [(x, z, "2") for x, z, _ in both([(0, 1), (1, 2), (0, 2)])], "gamma")
+"""R = 2, and two inputs without weight: all is exact but what a test makes inexact."""
+TINY = Fraction(1, 2**390)
+
+
+@pytest.mark.parametrize(
+    ("prices", "high", "f", "left"),
+    [
+        ([Fraction(1, 3) - TINY, 0, 0], [0, 1, 1], [[1, 2, 2, 333]], TINY),
+        ([Fraction(1, 3), Fraction(-1, 3) - TINY, 0], [0, 0, 0], [], TINY),
+        ([Fraction(1, 6), Fraction(-1, 3) - TINY, 0], [0, 1, 0], [], TINY / 2),
+    ],
+)
+def test_no_exact_sum_is_rounded_down(prices: list[Any], high: list[int], f: list[Any], left: Fraction) -> None:
+    """A flow, prices, and a price at the label 1 whose rounded sum is 0, and the exact one above it."""
+    assert left > 0
+    low = [0, min(high[1], 1) * (not f), 0]
+    f = [[x, z, 1, y] for x, z, _, y in f]
+    made = document(TWICE, prices, [0, 1, 2], [0, 0, 0], [], [{"t": "1", "f": []}] * 3, 999)
+    read = checker._read_certificate(checker._json(encode(made)), 10**6)
+    assert read.proof.labels is not None
+    tables = checker._LabelTables(read.problem, read.proof, read.proof.labels)
+    tables.away = [[0] * 3 for _ in range(3)]  # one place for both ends of the flow
+    leaf = checker._LabelLeaf((1, 1), [checker._LabelFlow(x, z, j, y) for x, z, j, *y in f])
+    assert not tables.holds(leaf, low, high)
+
+
+@pytest.mark.parametrize("t", [Fraction(1), Fraction(3)])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_last_place_of_a_label_is_rounded_up(t: Fraction, seed: int) -> None:
+    """At m = 10 the errors of the logarithms are 2^-10 of a place: what is left is the rounding of H itself."""
+    edges = [(0, 1, "2"), *((x, x + 1, "2") for x in range(1, 10)), (10, 0, "2")]
+    case = Case([0, *[0] * 9, 1], edges, "gamma")
+    prices = [Fraction(0)] * 11
+    prices[10] = Fraction(random.Random(seed).getrandbits(160), 2**160)
+    with ctx.workprec(1000):
+        log, own = arb(2).log(), number(t)
+        rest = own + (-10 * log - number(prices[10]) - 1 - own.log()) / 1024
+        prices[0] = Fraction(int((rest * 2**160).ceil().unique_fmpz()) - 1, 2**160)  # so that the sum is above 0
+    made = document(case, prices, range(11), [0] * 11, [], [{"t": "1", "f": []}] * 11)
+    assert not holds(made, t, [0] * 10 + [10], [0] * 10 + [10])
+    made["proof"]["prices"][0] = rat(prices[0] + Fraction(3, 2**160))
+    assert holds(made, t, [0] * 10 + [10], [0] * 10 + [10])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_powers_are_rounded_by_the_sign_of_what_they_multiply(sign: int) -> None:
+    prices = [Fraction(sign * 10**40)] * 3
+    made = document(CASES["path"], prices, [0, 1, 2], [0, 0, 0], [], [{"t": "1", "f": []}] * 3)
+    read = checker._read_certificate(checker._json(encode(made)), 10**6)
+    assert read.proof.labels is not None
+    tables = checker._LabelTables(read.problem, read.proof, read.proof.labels)
+    with ctx.workprec(1000):
+        for weight, row in zip((3, 1, 2), tables.worth, strict=True):
+            for m, own in enumerate(row):
+                assert own >= ((-weight * m - 6 * sign * arb(10) ** 40) * arb(-m).exp() * checker.ONE).floor()
+
+
+def test_a_leaf_may_reach_zero() -> None:
+    """v = 1 and t = 1 without prices: exactly 0."""
+    made = put(small(), "proof", "prices", value=["0", "0", "0"])
+    assert holds(made, Fraction(1), [0, 0, 0], [0, 0, 0])
+    made["proof"]["prices"][0] = "-1/9"
+    assert not holds(made, Fraction(1), [0, 0, 0], [0, 0, 0])
+
+
 def test_windows_that_are_wide_take_little_memory() -> None:
     """20,001 labels, each of which goes with all of them: not a copy of the list for each."""
     case = Case([1, 1], [(0, 1, "20"), (1, 0, "1/1000")])
