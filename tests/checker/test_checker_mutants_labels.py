@@ -591,7 +591,7 @@ def test_a_leaf_is_never_rounded_down(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("t", [Fraction(1), Fraction(1, 2**3000)])
 def test_masses_are_rounded_against_the_leaf(t: Fraction) -> None:
-    """The one label m = 1 of an input with almost all of the weight: its mass is what is rounded, as -p u m - a = 0 there.
+    """The one label m = 1 of an input with almost all of the weight: its mass is what is rounded, as -p u m - a = 0.
     The left side is above 0 by less than the last place of that mass, times 1 + log t, which is 1 or below -2000."""
     made = document(Case([1, 2**200], both([(0, 1)])), ["0", "0"], [0, 1], [0, 0], [], [{"t": "1", "f": []}] * 2)
     total = 1 + 2**200
@@ -611,24 +611,21 @@ TINY = Fraction(1, 2**390)
 
 
 @pytest.mark.parametrize(
-    ("prices", "high", "f", "left"),
+    ("prices", "low", "high", "y"),
     [
-        ([Fraction(1, 3) - TINY, 0, 0], [0, 1, 1], [[1, 2, 2, 333]], TINY),
-        ([Fraction(1, 3), Fraction(-1, 3) - TINY, 0], [0, 0, 0], [], TINY),
-        ([Fraction(1, 6), Fraction(-1, 3) - TINY, 0], [0, 1, 0], [], TINY / 2),
+        ([Fraction(1, 3) - TINY, 0, 0], [0, 0, 0], [0, 1, 1], [333]),
+        ([Fraction(1, 3), Fraction(-1, 3) - TINY, 0], [0, 0, 0], [0, 0, 0], []),
+        ([Fraction(1, 6), Fraction(-1, 3) - TINY, 0], [0, 1, 0], [0, 1, 0], []),
     ],
 )
-def test_no_exact_sum_is_rounded_down(prices: list[Any], high: list[int], f: list[Any], left: Fraction) -> None:
-    """A flow, prices, and a price at the label 1 whose rounded sum is 0, and the exact one above it."""
-    assert left > 0
-    low = [0, min(high[1], 1) * (not f), 0]
-    f = [[x, z, 1, y] for x, z, _, y in f]
+def test_no_exact_sum_is_rounded_down(prices: list[Any], low: list[int], high: list[int], y: list[int]) -> None:
+    """A flow of 1 / 3, prices, and a price at the label 1 that rounded to nearest come to 0, and exactly to more."""
     made = document(TWICE, prices, [0, 1, 2], [0, 0, 0], [], [{"t": "1", "f": []}] * 3, 999)
     read = checker._read_certificate(checker._json(encode(made)), 10**6)
     assert read.proof.labels is not None
     tables = checker._LabelTables(read.problem, read.proof, read.proof.labels)
     tables.away = [[0] * 3 for _ in range(3)]  # one place for both ends of the flow
-    leaf = checker._LabelLeaf((1, 1), [checker._LabelFlow(x, z, j, y) for x, z, j, *y in f])
+    leaf = checker._LabelLeaf((1, 1), [checker._LabelFlow(1, 2, 1, y)])
     assert not tables.holds(leaf, low, high)
 
 
