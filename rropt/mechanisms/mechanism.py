@@ -22,6 +22,7 @@ from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
 from rropt.io.extras import need
 from rropt.io.files import csv_text, read_text, write_whole
+from rropt.io.types import Label, Matrix
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
@@ -83,9 +84,9 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def from_matrix(
         cls,
-        matrix: object,
-        inputs: Sequence[object] | None = None,
-        outputs: Sequence[object] | None = None,
+        matrix: Matrix,
+        inputs: Sequence[Label] | None = None,
+        outputs: Sequence[Label] | None = None,
         denominator: int | None = None,
     ) -> Mechanism:
         """A mechanism from a k x m row-stochastic matrix.
@@ -100,9 +101,9 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def from_column_stochastic(
         cls,
-        matrix: object,
-        inputs: Sequence[object] | None = None,
-        outputs: Sequence[object] | None = None,
+        matrix: Matrix,
+        inputs: Sequence[Label] | None = None,
+        outputs: Sequence[Label] | None = None,
         denominator: int | None = None,
     ) -> Mechanism:
         """As `from_matrix`, for a matrix whose columns are the inputs (m x k)."""
@@ -121,7 +122,7 @@ class Mechanism(RandomizedChannel):
 
     @classmethod
     def from_rationals(
-        cls, rows: object, inputs: Sequence[object] | None = None, outputs: Sequence[object] | None = None
+        cls, rows: Matrix, inputs: Sequence[Label] | None = None, outputs: Sequence[Label] | None = None
     ) -> Mechanism:
         """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); the denominators are found (one
         where they agree)."""

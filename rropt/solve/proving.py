@@ -18,8 +18,7 @@ from rropt.solve.kernel.prover import Prover, Wanted
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
-from rropt.solve.matrix import cell_proof as cells
-from rropt.solve.matrix import proof as matrix
+from rropt.solve.matrix import cell_proof as cells, proof as matrix
 from rropt.solve.metric import proof as metric
 from rropt.solve.offdiagonal import proof as offdiagonal
 from rropt.solve.risk import proof as risk

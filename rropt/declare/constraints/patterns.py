@@ -10,6 +10,7 @@ from typing import ClassVar
 from rropt.declare.constraints.base import Constraint
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.io.types import Label
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
 from rropt.program.programs import Row
@@ -46,7 +47,7 @@ class Blocks(_Square):
 
     blocks: tuple[tuple[str, ...], ...]
 
-    def __init__(self, blocks: Iterable[Sequence[object]]) -> None:
+    def __init__(self, blocks: Iterable[Sequence[Label]]) -> None:
         if isinstance(blocks, str) or not isinstance(blocks, Iterable):
             raise InputError(f"{blocks!r} is not a list of blocks", "Blocks", 'as [["a", "b"], ["c", "d"]]')
         cleaned = tuple(clean_labels(block, "a block") for block in blocks)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -28,7 +29,7 @@ from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.polyhedral import farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, Route, Size, SolverClaim
+from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, Size, SolverClaim
 from rropt.solve.risk.blocks import answer_blocks
 
 LONGEST = 20.0
@@ -95,6 +96,8 @@ class GeneralRoute(Route):
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
             return Refusal("general needs the objective's gradient", "give UserColumnSum a slope")
+        with suppress(NoRoute):
+            return Refusal(f"general is for what no other route takes, and {self._choose(program).name} does", AUTO)
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
@@ -183,8 +186,6 @@ class GeneralRoute(Route):
         try:
             route = self._choose(last)
         except NoRoute:
-            return []
-        if isinstance(route, GeneralRoute):
             return []
         # What no step leaves out is left out of the certificate's problem.
         return [Relaxation(dropped, last, route, steps if loose is program else last)]
