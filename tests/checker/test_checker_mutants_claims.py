@@ -147,7 +147,7 @@ def expected(document: Json) -> set[str]:
     problem, proof = document["problem"], document["proof"]
     cone, kind = problem["cone"], proof["kind"]
     found = {"_check_assumptions", "_check_proof"}
-    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known"}
+    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known", "labels": "_check_labels"}
     if kind in ("thresholds", "risk-branch"):
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})

@@ -49,6 +49,10 @@ KEYS += [
     "boxes",
     "shapes",
     "levels",
+    "labels",
+    "order",
+    "least",
+    "links",
     "cases",
     "parts",
     "cuts",
@@ -59,7 +63,7 @@ KEYS += [
     "off_diagonal",
 ]
 KEYS += ["steps", "parts", "which", "points", "ratio", "nodes", "columns", "a", "l"]
-KEYS += ["t", "e", "u", "weight", "prices", "rows", "blocks", "extra", ""]
+KEYS += ["t", "e", "u", "f", "weight", "prices", "rows", "blocks", "extra", ""]
 
 
 def _place(rng: random.Random, document: Any) -> tuple[str, Any]:

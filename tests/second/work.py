@@ -6,8 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from .claims import read_problem
 from .curves import CURVES
-from .reading import must
+from .labels import Labels
+from .reading import Reader, must
 from .steps import after_steps, common_of_cuts, count_logs
 
 MOST = 2 * 10**8
@@ -141,6 +143,10 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         blocks, leaves = problem["cone"]["blocks"], [x for t in proof["levels"] for x in t if isinstance(x, dict)]
         cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))
         return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
+    if "labels" in proof:
+        reader = Reader()
+        rest = {key: value for key, value in proof.items() if key != "steps"}
+        return Labels(reader, read_problem(reader, problem, 6), rest).price(price)
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
         parts = [part for leaf in leaves for part in leaf["parts"]]
