@@ -505,7 +505,7 @@ class _Work:
         proof: _Proof,
     ) -> None:
         self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
-        rounds = any(step.lemma == GIBBS for step in steps)
+        rounds = any(step.logs or step.products for step in steps)
         length = _longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
         bits = common.bit_length() + 160 * rounds
@@ -521,10 +521,11 @@ class _Work:
         """The lines of the table, by name."""
         if self.mechanism is not None:
             yield "mechanism", self.of_mechanism(self.mechanism)
-            yield "utility", self.of_utility(self.mechanism)
-        cuts = sum(len(step.outer.cuts) for step in self.steps if step.outer is not None)
-        logs = sum(step.logs for step in self.steps)
-        yield "steps", 40 * logs * self.rounded + 2 * self.last.k * cuts * self.exact
+            yield "utility", self.of_utility(self.problem, self.mechanism)
+            yield "limits", sum(self.of_utility(limit.of, self.mechanism) for limit in self.problem.limits)
+        logs, products = (sum(getattr(step, name) for step in self.steps) for name in ("logs", "products"))
+        products += sum(2 * self.last.k * len(step.outer.cuts) for step in self.steps if step.outer is not None)
+        yield "steps", 40 * logs * self.rounded + products * self.exact
         yield "proof", self.of_proof()
 
     def of_mechanism(self, mechanism: _Mechanism) -> int:
@@ -553,9 +554,9 @@ class _Work:
         several = len(mechanism.denominators) > 1
         return self.problem.k * self.m * (40 + self.exact) + several * self.m * self.total
 
-    def of_utility(self, mechanism: _Mechanism) -> int:
-        """The enclosure of the utility."""
-        problem, k, m = self.problem, self.problem.k, self.m
+    def of_utility(self, problem: _Problem, mechanism: _Mechanism) -> int:
+        """The enclosure of a utility."""
+        k, m = problem.k, self.m
         cells = k if problem.structure else k * m
         if problem.utility == "mutual_information":
             is_dense = problem.structure or problem.given is not None or len(mechanism.denominators) > 1
@@ -1172,6 +1173,7 @@ def _check_certificate(certificate: _Certificate) -> None:
     if problem.risk is not None:
         _check_risk(problem.risk, mechanism)
         _check_risk_blocks(problem.risk, mechanism)
+    _check_limits(problem, mechanism)
     utility = _utility(problem, mechanism, certificate.value)
     _check_regular(utility)
     _check_value(certificate.value, utility)
@@ -1298,6 +1300,13 @@ class _Risk:
         return self.counts[x] - (x == c)
 
 
+class _Limit(NamedTuple):
+    """An entry of `limits`. of: a problem whose utility, at its weights, is the one that is limited."""
+
+    of: _Problem
+    at_most: Fraction
+
+
 @dataclass(frozen=True)
 class _Problem:
     """Section 4. total: the sum of the weights. cost, gain, shares (of the utility entropy), queries (of inverse_trace,
@@ -1305,7 +1314,7 @@ class _Problem:
 
     given: the weights of (x, z), None where the utility has no such key. structure: True for the only one that
     there is, uniform_off_diagonal. floor: the key `entropy`, None where there is none; and so approximate,
-    and risk, the key `identification_risk`.
+    and risk, the key `identification_risk`. limits: empty where there is no such key.
     """
 
     sense: str
@@ -1326,6 +1335,7 @@ class _Problem:
     approximate: _Approximate | None = None
     risk: _Risk | None = None
     inputs: list[str] = field(default_factory=list)
+    limits: list[_Limit] = field(default_factory=list)
 
     @property
     def m(self) -> int:
@@ -1350,13 +1360,15 @@ class _Problem:
         if self.risk is not None:
             most = _decimal(self.risk.at_most, up=True)
             line += f", identification risk <= {most} of {len(self.risk.categories)} categories"
+        if self.limits:
+            line += f", limits: {len(self.limits)}"
         return line
 
 
 def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility."""
     optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
-    optional += " approximate identification_risk" if version > 3 else ""
+    optional += (" approximate identification_risk" if version > 3 else "") + (" limits" if version > 5 else "")
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     inputs = _read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs")
@@ -1376,13 +1388,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     given: list[list[int]] | None = None
     shares: list[int] = []
     queries: list[list[Fraction]] = []
-    if utility == "mutual_information":
-        utility_keys = _read_object(keys["utility"], at, "kind", "given" if version > 1 else "")
-        if "given" in utility_keys:
-            given = _read_given(utility_keys["given"], (at, "given"), weights)
-    elif utility == "chi_square":
-        _read_object(keys["utility"], at, "kind")
-    elif utility == "linear":
+    if utility == "linear":
         utility_keys = _read_object(keys["utility"], at, "kind cost")
         cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
     elif utility == "entropy":
@@ -1391,8 +1397,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     elif utility in DESIGNS:
         queries = _read_design(keys["utility"], at, utility, sense, weights, rats)
     else:
-        utility_keys = _read_object(keys["utility"], at, "kind gain")
-        gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
+        gain, given = _read_convex(keys["utility"], at, utility, weights, rats, version)
     cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
     cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
     if isinstance(cone.sets, _Robust):
@@ -1410,11 +1415,47 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
         _read_risk(keys["identification_risk"], (where, "identification_risk"), k, rats)
         if "identification_risk" in keys else None,
         inputs,
+        _read_limits(keys["limits"], (where, "limits"), k, rats, version) if "limits" in keys else [],
     )  # fmt: skip
     if version < 6:
         _read_company(problem, where, version)
     _read_alone(problem, where)
     return problem
+
+
+SUBLINEAR = ("mutual_information", "chi_square", "bayes")  # convex and homogeneous functions of columns
+
+
+def _read_convex(
+    value: object, where: Where, utility: str, weights: list[int], rats: _Rationals, version: int
+) -> tuple[list[list[Fraction]], list[list[int]] | None]:
+    """The gain and the given of a utility of SUBLINEAR."""
+    if utility == "mutual_information":
+        keys = _read_object(value, where, "kind", "given" if version > 1 else "")
+        return [], _read_given(keys["given"], (where, "given"), weights) if "given" in keys else None
+    if utility == "chi_square":
+        _read_object(value, where, "kind")
+        return [], None
+    keys = _read_object(value, where, "kind gain")
+    return _read_matrix(keys["gain"], (where, "gain"), len(weights), "actions * k", rats), None
+
+
+def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version: int) -> list[_Limit]:
+    """ "1 to 64 [...] objects {`utility`: object, `weights`: [BIG >= 0 x k], `at_most`: RAT}, the sum of the weights >
+    0. `utility` is one of kind `mutual_information` (with or without `given`), `chi_square` or `bayes`".
+    """
+    items = _read_list(value, where, least=1)
+    _limit(len(items), MAX_STEPS, where, "limits")
+    limits: list[_Limit] = []
+    for i, item in enumerate(items):
+        at: Where = (where, i)
+        keys = _read_object(item, at, "utility weights at_most")
+        weights = _read_weights(keys["weights"], (at, "weights"), k)
+        utility = _read_kind(keys["utility"], (at, "utility"), " ".join(SUBLINEAR))
+        gain, given = _read_convex(keys["utility"], (at, "utility"), utility, weights, rats, version)
+        of = _Problem("minimize", k, None, weights, sum(weights), utility, [], gain, _FREE, [], given, False)
+        limits.append(_Limit(of, rats.rat(keys["at_most"], (at, "at_most"))))
+    return limits
 
 
 def _read_alone(problem: _Problem, where: Where) -> None:
@@ -1439,6 +1480,8 @@ def _read_alone(problem: _Problem, where: Where) -> None:
             _unreadable((at, "blocks"), "goes only with the cone free")
     if problem.structure:
         _read_structure(problem, (where, "structure"))
+        if problem.limits:
+            _unreadable((where, "limits"), "does not go with the key structure")
 
 
 def _read_company(problem: _Problem, where: Where, version: int) -> None:
@@ -1470,6 +1513,8 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
             _unreadable((where, "identification_risk"), f"goes only with {what}")
     if cone.sets is not None:
         _read_company_of_sets(problem, (where, "cone"))
+    if problem.limits:
+        _unreadable((where, "limits"), "must be absent where a proof is of the problem")
 
 
 def _read_design(
@@ -2089,6 +2134,13 @@ def _check_floor(floor: _Floor, mechanism: _Mechanism) -> None:
         return
     if _sum_of_logs([*_entropy_terms(floor.shares, mechanism), *right])[0] < 0:
         raise Refuted("mechanism: not proved that the entropy of its rows reaches problem.entropy")
+
+
+def _check_limits(problem: _Problem, mechanism: _Mechanism) -> None:
+    """ "the upper end of the checker's enclosure of its utility [...] is at most `at_most` (else REFUTED)"."""
+    for i, limit in enumerate(problem.limits):
+        if _less(_pair(limit.at_most), _utility(limit.of, mechanism)[1]):
+            raise Refuted(f"mechanism: not proved that it keeps problem.limits[{i}]")
 
 
 def _check_approximate(approximate: _Approximate, mechanism: _Mechanism) -> None:
@@ -4158,13 +4210,14 @@ class _Outer(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs: how many
-    logarithms its numbers take; outer: of a step `cut`, what is to be checked.
+    """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs, products:
+    how many of them its numbers take; outer: of a step `cut`, what is to be checked.
     """
 
     says: str
     lemma: str = ""
     logs: int = 0
+    products: int = 0
     outer: _Outer | None = None
 
 
@@ -4192,7 +4245,7 @@ def _read_steps(
 
 
 _FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
-PARTS = "cone cone_rows rows entropy approximate identification_risk structure outputs"
+PARTS = "cone cone_rows rows entropy approximate identification_risk structure limits outputs"
 
 
 def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
@@ -4212,6 +4265,7 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) ->
         "approximate": problem.approximate is not None,
         "identification_risk": problem.risk is not None,
         "structure": problem.structure,
+        "limits": bool(problem.limits),
         "outputs": problem.outputs is not None,
     }
     for i, part in enumerate(parts):
@@ -4229,6 +4283,7 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) ->
         approximate=None if "approximate" in parts else problem.approximate,
         risk=None if "identification_risk" in parts else problem.risk,
         structure=problem.structure and "structure" not in parts,
+        limits=[] if "limits" in parts else problem.limits,
         outputs=None if "outputs" in parts else problem.outputs,
     )
     return after, _Step(f"drops {dropped}")
@@ -4293,6 +4348,70 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
     return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
 
 
+def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
+    """minorant: "keys `kind`, `points` and, exactly where it is of a limit, `of`"; "it replaces a convex function of
+    columns by a linear one that is nowhere above it".
+    """
+    keys = _read_object(value, where, "kind points", optional="of")
+    is_convex = problem.sense == "minimize" and problem.utility in SUBLINEAR
+    limit: _Limit | None = None
+    number = 0
+    if "of" in keys:
+        number = _read_index(keys["of"], (where, "of"), len(problem.limits))
+        limit = problem.limits[number]
+    if not is_convex and (limit is None or problem.outputs is None):
+        what = "mutual_information, chi_square or bayes"
+        _unreadable(where, f"the problem before this step must have the sense minimize and the utility {what}")
+    of = problem if limit is None else limit.of
+    outputs = ["any"] if problem.outputs is None else problem.outputs
+    at: Where = (where, "points")
+    forms: list[list[int]] = []
+    for y, item in enumerate(_read_list(keys["points"], at, exactly=len(outputs))):
+        numbers = _read_list(item, (at, y), exactly=len(of.gain) or of.k)
+        _limit(len(outputs) * len(numbers), MAX_PRODUCT, at, "numbers of the points")
+        point = [_read_big(n, ((at, y), i), positive=not of.gain) for i, n in enumerate(numbers)]
+        if not any(point):
+            _unreadable((at, y), "the numbers sum to 0")
+        forms.append(_minorant(of, point))
+    terms = [(x, y, Fraction(form[x], ONE)) for x in range(of.k) for y, form in enumerate(forms) if form[x]]
+    groups = 1 if of.given is None else len(of.given[0])
+    logs = of.k * len(forms) * groups if of.utility == "mutual_information" else 0
+    products = 0 if logs else len(forms) * (4 * _count_gains(of) or 8 * of.k)
+    lemma, of_what = GIBBS if logs else "", of.utility.replace("_", " ")
+    if limit is None:
+        after = replace(problem, outputs=outputs, utility="linear", cost=terms, gain=[], given=None)
+        return after, _Step(f"puts linear costs in the place of {of_what}", lemma, logs, products)
+    rows = [*problem.rows, _Row(f"limit {number}", "<=", limit.at_most, terms)]
+    rest = problem.limits[:number] + problem.limits[number + 1 :]
+    says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most)}"
+    return replace(problem, outputs=outputs, rows=rows, limits=rest), _Step(says, lemma, logs, products)
+
+
+def _minorant(of: _Problem, point: list[int]) -> list[int]:
+    """The form g of a list n of `points`, "taken down, by at most 2^-120", in fixed point.
+
+    A log is enclosed to 2^-158, and the P(x, z) of an input sum to p_x <= 1; a quotient is rounded down once.
+    """
+    total, weights = of.total, of.weights
+    if of.gain:
+        chosen = [(n, own) for n, own in zip(point, of.gain, strict=True) if n]
+        mass = sum(point) * total
+        sums = [sum((n * own[x] for n, own in chosen if own[x]), Fraction(0)) for x in range(of.k)]
+        return [(w * g.numerator << P) // (g.denominator * mass) for w, g in zip(weights, sums, strict=True)]
+    if of.utility == "chi_square":
+        mean = sum(w * n for w, n in zip(weights, point, strict=True))
+        square = sum(w * n * n for w, n in zip(weights, point, strict=True))
+        parts = [w * (2 * n * total * mean - total * square - mean * mean) for w, n in zip(weights, point, strict=True)]
+        return [(part << P) // (total * mean * mean) for part in parts]
+    form = [0] * of.k
+    for group in [weights] if of.given is None else zip(*of.given, strict=True):
+        mass, mean = sum(group), sum(w * n for w, n in zip(group, point, strict=True))
+        for x, (w, n) in enumerate(zip(group, point, strict=True)):
+            if w:
+                form[x] += w * _log(n * mass, mean)[0]
+    return [number // total for number in form]
+
+
 def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) -> tuple[_Problem, _Step]:
     """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
     the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
@@ -4328,7 +4447,7 @@ def _check_outer(outer: _Outer, where: str) -> None:
     _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
 
 
-STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut}
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -7103,6 +7222,11 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
         yield line + (" (binds nothing)" if nothing else "")
     if problem.risk is not None:
         yield from _statement_of_risk(problem)
+    for i, limit in enumerate(problem.limits):
+        of = limit.of
+        shares = [Fraction(weight, of.total) for weight in of.weights if weight]
+        yield f"limit {i}: {of.utility} at most {_shown(limit.at_most)}; prior: {_range(shares)}"
+        yield from (f"limit {i}: {line}" for line in _statement_of_utility(of))
 
 
 def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:

@@ -19,7 +19,7 @@ import networkx as nx
 # The name of a room is the longest prefix here: `solve.kernel` is not in `solve`.
 THEORIES = (
     "linear", "ldp", "columns", "matrix", "offdiagonal", "robust", "robust_exact", "designs", "risk", "events",
-    "entropy", "permutations", "maximin", "metric",
+    "entropy", "permutations", "maximin", "metric", "tangent",
 )  # fmt: skip
 LEVELS: tuple[tuple[str, ...], ...] = (
     ("cli", "__main__"),

@@ -228,8 +228,7 @@ class Mechanism(RandomizedChannel):
         return self._parity
 
     def epsilon(self) -> Interval:
-        parity = self._parity
-        if isinstance(parity, float):
+        if isinstance(parity := self._parity, float):
             return Interval(parity, parity)  # type: ignore[arg-type]
         return log_enclosure(parity)
 
@@ -252,6 +251,8 @@ class Mechanism(RandomizedChannel):
                 ):
                     if weight and numerator:
                         shares[numerator, denominator] = shares.get((numerator, denominator), 0) + weight
+                if len(shares) == 1 and sum(shares.values()) == total:
+                    continue  # A column that is constant says nothing, exactly.
                 for (numerator, denominator), weight in shares.items():
                     result += arb(fmpq(weight, total)) * xlogx_ball(numerator, denominator)
                     mass += weight * numerator * (scale // denominator)

@@ -30,7 +30,7 @@ from rropt.problem.solution import Solution
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Program, Row, Sense
 from rropt.prove.gaps import grain
 from rropt.solve.assembly import assemble, unit_in

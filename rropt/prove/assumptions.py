@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 

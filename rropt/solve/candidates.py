@@ -24,7 +24,7 @@ from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralC
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows

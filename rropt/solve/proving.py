@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from rropt.errors import Refusal
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import ColumnSum, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step, relax

@@ -21,11 +21,13 @@ from rropt.solve.permutations.mixtures import MixturesRoute
 from rropt.solve.relaxed_bound import relaxed_bound
 from rropt.solve.risk.risk import RiskRoute
 from rropt.solve.robust_exact.confidence_cuts import CutsRoute
+from rropt.solve.tangent.route import TangentRoute
 
 __all__ = ["ROUTES", "Answer", "Dual", "Effort", "MatrixDraft", "Route", "SolverClaim", "choose"]
 
 ROUTES: tuple[Route, ...] = (
     LinearRoute(),
+    TangentRoute(),
     TruthRoute(),
     BranchRoute(),
     VerticesRoute(),

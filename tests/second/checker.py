@@ -21,9 +21,9 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps, check_cuts
+from .steps import Unlimited, after_steps, check_cuts, takes_gibbs
 from .trees import InformationTree
-from .values import check_value
+from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
 from .work import limit_work
 
@@ -125,6 +125,7 @@ def _check(data: bytes) -> None:
     _assumptions(problem, last, steps, proof, names, True)
     check_cuts(problem, steps)
     check_mechanism(problem, mechanism)
+    check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
     reached: fmpq = high(proof.check())
     if problem.sense == "maximize":
@@ -153,7 +154,7 @@ def _assumptions(
         if witnessed:
             wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
             wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
-        if any(step["kind"] == "gibbs" for step in steps):
+        if takes_gibbs(problem, steps):
             wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
 

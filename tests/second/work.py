@@ -10,7 +10,7 @@ from .claims import read_problem
 from .curves import CURVES
 from .labels import Labels
 from .reading import Reader, must
-from .steps import after_steps, common_of_cuts, count_logs
+from .steps import after_steps, common_of_cuts, count_steps
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -33,7 +33,7 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
     steps = proof.get("steps", [])
     last = after_steps(problem, steps) if steps else problem
-    rounded = any(step["kind"] == "gibbs" for step in steps)
+    rounded = any(step["kind"] in ("gibbs", "minorant") for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
     length = max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded
     bits = max(common, lcm).bit_length() + 160 * rounded
@@ -45,10 +45,13 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
     total = _proof(last, proof, m, price) if own is None else own
-    total += 40 * count_logs(problem, steps) * price["r"]
+    logs, products = count_steps(problem, steps)
+    total += 40 * logs * price["r"] + products * price["x"]
     total += 2 * len(problem["inputs"]) * sum(len(step["cuts"]) for step in cuts) * price["x"]
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
+        for limit in problem.get("limits", []):
+            total += _utility({"inputs": problem["inputs"], "utility": limit["utility"]}, mechanism, m, price, lcm)
     return total
 
 

@@ -20,7 +20,7 @@ from rropt.model.frequencies import Frequencies
 from rropt.model.identification import at_risk, checked_risk
 from rropt.model.prior import Prior, clean_labels
 from rropt.program.extras import Extra
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 
 AUTO = "auto"
 WHERE = "identification_risk"

@@ -236,7 +236,7 @@ class BayesSuccess(Objective):
         for y in range(len(mechanism.outputs)):
             joint = [p * q for p, q in zip(self.prior.probabilities, mechanism.column(y), strict=True)]
             total += max(
-                sum((self.gain[x][g] * mass for x, mass in enumerate(joint)), Fraction(0))
+                sum((self.gain[x][g] * mass for x, mass in enumerate(joint) if self.gain[x][g]), Fraction(0))
                 for g in range(len(self.actions))
             )
         return Interval.point(total)

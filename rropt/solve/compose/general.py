@@ -22,9 +22,9 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
+from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
@@ -42,6 +42,7 @@ WORDS = {
     "approximate": "approximate privacy",
     "identification_risk": "the bound on identification risk",
     "structure": "one number off the diagonal",
+    "limits": "limits on informations",
     MIXTURE: "bounds on " + MIXTURE,
     "rows": "constraints on the whole matrix",
     OBSERVED: OBSERVED,
@@ -77,7 +78,7 @@ class GeneralRoute(Route):
         "mechanism"
     )
     takes = (Extra, Cone, Utility)
-    goals = "maximises informations, Bayes gains and entropy, and minimises risks of estimation"
+    goals = "takes informations and Bayes gains, maximises entropy, and minimises risks of estimation"
     solvers = ()
 
     def __init__(
@@ -90,7 +91,7 @@ class GeneralRoute(Route):
     def takes_goal(self, program: Program) -> bool:
         utility = program.utility
         if isinstance(utility, (ColumnSum, RowEntropy)):
-            return program.sense == "maximize"
+            return program.sense == "maximize" or isinstance(utility, (Information, ChiSquare, BayesGain))
         return isinstance(utility, Linear) or (isinstance(utility, DesignUtility) and program.sense == "minimize")
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
