@@ -331,6 +331,9 @@ def _prove(
         proof = weaker
     if mechanism is None or value is None:
         return proof.bound, None, None
+    if math.isinf(value.upper):
+        warnings.append("not machine-checked: the mechanism's value is infinite, which a certificate cannot state")
+        return proof.bound, None, None
     certificate = Certificate.of_optimum(program, mechanism, value, proof)
     data = certificate.to_json().encode()
     verdict = within(CHECKED, lambda: check_bytes(data))

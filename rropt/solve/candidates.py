@@ -16,10 +16,12 @@ import numpy as np
 
 from rropt.declare.objectives import Objective
 from rropt.errors import Refusal
+from rropt.exact import common_denominator
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
@@ -86,8 +88,9 @@ def best_candidate(
 def last_resort(
     program: Program, objective: Objective, fits: Callable[[Mechanism], bool] | None = None
 ) -> Mechanism | None:
-    """A mechanism without a search: a constant, or k-RR among groups where no rows tie it; under a
-    bound on risk the best shift, as it changes every record. None where these break something."""
+    """A mechanism without a search: a constant, or k-RR among groups where no rows tie it; for estimation, where the
+    risk of a constant is infinite, halves or k-RR; under a bound on risk the best shift, as it changes every record.
+    None where these break something."""
     if program.extra(Mixture) is not None:
         return None
     risky = program.extra(PosteriorRisk) is not None
@@ -95,6 +98,8 @@ def last_resort(
         gamma = _ratio(program)
         shifts = [_window(program, 1, shift, gamma) for shift in range(1, program.size)]
         simple = sorted(shifts, key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    elif isinstance(program.utility, DesignUtility) and program.size == len(program.outputs or program.inputs):
+        simple = [*_in_halves(program), _window(program, 1, 0, _ratio(program)), _alike(program)]
     elif program.extra(OffDiagonalForm) is None and (program.rows or risky or fits is not None):
         simple = [_alike(program)]
     else:
@@ -129,7 +134,7 @@ def _others(program: Program) -> Iterator[Mechanism]:
             numbers = [gamma.denominator] * k
             yield OffDiagonalMechanism(program.inputs, numbers, gamma.numerator + (k - 1) * gamma.denominator)
         return
-    yield from _in_groups(program)
+    yield from _in_halves(program) if isinstance(program.utility, DesignUtility) else _in_groups(program)
     width = k if program.outputs is None else len(program.outputs)
     if program.extra(Mixture) is not None or k * width > LARGEST or isinstance(program.utility, RowEntropy):
         return
@@ -208,6 +213,21 @@ def _in_groups(program: Program) -> Iterator[Mechanism]:
     yield Mechanism(program.inputs, _labels(program, count), columns, (high + (count - 1) * low,))
 
 
+def _in_halves(program: Program) -> Iterator[Mechanism]:
+    """Each output is one of halves of the inputs, which all others cut alike: the columns of a Hadamard matrix. For
+    estimation at small levels nothing is much better."""
+    k, gamma = program.size, _ratio(program)
+    count = (1 << k.bit_length()) - 1
+    if program.outputs is not None or gamma is None or k * count > LARGEST:
+        return
+    high, low = gamma.numerator, gamma.denominator
+    columns = tuple(
+        TwoValuedColumn(low, high, sum(1 << x for x in range(k) if ((x + 1) & y).bit_count() % 2 == 0))
+        for y in range(1, count + 1)
+    )
+    yield Mechanism(program.inputs, _labels(program, count), columns, (count // 2 * high + (count - count // 2) * low,))
+
+
 def _one_each(program: Program, best: Sequence[int], gamma: Fraction | None) -> Mechanism:
     """Input x answers best[x] gamma times as often as any other output (always, where gamma is None)."""
     width = len(program.outputs or ())
@@ -238,8 +258,11 @@ def _best_constant(program: Program) -> Mechanism | None:
     k, width = program.size, len(program.outputs)
     sums: dict[int, Fraction] = {}
     if isinstance(program.utility, Linear):
+        whole = dict.fromkeys(range(width), 0)
+        unit = common_denominator(value for *_, value in program.utility.cost)
         for _, y, value in program.utility.cost:
-            sums[y] = sums.get(y, Fraction(0)) + program.sign * value
+            whole[y] += value.numerator * (unit // value.denominator)
+        sums = {y: Fraction(program.sign * number, unit) for y, number in whole.items() if number}
     everyone = (1 << k) - 1
     if not program.rows:
         if isinstance(program.utility, RowEntropy) or program.extra(ConcaveFloor) is not None:

@@ -13,6 +13,7 @@ from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
+from .labels import Labels, labels
 from .levels import Levels
 from .matrices import MatrixTree
 from .offdiagonal import OffDiagonal
@@ -43,7 +44,7 @@ KINDS = {
 
 INFORMATION = ("mutual_information",)
 # Version 5: the classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases)
+PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
@@ -139,7 +140,7 @@ def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, InformationTree | Shapes | Levels)
+    convex = isinstance(proof, InformationTree | Shapes | Levels | Labels)
     convex = convex or (isinstance(proof, CornerTree) and last.kind in CONVEX)
     wanted = {CONVEX[last.kind]} if convex else set()
     if problem.risk is not None:
@@ -204,6 +205,8 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
     plain = problem.kind == "mutual_information" and not problem.utility
     if plain and problem.version >= 4 and "known" in proof:
         return Known(reader, problem, proof)
+    if plain and problem.version >= 6 and "labels" in proof and problem.cone.kind == "graph":
+        return labels(reader, problem, proof)
     if problem.cone.kind == "robust":
         return (
             Levels(reader, problem, proof)

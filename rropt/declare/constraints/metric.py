@@ -44,6 +44,23 @@ def _weight(number: object, where: str) -> Fraction | None:
     return value
 
 
+class _Weights(dict[tuple[type, object], Fraction]):
+    """The weights of edges that were read: a graph of half a million edges has few different ones."""
+
+    def of(self, number: object, a: object, b: object) -> Fraction:
+        """The weight of the edge from a to b, > 0. Raises InputError."""
+        kind = type(number)
+        if kind in (int, float, str) and (found := self.get((kind, number))) is not None:
+            return found
+        where = f"weight of the edge {a!r}, {b!r}"
+        weight = _weight(number, where)
+        if weight is None:
+            raise InputError("it is infinite", where, "leave the edge out")
+        if kind in (int, float, str):
+            self[kind, number] = weight
+        return weight
+
+
 @checked
 @dataclass(frozen=True, init=False)
 class MetricDP(Constraint):
@@ -259,14 +276,13 @@ def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None,
 def _graph_edges(graph: nx.Graph) -> Iterator[Weighted]:
     """Both directions of each edge of a graph, the given one of a digraph."""
     names = dict(zip(graph.nodes, clean_labels([_plain(node) for node in graph.nodes], "MetricDP graph"), strict=True))
-    for a, b, data in graph.edges(data=True):
+    weights, both = _Weights(), not graph.is_directed()
+    for a, b, number in graph.edges(data="weight", default=1):
         if a == b:
             raise InputError(f"it has an edge from {a!r} to itself", "MetricDP graph", "leave it out")
-        weight = _weight(data.get("weight", 1), f"weight of the edge {a!r}, {b!r}")
-        if weight is None:
-            raise InputError("it is infinite", f"weight of the edge {a!r}, {b!r}", "leave the edge out")
+        weight = weights.of(number, a, b)
         yield names[a], names[b], weight
-        if not graph.is_directed():
+        if both:
             yield names[b], names[a], weight
     if not graph.number_of_edges():
         raise InputError("it has no edges", "MetricDP graph", "connect the inputs")
@@ -279,18 +295,18 @@ def _plain(node: object) -> object:
 def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
     if not isinstance(graph, Iterable) or isinstance(graph, (str, Mapping)):
         raise InputError(f"{graph!r} is not a graph", "MetricDP", "give a networkx graph, a distance matrix or edges")
-    seen = False
+    seen, weights = False, _Weights()
     clean: set[str] = set()
     for edge in bounded(graph, "MetricDP graph"):
-        if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
+        # The types of most edges are told apart at once.
+        listed = type(edge) in (tuple, list) or (isinstance(edge, Sequence) and not isinstance(edge, str))
+        if not listed or len(edge) not in (2, 3):
             raise InputError(f"{edge!r} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
         a, b = edge[:2]
         if not (type(a) is type(b) is str and a != b and a in clean and b in clean):
             a, b = clean_labels(edge[:2], "edge of MetricDP", 2)
             clean |= {a, b}
-        weight = _weight(edge[2] if len(edge) == 3 else 1, f"weight of the edge {a!r}, {b!r}")
-        if weight is None:
-            raise InputError("it is infinite", f"weight of the edge {a!r}, {b!r}", "leave the edge out")
+        weight = weights.of(edge[2] if len(edge) == 3 else 1, a, b)
         seen = True
         yield a, b, weight
         if both:

@@ -124,13 +124,15 @@ class ChiSquareSet(Confidence):
 
     @cached_property
     def _ends(self) -> tuple[tuple[tuple[Fraction, Fraction], ...], ...]:
-        width = len(self.pairs.other)
-        return tuple(
-            ((ZERO, ONE),) * width
-            if ball is None
-            else tuple((ball.lower(mass), ball.upper(mass)) for mass in ball.probabilities)
-            for ball in self.conditional
-        )
+        found = []
+        for ball in self.conditional:
+            if ball is None:
+                found.append(((ZERO, ONE),) * len(self.pairs.other))
+                continue
+            # Many counts of a table are equal.
+            known = {mass: ball.ends(mass) for mass in dict.fromkeys(ball.probabilities)}
+            found.append(tuple(known[mass] for mass in ball.probabilities))
+        return tuple(found)
 
     def lower(self, s: int, u: int) -> Fraction:
         return self._ends[self._sensitive(s)][self._other(u)][0]
@@ -154,12 +156,12 @@ class ChiSquareSet(Confidence):
         mass = sum((ball.probabilities[u] for u in members), ZERO)
         if len(members) in (0, len(self.pairs.other)):
             return Interval(mass, mass)
-        return Interval(ball.lower(mass), ball.upper(mass))
+        return Interval(*ball.ends(mass))
 
     def cell(self, x: int) -> Interval:
         """Bounds on P_x of pair number x over F, outwards. Source: lopuhaa Lemma 9."""
         mass = self.joint.probabilities[position(x, len(self.pairs.labels), "pair")]
-        return Interval(self.joint.lower(mass), self.joint.upper(mass))
+        return Interval(*self.joint.ends(mass))
 
     def radius(self, s: int, paper: bool = False) -> Fraction:
         ball = self.conditional[self._sensitive(s)]

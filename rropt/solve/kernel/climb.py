@@ -21,6 +21,8 @@ LEAST = 1e-9
 """Near a zero the slope of x log x is large; at one it is only its direction that counts."""
 SINGULAR = 1e12
 """A condition number of the information matrix above this means that the frequencies are not identified."""
+DOUBTFUL = 2.0**-44
+"""A matrix whose least eigenvalue is below this share of the largest, for each row, may be singular."""
 
 
 def climb(
@@ -138,13 +140,14 @@ def _information(utility: DesignUtility, matrix: FloatArray) -> FloatArray:
     return np.asarray((matrix / np.where(w > 0, w, np.inf)) @ matrix.T)
 
 
-def _design_worth(utility: DesignUtility, matrix: FloatArray) -> float:
+def _design_worth(utility: DesignUtility, matrix: FloatArray) -> float | None:
+    """None where the matrix may be singular: then floats give any number, also one below the optimum."""
     found = _information(utility, matrix)
-    sign, logarithm = np.linalg.slogdet(found)
-    if sign <= 0:
-        return np.inf
+    least, *_, largest = np.linalg.eigvalsh(found)
+    if least <= DOUBTFUL * len(found) * largest:
+        return None
     if isinstance(utility, InverseDeterminant):
-        return float(-logarithm)
+        return float(-np.linalg.slogdet(found)[1])
     if isinstance(utility, InverseTrace):
         queries = np.array([[float(c) for c in row] for row in utility.rows])
         return float(np.sum(queries * np.linalg.solve(found, queries.T).T)) - float(utility.offset)
