@@ -23,7 +23,8 @@ enclosure and one of section 6 for its proofs. What only version 4 has: approxim
 with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
 inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
 `levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
-chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees.
+chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees;
+`labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush, nlargest, nsmallest
 from math import gcd, isqrt, lcm
-from operator import mul
+from operator import add, mul
 from typing import NamedTuple, NoReturn, TypeAlias
 
 __all__ = ["Verdict", "check_bytes", "check_file", "main", "print_verdict"]
@@ -79,6 +80,7 @@ MAX_DESIGN = 64  # inputs, and queries, of the utility inverse_trace
 MAX_QUADRATIC = 10**8  # k * k * m of a mechanism, k * max(k, queries) * tree nodes of a proof for it
 
 MAX_LEVELS = 10**8  # inputs of a block * the length of its list, over all leaves of `levels`
+MAX_LABEL_TABLE = 10**6  # k * (h + 1) of `labels`
 MAX_PAIRS = 10**7  # k * (k - 1) * m of an approximate problem, all outputs of all its `events`
 MAX_ROBUST_INPUTS = 512  # from version 4 on
 MAX_MATCHES = 1000  # A, the number of a >= 1 with a xi < 1
@@ -503,7 +505,7 @@ class _Work:
         proof: _Proof,
     ) -> None:
         self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
-        rounds = any(step.lemma == GIBBS for step in steps)
+        rounds = any(step.logs or step.products for step in steps)
         length = _longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
         bits = common.bit_length() + 160 * rounds
@@ -519,10 +521,11 @@ class _Work:
         """The lines of the table, by name."""
         if self.mechanism is not None:
             yield "mechanism", self.of_mechanism(self.mechanism)
-            yield "utility", self.of_utility(self.mechanism)
-        cuts = sum(len(step.outer.cuts) for step in self.steps if step.outer is not None)
-        logs = sum(step.logs for step in self.steps)
-        yield "steps", 40 * logs * self.rounded + 2 * self.last.k * cuts * self.exact
+            yield "utility", self.of_utility(self.problem, self.mechanism)
+            yield "limits", sum(self.of_utility(limit.of, self.mechanism) for limit in self.problem.limits)
+        logs, products = (sum(getattr(step, name) for step in self.steps) for name in ("logs", "products"))
+        products += sum(2 * self.last.k * len(step.outer.cuts) for step in self.steps if step.outer is not None)
+        yield "steps", 40 * logs * self.rounded + products * self.exact
         yield "proof", self.of_proof()
 
     def of_mechanism(self, mechanism: _Mechanism) -> int:
@@ -551,9 +554,9 @@ class _Work:
         several = len(mechanism.denominators) > 1
         return self.problem.k * self.m * (40 + self.exact) + several * self.m * self.total
 
-    def of_utility(self, mechanism: _Mechanism) -> int:
-        """The enclosure of the utility."""
-        problem, k, m = self.problem, self.problem.k, self.m
+    def of_utility(self, problem: _Problem, mechanism: _Mechanism) -> int:
+        """The enclosure of a utility."""
+        k, m = problem.k, self.m
         cells = k if problem.structure else k * m
         if problem.utility == "mutual_information":
             is_dense = problem.structure or problem.given is not None or len(mechanism.denominators) > 1
@@ -594,6 +597,8 @@ class _Work:
                 for own, block in zip(leaf.cells, self.sets().blocks, strict=True)
             ]
             return (60 * sum(cells) + 8 * k * sum(map(len, proof.levels))) * (self.rounded + self.long - 1)
+        if proof.labels is not None:
+            return self.of_labels(proof.labels)
         if proof.cases:
             leaves = [leaf for leaf in proof.cases if isinstance(leaf, _CaseLeaf)]
             parts = [part for leaf in leaves for part in leaf.parts]
@@ -603,6 +608,18 @@ class _Work:
         if proof.boxes:
             return self.of_boxes()
         return self.of_columns()
+
+    def of_labels(self, labels: _Labels) -> int:
+        """The leaves, by the labels that their paths leave to each input, and by what pairs of `links` compare."""
+        k, away = self.last.k, labels.away
+        links = [(x, z, (away[x][z] + away[z][x]).bit_length()) for x, z in labels.links]
+        leaves = [token for token in labels.tree if isinstance(token, _LabelLeaf)]
+        count = 10 * k * labels.height + 4 * k * (k + len(self.last.cone.edges)) + 6 * k * len(labels.tree)
+        for _, _, low, high in labels.leaves():
+            many = [b - a + 2 for a, b in zip(low, high, strict=True)]
+            count += 3 * (sum(many) + sum((many[x] + 2 * many[z]) * bits // 8 for x, z, bits in links))
+        count += 4 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
+        return count * self.rounded + 2 * k * self.exact
 
     def sets(self) -> _Robust:
         """Of a robust cone."""
@@ -664,19 +681,19 @@ class _Work:
         problem, proof, k = self.last, self.proof, self.last.k
         m, given = problem.m, 1 if problem.given is None else len(problem.given[0])
         square = problem.utility == "chi_square"
-        gains = _count_gains(problem)
         count = 4 * k * m * len(proof.nodes) * self.rounded
         for leaf in proof.nodes:
             if isinstance(leaf, _CornerLeaf):
                 named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
-                count += (k * m + named + len(leaf.l)) * (self.exact + self.total) + 2 * gains * m * self.exact
+                count += 6 * (k * m + named + len(leaf.l)) * (self.exact + self.total)
+                count += 20 * k * m * len(problem.gain) * self.exact
                 for column in leaf.columns:
                     if isinstance(column, _WholeCone):
                         count += self.of_tree(column.tree)
-                    elif isinstance(column, list):
+                    elif isinstance(column, list) and column:
                         leaves = sum(isinstance(token, tuple) for token in column)
-                        count += 4 * k * len(column) * (4 * self.exact if square else self.rounded)
-                        count += 24 * given * leaves * self.rounded
+                        each = 4 * self.exact if square else self.rounded
+                        count += k * (40 * self.exact + 4 * len(column) * each) + 24 * given * leaves * self.rounded
         return count
 
     def of_determinant(self) -> int:
@@ -1061,7 +1078,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
     """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
     of_information = last.utility == "mutual_information"
     by_columns = proof.kind in ("column-dual", "branch-tree")
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.nodes)
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels or proof.nodes)
     by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or any(step.lemma == GIBBS for step in steps)
     rules = (
         (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
@@ -1101,6 +1118,9 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_shapes(problem, proof)
     elif proof.levels:
         _check_levels(problem, proof)
+    elif proof.labels is not None:
+        _check_coverage(proof.labels.tree, "labels", problem.k)
+        _check_labels(problem, proof, proof.labels)
     elif proof.cases:
         assert isinstance(problem.cone.sets, _Confidence)
         _check_coverage(proof.cases, "cases", sum(weight > 0 for weight in problem.weights))
@@ -1153,6 +1173,7 @@ def _check_certificate(certificate: _Certificate) -> None:
     if problem.risk is not None:
         _check_risk(problem.risk, mechanism)
         _check_risk_blocks(problem.risk, mechanism)
+    _check_limits(problem, mechanism)
     utility = _utility(problem, mechanism, certificate.value)
     _check_regular(utility)
     _check_value(certificate.value, utility)
@@ -1210,6 +1231,7 @@ class _Cone:
     base: "complete", "graph", "free", "robust" or "confidence". gamma: (gl, gh), where base is neither graph nor free.
     edges: (x, z) to the (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for
     the others. label: for the line of section 7. sets: where base is robust or confidence, None for the others.
+    numbers: the RAT of each edge, exponents, or ratios where by_gamma.
     """
 
     base: str
@@ -1218,6 +1240,8 @@ class _Cone:
     rows: list[list[Fraction]] | None
     label: str
     sets: _Robust | _Confidence | None = None
+    numbers: list[Fraction] = field(default_factory=list)
+    by_gamma: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -1276,6 +1300,13 @@ class _Risk:
         return self.counts[x] - (x == c)
 
 
+class _Limit(NamedTuple):
+    """An entry of `limits`. of: a problem whose utility, at its weights, is the one that is limited."""
+
+    of: _Problem
+    at_most: Fraction
+
+
 @dataclass(frozen=True)
 class _Problem:
     """Section 4. total: the sum of the weights. cost, gain, shares (of the utility entropy), queries (of inverse_trace,
@@ -1283,7 +1314,7 @@ class _Problem:
 
     given: the weights of (x, z), None where the utility has no such key. structure: True for the only one that
     there is, uniform_off_diagonal. floor: the key `entropy`, None where there is none; and so approximate,
-    and risk, the key `identification_risk`.
+    and risk, the key `identification_risk`. limits: empty where there is no such key.
     """
 
     sense: str
@@ -1304,6 +1335,7 @@ class _Problem:
     approximate: _Approximate | None = None
     risk: _Risk | None = None
     inputs: list[str] = field(default_factory=list)
+    limits: list[_Limit] = field(default_factory=list)
 
     @property
     def m(self) -> int:
@@ -1328,13 +1360,15 @@ class _Problem:
         if self.risk is not None:
             most = _decimal(self.risk.at_most, up=True)
             line += f", identification risk <= {most} of {len(self.risk.categories)} categories"
+        if self.limits:
+            line += f", limits: {len(self.limits)}"
         return line
 
 
 def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility."""
     optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
-    optional += " approximate identification_risk" if version > 3 else ""
+    optional += (" approximate identification_risk" if version > 3 else "") + (" limits" if version > 5 else "")
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     inputs = _read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs")
@@ -1354,13 +1388,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     given: list[list[int]] | None = None
     shares: list[int] = []
     queries: list[list[Fraction]] = []
-    if utility == "mutual_information":
-        utility_keys = _read_object(keys["utility"], at, "kind", "given" if version > 1 else "")
-        if "given" in utility_keys:
-            given = _read_given(utility_keys["given"], (at, "given"), weights)
-    elif utility == "chi_square":
-        _read_object(keys["utility"], at, "kind")
-    elif utility == "linear":
+    if utility == "linear":
         utility_keys = _read_object(keys["utility"], at, "kind cost")
         cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
     elif utility == "entropy":
@@ -1369,8 +1397,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     elif utility in DESIGNS:
         queries = _read_design(keys["utility"], at, utility, sense, weights, rats)
     else:
-        utility_keys = _read_object(keys["utility"], at, "kind gain")
-        gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
+        gain, given = _read_convex(keys["utility"], at, utility, weights, rats, version)
     cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
     cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
     if isinstance(cone.sets, _Robust):
@@ -1388,11 +1415,47 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
         _read_risk(keys["identification_risk"], (where, "identification_risk"), k, rats)
         if "identification_risk" in keys else None,
         inputs,
+        _read_limits(keys["limits"], (where, "limits"), k, rats, version) if "limits" in keys else [],
     )  # fmt: skip
     if version < 6:
         _read_company(problem, where, version)
     _read_alone(problem, where)
     return problem
+
+
+SUBLINEAR = ("mutual_information", "chi_square", "bayes")  # convex and homogeneous functions of columns
+
+
+def _read_convex(
+    value: object, where: Where, utility: str, weights: list[int], rats: _Rationals, version: int
+) -> tuple[list[list[Fraction]], list[list[int]] | None]:
+    """The gain and the given of a utility of SUBLINEAR."""
+    if utility == "mutual_information":
+        keys = _read_object(value, where, "kind", "given" if version > 1 else "")
+        return [], _read_given(keys["given"], (where, "given"), weights) if "given" in keys else None
+    if utility == "chi_square":
+        _read_object(value, where, "kind")
+        return [], None
+    keys = _read_object(value, where, "kind gain")
+    return _read_matrix(keys["gain"], (where, "gain"), len(weights), "actions * k", rats), None
+
+
+def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version: int) -> list[_Limit]:
+    """ "1 to 64 [...] objects {`utility`: object, `weights`: [BIG >= 0 x k], `at_most`: RAT}, the sum of the weights >
+    0. `utility` is one of kind `mutual_information` (with or without `given`), `chi_square` or `bayes`".
+    """
+    items = _read_list(value, where, least=1)
+    _limit(len(items), MAX_STEPS, where, "limits")
+    limits: list[_Limit] = []
+    for i, item in enumerate(items):
+        at: Where = (where, i)
+        keys = _read_object(item, at, "utility weights at_most")
+        weights = _read_weights(keys["weights"], (at, "weights"), k)
+        utility = _read_kind(keys["utility"], (at, "utility"), " ".join(SUBLINEAR))
+        gain, given = _read_convex(keys["utility"], (at, "utility"), utility, weights, rats, version)
+        of = _Problem("minimize", k, None, weights, sum(weights), utility, [], gain, _FREE, [], given, False)
+        limits.append(_Limit(of, rats.rat(keys["at_most"], (at, "at_most"))))
+    return limits
 
 
 def _read_alone(problem: _Problem, where: Where) -> None:
@@ -1417,6 +1480,8 @@ def _read_alone(problem: _Problem, where: Where) -> None:
             _unreadable((at, "blocks"), "goes only with the cone free")
     if problem.structure:
         _read_structure(problem, (where, "structure"))
+        if problem.limits:
+            _unreadable((where, "limits"), "does not go with the key structure")
 
 
 def _read_company(problem: _Problem, where: Where, version: int) -> None:
@@ -1448,6 +1513,8 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
             _unreadable((where, "identification_risk"), f"goes only with {what}")
     if cone.sets is not None:
         _read_company_of_sets(problem, (where, "cone"))
+    if problem.limits:
+        _unreadable((where, "limits"), "must be absent where a proof is of the problem")
 
 
 def _read_design(
@@ -1653,7 +1720,8 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
         edges, listed = _read_edges(value, where, k, rats)
         numbers = [number for _, _, number in listed]
         ratios = f", {'gamma' if 'unit' in value else 'epsilon'} {_range(numbers)}" if numbers else ""
-        return _Cone("graph", one, edges, None, f"graph cone of {len(edges)} edges{ratios}")
+        label = f"graph cone of {len(edges)} edges{ratios}"
+        return _Cone("graph", one, edges, None, label, numbers=numbers, by_gamma="unit" in value)
     if kind == "free":
         _read_object(value, where, "kind")
         return _Cone("free", one, {}, None, "free cone")
@@ -1665,7 +1733,7 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
     base = _read_cone(keys["base"], (where, "base"), k, "complete graph free", rats)
     rows = _read_matrix(keys["rows"], (where, "rows"), k, "cone rows * k", rats)
     label = f"polyhedral cone of {len(rows)} cone rows on the {base.label}"
-    return _Cone(base.base, base.gamma, base.edges, rows, label)
+    return replace(base, rows=rows, label=label)
 
 
 def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone:
@@ -2066,6 +2134,13 @@ def _check_floor(floor: _Floor, mechanism: _Mechanism) -> None:
         return
     if _sum_of_logs([*_entropy_terms(floor.shares, mechanism), *right])[0] < 0:
         raise Refuted("mechanism: not proved that the entropy of its rows reaches problem.entropy")
+
+
+def _check_limits(problem: _Problem, mechanism: _Mechanism) -> None:
+    """ "the upper end of the checker's enclosure of its utility [...] is at most `at_most` (else REFUTED)"."""
+    for i, limit in enumerate(problem.limits):
+        if _less(_pair(limit.at_most), _utility(limit.of, mechanism)[1]):
+            raise Refuted(f"mechanism: not proved that it keeps problem.limits[{i}]")
 
 
 def _check_approximate(approximate: _Approximate, mechanism: _Mechanism) -> None:
@@ -3048,6 +3123,25 @@ LevelToken: TypeAlias = "_Split | _LevelLeaf"
 CaseToken: TypeAlias = "_Split | _CaseLeaf"
 
 
+class _LabelFlow(NamedTuple):
+    """An element [x, z, j, y, ...] of `f`."""
+
+    x: int
+    z: int
+    j: int
+    y: list[int]
+
+
+class _LabelLeaf(NamedTuple):
+    """A leaf of `labels`."""
+
+    t: Pair
+    f: list[_LabelFlow]
+
+
+LabelToken: TypeAlias = "list[int] | _LabelLeaf"  # a branch is [x, c]
+
+
 class _Weights(NamedTuple):
     """An element of `cuts`: weights R over block s and T over block z, each times its sum."""
 
@@ -3095,6 +3189,51 @@ class _RiskLimit(NamedTuple):
 
 
 @dataclass(frozen=True)
+class _Labels:
+    """`labels` with its order, least and links. u: an exponent, or the gamma whose logarithm it is; away: d(x, z)."""
+
+    order: list[int]
+    least: list[int]
+    links: list[tuple[int, int]]
+    tree: list[LabelToken]
+    u: Fraction
+    away: list[list[int]]
+
+    @property
+    def height(self) -> int:
+        """h + 1."""
+        return max(b + max(d) for b, d in zip(self.least, self.away, strict=True)) + 1
+
+    def roots(self) -> Iterator[tuple[list[int], list[int]]]:
+        """ "hi_x = b_s + d(s, x), and lo_x is the largest of the b_z - d(x, z) over all z and the b_z + 1 - d(x, z)
+        over the z before s".
+        """
+        low = [max(b - step for b, step in zip(self.least, d, strict=True)) for d in self.away]
+        for s in self.order:
+            yield low, [self.least[s] + step for step in self.away[s]]
+            low = [max(a, self.least[s] + 1 - d[s]) for a, d in zip(low, self.away, strict=True)]
+
+    def leaves(self) -> Iterator[tuple[int, _LabelLeaf, list[int], list[int]]]:
+        """The leaves that are not closed, with their place and the limits lo and hi of their paths, until the trees
+        are complete. The stack holds the second subtree of each branch whose first one is being read."""
+        towards = [[d[x] for d in self.away] for x in range(len(self.order))]
+        roots, stack = self.roots(), list[tuple[list[int], list[int]]]()
+        for i, token in enumerate(self.tree):
+            path = stack.pop() if stack else next(roots, None)
+            if path is None:
+                return
+            low, high = path
+            if isinstance(token, _LabelLeaf):
+                if all(a <= b for a, b in zip(low, high, strict=True)):
+                    yield i, token, low, high
+                continue
+            x, c = token
+            below = [min(b, c + d) for b, d in zip(high, self.away[x], strict=True)]
+            above = [max(a, c + 1 - d) for a, d in zip(low, towards[x], strict=True)]
+            stack += [(above, high), (low, below)]
+
+
+@dataclass(frozen=True)
 class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
@@ -3131,6 +3270,7 @@ class _Proof:
     risk_tree: RiskTree = field(default_factory=list)
     levels: list[list[LevelToken]] = field(default_factory=list)
     cases: list[CaseToken] = field(default_factory=list)
+    labels: _Labels | None = None
     nodes: list[_Split | _CornerLeaf] = field(default_factory=list)
 
 
@@ -3165,6 +3305,9 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     has_known = isinstance(value, dict) and "known" in value
     if kind == "column-dual" and version > 3 and has_known and utility == "mutual_information":
         return _read_known(value, where, problem, rats)
+    is_plain = utility == "mutual_information" and problem.given is None and cone.base == "graph" and cone.rows is None
+    if kind == "column-dual" and version > 5 and is_plain and isinstance(value, dict) and "labels" in value:
+        return _read_labels(value, where, problem, rats)
     if isinstance(cone.sets, _Robust):
         if version > 3 and isinstance(value, dict) and "levels" in value:
             return _read_levels(value, where, problem, cone.sets, rats)
@@ -3665,6 +3808,104 @@ def _read_level_list(value: object, where: Where, rats: _Rationals) -> list[Frac
     return found
 
 
+def _read_labels(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """column-dual for mutual information on a graph: "keys `unit`, `order`, `least`, `links` and `labels`"."""
+    k, at = problem.k, (where, "labels")
+    keys = _read_object(value, where, "kind prices unit order least links labels")
+    prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of labels")
+    _limit(k * (k + len(problem.cone.edges)), MAX_PRODUCT, at, "k * (k + edges of the cone)")
+    u, away = _read_distances(problem.cone, at, k)
+    values = _read_list(keys["order"], (where, "order"), exactly=k)
+    order = [_read_index(s, ((where, "order"), i), k) for i, s in enumerate(values)]
+    if len({*order}) < k:
+        _unreadable((where, "order"), "an input stands in it twice")
+    values = _read_list(keys["least"], (where, "least"), exactly=k)
+    least = [_read_natural(b, ((where, "least"), x), 0) for x, b in enumerate(values)]
+    links: list[tuple[int, int]] = []
+    first = set[int]()
+    for i, item in enumerate(_read_list(keys["links"], (where, "links"))):
+        place = ((where, "links"), i)
+        x, z = (_read_index(one, (place, j), k) for j, one in enumerate(_read_list(item, place, exactly=2)))
+        if x == z or x in first or z in first:
+            _unreadable(place, "an input with itself, or one that is first in an earlier pair")
+        first.add(x)
+        links.append((x, z))
+    items = _read_list(keys["labels"], at, least=1)
+    _limit(k * len(items), MAX_SEARCH, at, "k * elements of labels")
+    tree = [_read_label(item, (at, i), k, rats) for i, item in enumerate(items)]
+    labels = _Labels(order, least, links, tree, u, away)
+    _limit(k * labels.height, MAX_LABEL_TABLE, at, "k * (h + 1)")
+    return _Proof("column-dual", prices, [], [], [], [], unit, labels=labels)
+
+
+def _read_label(value: object, where: Where, k: int, rats: _Rationals) -> LabelToken:
+    """ "[x, c], INT 0 <= x < k and INT c >= 0" or "{"t": RAT > 0, "f": [[x, z, j, y, ...], ...]}: a leaf"."""
+    if isinstance(value, list):
+        x, c = _read_list(value, where, exactly=2)
+        return [_read_index(x, (where, 0), k), _read_natural(c, (where, 1), 0)]
+    keys = _read_object(value, where, "t f")
+    t = _pair(_read_positive(keys["t"], (where, "t"), rats))
+    flows: list[_LabelFlow] = []
+    last = (-1, -1)
+    for i, item in enumerate(_read_list(keys["f"], (where, "f"))):
+        at = ((where, "f"), i)
+        x, z, j, *numbers = _read_list(item, at, least=4)
+        place = _read_index(x, (at, 0), k), _read_index(z, (at, 1), k)
+        if place <= last or place[0] == place[1]:
+            _unreadable(at, "the pairs do not increase strictly, or one is of an input with itself")
+        last = place
+        y = [_read_natural(number, (at, 3 + n), 0) for n, number in enumerate(numbers)]
+        flows.append(_LabelFlow(*place, _read_natural(j, (at, 2), 1), y))
+    return _LabelLeaf(t, flows)
+
+
+def _read_natural(value: object, where: Where, least: int) -> int:
+    """An INT that is at least 0 or 1."""
+    if type(value) is not int or value < least:
+        _unreadable(where, f"expected an integer >= {least}, found {_describe(value)}")
+    return value
+
+
+def _read_distances(cone: _Cone, where: Where, k: int) -> tuple[Fraction, list[list[int]]]:
+    """(u, or the gamma whose logarithm it is; d(x, z) by x and z) of a graph "that joins every input to every other one
+    by directed edges, where some exponent is > 0 or, with the unit gamma, all ratios are equal and > 1".
+    """
+    if cone.by_gamma:
+        u, steps = max(cone.numbers, default=Fraction(1)), [1] * len(cone.numbers)
+        if u == 1 or u != min(cone.numbers):
+            _unreadable(where, "needs ratios that are equal and > 1")
+    else:
+        # Of fractions in lowest terms: what divides all of them into integers.
+        above, below = (number.numerator for number in cone.numbers), (number.denominator for number in cone.numbers)
+        u = Fraction(gcd(*above), lcm(*below))
+        if u == 0:
+            _unreadable(where, "needs an exponent > 0")
+        # h is limited: a path with a longer step is beyond it too, and numbers of a million digits are not added up.
+        steps = [min(int(number / u), MAX_LABEL_TABLE) for number in cone.numbers]
+    after: list[list[tuple[int, int]]] = [[] for _ in range(k)]
+    for (x, z), step in zip(cone.edges, steps, strict=True):
+        after[x].append((z, step))
+    away = [_distances(x, after) for x in range(k)]
+    if any(len(found) < k for found in away):
+        _unreadable(where, "needs a graph that joins every input to every other one")
+    return u, [[found[z] for z in range(k)] for found in away]
+
+
+def _distances(x: int, after: list[list[tuple[int, int]]]) -> dict[int, int]:
+    """The least sum of steps from x to every input that it reaches, by Dijkstra's algorithm."""
+    found: dict[int, int] = {}
+    heap = [(0, x)]
+    while heap:
+        length, z = heappop(heap)
+        if z not in found:
+            found[z] = length
+            for w, step in after[z]:
+                heappush(heap, (length + step, w))
+    return found
+
+
 def _read_box_leaf(
     value: object,
     where: Where,
@@ -3969,13 +4210,14 @@ class _Outer(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs: how many
-    logarithms its numbers take; outer: of a step `cut`, what is to be checked.
+    """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs, products:
+    how many of them its numbers take; outer: of a step `cut`, what is to be checked.
     """
 
     says: str
     lemma: str = ""
     logs: int = 0
+    products: int = 0
     outer: _Outer | None = None
 
 
@@ -4003,7 +4245,7 @@ def _read_steps(
 
 
 _FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
-PARTS = "cone cone_rows rows entropy approximate identification_risk structure outputs"
+PARTS = "cone cone_rows rows entropy approximate identification_risk structure limits outputs"
 
 
 def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
@@ -4023,6 +4265,7 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) ->
         "approximate": problem.approximate is not None,
         "identification_risk": problem.risk is not None,
         "structure": problem.structure,
+        "limits": bool(problem.limits),
         "outputs": problem.outputs is not None,
     }
     for i, part in enumerate(parts):
@@ -4040,6 +4283,7 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) ->
         approximate=None if "approximate" in parts else problem.approximate,
         risk=None if "identification_risk" in parts else problem.risk,
         structure=problem.structure and "structure" not in parts,
+        limits=[] if "limits" in parts else problem.limits,
         outputs=None if "outputs" in parts else problem.outputs,
     )
     return after, _Step(f"drops {dropped}")
@@ -4104,6 +4348,70 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
     return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
 
 
+def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
+    """minorant: "keys `kind`, `points` and, exactly where it is of a limit, `of`"; "it replaces a convex function of
+    columns by a linear one that is nowhere above it".
+    """
+    keys = _read_object(value, where, "kind points", optional="of")
+    is_convex = problem.sense == "minimize" and problem.utility in SUBLINEAR
+    limit: _Limit | None = None
+    number = 0
+    if "of" in keys:
+        number = _read_index(keys["of"], (where, "of"), len(problem.limits))
+        limit = problem.limits[number]
+    if not is_convex and (limit is None or problem.outputs is None):
+        what = "mutual_information, chi_square or bayes"
+        _unreadable(where, f"the problem before this step must have the sense minimize and the utility {what}")
+    of = problem if limit is None else limit.of
+    outputs = ["any"] if problem.outputs is None else problem.outputs
+    at: Where = (where, "points")
+    forms: list[list[int]] = []
+    for y, item in enumerate(_read_list(keys["points"], at, exactly=len(outputs))):
+        numbers = _read_list(item, (at, y), exactly=len(of.gain) or of.k)
+        _limit(len(outputs) * len(numbers), MAX_PRODUCT, at, "numbers of the points")
+        point = [_read_big(n, ((at, y), i), positive=not of.gain) for i, n in enumerate(numbers)]
+        if not any(point):
+            _unreadable((at, y), "the numbers sum to 0")
+        forms.append(_minorant(of, point))
+    terms = [(x, y, Fraction(form[x], ONE)) for x in range(of.k) for y, form in enumerate(forms) if form[x]]
+    groups = 1 if of.given is None else len(of.given[0])
+    logs = of.k * len(forms) * groups if of.utility == "mutual_information" else 0
+    products = 0 if logs else len(forms) * (4 * _count_gains(of) or 8 * of.k)
+    lemma, of_what = GIBBS if logs else "", of.utility.replace("_", " ")
+    if limit is None:
+        after = replace(problem, outputs=outputs, utility="linear", cost=terms, gain=[], given=None)
+        return after, _Step(f"puts linear costs in the place of {of_what}", lemma, logs, products)
+    rows = [*problem.rows, _Row(f"limit {number}", "<=", limit.at_most, terms)]
+    rest = problem.limits[:number] + problem.limits[number + 1 :]
+    says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most)}"
+    return replace(problem, outputs=outputs, rows=rows, limits=rest), _Step(says, lemma, logs, products)
+
+
+def _minorant(of: _Problem, point: list[int]) -> list[int]:
+    """The form g of a list n of `points`, "taken down, by at most 2^-120", in fixed point.
+
+    A log is enclosed to 2^-158, and the P(x, z) of an input sum to p_x <= 1; a quotient is rounded down once.
+    """
+    total, weights = of.total, of.weights
+    if of.gain:
+        chosen = [(n, own) for n, own in zip(point, of.gain, strict=True) if n]
+        mass = sum(point) * total
+        sums = [sum((n * own[x] for n, own in chosen if own[x]), Fraction(0)) for x in range(of.k)]
+        return [(w * g.numerator << P) // (g.denominator * mass) for w, g in zip(weights, sums, strict=True)]
+    if of.utility == "chi_square":
+        mean = sum(w * n for w, n in zip(weights, point, strict=True))
+        square = sum(w * n * n for w, n in zip(weights, point, strict=True))
+        parts = [w * (2 * n * total * mean - total * square - mean * mean) for w, n in zip(weights, point, strict=True)]
+        return [(part << P) // (total * mean * mean) for part in parts]
+    form = [0] * of.k
+    for group in [weights] if of.given is None else zip(*of.given, strict=True):
+        mass, mean = sum(group), sum(w * n for w, n in zip(group, point, strict=True))
+        for x, (w, n) in enumerate(zip(group, point, strict=True)):
+            if w:
+                form[x] += w * _log(n * mass, mean)[0]
+    return [number // total for number in form]
+
+
 def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) -> tuple[_Problem, _Step]:
     """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
     the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
@@ -4139,7 +4447,7 @@ def _check_outer(outer: _Outer, where: str) -> None:
     _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
 
 
-STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut}
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -5463,6 +5771,7 @@ class _CornerTest:
     def __init__(self, problem: _Problem, proof: _Proof) -> None:
         self.problem, self.proof, self.gh = problem, proof, problem.cone.gamma[1]
         self.p = [Fraction(weight, problem.total) for weight in problem.weights]
+        self.worth = [[p * g for p, g in zip(self.p, gain, strict=True)] for gain in problem.gain]
         self.actions = frozenset(range(len(problem.gain)))
         self.given = problem.given or [[weight] for weight in problem.weights]
         self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
@@ -5517,8 +5826,8 @@ class _CornerTest:
     def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
         """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
         total = 0
-        for p, gain, a, lo, hi in zip(self.p, self.problem.gain[g], prices, own.lo, own.hi, strict=True):
-            total += max(_fixed_hi((p * gain - a) * lo), _fixed_hi((p * gain - a) * hi))
+        for worth, a, lo, hi in zip(self.worth[g], prices, own.lo, own.hi, strict=True):
+            total += max(_fixed_hi((worth - a) * lo), _fixed_hi((worth - a) * hi))
         return total <= 0
 
     def log(self, v: Fraction) -> int:
@@ -6423,6 +6732,135 @@ def _check_inside(limits: tuple[Fraction, Fraction] | None, c: Fraction, where: 
 
 
 # --------------------------------------------------------------------------------------------------------
+# 6. proof: labels (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _LabelTables:
+    """H without t and n, and what t multiplies, by input and label; in fixed point, times the sum of the weights.
+
+    worth: R^-m (-p_x u m - a_x), rounded up. low, high: an enclosure of p_x R^-m.
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof, labels: _Labels) -> None:
+        self.total, self.unit, self.links, self.away = problem.total, proof.unit, labels.links, labels.away
+        powers = _powers(labels.u, problem.cone.by_gamma, labels.height)
+        least = _multiples(labels.u, problem.cone.by_gamma, labels.height)
+        self.worth: list[list[int]] = []
+        self.low: list[list[int]] = []
+        self.high: list[list[int]] = []
+        for weight, price in zip(problem.weights, proof.prices, strict=True):
+            minus_a = _fixed_hi(-price * problem.total)
+            rates = [minus_a - weight * m for m in least]
+            self.worth.append([-(-rate * power[rate > 0] >> P) for rate, power in zip(rates, powers, strict=True)])
+            self.low.append([weight * power[0] for power in powers])
+            self.high.append([weight * power[1] for power in powers])
+
+    def holds(self, leaf: _LabelLeaf, low: list[int], high: list[int]) -> bool:
+        """ "t + sum_x H_x(m_x) <= 0 for all [...] with -d(x, z) <= m_x - m_z <= d(z, x) for every pair of links".
+
+        Of 1 + log t the lower end is taken: it stands only in -(1 + log t) p_x R^-m, where p_x R^-m >= 0.
+        """
+        slope = ONE + _log(*leaf.t)[0]
+        masses = self.low if slope >= 0 else self.high
+        rows = [
+            [
+                worth - (slope * mass >> P)
+                for worth, mass in zip(self.worth[x][a : b + 1], masses[x][a : b + 1], strict=True)
+            ]
+            for x, (a, b) in enumerate(zip(low, high, strict=True))
+        ]
+        for x, flow in self._flows(leaf).items():
+            sent = 0
+            for at in range(1, len(rows[x])):
+                sent += flow.get(low[x] + at, 0)
+                rows[x][at] += _ceil_div(sent * self.total << P, self.unit)
+        summed = [True] * len(rows)
+        for x, z in self.links:
+            # m_z = lo_z + i goes with the m_x of the places from i - before to i - before + span.
+            summed[x] = False
+            before, span = low[x] - low[z] + self.away[x][z], self.away[x][z] + self.away[z][x]
+            rows[z] = list(map(add, rows[z], _largest_within(rows[x], before, span, len(rows[z]))))
+        largest = sum(max(row) for row, is_summed in zip(rows, summed, strict=True) if is_summed)
+        return self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) + largest <= 0
+
+    def _flows(self, leaf: _LabelLeaf) -> dict[int, dict[int, int]]:
+        """D n_x(j) by x and j: each y "is added to n_x(i) and subtracted from n_z(j)"."""
+        net: dict[int, dict[int, int]] = {}
+        for x, z, j, numbers in leaf.f:
+            into, out, step = net.setdefault(x, {}), net.setdefault(z, {}), self.away[x][z]
+            for place, y in enumerate(numbers, j):
+                into[place - step] = into.get(place - step, 0) + y
+                out[place] = out.get(place, 0) - y
+        return net
+
+
+def _largest_within(row: list[int], before: int, span: int, count: int) -> list[int]:
+    """The largest of the places i - before to i - before + span of `row`, for each i < count.
+
+    As limits follow from one another, lo_z - lo_x is at most d(x, z), so that `before` is at least 0; each i has some
+    place, than which what is padded is not larger. First the windows are cut to what they reach together.
+    """
+    beyond = max(before - count + 1, 0)
+    before, span = before - beyond, span - beyond
+    span = min(span, before + len(row) - 1)
+    least = [min(row)]
+    found = least * before + row
+    found += least * (count + span - len(found))
+    width = 1
+    while width <= span:
+        step = min(width, span + 1 - width)
+        found = list(map(max, found, found[step:]))
+        width += step
+    return found
+
+
+def _powers(u: Fraction, by_gamma: bool, many: int) -> list[tuple[int, int]]:
+    """Enclosures of R^-m in fixed point, m = 0, 1, ...; each is the one before it times one of R^-1."""
+    if by_gamma:
+        low, high = (u.denominator << _W) // u.numerator, _ceil_div(u.denominator << _W, u.numerator)
+    else:
+        low = (1 << 2 * _W) // _exp_directed(u.numerator, u.denominator, up=True)
+        high = _ceil_div(1 << 2 * _W, _exp_directed(u.numerator, u.denominator, up=False))
+    found, a, b = [], 1 << _W, 1 << _W
+    for _ in range(many):
+        found.append((a >> (_W - P), _ceil_div(b, 1 << (_W - P))))
+        a, b = a * low >> _W, -(-b * high >> _W)
+    return found
+
+
+def _multiples(u: Fraction, by_gamma: bool, many: int) -> list[int]:
+    """u m in fixed point, rounded down, m = 0, 1, ...; u is the logarithm where by_gamma."""
+    if by_gamma:
+        log = _log(u.numerator, u.denominator)[0]
+        return [m * log for m in range(many)]
+    return [(u.numerator * m << P) // u.denominator for m in range(many)]
+
+
+def _check_labels(problem: _Problem, proof: _Proof, labels: _Labels) -> None:
+    """Every leaf that is not closed."""
+    tables = _LabelTables(problem, proof, labels)
+    for i, leaf, low, high in labels.leaves():
+        where = f"proof.labels[{i}]"
+        _check_places(labels, leaf, low, high, where)
+        _check_label_leaf(tables, leaf, low, high, where)
+
+
+def _check_places(labels: _Labels, leaf: _LabelLeaf, low: list[int], high: list[int], where: str) -> None:
+    """ "lo_z < j <= hi_z and lo_x < i <= hi_x (else REFUTED)", i = j - d(x, z), of the first j and the last."""
+    for x, z, j, numbers in leaf.f:
+        last, step = j + len(numbers) - 1, labels.away[x][z]
+        if not (low[z] < j and last <= high[z] and low[x] < j - step and last - step <= high[x]):
+            raise Refuted(f"{where}: what [{x}, {z}, ...] adds is not between the limits of the path")
+
+
+def _check_label_leaf(tables: _LabelTables, leaf: _LabelLeaf, low: list[int], high: list[int], where: str) -> None:
+    """The inequality of one leaf."""
+    if not tables.holds(leaf, low, high):
+        raise Refuted(f"{where}: the inequality of this leaf fails")
+
+
+# --------------------------------------------------------------------------------------------------------
 # 6. proof: thresholds and risk-branch (version 4)
 # --------------------------------------------------------------------------------------------------------
 
@@ -6784,6 +7222,11 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
         yield line + (" (binds nothing)" if nothing else "")
     if problem.risk is not None:
         yield from _statement_of_risk(problem)
+    for i, limit in enumerate(problem.limits):
+        of = limit.of
+        shares = [Fraction(weight, of.total) for weight in of.weights if weight]
+        yield f"limit {i}: {of.utility} at most {_shown(limit.at_most)}; prior: {_range(shares)}"
+        yield from (f"limit {i}: {line}" for line in _statement_of_utility(of))
 
 
 def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:

@@ -24,6 +24,7 @@ from rropt.declare.objectives.risk import MinimaxRisk
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.clock import Clock
+from rropt.io.types import Label
 from rropt.mechanisms.estimators.simplex import projected
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -83,7 +84,7 @@ class _Tried:
 @checked
 def minimax_strategy(
     constraints: Sequence[Constraint],
-    categories: Sequence[object],
+    categories: Sequence[Label],
     gap: float = 1e-6,
     rounds: int = 40,
     time_limit: float = 60.0,

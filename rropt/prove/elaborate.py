@@ -74,7 +74,8 @@ def proof_mode(proof: Json) -> str:
     kind = proof["kind"]
     if "steps" in proof:
         raise OutsideCoreError("the verified core has no proofs with steps to a relaxation")
-    extra = [key for key in ("events", "forms", "factors", "cuts", "cases", "shapes", "levels") if key in proof]
+    further = ("events", "forms", "factors", "cuts", "cases", "shapes", "levels", "labels")
+    extra = [key for key in further if key in proof]
     if extra or kind not in KINDS:
         raise OutsideCoreError(
             f"the verified core has no proofs of kind {kind!r}{' with ' + extra[0] if extra else ''}"

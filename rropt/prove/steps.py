@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
 from rropt.program.cones import FreeCone, PolyhedralCone
@@ -18,7 +17,7 @@ from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.programs import Program, Row
 
 VERSION = 6
@@ -28,6 +27,7 @@ EXTRAS: dict[str, type[Extra]] = {
     "approximate": ApproximateBound,
     "identification_risk": PosteriorRisk,
     "structure": OffDiagonalForm,
+    "limits": Limits,
 }
 """The parts of a problem that are extras of a program."""
 PARTS = ("cone", "cone_rows", "rows", *EXTRAS, "outputs")
@@ -36,9 +36,12 @@ BITS = 60
 
 
 class Step(ABC):
-    """One step. `lemma` is the name of the assumption that it takes, if any."""
+    """One step."""
 
-    lemma: ClassVar[str] = ""
+    @property
+    def lemma(self) -> str:
+        """The name of the assumption that it takes; empty where it takes none."""
+        return ""
 
     @abstractmethod
     def payload(self) -> dict[str, object]:
@@ -80,9 +83,11 @@ class Gibbs(Step):
     """Rows in the place of an entropy floor: each of `points` is a matrix of integers > 0, k x m, whose rows are
     proportional to distributions r_x, and gives the row sum_x shares[x] sum_y Q[x, y] log r_x(y) <= - the floor."""
 
-    lemma: ClassVar[str] = "gibbs-inequality"
-
     points: tuple[tuple[tuple[int, ...], ...], ...]
+
+    @property
+    def lemma(self) -> str:
+        return "gibbs-inequality"
 
     def payload(self) -> dict[str, object]:
         return {"kind": "gibbs", "points": [[[str(n) for n in row] for row in point] for point in self.points]}

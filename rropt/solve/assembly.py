@@ -19,7 +19,7 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
@@ -149,7 +149,8 @@ def _prove_of(
     if loose or worst:
         certificate = verdict = None
     if limit is not None:
-        limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
+        ends = in_units(Interval.point(limit), objective.units)
+        limit = ends.upper if program.sign > 0 else ends.lower
     if (distance := gap_of(program.sense, attained, limit)) is not None and distance < 0:
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
     accepted = verdict is not None and verdict.proved and verdict.by != ""
@@ -329,6 +330,9 @@ def _prove(
         warnings.append(f"{said_of(weaker)}: {proof}")
         proof = weaker
     if mechanism is None or value is None:
+        return proof.bound, None, None
+    if math.isinf(value.upper):
+        warnings.append("not machine-checked: the mechanism's value is infinite, which a certificate cannot state")
         return proof.bound, None, None
     certificate = Certificate.of_optimum(program, mechanism, value, proof)
     data = certificate.to_json().encode()

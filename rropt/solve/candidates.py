@@ -24,13 +24,13 @@ from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralC
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
+from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.curves import InformationCurve, curve_class
 from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.worth import worth
 from rropt.solve.rounding import round_to_mechanism
 
 RATIO_BITS = 40

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from rropt.errors import Refusal
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import ColumnSum, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step, relax
@@ -18,8 +18,8 @@ from rropt.solve.kernel.prover import Prover, Wanted
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
-from rropt.solve.matrix import cell_proof as cells
-from rropt.solve.matrix import proof as matrix
+from rropt.solve.matrix import cell_proof as cells, proof as matrix
+from rropt.solve.metric import proof as metric
 from rropt.solve.offdiagonal import proof as offdiagonal
 from rropt.solve.risk import proof as risk
 from rropt.solve.robust import block_knapsack_proof as robust
@@ -34,6 +34,7 @@ PROVERS: tuple[Prover, ...] = (
     column_dual.prove,
     robust.prove,
     robust_exact.prove,
+    metric.prove,
     boxes.prove,
     designs.prove,
     linear_dual.prove,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rropt.errors import InputError, NoRoute
 from rropt.program.programs import Program
 from rropt.solve.compose.branch import BranchRoute
@@ -19,11 +21,13 @@ from rropt.solve.permutations.mixtures import MixturesRoute
 from rropt.solve.relaxed_bound import relaxed_bound
 from rropt.solve.risk.risk import RiskRoute
 from rropt.solve.robust_exact.confidence_cuts import CutsRoute
+from rropt.solve.tangent.route import TangentRoute
 
 __all__ = ["ROUTES", "Answer", "Dual", "Effort", "MatrixDraft", "Route", "SolverClaim", "choose"]
 
 ROUTES: tuple[Route, ...] = (
     LinearRoute(),
+    TangentRoute(),
     TruthRoute(),
     BranchRoute(),
     VerticesRoute(),
@@ -35,7 +39,7 @@ ROUTES: tuple[Route, ...] = (
     RelaxedRoute(),
     EventsRoute(),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
-    GeneralRoute(lambda program: choose(program, "auto", None)[0], relaxed_bound),
+    GeneralRoute(lambda program: _first(program, None, ROUTES[:-1])[0], relaxed_bound),
 )
 """The built-in routes, in the order in which `auto` tries them."""
 
@@ -52,7 +56,7 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
     """
     by_name = {known.name: known for known in ROUTES}
     if isinstance(route, str) and route == "auto":
-        return _first(program, solver)
+        return _first(program, solver, ROUTES)
     chosen = by_name.get(route) if isinstance(route, str) else route
     if not isinstance(chosen, Route):
         raise InputError(f"{route!r} is not a route", "route", f"use auto or one of: {', '.join(by_name)}")
@@ -61,10 +65,10 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
     return chosen, "asked for"
 
 
-def _first(program: Program, solver: str | None) -> tuple[Route, str]:
+def _first(program: Program, solver: str | None, routes: Sequence[Route]) -> tuple[Route, str]:
     """The first route that takes a program; where none does, the sentences of the nearest are the reasons."""
     found = []
-    for route in ROUTES:
+    for route in routes:
         refused = route.refusal(program, solver)
         if refused is None:
             return route, route.because

@@ -405,6 +405,15 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         delimiter=None,
         time_limit=1,
     )
+    add(
+        "verify_claim",
+        problem=r["problem"],
+        matrix=mechanism,
+        claimed="optimal",
+        value="1.5",
+        orientation=None,
+        time_limit=1,
+    )
     add("detectable_epsilon", epsilon=1, trials=1000, inputs=3, confidence=0.9, delta=0)
     add(
         "audit_sampler",

@@ -22,6 +22,8 @@ from rropt.studies.support import CONSTRAINTS, OBJECTIVES, PATTERNS, PRIVACY, TI
 SIZE, SECONDS = 4, 1.5
 MAKERS = PRIVACY | TIES | PATTERNS
 CELLS = [(objective, rule) for objective in OBJECTIVES for rule in CONSTRAINTS]
+LEAKS = {"mutual_information": rr.MutualInformation, "chi_square": rr.ChiSquareInformation, "bayes": rr.BayesSuccess}
+LEAST = [(leak, rule, also) for leak in LEAKS for rule in MAKERS for also in ("trace", "loss", "guess")]
 
 
 def drawn(seed: int) -> rr.Problem | None:
@@ -36,6 +38,19 @@ def drawn(seed: int) -> rr.Problem | None:
         )
     except InputError:
         return None
+
+
+def least(leak: str, rule: str, also: str) -> rr.Problem:
+    """The least leakage with a constraint, and with a trace, a loss or a Bayes success besides."""
+    at = Setting.of(SIZE)
+    far = [[abs(x - z) for z in range(SIZE)] for x in range(SIZE)]
+    more = {
+        "trace": rr.AtLeast(rr.Trace(at.prior), "0.4"),
+        "loss": rr.AtMost(rr.ExpectedLoss(at.prior, far), "1.1"),
+        "guess": rr.AtMost(rr.BayesSuccess(at.prior), "0.6"),
+    }
+    goal = rr.Minimize(LEAKS[leak](at.prior))
+    return rr.Problem(goal, [MAKERS[rule](at), more[also]], at.inputs, at.inputs)
 
 
 def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -141,6 +156,17 @@ def test_random_combinations(seed: int) -> None:
 @pytest.mark.parametrize(("objective", "rule"), CELLS, ids=str)
 def test_no_cell_at_all_is_refused(objective: str, rule: str) -> None:
     assert holds(problem_of(objective, rule, SIZE), 1) in ("certified", "bounded")
+
+
+@pytest.mark.parametrize(("leak", "rule", "also"), thinned(LEAST, 8), ids=str)
+def test_no_least_leakage_is_refused(leak: str, rule: str, also: str) -> None:
+    assert holds(least(leak, rule, also), 2) in ("certified", "bounded", "infeasible")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("leak", "rule", "also"), LEAST, ids=str)
+def test_no_least_leakage_at_all_is_refused(leak: str, rule: str, also: str) -> None:
+    assert holds(least(leak, rule, also), 3) in ("certified", "bounded", "infeasible")
 
 
 @pytest.mark.long

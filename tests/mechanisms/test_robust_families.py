@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawing import thinned
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rropt import (
     LDP,

@@ -13,6 +13,7 @@ from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
+from .labels import Labels, labels
 from .levels import Levels
 from .matrices import MatrixTree
 from .offdiagonal import OffDiagonal
@@ -20,9 +21,9 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps, check_cuts
+from .steps import Unlimited, after_steps, check_cuts, takes_gibbs
 from .trees import InformationTree
-from .values import check_value
+from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
 from .work import limit_work
 
@@ -43,7 +44,7 @@ KINDS = {
 
 INFORMATION = ("mutual_information",)
 # Version 5: the classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases)
+PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
@@ -124,6 +125,7 @@ def _check(data: bytes) -> None:
     _assumptions(problem, last, steps, proof, names, True)
     check_cuts(problem, steps)
     check_mechanism(problem, mechanism)
+    check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
     reached: fmpq = high(proof.check())
     if problem.sense == "maximize":
@@ -138,7 +140,7 @@ def _assumptions(
     problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
-    convex = isinstance(proof, InformationTree | Shapes | Levels)
+    convex = isinstance(proof, InformationTree | Shapes | Levels | Labels)
     convex = convex or (isinstance(proof, CornerTree) and last.kind in CONVEX)
     wanted = {CONVEX[last.kind]} if convex else set()
     if problem.risk is not None:
@@ -152,7 +154,7 @@ def _assumptions(
         if witnessed:
             wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
             wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
-        if any(step["kind"] == "gibbs" for step in steps):
+        if takes_gibbs(problem, steps):
             wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
 
@@ -203,6 +205,8 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
     plain = problem.kind == "mutual_information" and not problem.utility
     if plain and problem.version >= 4 and "known" in proof:
         return Known(reader, problem, proof)
+    if plain and problem.version >= 6 and "labels" in proof and problem.cone.kind == "graph":
+        return labels(reader, problem, proof)
     if problem.cone.kind == "robust":
         return (
             Levels(reader, problem, proof)

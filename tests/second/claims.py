@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flint import fmpq
@@ -12,6 +12,7 @@ from .reading import Reader, bad, distinct, entry, increasing, index, integer, i
 from .reals import exp, high, low
 
 PLAIN = ("free", "complete", "graph")
+CONVEX = ("mutual_information", "chi_square", "bayes")
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
 Pair = tuple[int, int]
 GRID = fmpq(1 << 300)
@@ -68,6 +69,7 @@ class Problem:
     entropy: dict[str, Any] | None
     approximate: dict[str, Any] | None
     risk: dict[str, Any] | None
+    limits: list[tuple[Problem, fmpq]] = field(default_factory=list)  # each a problem with the utility that is limited
 
     @property
     def k(self) -> int:
@@ -256,6 +258,22 @@ def _extras(reader: Reader, problem: Problem, value: dict[str, Any]) -> None:
         problem.approximate = {"ratio": ratio, "delta": delta}
     if "identification_risk" in value:
         _risk(reader, problem, value["identification_risk"])
+    if "limits" in value:
+        problem.limits = items(value["limits"], lambda limit: _limit(reader, problem, limit), least=1)
+        must(len(problem.limits) <= 64, "limit: limits")
+        must(not problem.structure, "limits with a structure")
+
+
+def _limit(reader: Reader, problem: Problem, value: Any) -> tuple[Problem, fmpq]:
+    k = problem.k
+    keys(value, ["utility", "weights", "at_most"])
+    weights = items(value["weights"], reader.big_from(0), k)
+    must(sum(weights) > 0, "weights sum to 0")
+    must(isinstance(value["utility"], dict) and value["utility"].get("kind") in CONVEX, "what is limited")
+    kind, utility = _utility(reader, value["utility"], 6, "minimize", k, None, weights)
+    prior = [fmpq(weight, sum(weights)) for weight in weights]
+    of = replace(problem, weights=weights, prior=prior, kind=kind, utility=utility, limits=[])
+    return of, reader.rat(value["at_most"])
 
 
 def _risk(reader: Reader, problem: Problem, value: Any) -> None:
@@ -281,6 +299,7 @@ def _risk(reader: Reader, problem: Problem, value: Any) -> None:
 def _together(problem: Problem) -> None:
     """What goes with what: asked of the last problem only."""
     kind, plain, listed = problem.kind, problem.cone.is_plain(), problem.outputs is not None
+    must(not problem.limits, "limits in the last problem")
     must(problem.sense == "maximize" or kind == "linear" or kind in DESIGNS, "minimize what")
     chosen = kind == "bayes" and problem.version >= 6
     must(not listed or chosen or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
@@ -338,4 +357,4 @@ def read_problem(reader: Reader, value: Any, version: int, whole: bool = True) -
     return problem
 
 
-KEYS = {"structure": 2, "entropy": 3, "approximate": 4, "identification_risk": 4}
+KEYS = {"structure": 2, "entropy": 3, "approximate": 4, "identification_risk": 4, "limits": 6}

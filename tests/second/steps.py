@@ -8,12 +8,12 @@ from typing import Any
 from flint import fmpq
 
 from .boxes import read_cuts, row_of_cut
-from .claims import GRID, Problem, read_problem
+from .claims import CONVEX, GRID, Problem, read_problem
 from .reading import Reader, bad, distinct, increasing, index, items, keys, must
 from .reals import high, log, low, need, with_bits
 
 MOST = 64
-KEYS = ("entropy", "approximate", "identification_risk", "structure")
+KEYS = ("entropy", "approximate", "identification_risk", "structure", "limits")
 PARTS = ("cone", "cone_rows", "rows", *KEYS, "outputs")
 
 
@@ -145,19 +145,113 @@ def check_cuts(problem: Problem, steps: list[dict[str, Any]]) -> None:
                 row_of_cut(problem, cut)
 
 
-def count_logs(problem: dict[str, Any], steps: list[dict[str, Any]]) -> int:
-    """The logarithms of all steps `gibbs`: one a term that is not 0, and one an input."""
-    total = 0
+def _convex(problem: dict[str, Any]) -> bool:
+    return problem["sense"] == "minimize" and problem["utility"]["kind"] in CONVEX
+
+
+def _limited(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+    """Utility and weights that a minorant is of."""
+    of: dict[str, Any] = problem["limits"][step["of"]] if "of" in step else problem
+    return of
+
+
+def _minorant(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+    """Forms that touch mu, rounded down to the grid."""
+    keys(step, ["kind", "points"], ["of"])
+    if "of" in step:
+        index(len(problem.get("limits", [])))(step["of"])
+        must(problem["outputs"] is not None or _convex(problem), "a limit of free outputs")
+    else:
+        must(_convex(problem), "a minorant of what")
+    of, k = _limited(problem, step), len(problem["inputs"])
+    weights, utility = [int(weight) for weight in of["weights"]], of["utility"]
+    p = [fmpq(weight, sum(weights)) for weight in weights]
+    outputs = ["any"] if problem["outputs"] is None else problem["outputs"]
+    width, big = (len(utility["gain"]), Reader().big_from(0)) if "gain" in utility else (k, Reader().big_from(1))
+    points = items(step["points"], lambda point: items(point, big, width), len(outputs))
+    must(len(outputs) * width <= 10**7, "limit: points")
+    terms = []
+    for y, point in enumerate(points):
+        must(any(point), "a point of nothing")
+        for x, number in enumerate(FORMS[utility["kind"]](p, utility, point)):
+            if (rounded := (number * GRID).floor() / GRID) != 0:
+                terms.append([x, y, _rational(rounded)])
+    terms.sort(key=lambda term: term[:2])
+    if "of" not in step:
+        return {**problem, "outputs": outputs, "utility": {"kind": "linear", "cost": terms}}
+    limits, name = list(problem["limits"]), f"limit {len(problem['rows'])}"
+    while name in {row["name"] for row in problem["rows"]}:
+        name += "'"
+    row = {"name": name, "sense": "<=", "rhs": limits.pop(step["of"])["at_most"], "terms": terms}
+    made = {**problem, "outputs": outputs, "rows": [*problem["rows"], row], "limits": limits}
+    return made if limits else {key: value for key, value in made.items() if key != "limits"}
+
+
+def _logarithms(p: list[fmpq], utility: dict[str, Any], n: list[int]) -> list[fmpq]:
+    if "given" not in utility:
+        mean = sum((a * b for a, b in zip(p, n, strict=True)), fmpq(0))
+        return [a * low(log(b / mean)) if a > 0 and b != mean else fmpq(0) for a, b in zip(p, n, strict=True)]
+    table = [[int(cell) for cell in row] for row in utility["given"]]
+    whole, found = sum(map(sum, table)), [fmpq(0)] * len(p)
+    for column in zip(*table, strict=True):
+        mass, mean = sum(column), sum(a * b for a, b in zip(column, n, strict=True))
+        for x, cell in enumerate(column):
+            if cell and n[x] * mass != mean:
+                found[x] += fmpq(cell, whole) * low(log(fmpq(n[x] * mass, mean)))
+    return found
+
+
+def _squares(p: list[fmpq], _: dict[str, Any], n: list[int]) -> list[fmpq]:
+    w = sum((a * b for a, b in zip(p, n, strict=True)), fmpq(0))
+    s = sum((a * b * b for a, b in zip(p, n, strict=True)), fmpq(0))
+    return [a * (2 * b / w - s / w**2 - 1) for a, b in zip(p, n, strict=True)]
+
+
+def _actions(p: list[fmpq], utility: dict[str, Any], n: list[int]) -> list[fmpq]:
+    gains = [[fmpq(*map(int, _split(gain))) for gain in own] for own in utility["gain"]]
+    return [a * sum((b * own[x] for b, own in zip(n, gains, strict=True)), fmpq(0)) / sum(n) for x, a in enumerate(p)]
+
+
+FORMS = {"mutual_information": _logarithms, "chi_square": _squares, "bayes": _actions}
+
+
+def takes_gibbs(problem: Problem, steps: list[dict[str, Any]]) -> bool:
+    """Whether a step rests on Gibbs' inequality."""
+    limits = [limit.kind for limit, _ in problem.limits]
     for step in steps:
+        if step["kind"] == "drop" and "limits" in step["parts"]:
+            limits = []
+        if step["kind"] == "minorant":
+            kind = limits.pop(step["of"]) if "of" in step else problem.kind
+            if kind == "mutual_information":
+                return True
+        if step["kind"] == "gibbs":
+            return True
+    return False
+
+
+def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[int, int]:
+    """The logarithms of all steps, one a term that is not 0 and one an input for `gibbs`; and products."""
+    logs, products, limits = 0, 0, list(problem.get("limits", []))
+    for step in steps:
+        if step["kind"] == "minorant":
+            utility = (limits.pop(step["of"]) if "of" in step else problem)["utility"]
+            cells = len(problem["inputs"]) * len(step["points"])
+            if utility["kind"] == "mutual_information":
+                logs += cells * (len(utility["given"][0]) if "given" in utility else 1)
+            elif utility["kind"] == "chi_square":
+                products += 8 * cells
+            else:
+                products += 4 * len(step["points"]) * sum(gain != "0" for own in utility["gain"] for gain in own)
         if step["kind"] == "gibbs":
             shares = problem["entropy"]["shares"]
-            total += len(shares) + sum(
+            logs += len(shares) + sum(
                 share != "0" and sum(map(int, row)) != int(n)
                 for point in step["points"]
                 for share, row in zip(shares, point, strict=True)
                 for n in row
             )
-    return total
+    return logs, products
 
 
-KINDS = {"drop": _drop, "gibbs": _gibbs, "cut": _cut}
+KINDS = {"drop": _drop, "gibbs": _gibbs, "cut": _cut, "minorant": _minorant}

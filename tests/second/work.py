@@ -6,9 +6,11 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from .claims import read_problem
 from .curves import CURVES
-from .reading import must
-from .steps import after_steps, common_of_cuts, count_logs
+from .labels import Labels
+from .reading import Reader, must
+from .steps import after_steps, common_of_cuts, count_steps
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -31,7 +33,7 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
     steps = proof.get("steps", [])
     last = after_steps(problem, steps) if steps else problem
-    rounded = any(step["kind"] == "gibbs" for step in steps)
+    rounded = any(step["kind"] in ("gibbs", "minorant") for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
     length = max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded
     bits = max(common, lcm).bit_length() + 160 * rounded
@@ -43,10 +45,13 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
     total = _proof(last, proof, m, price) if own is None else own
-    total += 40 * count_logs(problem, steps) * price["r"]
+    logs, products = count_steps(problem, steps)
+    total += 40 * logs * price["r"] + products * price["x"]
     total += 2 * len(problem["inputs"]) * sum(len(step["cuts"]) for step in cuts) * price["x"]
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
+        for limit in problem.get("limits", []):
+            total += _utility({"inputs": problem["inputs"], "utility": limit["utility"]}, mechanism, m, price, lcm)
     return total
 
 
@@ -141,6 +146,10 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         blocks, leaves = problem["cone"]["blocks"], [x for t in proof["levels"] for x in t if isinstance(x, dict)]
         cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))
         return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
+    if "labels" in proof:
+        reader = Reader()
+        rest = {key: value for key, value in proof.items() if key != "steps"}
+        return Labels(reader, read_problem(reader, problem, 6), rest).price(price)
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
         parts = [part for leaf in leaves for part in leaf["parts"]]
@@ -207,13 +216,14 @@ def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int
     for leaf in proof["nodes"]:
         if isinstance(leaf, dict):
             named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
-            total += (k * m + named + len(leaf["l"])) * (price["x"] + price["t"]) + 2 * _gains(problem) * m * price["x"]
+            total += 6 * (k * m + named + len(leaf["l"])) * (price["x"] + price["t"])
+            total += 20 * k * m * len(utility.get("gain", [])) * price["x"]
             for column in leaf["columns"]:
                 if isinstance(column, dict):
                     total += _tree(column, k, price)
-                elif isinstance(column, list):
+                elif isinstance(column, list) and column != []:
                     ends = sum(isinstance(one, list) for one in column)
-                    total += 4 * k * len(column) * each + 24 * given * ends * price["r"]
+                    total += 40 * k * price["x"] + 4 * k * len(column) * each + 24 * given * ends * price["r"]
     return total
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -142,3 +143,15 @@ def test_an_answer_is_of_a_program_in_its_place_or_after_steps() -> None:
     assert (Answer(claim).stated, Answer(claim).steps) == (None, ())
     assert (Answer(claim, relaxed=program).stated, Answer(claim, relaxed=program).steps) == (program, ())
     assert (Answer(claim, relaxed=steps).stated, Answer(claim, relaxed=steps).steps) == (None, steps)
+
+
+@pytest.mark.parametrize("objective", [rr.EOptimality, rr.MinimaxRisk], ids=["e_optimality", "minimax_risk"])
+def test_no_certificate_states_an_infinite_value(objective: Callable[[rr.Prior], rr.Objective]) -> None:
+    """Only the uniform matrix keeps a full entropy rate, and its M is singular."""
+    prior = rr.Prior.from_counts([5, 3])
+    problem = rr.Problem(rr.Minimize(objective(prior)), [rr.EntropyRate("1")], prior.labels, prior.labels)
+    found = problem.solve(time_limit=5)
+    assert found.value == float("inf")
+    assert (found.status, found.certificate, found.verdict) == ("bounded", None, None)
+    assert any("infinite" in one for one in found.warnings)
+    assert found.limit is not None

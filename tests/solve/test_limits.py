@@ -22,7 +22,7 @@ import rropt as rr
 from rropt.declare.constraints import metric
 from rropt.io.clock import Clock
 from rropt.program.cones import GraphCone
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Program
 from rropt.solve.registry import ROUTES, Answer, Effort, Route
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, bounded, is_collection
+from rropt.io.types import Label, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Pairs, clean_labels
 from rropt.model.privacy import LARGEST_EPSILON, Level
@@ -81,7 +82,12 @@ class MetricDP(Constraint):
     matrix: tuple[tuple[Fraction | None, ...], ...]
     connected: bool
 
-    def __init__(self, graph: object, epsilon: object = 1.0, connected: bool = True) -> None:
+    def __init__(
+        self,
+        graph: nx.Graph | Iterable[Sequence[Any]] | Matrix,
+        epsilon: Number = 1.0,
+        connected: bool = True,
+    ) -> None:
         import networkx as nx
 
         value = rational(epsilon, "MetricDP epsilon")
@@ -197,11 +203,11 @@ class MetricDP(Constraint):
     @classmethod
     def from_keys(
         cls,
-        epsilon: object = 1,
-        distances: object = None,
-        graph: object = None,
-        directed: object = False,
-        connected: object = True,
+        epsilon: Number = 1,
+        distances: Matrix | None = None,
+        graph: Iterable[Sequence[Any]] | None = None,
+        directed: bool = False,
+        connected: bool = True,
     ) -> MetricDP:
         """What a problem file declares: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
         import networkx as nx
@@ -327,7 +333,7 @@ class MaximalRLDP(Constraint):
     labels: tuple[str, ...] | None
 
     def __init__(
-        self, epsilon: object = None, groups: Sequence[object] | Pairs | None = None, gamma: object = None
+        self, epsilon: Number | None = None, groups: Sequence[Label] | Pairs | None = None, gamma: Number | None = None
     ) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "MaximalRLDP epsilon"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -21,14 +22,14 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
+from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.polyhedral import farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, Route, Size, SolverClaim
+from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, Size, SolverClaim
 from rropt.solve.risk.blocks import answer_blocks
 
 LONGEST = 20.0
@@ -41,6 +42,7 @@ WORDS = {
     "approximate": "approximate privacy",
     "identification_risk": "the bound on identification risk",
     "structure": "one number off the diagonal",
+    "limits": "limits on informations",
     MIXTURE: "bounds on " + MIXTURE,
     "rows": "constraints on the whole matrix",
     OBSERVED: OBSERVED,
@@ -76,7 +78,7 @@ class GeneralRoute(Route):
         "mechanism"
     )
     takes = (Extra, Cone, Utility)
-    goals = "maximises informations, Bayes gains and entropy, and minimises risks of estimation"
+    goals = "takes informations and Bayes gains, maximises entropy, and minimises risks of estimation"
     solvers = ()
 
     def __init__(
@@ -89,12 +91,14 @@ class GeneralRoute(Route):
     def takes_goal(self, program: Program) -> bool:
         utility = program.utility
         if isinstance(utility, (ColumnSum, RowEntropy)):
-            return program.sense == "maximize"
+            return program.sense == "maximize" or isinstance(utility, (Information, ChiSquare, BayesGain))
         return isinstance(utility, Linear) or (isinstance(utility, DesignUtility) and program.sense == "minimize")
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
             return Refusal("general needs the objective's gradient", "give UserColumnSum a slope")
+        with suppress(NoRoute):
+            return Refusal(f"general is for what no other route takes, and {self._choose(program).name} does", AUTO)
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
@@ -183,8 +187,6 @@ class GeneralRoute(Route):
         try:
             route = self._choose(last)
         except NoRoute:
-            return []
-        if isinstance(route, GeneralRoute):
             return []
         # What no step leaves out is left out of the certificate's problem.
         return [Relaxation(dropped, last, route, steps if loose is program else last)]

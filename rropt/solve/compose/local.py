@@ -19,7 +19,7 @@ from rropt.program.cones import Cone, FloatArray, PolyhedralCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
 from rropt.solve.entropy.conic import most_entropy, solve_conic

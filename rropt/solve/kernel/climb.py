@@ -9,7 +9,8 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
-from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy
+from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
+from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.polyhedral import EntryModel
 
 Oracle = Callable[[FloatArray], FloatArray | None]
@@ -20,6 +21,8 @@ LEAST = 1e-9
 """Near a zero the slope of x log x is large; at one it is only its direction that counts."""
 SINGULAR = 1e12
 """A condition number of the information matrix above this means that the frequencies are not identified."""
+DOUBTFUL = 2.0**-44
+"""A matrix whose least eigenvalue is below this share of the largest, for each row, may be singular."""
 
 
 def climb(
@@ -114,3 +117,38 @@ def _risk_and_slope(utility: DesignUtility, matrix: FloatArray) -> tuple[float, 
     turned = weight @ matrix
     safe = np.maximum(mass, 1e-12)
     return value, -(2 * turned / safe - np.outer(p, (matrix * turned).sum(axis=0) / safe**2))
+
+
+def worth(utility: Utility, matrix: FloatArray) -> float | None:
+    """The utility of a matrix (k x m) in its own unit; None where that takes an exact one."""
+    if isinstance(utility, Linear):
+        return float((utility.matrix(*matrix.shape) * matrix).sum())
+    if isinstance(utility, RowEntropy):
+        shares = np.array(utility.shares, dtype=float)
+        return float(-(shares @ xlogx(matrix).sum(axis=1)) / shares.sum())
+    if isinstance(utility, LeastInformation):
+        # No more than that at one distribution of the set.
+        return float(Information(utility.confidence.counts.weights).mu(matrix).sum())
+    if isinstance(utility, DesignUtility):
+        return _design_worth(utility, matrix)
+    return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
+
+
+def _information(utility: DesignUtility, matrix: FloatArray) -> FloatArray:
+    """M = sum q q' / w over the columns with w = p.q > 0."""
+    w = utility.prior @ matrix
+    return np.asarray((matrix / np.where(w > 0, w, np.inf)) @ matrix.T)
+
+
+def _design_worth(utility: DesignUtility, matrix: FloatArray) -> float | None:
+    """None where the matrix may be singular: then floats give any number, also one below the optimum."""
+    found = _information(utility, matrix)
+    least, *_, largest = np.linalg.eigvalsh(found)
+    if least <= DOUBTFUL * len(found) * largest:
+        return None
+    if isinstance(utility, InverseDeterminant):
+        return float(-np.linalg.slogdet(found)[1])
+    if isinstance(utility, InverseTrace):
+        queries = np.array([[float(c) for c in row] for row in utility.rows])
+        return float(np.sum(queries * np.linalg.solve(found, queries.T).T)) - float(utility.offset)
+    return float(np.linalg.eigvalsh(np.linalg.inv(found) - np.outer(utility.prior, utility.prior))[-1])

@@ -44,7 +44,7 @@ PROVING = 1.5
 """Seconds after the end of the whole solve when it must be over."""
 AUTO, NO_SOLVER = "use route auto", "leave the solver out"
 """Remedies of a refusal."""
-CONVEX = Refusal("a convex objective can be maximised only", "maximise it, or minimise expected_loss")
+CONVEX = Refusal("this convex objective can be maximised only", "maximise it, or minimise an information")
 
 
 @dataclass
@@ -171,10 +171,12 @@ class Draft(ABC):
 
 @dataclass(frozen=True)
 class MatrixDraft(Draft):
-    """A k x m matrix; `outputs` are the labels of its columns where they are fixed."""
+    """A k x m matrix; `outputs` are the labels of its columns where they are fixed, `inside` another matrix with slack
+    in all inequalities, where one is known."""
 
     matrix: FloatArray
     outputs: tuple[str, ...] | None = None
+    inside: FloatArray | None = None
 
     @classmethod
     def of(cls, matrix: FloatArray | None, outputs: tuple[str, ...] | None = None) -> MatrixDraft | None:

@@ -14,7 +14,7 @@ from rropt.errors import counted
 from rropt.exact import Interval, ball, enclosure
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta
 from rropt.model.convex_terms import X_LOG_X
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
 from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.route import Answer, Dual, ExactDraft, SolverClaim

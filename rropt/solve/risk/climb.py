@@ -12,7 +12,7 @@ from scipy import sparse
 from rropt.errors import InputError
 from rropt.mechanisms.families.block_choice import choose_blocks
 from rropt.program.cones import FloatArray, FreeCone, cone_rows, reach
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program
 from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.lp import LpModel

@@ -18,7 +18,7 @@ import scipy
 
 from rropt.exact import dyadic_up
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program, Row
 from rropt.prove.steps import Step, drop, relax
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim

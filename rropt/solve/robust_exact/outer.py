@@ -22,10 +22,10 @@ from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
+from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import model_sides
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, Size
-from rropt.solve.kernel.worth import worth
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 

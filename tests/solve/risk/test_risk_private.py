@@ -14,7 +14,7 @@ from risk_oracle import BranchReader
 import rropt as rr
 from rropt.errors import NoRoute
 from rropt.model.identification import match_risks
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.private import ROWS, placed, tightened
 

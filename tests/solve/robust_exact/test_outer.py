@@ -19,7 +19,7 @@ from rropt.problem import Goal
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
-from rropt.solve.kernel.worth import worth
+from rropt.solve.kernel.climb import worth
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.studies.support import Setting, problem_of
 
