@@ -23,6 +23,7 @@ import test_checker_cuts
 import test_checker_designs
 import test_checker_entropy
 import test_checker_levels
+import test_checker_minorant
 import test_checker_mutants_cornertrees
 import test_checker_mutants_labels
 import test_checker_mutants_outer
@@ -298,6 +299,7 @@ ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_c
 ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED, *test_checker_criteria.ISOLATED]
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
 ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
+ISOLATED += test_checker_minorant.ISOLATED
 ISOLATED += test_checker_mutants_labels.ISOLATED
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",

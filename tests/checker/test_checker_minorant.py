@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from math import log
 from pathlib import Path
@@ -49,6 +50,18 @@ def with_steps(*steps: Document, **more: Any) -> Document:
     made["proof"]["steps"] = [copy.deepcopy(step) for step in steps]
     made["problem"].update(copy.deepcopy(more))
     return made
+
+
+def beyond() -> Document:
+    """A limit that no mechanism but the constant ones keeps, and that the proof leaves out of account."""
+    limit = {"utility": {"kind": "chi_square"}, "weights": ["1"] * 3, "at_most": "0"}
+    return with_steps(*STEPS, {"kind": "drop", "parts": ["limits"]}, limits=[*LIMITS, limit])
+
+
+# What only one check catches; tests/checker/test_checker.py removes the checks.
+ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    ("a limit that the mechanism breaks", ("_check_limits",), beyond),
+]
 
 
 def test_the_example_has_a_step_for_the_goal_and_for_each_limit() -> None:
