@@ -147,11 +147,11 @@ def _solve(
     mechanism = solution.mechanism
     if mechanism is None:
         raise InputError("no design satisfies them", "constraints", "; ".join(solution.warnings) or "loosen them")
-    table, costs = _nearly_best(mechanism, at)
+    table, costs = nearly_best(mechanism, at)
     return _Tried(mechanism, table, costs, solution)
 
 
-def _nearly_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
+def nearly_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
     """(L, its costs): as `exact_locally_best`, or so near to it that its costs are the same but for rounding."""
     _identified(mechanism)
     try:

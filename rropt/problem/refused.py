@@ -24,12 +24,6 @@ def explained(problem: Problem, solver: str | None, error: NoRoute) -> NoRoute:
         except NoRoute:
             continue
         break
-    else:
-        try:
-            problem.to_cvxpy()
-            remedy += ", or solve to_cvxpy() without a proof"
-        except InputError:
-            pass
     return NoRoute(error.what, error.where, remedy)
 
 

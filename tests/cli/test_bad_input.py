@@ -218,11 +218,6 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("solver of linear", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("linear", solver="gurobi"), "highs"),
     ("solver of conic", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("conic", solver="ecos"), "clarabel"),
     ("solver of nobody", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve(solver="ecos"), "ecos"),
-    (
-        "least information",
-        lambda: problem(rr.LDP(1), goal=rr.Minimize(rr.MutualInformation(PRIOR))).solve(),
-        "maximise",
-    ),
 ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.estimate.strategy import _nearly_best, exact_locally_best, minimax_strategy, worst_risk
+from rropt.estimate.strategy import exact_locally_best, minimax_strategy, nearly_best, worst_risk
 
 
 def test_under_ldp_one_round_at_equal_frequencies_is_enough():
@@ -149,7 +149,7 @@ def test_a_strategy_that_has_no_time_is_one_all_the_same():
 
 def test_estimators_at_a_level_that_floats_hardly_see_are_unbiased_too():
     design = rr.RandomizedResponse(4, epsilon="1e-9").to_mechanism()
-    table, costs = _nearly_best(design, rr.Prior.uniform(4))
+    table, costs = nearly_best(design, rr.Prior.uniform(4))
     for x, z in itertools.product(range(4), repeat=2):
         assert sum((table[x][y] * design.entry(z, y) for y in range(4)), Fraction(0)) == (x == z)
     assert tuple(costs_of(design, table)) == costs

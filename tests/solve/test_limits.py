@@ -244,8 +244,8 @@ def test_a_weight_that_many_edges_have_is_read_once(
 ) -> None:
     """To read the weight of each of half a million edges took most of the time of their constructor."""
     read: list[object] = []
-    one = metric._weight
-    monkeypatch.setattr(metric, "_weight", lambda number, where: (read.append(number), one(number, where))[1])
+    one = metric.weight_of
+    monkeypatch.setattr(metric, "weight_of", lambda number, where: (read.append(number), one(number, where))[1])
     rule = rr.MetricDP(of(list(pairwise(numbered(500)))), 1)
     assert len(rule.edges) == 2 * 499
     assert read == [1]

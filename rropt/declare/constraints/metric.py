@@ -34,7 +34,7 @@ def _some(labels: Iterable[str]) -> str:
     return ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
 
 
-def _weight(number: object, where: str) -> Fraction | None:
+def weight_of(number: object, where: str) -> Fraction | None:
     """A distance > 0, or None where it is infinite (no bound at all)."""
     if isinstance(number, (float, np.floating, Decimal)) and math.isinf(number) and number > 0:
         return None
@@ -53,7 +53,7 @@ class _Weights(dict[tuple[type, object], Fraction]):
         if kind in (int, float, str) and (found := self.get((kind, number))) is not None:
             return found
         where = f"weight of the edge {a!r}, {b!r}"
-        weight = _weight(number, where)
+        weight = weight_of(number, where)
         if weight is None:
             raise InputError("it is infinite", where, "leave the edge out")
         if kind in (int, float, str):
@@ -269,7 +269,7 @@ def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None,
     for x, row in enumerate(rows):
         if rational(row[x], f"distances[{x}][{x}]") != 0:
             raise InputError("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
-    others = rational_table(([*row[:x], 1, *row[x + 1 :]] for x, row in enumerate(rows)), "distances", _weight)
+    others = rational_table(([*row[:x], 1, *row[x + 1 :]] for x, row in enumerate(rows)), "distances", weight_of)
     return tuple((*row[:x], Fraction(0), *row[x + 1 :]) for x, row in enumerate(others))
 
 
@@ -298,7 +298,7 @@ def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
     seen, weights = False, _Weights()
     clean: set[str] = set()
     for edge in bounded(graph, "MetricDP graph"):
-        # The types of most edges are told apart at once.
+        # Abstract classes are slow to test, and most edges are tuples or lists.
         listed = type(edge) in (tuple, list) or (isinstance(edge, Sequence) and not isinstance(edge, str))
         if not listed or len(edge) not in (2, 3):
             raise InputError(f"{edge!r} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")

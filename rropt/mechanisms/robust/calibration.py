@@ -13,7 +13,6 @@ That is the calibration "exact". The calibration "paper" goes through the l1 dis
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -162,8 +161,8 @@ def furthest(ends: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, 
     The largest most and the smallest least are of the same s at worst: then the second of either is enough.
     """
     inner = range(len(ends))
-    tops = heapq.nlargest(2, inner, key=lambda s: ends[s][1])
-    bottoms = heapq.nsmallest(2, inner, key=lambda s: ends[s][0])
+    tops = sorted(inner, key=lambda s: -ends[s][1])[:2]
+    bottoms = sorted(inner, key=lambda s: ends[s][0])[:2]
     return [(ends[s][1], ends[z][0]) for s in tops for z in bottoms if s != z]
 
 

@@ -26,13 +26,6 @@ def test_what_is_promised_is_what_the_table_of_support_has(cell: Cell) -> None:
     assert cell.status != "bounded" or chosen[0].proves == "bounded" or cell.reason.startswith(SEARCHED)
 
 
-def test_what_is_convex_and_has_no_route_can_be_exported() -> None:
-    least = rr.Problem(rr.Minimize(rr.MutualInformation(rr.Prior.uniform(3))), [rr.Floor("0.5")])
-    with pytest.raises(rr.NoRoute, match=r"to_cvxpy\(\) without a proof"):
-        least.solve()
-    assert least.to_cvxpy().solve(solver="CLARABEL") > 0
-
-
 @pytest.mark.parametrize("objective", ["mutual_information", "trace", "bayes_success", "minimax_risk"])
 @pytest.mark.parametrize("rule", ["ldp", "metric_dp", "bistochastic + ldp", "entropy_rate"])
 def test_a_route_does_what_the_dry_run_says(objective: str, rule: str) -> None:
