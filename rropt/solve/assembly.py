@@ -19,6 +19,7 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, Information, Linear, Program
@@ -314,7 +315,9 @@ def _prove(
 ) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
     """(bound, certificate, verdict); the certificate needs a mechanism as its witness. `own` is the mechanism's value
     in the utility's unit."""
-    value = own if own is None or own.lower == own.upper else own.widened(VALUE_BITS)
+    # What the checker computes exactly needs no room; the risks of a design it encloses, even where they are rational.
+    is_enclosed = own is not None and (own.lower < own.upper or isinstance(program.utility, DesignUtility))
+    value = own if own is None or not is_enclosed or math.isinf(own.upper) else own.widened(VALUE_BITS)
     within = effort.clock.within
     attained = None if value is None else float(value.lower)
     proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained, answer.steps)) or Refusal(
