@@ -49,8 +49,7 @@ class _Bounded(Constraint):
     ) -> _Bounded:
         """What a problem file declares; without `counts` the prior is that of its input."""
         if prior is not None and not isinstance(prior, Prior):
-            what = f"{type(prior).__name__} is not a prior"
-            raise InputError(what, f"{cls.kind}: prior", "use Prior.from_counts(...)")
+            raise InputError(f"{type(prior).__name__} is not a prior", cls.kind, "use Prior.from_counts(...)")
         labels = None if prior is None or isinstance(counts, Mapping) else prior.labels
         own = prior if counts is None else Prior.from_counts(counts, labels)
         return cls(objectives.from_keys(objective, keys, own, cls.kind), number)
