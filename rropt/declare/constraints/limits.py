@@ -48,8 +48,11 @@ class _Bounded(Constraint):
         cls, objective: str, number: Number, prior: Prior | None = None, counts: Counts | None = None, **keys: Any
     ) -> _Bounded:
         """What a problem file declares; without `counts` the prior is that of its input."""
+<<<<<<< HEAD
         if prior is not None and not isinstance(prior, Prior):
             raise InputError(f"{type(prior).__name__} is not a prior", cls.kind, "use Prior.from_counts(...)")
+=======
+>>>>>>> int
         labels = None if prior is None or isinstance(counts, Mapping) else prior.labels
         own = prior if counts is None else Prior.from_counts(counts, labels)
         return cls(objectives.from_keys(objective, keys, own, cls.kind), number)

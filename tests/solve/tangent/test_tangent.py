@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawing import graded
 
 import rropt as rr
 from rropt.declare.constraints import Constraint
