@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from rropt.declare import objectives
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.objectives import Objective
+from rropt.declare.objectives.base import check_prior
 from rropt.errors import InputError
 from rropt.exact import declared_text, dyadic_down, log_enclosure, rational
 from rropt.io.arguments import checked
@@ -48,11 +49,8 @@ class _Bounded(Constraint):
         cls, objective: str, number: Number, prior: Prior | None = None, counts: Counts | None = None, **keys: Any
     ) -> _Bounded:
         """What a problem file declares; without `counts` the prior is that of its input."""
-<<<<<<< HEAD
-        if prior is not None and not isinstance(prior, Prior):
-            raise InputError(f"{type(prior).__name__} is not a prior", cls.kind, "use Prior.from_counts(...)")
-=======
->>>>>>> int
+        if prior is not None:
+            check_prior(prior, f"{cls.kind}: prior")
         labels = None if prior is None or isinstance(counts, Mapping) else prior.labels
         own = prior if counts is None else Prior.from_counts(counts, labels)
         return cls(objectives.from_keys(objective, keys, own, cls.kind), number)
