@@ -95,6 +95,25 @@ def test_random_combinations_agree_with_cvxpy(seed: int) -> None:
     assert float(solution.value or 0) == pytest.approx(reference(problem), abs=5e-6)
 
 
+@pytest.mark.parametrize(
+    "seed", [1, 4, 28, 33, 37, 54, *(pytest.param(n, marks=pytest.mark.long) for n in range(60, 90))]
+)
+def test_limits_bind_at_every_scale_of_the_loss(seed: int) -> None:
+    """Losses of a thousandth or of thousands, and limits of a hundredth."""
+    rng = random.Random(seed)
+    k = rng.choice([3, 4, 5, 6])
+    prior = rr.Prior.from_counts({label: rng.choice([1, 3, 7, 20, 100]) for label in "abcdef"[:k]})
+    scale = F(10) ** rng.choice([-3, -1, 0, 1, 3])
+    loss = rr.ExpectedLoss(prior, [[(x != z) * rng.randrange(20) * scale for z in range(k)] for x in range(k)])
+    leaks = [
+        rr.AtMost(rr.MutualInformation(prior), rng.choice(["0.01", "0.1", "0.3"])),
+        rr.AtMost(rr.ChiSquareInformation(prior), rng.choice(["0.02", "0.1", "0.5"])),
+    ]
+    rules: list[Constraint] = [*rng.sample(leaks, rng.choice([1, 2])), *rng.choice([[], [rr.LDP(1)], [rr.LDP(3)]])]
+    solution = rr.Problem(rr.Minimize(loss), rules).solve(gap=1e-6, absolute_gap=1e-9)
+    assert solution.status == "certified", solution.warnings
+
+
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
 @pytest.mark.parametrize("share", ["1/10", "1/3"])
 def test_the_rate_at_a_distortion(k: int, share: str) -> None:
