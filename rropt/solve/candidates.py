@@ -106,6 +106,9 @@ def last_resort(
         simple = [*_in_groups(program), *_constants(program)]
         if len(simple) > 1:
             simple.sort(key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    if program.extra(OffDiagonalForm) is None and program.size == len(program.outputs or ()):
+        # Limits from below may leave the truth only, or k-RR.
+        simple = [*simple, _window(program, 1, 0, _ratio(program))]
     return next((one for one in simple if (fits(one) if fits else not program.excess(one))), None)
 
 

@@ -249,3 +249,10 @@ def test_no_singular_design_is_taken_for_a_good_one(objective: type[rr.Objective
             # Halves are within 1.4 times the optimum, subset selection with billions of outputs.
             best = rr.SubsetSelection(size, epsilon=1).minimax_risk()
             assert problem.objective.value(found).upper <= best * F("1.4")
+
+
+def test_without_time_the_truth_is_an_answer_where_constants_are_none() -> None:
+    problem = rr.Problem(rr.Minimize(rr.MutualInformation(prior())), [rr.AtLeast(rr.Trace(prior()), "0.9")])
+    found = last_resort(problem.compile(), problem.objective)
+    assert found is not None
+    assert not problem.compile().excess(found)
