@@ -256,3 +256,17 @@ def test_without_time_the_truth_is_an_answer_where_constants_are_none() -> None:
     found = last_resort(problem.compile(), problem.objective)
     assert found is not None
     assert not problem.compile().excess(found)
+
+
+@pytest.mark.parametrize("maker", [rr.AtMost, rr.AtLeast])
+def test_what_a_row_would_have_each_input_answer_is_an_answer(maker: type[rr.AtMost]) -> None:
+    """Each input's cheapest output, where the row asks for nearly that: neither a constant nor the truth keeps it."""
+    rng = random.Random(6)
+    costs = [[rng.randint(1, 40) for _ in range(12)] for _ in range(12)]
+    least, sign = sum(map(min, costs)), -1 if maker is rr.AtLeast else 1
+    even = rr.Prior.uniform(12)
+    loss = rr.ExpectedLoss(even, [[sign * cost for cost in row] for row in costs])
+    problem = rr.Problem(rr.Minimize(rr.MutualInformation(even)), [maker(loss, sign * F(least + 1, 12))])
+    found = best_candidate(problem.compile(), problem.objective, None)
+    assert found is not None
+    assert not problem.compile().excess(found)
