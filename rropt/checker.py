@@ -3223,22 +3223,28 @@ class _Labels:
 
     def leaves(self) -> Iterator[tuple[int, _LabelLeaf, list[int], list[int]]]:
         """The leaves that are not closed, with their place and the limits lo and hi of their paths, until the trees
-        are complete. The stack holds the second subtree of each branch whose first one is being read."""
+        are complete. The stack holds each branch whose first subtree is being read, and the limits of its path: those
+        of its second subtree are made when that is read.
+        """
         towards = [[d[x] for d in self.away] for x in range(len(self.order))]
-        roots, stack = self.roots(), list[tuple[list[int], list[int]]]()
+        roots, stack = self.roots(), list[tuple[list[int], list[int], int, int]]()
+        path: tuple[list[int], list[int]] | None = None
         for i, token in enumerate(self.tree):
-            path = stack.pop() if stack else next(roots, None)
+            if path is None and stack:
+                low, high, x, c = stack.pop()
+                path = [max(a, c + 1 - d) for a, d in zip(low, towards[x], strict=True)], high
+            path = path or next(roots, None)
             if path is None:
                 return
             low, high = path
             if isinstance(token, _LabelLeaf):
+                path = None
                 if all(a <= b for a, b in zip(low, high, strict=True)):
                     yield i, token, low, high
                 continue
             x, c = token
-            below = [min(b, c + d) for b, d in zip(high, self.away[x], strict=True)]
-            above = [max(a, c + 1 - d) for a, d in zip(low, towards[x], strict=True)]
-            stack += [(above, high), (low, below)]
+            stack.append((low, high, x, c))
+            path = low, [min(b, c + d) for b, d in zip(high, self.away[x], strict=True)]
 
 
 @dataclass(frozen=True)
