@@ -106,6 +106,11 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
         ),
     },
     "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, "1/10"), outputs=labels(60))},
+    "tangent": {
+        "least information, k = 120": lambda: rr.Problem(
+            rr.Minimize(information(120)), [rr.AtLeast(rr.Trace(prior(120)), "0.6")]
+        ),
+    },
     "maximin": {"6 x 6": lambda: most(rr.MutualInformation(pairs(6, 6).counts, worst_case=pairs(6, 6)), rr.LDP(1))},
 }
 """Problems far too large for each route, by name."""

@@ -19,10 +19,9 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
-from rropt.program.design_utilities import DesignUtility
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import BayesGain, Information, Linear, Program
+from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import allowed, gap_of, grain
@@ -54,6 +53,8 @@ Found = tuple[Mechanism, Interval, Decomposition | None]
 
 VALUE_BITS = 96
 """An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
+EXACT = Linear, ChiSquare, BayesGain
+"""Utilities whose values checkers compute as rationals."""
 
 
 @dataclass(frozen=True)
@@ -315,9 +316,9 @@ def _prove(
 ) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
     """(bound, certificate, verdict); the certificate needs a mechanism as its witness. `own` is the mechanism's value
     in the utility's unit."""
-    # What the checker computes exactly needs no room; the risks of a design it encloses, even where they are rational.
-    is_enclosed = own is not None and (own.lower < own.upper or isinstance(program.utility, DesignUtility))
-    value = own if own is None or not is_enclosed or math.isinf(own.upper) else own.widened(VALUE_BITS)
+    # What checkers compute exactly needs no room. All else they enclose, even where it happens to be rational.
+    is_exact = own is not None and own.lower == own.upper and isinstance(program.utility, EXACT)
+    value = own if own is None or is_exact or math.isinf(own.upper) else own.widened(VALUE_BITS)
     within = effort.clock.within
     attained = None if value is None else float(value.lower)
     proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained, answer.steps)) or Refusal(

@@ -49,6 +49,8 @@ STEEPEST = 300.0
 """The largest level that is used: above it groups are chosen alike, and ratios exceed floats."""
 WORTH = 1e-12
 """A candidate must be better by this, relative to what it replaces: less is rounding."""
+ROWS = 4
+"""Inequalities over the matrix that a candidate is made for, each; most problems have fewer."""
 HALF = 0.5 * (1 - 1e-9)
 """What an entry may be below the largest of its row, in shares of the distance: sums of rows take the rest."""
 
@@ -106,6 +108,9 @@ def last_resort(
         simple = [*_in_groups(program), *_constants(program)]
         if len(simple) > 1:
             simple.sort(key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    if program.extra(OffDiagonalForm) is None and program.size == len(program.outputs or ()):
+        # Limits from below may leave the truth only, or k-RR.
+        simple = [*simple, _window(program, 1, 0, _ratio(program))]
     return next((one for one in simple if (fits(one) if fits else not program.excess(one))), None)
 
 
@@ -138,9 +143,9 @@ def _others(program: Program) -> Iterator[Mechanism]:
     width = k if program.outputs is None else len(program.outputs)
     if program.extra(Mixture) is not None or k * width > LARGEST or isinstance(program.utility, RowEntropy):
         return
-    if isinstance(program.utility, Linear) and program.outputs is not None:
-        costs = program.sign * program.utility.matrix(k, width)
-        yield _one_each(program, [int(y) for y in costs.argmax(axis=1)], gamma)
+    if program.outputs is not None:
+        for gains in _gains(program):
+            yield _one_each(program, gains.argmax(axis=1).tolist(), gamma)
     if width != k:
         return
     for size in (1 << bit for bit in range(k.bit_length()) if 1 << bit < k):
@@ -226,6 +231,15 @@ def _in_halves(program: Program) -> Iterator[Mechanism]:
         for y in range(1, count + 1)
     )
     yield Mechanism(program.inputs, _labels(program, count), columns, (count // 2 * high + (count - count // 2) * low,))
+
+
+def _gains(program: Program) -> Iterator[FloatArray]:
+    """What a linear goal, and each of the first inequalities over the matrix, would have each input answer (k x m)."""
+    shape = program.size, len(program.outputs or ())
+    if isinstance(program.utility, Linear):
+        yield program.sign * program.utility.matrix(*shape)
+    for row in [row for row in program.rows if row.sense == "<="][:ROWS]:
+        yield -Linear(row.terms).matrix(*shape)
 
 
 def _one_each(program: Program, best: Sequence[int], gamma: Fraction | None) -> Mechanism:

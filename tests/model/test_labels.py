@@ -359,6 +359,7 @@ NOT_LABELLED_HERE = {
     "LocalHashing.estimate.counts": "reports, one row a person",
     "SubsetMixture.estimate.counts": "reports, one row a person",
     "MetricDP.from_keys.graph": "edges, by label",
+    **dict.fromkeys(("AtLeast.from_keys.keys", "AtMost.from_keys.keys"), "words of a problem file"),
     "MutualInformation.worst_case": "a set, or the words of a problem file",
     "PermutationMixture.permutations": "permutations, by label",
     "PermutationMixture.weights": "bounds, by permutation",

@@ -249,3 +249,24 @@ def test_no_singular_design_is_taken_for_a_good_one(objective: type[rr.Objective
             # Halves are within 1.4 times the optimum, subset selection with billions of outputs.
             best = rr.SubsetSelection(size, epsilon=1).minimax_risk()
             assert problem.objective.value(found).upper <= best * F("1.4")
+
+
+def test_without_time_the_truth_is_an_answer_where_constants_are_none() -> None:
+    problem = rr.Problem(rr.Minimize(rr.MutualInformation(prior())), [rr.AtLeast(rr.Trace(prior()), "0.9")])
+    found = last_resort(problem.compile(), problem.objective)
+    assert found is not None
+    assert not problem.compile().excess(found)
+
+
+@pytest.mark.parametrize("maker", [rr.AtMost, rr.AtLeast])
+def test_what_a_row_would_have_each_input_answer_is_an_answer(maker: type[rr.AtMost]) -> None:
+    """Each input's cheapest output, where the row asks for nearly that: neither a constant nor the truth keeps it."""
+    rng = random.Random(6)
+    costs = [[rng.randint(1, 40) for _ in range(12)] for _ in range(12)]
+    least, sign = sum(map(min, costs)), -1 if maker is rr.AtLeast else 1
+    even = rr.Prior.uniform(12)
+    loss = rr.ExpectedLoss(even, [[sign * cost for cost in row] for row in costs])
+    problem = rr.Problem(rr.Minimize(rr.MutualInformation(even)), [maker(loss, sign * F(least + 1, 12))])
+    found = best_candidate(problem.compile(), problem.objective, None)
+    assert found is not None
+    assert not problem.compile().excess(found)

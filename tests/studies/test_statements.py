@@ -93,6 +93,8 @@ LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
         problem(rr.LDP(1)),
         problem(rr.LDP(1), rr.LinearConstraint(ONE, "<=", "0.3")),
     ),
+    "at_most": (problem(rr.LDP(2)), problem(rr.LDP(2), rr.AtMost(rr.BayesSuccess(PRIOR), "0.6"))),
+    "at_least": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.AtLeast(rr.Trace(), "1.3"))),
     "cone": (problem(rr.LDP(2)), problem(rr.LDP(2), rr.ConeConstraint([[1, -2, 0], [-2, 1, 0]]))),
     "another prior": (problem(rr.LDP(1)), problem(rr.LDP(1), goal=rr.Maximize(rr.Trace(OTHER)))),
     "another objective": (problem(rr.LDP(1), goal=INFORMATION), problem(rr.LDP(1))),
@@ -136,7 +138,9 @@ def test_the_page_says_what_the_other_certificate_proves(tmp_path: Path) -> None
 
 def test_every_word_for_a_constraint_is_tried() -> None:
     def kinds(base: type) -> set[str]:
-        below = {kind for one in base.__subclasses__() if one.__module__.startswith("rropt.") for kind in kinds(one)}
+        below = {
+            kind for one in base.__subclasses__() if one.__module__.startswith("rropt.declare.") for kind in kinds(one)
+        }
         own = vars(base).get("kind")
         return below if own is None else below | {own}
 

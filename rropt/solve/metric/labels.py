@@ -22,6 +22,9 @@ from rropt.program.programs import Information, Program
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
+BOXED = 8
+"""Inputs up to which boxes are used, since the verified core checks their proofs: they take less than a second there.
+Above it labels are far quicker; the checker alone has their proofs."""
 MOST_INPUTS = 512
 """Those of a proof."""
 MOST_NODES, MOST_OF_A_TREE = 10_000, 100_000

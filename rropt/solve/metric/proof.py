@@ -24,7 +24,7 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
-from rropt.solve.metric.labels import Labels
+from rropt.solve.metric.labels import BOXED, Labels
 from rropt.solve.metric.search import BATCH, LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
 VERSION = 6
@@ -139,6 +139,8 @@ def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusa
     if labels is None or dual is None or dual.evidence_of(BoxTree) is not None:
         return None
     found, stop = dual.evidence_of(LabelSearch), wanted.effort.closing()
+    if found is None and program.size <= BOXED:
+        return None
     if found is None:
         pricer = LabelPricer(program, labels)
         target = math.inf if wanted.target is None else wanted.target

@@ -14,7 +14,6 @@ from second.checker import check
 import rropt as rr
 from rropt.checker import check_bytes
 from rropt.declare.constraints import Constraint
-from rropt.declare.objectives import Objective
 from rropt.problem import Goal
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.programs import ColumnSum, Linear, Program
@@ -292,9 +291,8 @@ def test_a_short_solve_has_a_true_bound() -> None:
 
 def test_the_refusal_is_that_of_the_route_within() -> None:
     known = rr.ChiSquareSet(TABLES["even"], "0.05")
-    objective: Objective = rr.MutualInformation(known.counts)
     with pytest.raises(rr.NoRoute) as caught:
-        rr.Problem(rr.Minimize(objective), [rr.RLDP(1, known, "exact")]).solve()
+        rr.Problem(rr.Minimize(rr.InjectedEntropy()), [rr.RLDP(1, known, "exact")], known.pairs.labels).solve()
     assert str(caught.value).count("no route takes this problem") == 1
 
 
