@@ -485,6 +485,15 @@ def _longest(*values: object) -> int:
     return longest
 
 
+def _words(longest: int, steps: list[_Step]) -> int:
+    """w, of the longest string of the file and of what the steps make of it."""
+    length = longest + 60 * any(step.rounds for step in steps)
+    for step in steps:
+        if step.outer is not None:
+            length = 3 * length + 10
+    return 1 + length // 40
+
+
 class _Work:
     """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers; "the lines
     of a proof are of the last problem".
@@ -496,7 +505,7 @@ class _Work:
 
     def __init__(
         self,
-        keys: dict[str, object],
+        longest: int,
         rats: _Rationals,
         problem: _Problem,
         mechanism: _Mechanism | None,
@@ -505,14 +514,10 @@ class _Work:
         proof: _Proof,
     ) -> None:
         self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
-        rounds = any(step.logs or step.products for step in steps)
-        length = _longest(keys["problem"], keys["mechanism"], keys["proof"]) + 60 * rounds
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
-        bits = common.bit_length() + 160 * rounds
-        for step in steps:
-            if step.outer is not None:
-                length, bits = 3 * length + 10, bits + step.outer.common.bit_length()
-        w, d = 1 + length // 40, 1 + bits // 128
+        bits = common.bit_length() + 160 * any(step.rounds for step in steps)
+        bits += sum(step.outer.common.bit_length() for step in steps if step.outer is not None)
+        w, d = _words(longest, steps), 1 + bits // 128
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
         self.m = last.m if mechanism is None else len(mechanism.outputs)
@@ -523,9 +528,7 @@ class _Work:
             yield "mechanism", self.of_mechanism(self.mechanism)
             yield "utility", self.of_utility(self.problem, self.mechanism)
             yield "limits", sum(self.of_utility(limit.of, self.mechanism) for limit in self.problem.limits)
-        logs, products = (sum(getattr(step, name) for step in self.steps) for name in ("logs", "products"))
-        products += sum(2 * self.last.k * len(step.outer.cuts) for step in self.steps if step.outer is not None)
-        yield "steps", 40 * logs * self.rounded + products * self.exact
+        yield "steps", sum(40 * step.logs * self.rounded + step.products * self.exact for step in self.steps)
         yield "proof", self.of_proof()
 
     def of_mechanism(self, mechanism: _Mechanism) -> int:
@@ -752,8 +755,12 @@ def _limit_operations(work: _Work, size: int) -> None:
     """ "n bytes [...] more than 2 * 10^8 * min(10, max(1, n / 2^20)) operations"; the part that takes most is named."""
     parts = list(work.parts())
     name = max(parts, key=lambda part: part[1])[0]
-    most = MAX_OPERATIONS * min(MAX_MEBIBYTES << 20, max(1 << 20, size)) >> 20
-    _limit(sum(count for _, count in parts), most, name, "operations")
+    _limit(sum(count for _, count in parts), _most_operations(size), name, "operations")
+
+
+def _most_operations(size: int) -> int:
+    """Of a file of `size` bytes."""
+    return MAX_OPERATIONS * min(MAX_MEBIBYTES << 20, max(1 << 20, size)) >> 20
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -992,7 +999,8 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     digest = _digest(keys["problem"])
-    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version)
+    longest = _longest(keys["problem"], keys["mechanism"], keys["proof"])
+    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version, longest, _most_operations(size))
     proof = _read_proof(rest, "proof", last, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
@@ -1001,10 +1009,10 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
-        _limit_operations(_Work(keys, rats, problem, None, steps, last, proof), size)
+        _limit_operations(_Work(longest, rats, problem, None, steps, last, proof), size)
         return _Certificate(version, digest, problem, steps, last, None, None, None, proof, assumptions)
     mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem, rats)
-    _limit_operations(_Work(keys, rats, problem, mechanism, steps, last, proof), size)
+    _limit_operations(_Work(longest, rats, problem, mechanism, steps, last, proof), size)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
@@ -3215,22 +3223,28 @@ class _Labels:
 
     def leaves(self) -> Iterator[tuple[int, _LabelLeaf, list[int], list[int]]]:
         """The leaves that are not closed, with their place and the limits lo and hi of their paths, until the trees
-        are complete. The stack holds the second subtree of each branch whose first one is being read."""
+        are complete. The stack holds each branch whose first subtree is being read, and the limits of its path: those
+        of its second subtree are made when that is read.
+        """
         towards = [[d[x] for d in self.away] for x in range(len(self.order))]
-        roots, stack = self.roots(), list[tuple[list[int], list[int]]]()
+        roots, stack = self.roots(), list[tuple[list[int], list[int], int, int]]()
+        path: tuple[list[int], list[int]] | None = None
         for i, token in enumerate(self.tree):
-            path = stack.pop() if stack else next(roots, None)
+            if path is None and stack:
+                low, high, x, c = stack.pop()
+                path = [max(a, c + 1 - d) for a, d in zip(low, towards[x], strict=True)], high
+            path = path or next(roots, None)
             if path is None:
                 return
             low, high = path
             if isinstance(token, _LabelLeaf):
+                path = None
                 if all(a <= b for a, b in zip(low, high, strict=True)):
                     yield i, token, low, high
                 continue
             x, c = token
-            below = [min(b, c + d) for b, d in zip(high, self.away[x], strict=True)]
-            above = [max(a, c + 1 - d) for a, d in zip(low, towards[x], strict=True)]
-            stack += [(above, high), (low, below)]
+            stack.append((low, high, x, c))
+            path = low, [min(b, c + d) for b, d in zip(high, self.away[x], strict=True)]
 
 
 @dataclass(frozen=True)
@@ -4210,19 +4224,38 @@ class _Outer(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """An element of `steps`, applied. says: for the report; lemma: "" or the assumption that it takes; logs, products:
-    how many of them its numbers take; outer: of a step `cut`, what is to be checked.
+    """An element of `steps`. says: for the report; lemma: "" or the assumption that it takes; logs, products: how many
+    of them its numbers take; rounds: whether they are rounded; outer: of a step `cut`, what is to be checked.
     """
 
     says: str
     lemma: str = ""
     logs: int = 0
     products: int = 0
+    rounds: bool = False
     outer: _Outer | None = None
 
 
+@dataclass
+class _Steps:
+    """The steps so far. longest: the length of the longest string of the file; most: its operations."""
+
+    longest: int
+    most: int
+    taken: list[_Step] = field(default_factory=list)
+
+    def take(self, step: _Step) -> None:
+        """ "Counted before the numbers of a step are made, which may be many more than those of the file"; r and x are
+        not above what they are in the end.
+        """
+        self.taken.append(step)
+        w = _words(self.longest, self.taken)
+        count = sum(40 * own.logs * (1 + w // 4) + own.products * (1 + w * w // 16) for own in self.taken)
+        _limit(count, self.most, "steps", "operations")
+
+
 def _read_steps(
-    value: object, where: Where, problem: _Problem, rats: _Rationals, version: int
+    value: object, where: Where, problem: _Problem, rats: _Rationals, version: int, longest: int, most: int
 ) -> tuple[list[_Step], _Problem, object]:
     """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
     it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
@@ -4233,22 +4266,21 @@ def _read_steps(
     at: Where = (where, "steps")
     items = _read_list(value["steps"], at, least=1)
     _limit(len(items), MAX_STEPS, at, "steps")
-    steps: list[_Step] = []
+    steps = _Steps(longest, most)
     for i, item in enumerate(items):
         kind = _read_kind(item, (at, i), " ".join(STEPS))
-        problem, step = STEPS[kind](item, (at, i), problem, rats)
+        problem = STEPS[kind](item, (at, i), problem, rats, steps)
         _read_alone(problem, (at, i))
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
-        steps.append(step)
     _read_company(problem, "the problem after proof.steps", version)
-    return steps, problem, {key: item for key, item in value.items() if key != "steps"}
+    return steps.taken, problem, {key: item for key, item in value.items() if key != "steps"}
 
 
 _FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
 PARTS = "cone cone_rows rows entropy approximate identification_risk structure limits outputs"
 
 
-def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
+def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
     """drop: "keys `kind`, `parts` (a list of 1 or more different words of the table) and [...] `which`. All parts leave
     at once"; "needed before": that the problem has the part.
     """
@@ -4275,7 +4307,8 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) ->
     if "which" in keys:
         left = _read_left(keys["which"], (where, "which"), rows, "rows" in parts)
         dropped += f" ({len(rows) - len(left)} of {len(rows)} rows)"
-    after = replace(
+    steps.take(_Step(f"drops {dropped}"))
+    return replace(
         problem,
         cone=_FREE if "cone" in parts else _base_of(cone) if "cone_rows" in parts else cone,
         rows=left if "rows" in parts else rows,
@@ -4286,7 +4319,6 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals) ->
         limits=[] if "limits" in parts else problem.limits,
         outputs=None if "outputs" in parts else problem.outputs,
     )
-    return after, _Step(f"drops {dropped}")
 
 
 def _read_left(value: object, where: Where, rows: list[_Row], has_part: bool) -> list[_Row]:
@@ -4309,7 +4341,7 @@ def _base_of(cone: _Cone) -> _Cone:
     return replace(cone, rows=None, label=cone.label.partition(" on the ")[2])
 
 
-def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
+def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
     """gibbs: "`points`, a list of 1 or more matrices, each k lists of m BIG > 0. The problem before it has `entropy`;
     the one after it has that key no more, and behind its rows one row more for each matrix".
     """
@@ -4319,17 +4351,19 @@ def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals) -
         _unreadable(where, "the problem before this step has no entropy floor")
     at: Where = (where, "points")
     items = _read_list(keys["points"], at, least=1)
-    rows: list[_Row] = []
+    points: list[list[list[int]]] = []
+    logs = k
     for i, item in enumerate(items):
-        points: list[list[int]] = []
+        points.append([])
         for x, numbers in enumerate(_read_list(item, (at, i), exactly=k)):
             place = ((at, i), x)
-            own = enumerate(_read_list(numbers, place, exactly=m))
-            points.append([_read_big(n, (place, y), positive=True) for y, n in own])
-        rows.append(_gibbs_row(f"gibbs {i}", floor, points))
-    logs = sum(len(row.terms) for row in rows) + k
-    after = replace(problem, floor=None, rows=[*problem.rows, *rows])
-    return after, _Step(f"puts {len(rows)} rows in the place of the entropy floor", GIBBS, logs)
+            listed = enumerate(_read_list(numbers, place, exactly=m))
+            own = [_read_big(n, (place, y), positive=True) for y, n in listed]
+            points[i].append(own)
+            logs += m if floor.shares[x] and m > 1 else 0
+    steps.take(_Step(f"puts {len(points)} rows in the place of the entropy floor", GIBBS, logs, rounds=True))
+    rows = [_gibbs_row(f"gibbs {i}", floor, own) for i, own in enumerate(points)]
+    return replace(problem, floor=None, rows=[*problem.rows, *rows])
 
 
 def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
@@ -4348,7 +4382,7 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
     return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
 
 
-def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals) -> tuple[_Problem, _Step]:
+def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
     """minorant: "keys `kind`, `points` and, exactly where it is of a limit, `of`"; "it replaces a convex function of
     columns by a linear one that is nowhere above it".
     """
@@ -4365,38 +4399,43 @@ def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals
     of = problem if limit is None else limit.of
     outputs = ["any"] if problem.outputs is None else problem.outputs
     at: Where = (where, "points")
-    forms: list[list[int]] = []
+    points: list[list[int]] = []
     for y, item in enumerate(_read_list(keys["points"], at, exactly=len(outputs))):
         numbers = _read_list(item, (at, y), exactly=len(of.gain) or of.k)
-        _limit(len(outputs) * len(numbers), MAX_PRODUCT, at, "numbers of the points")
-        point = [_read_big(n, ((at, y), i), positive=not of.gain) for i, n in enumerate(numbers)]
-        if not any(point):
+        _limit(len(outputs) * max(len(numbers), of.k), MAX_PRODUCT, at, "numbers of the points, and of their forms")
+        points.append([_read_big(n, ((at, y), i), positive=not of.gain) for i, n in enumerate(numbers)])
+        if not any(points[y]):
             _unreadable((at, y), "the numbers sum to 0")
-        forms.append(_minorant(of, point))
-    terms = [(x, y, Fraction(form[x], ONE)) for x in range(of.k) for y, form in enumerate(forms) if form[x]]
     groups = 1 if of.given is None else len(of.given[0])
-    logs = of.k * len(forms) * groups if of.utility == "mutual_information" else 0
-    products = 0 if logs else len(forms) * (4 * _count_gains(of) or 8 * of.k)
+    logs = of.k * len(points) * groups if of.utility == "mutual_information" else 0
+    products = 0 if logs else len(points) * (60 * (_count_gains(of) + of.k) if of.gain else 8 * of.k)
     lemma, of_what = GIBBS if logs else "", of.utility.replace("_", " ")
+    says = f"puts linear costs in the place of {of_what}"
+    if limit is not None:
+        says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most)}"
+    steps.take(_Step(says, lemma, logs, products, rounds=True))
+    sparse = _sparse(of.gain)
+    forms = [_minorant(of, point, sparse) for point in points]
+    terms = [(x, y, Fraction(form[x], ONE)) for x in range(of.k) for y, form in enumerate(forms) if form[x]]
     if limit is None:
-        after = replace(problem, outputs=outputs, utility="linear", cost=terms, gain=[], given=None)
-        return after, _Step(f"puts linear costs in the place of {of_what}", lemma, logs, products)
+        return replace(problem, outputs=outputs, utility="linear", cost=terms, gain=[], given=None)
     rows = [*problem.rows, _Row(f"limit {number}", "<=", limit.at_most, terms)]
     rest = problem.limits[:number] + problem.limits[number + 1 :]
-    says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most)}"
-    return replace(problem, outputs=outputs, rows=rows, limits=rest), _Step(says, lemma, logs, products)
+    return replace(problem, outputs=outputs, rows=rows, limits=rest)
 
 
-def _minorant(of: _Problem, point: list[int]) -> list[int]:
-    """The form g of a list n of `points`, "taken down, by at most 2^-120", in fixed point.
+def _minorant(of: _Problem, point: list[int], gain: list[SparseRow]) -> list[int]:
+    """The form g of a list n of `points`, "taken down, by at most 2^-120", in fixed point. gain: that of `of`.
 
     A log is enclosed to 2^-158, and the P(x, z) of an input sum to p_x <= 1; a quotient is rounded down once.
     """
     total, weights = of.total, of.weights
     if of.gain:
-        chosen = [(n, own) for n, own in zip(point, of.gain, strict=True) if n]
         mass = sum(point) * total
-        sums = [sum((n * own[x] for n, own in chosen if own[x]), Fraction(0)) for x in range(of.k)]
+        sums = [Fraction(0)] * of.k
+        for n, own in zip(point, gain, strict=True):
+            for _, x, g in own if n else []:
+                sums[x] += n * g
         return [(w * g.numerator << P) // (g.denominator * mass) for w, g in zip(weights, sums, strict=True)]
     if of.utility == "chi_square":
         mean = sum(w * n for w, n in zip(weights, point, strict=True))
@@ -4412,7 +4451,7 @@ def _minorant(of: _Problem, point: list[int]) -> list[int]:
     return [number // total for number in form]
 
 
-def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) -> tuple[_Problem, _Step]:
+def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals, steps: _Steps) -> _Problem:
     """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
     the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
     """
@@ -4424,20 +4463,24 @@ def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals) 
     at: Where = (where, "cuts")
     _read_list(keys["cuts"], at, least=1)
     cuts, sums = _read_cuts(keys["cuts"], at, cone.sets, k), _Rationals()
-    rows: list[list[Fraction]] = []
-    for cut in cuts:
-        row = [Fraction(0)] * k
-        for block, weights, factor in ((cut.s, cut.first, Fraction(1)), (cut.z, cut.second, -ratio)):
-            total = sum(weights)
-            if total not in sums.denominators:
-                sums.extend(total, at)
-            for x, weight in zip(cone.sets.blocks[block], weights, strict=True):
-                row[x] = factor * Fraction(weight, total)
-        rows.append(row)
-    label = f"polyhedral cone of {len(rows)} cone rows on the {_FREE.label}"
+    for total in {sum(weights) for cut in cuts for weights in (cut.first, cut.second)}:
+        sums.extend(total, at)
     outer = _Outer(cone.sets, cone.gamma[1], ratio, cuts, sums.common)
-    says = f"puts the rows of {len(rows)} cuts in the place of the confidence cone"
-    return replace(problem, cone=replace(_FREE, rows=rows, label=label)), _Step(says, outer=outer)
+    says = f"puts the rows of {len(cuts)} cuts in the place of the confidence cone"
+    steps.take(_Step(says, products=2 * k * len(cuts), outer=outer))
+    rows = [_row_of_cut(cone.sets.blocks, k, ratio, cut) for cut in cuts]
+    label = f"polyhedral cone of {len(rows)} cone rows on the {_FREE.label}"
+    return replace(problem, cone=replace(_FREE, rows=rows, label=label))
+
+
+def _row_of_cut(blocks: list[list[int]], k: int, ratio: Fraction, cut: _Weights) -> list[Fraction]:
+    """ "R_x at the x of block s, -`ratio` T_x at the x of block z, and 0 elsewhere"."""
+    row = [Fraction(0)] * k
+    for block, weights, factor in ((cut.s, cut.first, Fraction(1)), (cut.z, cut.second, -ratio)):
+        total = sum(weights)
+        for x, weight in zip(blocks[block], weights, strict=True):
+            row[x] = factor * Fraction(weight, total)
+    return row
 
 
 def _check_outer(outer: _Outer, where: str) -> None:

@@ -135,10 +135,61 @@ def outer(scale: int, ratio: str = "2") -> Any:
     return file(6, problem, mechanism, ("0", "0"), str(k), proof, "cauchy-schwarz-membership")
 
 
+def outer_long(scale: int) -> Any:
+    """A long ratio, which all weights are multiplied by."""
+    return outer(scale, "7" * 3999)
+
+
+def minorant(k: int, m: int, utility: Any, point: list[str], weight: str = "1", lemmas: Any = ()) -> Any:
+    """The cost of m outputs, each from the same point."""
+    problem = {"sense": "minimize", "inputs": names(k), "outputs": names(m), "weights": [weight] * k,
+               "utility": utility}  # fmt: skip
+    proof = {"kind": "linear-dual", "steps": [{"kind": "minorant", "points": [point] * m}], "prices": ["9"] * k,
+             "rows": [], "flows": []}  # fmt: skip
+    return file(6, problem, uniform(k, m, problem["outputs"]), ("0", "9"), str(-9 * k), proof, *lemmas)
+
+
+def minorant_plain(scale: int) -> Any:
+    """A logarithm for each number of a point."""
+    return minorant(20, 10 * scale, {"kind": "mutual_information"}, [str(7 + x) for x in range(20)],
+                    lemmas=["gibbs-inequality"])  # fmt: skip
+
+
+def minorant_given(scale: int) -> Any:
+    """A logarithm for each number of a point and each value of what is given."""
+    k, size = 4, 10 * scale
+    utility = {"kind": "mutual_information", "given": [["1"] * size] * k}
+    return minorant(k, size, utility, ["1", "2", "3", "4"], str(size), ["gibbs-inequality"])
+
+
+def minorant_square(scale: int) -> Any:
+    return minorant(20, 10 * scale, {"kind": "chi_square"}, [str(7 + x) for x in range(20)])
+
+
+def minorant_bayes(scale: int) -> Any:
+    """All gains for each point."""
+    size = 2 + scale
+    gain = [[f"1/{2 + (g + x) % 7}" for x in range(size)] for g in range(size)]
+    return minorant(size, size, {"kind": "bayes", "gain": gain}, [str(g) for g in range(size)])
+
+
+def minorant_one(scale: int) -> Any:
+    """One action: a form has a number for each input, and its point one."""
+    k, m = 30 * scale, 10 * scale
+    return minorant(k, m, {"kind": "bayes", "gain": [["1"] * k]}, ["1"])
+
+
+def minorant_zeros(scale: int) -> Any:
+    """One gain that is not 0."""
+    k, m = 30 * scale, 10 * scale
+    return minorant(k, m, {"kind": "bayes", "gain": [["1", *["0"] * (k - 1)]]}, ["1"])
+
+
 STEPS: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
         corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
-        corner_deep_squares, corner_given, gibbs, gibbs_zeros, outer,
+        corner_deep_squares, corner_given, gibbs, gibbs_zeros, outer, outer_long, minorant_plain, minorant_given,
+        minorant_square, minorant_bayes, minorant_one, minorant_zeros,
     )
 }  # fmt: skip

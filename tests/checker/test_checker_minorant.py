@@ -58,12 +58,6 @@ def beyond() -> Document:
     return with_steps(*STEPS, {"kind": "drop", "parts": ["limits"]}, limits=[*LIMITS, limit])
 
 
-# What only one check catches; tests/checker/test_checker.py removes the checks.
-ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
-    ("a limit that the mechanism breaks", ("_check_limits",), beyond),
-]
-
-
 def test_the_example_has_a_step_for_the_goal_and_for_each_limit() -> None:
     assert said(LEAST) == ("PROVED", "")
     assert [step["kind"] for step in STEPS] == ["minorant"] * 3
@@ -106,6 +100,7 @@ def limited_to_itself(end: str) -> Document:
 # What only one check catches; tests/checker/test_checker.py removes the checks.
 ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     ("above a limit", ("_check_limits",), lambda: limited_to_itself("lower")),
+    ("a limit that only constant mechanisms keep", ("_check_limits",), beyond),
 ]
 
 
@@ -252,9 +247,11 @@ def test_free_outputs_become_one() -> None:
 
 
 def test_numbers_of_points_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_limit_named(
-        monkeypatch, "MAX_PRODUCT", 8, "numbers of the points", with_steps(*STEPS[:1], limits=LIMITS[1:])
-    )
+    made = with_steps(*STEPS[:1], limits=LIMITS[1:])
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", 8, "numbers of the points, and of their forms", made)
+    one = {"kind": "minorant", "points": [["1"]] * 3}
+    made = with_steps(one, utility={"kind": "bayes", "gain": [["1"] * 3]}, limits=LIMITS[1:])
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", 8, "numbers of the points, and of their forms", made)
 
 
 def test_other_points_prove_less() -> None:
@@ -309,7 +306,7 @@ def test_forms_are_below_the_function_and_touch_it(kind: str) -> None:
         point = [rng.choice([1, 2, 7, 10**9]) for _ in (of.gain or of.weights)]
         if of.gain and rng.random() < 0.5:
             point[rng.randrange(len(point))] = 0
-        form = [F(number, checker.ONE) for number in checker._minorant(of, point)]
+        form = [F(number, checker.ONE) for number in checker._minorant(of, point, checker._sparse(of.gain))]
         for _ in range(10):
             v = [F(rng.randrange(1, 50), 7) for _ in range(3)]
             assert float(sum(a * b for a, b in zip(form, v, strict=True))) <= mu(of, v) + 1e-12
@@ -321,7 +318,7 @@ def test_forms_are_below_the_function_and_touch_it(kind: str) -> None:
 
 def test_forms_are_taken_down() -> None:
     of = measure("plain")
-    form = checker._minorant(of, [3, 1, 2])
+    form = checker._minorant(of, [3, 1, 2], [])
     mean = F(5 * 3 + 4 * 2, 9)
     for x, n in ((0, 3), (2, 2)):
         low, high = log_ends(F(n) / mean)
@@ -330,9 +327,10 @@ def test_forms_are_taken_down() -> None:
         assert F(form[x], checker.ONE) >= p * low - F(1, 2**120)
     assert form[1] == 0, "an input without probability has no part in it"
     exact = F(5, 9) * (2 * F(3) / mean - F(5 * 9 + 4 * 4, 9) / mean**2 - 1)
-    square = F(checker._minorant(measure("square"), [3, 1, 2])[0], checker.ONE)
+    square = F(checker._minorant(measure("square"), [3, 1, 2], [])[0], checker.ONE)
     assert 0 <= exact - square < F(1, 2**150)
-    gains = checker._minorant(measure("bayes"), [1, 2])
+    of = measure("bayes")
+    gains = checker._minorant(of, [1, 2], checker._sparse(of.gain))
     assert 0 <= F(5, 9) * (1 * F(1) + 2 * F(-1)) / 3 - F(gains[0], checker.ONE) < F(1, 2**150)
 
 

@@ -55,7 +55,7 @@ def read(made: Document) -> tuple[Any, Any]:
     """(the last problem, the step) of the first checker."""
     rats = checker._Rationals()
     problem = checker._read_problem(made["problem"], "problem", rats, 6)
-    steps, last, _ = checker._read_steps(made["proof"], "proof", problem, rats, 6)
+    steps, last, _ = checker._read_steps(made["proof"], "proof", problem, rats, 6, 0, 10**9)
     return last, steps[0]
 
 
@@ -204,21 +204,24 @@ def test_weights_of_many_sums_are_unreadable() -> None:
     assert said(made)[0] == "UNREADABLE"
 
 
+def longest(made: Document) -> int:
+    return checker._longest(made["problem"], made["mechanism"], made["proof"])
+
+
 def work(made: Document) -> Any:
     """The first checker's count of operations, with what it is made of."""
     rats = checker._Rationals()
     problem = checker._read_problem(made["problem"], "problem", rats, 6)
-    steps, last, rest = checker._read_steps(made["proof"], "proof", problem, rats, 6)
+    steps, last, rest = checker._read_steps(made["proof"], "proof", problem, rats, 6, 0, 10**9)
     proof = checker._read_proof(rest, "proof", last, rats, 6)
     mechanism = checker._read_mechanism(made["mechanism"], "mechanism", problem, rats)
-    return checker._Work(made, rats, problem, mechanism, steps, last, proof), rats.common
+    return checker._Work(longest(made), rats, problem, mechanism, steps, last, proof), rats.common
 
 
 def test_operations_of_a_step() -> None:
     for made in (MADE, cut(first=["1", "2" * 700])):
         own, common = work(made)
-        longest = checker._longest(made["problem"], made["mechanism"], made["proof"])
-        width = 1 + (3 * longest + 10) // 40
+        width = 1 + (3 * longest(made) + 10) // 40
         assert own.exact == 1 + width * width // 16
         assert own.rounded == 1 + width // 4
         mechanism = read(made)[1].outer.common.bit_length()

@@ -25,7 +25,7 @@ from .steps import Unlimited, after_steps, check_cuts, takes_gibbs
 from .trees import InformationTree
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
-from .work import limit_work
+from .work import limit_steps, limit_work
 
 INFEASIBLE = ("farkas", "entropy-farkas")
 CONVEX = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}
@@ -95,7 +95,7 @@ def _check(data: bytes) -> None:
     if has_steps:
         steps = file["proof"]["steps"]
         rest = {key: value for key, value in file["proof"].items() if key != "steps"}
-        last = read_problem(Unlimited(), after_steps(file["problem"], steps), version)
+        last = read_problem(Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), version)
         for step in steps:
             if step["kind"] == "cut":
                 reader.rat(step["ratio"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from flint import fmpq
@@ -24,24 +26,27 @@ class Unlimited(Reader):
         return fmpq(*map(int, _split(value)))
 
 
-def after_steps(problem: dict[str, Any], steps: Any) -> dict[str, Any]:
+Afford = Callable[[int], None]  # of so many steps, the last one read and not yet made
+
+
+def after_steps(problem: dict[str, Any], steps: Any, afford: Afford = lambda _: None) -> dict[str, Any]:
     """The last problem, at full precision wherever it is asked for; each on the way is read, as section 4 asks."""
-    made: dict[str, Any] = with_bits(_after_steps, problem, steps)
+    made: dict[str, Any] = with_bits(_after_steps, problem, steps, afford)
     return made
 
 
-def _after_steps(problem: dict[str, Any], steps: Any) -> dict[str, Any]:
+def _after_steps(problem: dict[str, Any], steps: Any, afford: Afford) -> dict[str, Any]:
     must(isinstance(steps, list) and 1 <= len(steps) <= MOST, "limit: steps")
-    for step in steps:
+    for i, step in enumerate(steps):
         kind = step.get("kind") if isinstance(step, dict) else bad("no step")
         must(isinstance(kind, str) and kind in KINDS, "kind of a step")
-        problem = KINDS[kind](problem, step)
+        problem = KINDS[kind](problem, step, partial(afford, i + 1))
         must(sum(len(row["terms"]) for row in problem["rows"]) <= 10**7, "limit: row terms")
         read_problem(Unlimited(), problem, 6, whole=False)
     return problem
 
 
-def _drop(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+def _drop(problem: dict[str, Any], step: dict[str, Any], _: Callable[[], None]) -> dict[str, Any]:
     keys(step, ["kind", "parts"], ["which"])
     parts = items(step["parts"], lambda part: part if part in PARTS else bad("no such part"), least=1)
     distinct(parts, "part")
@@ -75,13 +80,14 @@ def _rational(number: fmpq) -> str:
     return str(number.p) if number.q == 1 else f"{number.p}/{number.q}"
 
 
-def _gibbs(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+def _gibbs(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
     """-c Q <= -h with c rounded up and h down to the grid."""
     keys(step, ["kind", "points"])
     must("entropy" in problem, "no floor")
     floor, k, m = problem["entropy"], len(problem["inputs"]), len(problem["outputs"])
     big = Reader().big_from(1)
     points = items(step["points"], lambda one: items(one, lambda row: items(row, big, m), k), least=1)
+    afford()
     shares = [int(share) for share in floor["shares"]]
     height = sum(
         (share * (low(log(fmpq(size))) * GRID).floor() for share, size in zip(shares, floor["sizes"], strict=True)),
@@ -112,7 +118,7 @@ def _split(text: str) -> tuple[str, str]:
     return top, below or "1"
 
 
-def _cut(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+def _cut(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
     """The cuts as rows of a polyhedral cone; whether they count, `check_cuts` says."""
     keys(step, ["kind", "ratio", "cuts"])
     must(problem["cone"]["kind"] == "confidence", "no confidence cone")
@@ -120,6 +126,7 @@ def _cut(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
     own = read_problem(Unlimited(), problem, 6, whole=False)
     cuts = read_cuts(Reader(), own, step["cuts"])
     must(cuts != [] and common_of_cuts(step).bit_length() <= (1 << 17) + 1, "limit: sums of weights")
+    afford()
     rows = []
     for s, z, first, second in cuts:
         row = [fmpq(0)] * own.k
@@ -155,7 +162,7 @@ def _limited(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
     return of
 
 
-def _minorant(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+def _minorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
     """Forms that touch mu, rounded down to the grid."""
     keys(step, ["kind", "points"], ["of"])
     if "of" in step:
@@ -169,10 +176,11 @@ def _minorant(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
     outputs = ["any"] if problem["outputs"] is None else problem["outputs"]
     width, big = (len(utility["gain"]), Reader().big_from(0)) if "gain" in utility else (k, Reader().big_from(1))
     points = items(step["points"], lambda point: items(point, big, width), len(outputs))
-    must(len(outputs) * width <= 10**7, "limit: points")
+    must(len(outputs) * max(width, k) <= 10**7, "limit: points")
+    must(all(map(any, points)), "a point of nothing")
+    afford()
     terms = []
     for y, point in enumerate(points):
-        must(any(point), "a point of nothing")
         for x, number in enumerate(FORMS[utility["kind"]](p, utility, point)):
             if (rounded := (number * GRID).floor() / GRID) != 0:
                 terms.append([x, y, _rational(rounded)])
@@ -208,8 +216,12 @@ def _squares(p: list[fmpq], _: dict[str, Any], n: list[int]) -> list[fmpq]:
 
 
 def _actions(p: list[fmpq], utility: dict[str, Any], n: list[int]) -> list[fmpq]:
-    gains = [[fmpq(*map(int, _split(gain))) for gain in own] for own in utility["gain"]]
-    return [a * sum((b * own[x] for b, own in zip(n, gains, strict=True)), fmpq(0)) / sum(n) for x, a in enumerate(p)]
+    found = [fmpq(0)] * len(p)
+    for b, own in zip(n, utility["gain"], strict=True):
+        for x, gain in enumerate(own):
+            if b and gain != "0":
+                found[x] += b * fmpq(*map(int, _split(gain)))
+    return [a * number / sum(n) for a, number in zip(p, found, strict=True)]
 
 
 FORMS = {"mutual_information": _logarithms, "chi_square": _squares, "bayes": _actions}
@@ -242,7 +254,8 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
             elif utility["kind"] == "chi_square":
                 products += 8 * cells
             else:
-                products += 4 * len(step["points"]) * sum(gain != "0" for own in utility["gain"] for gain in own)
+                gains = sum(gain != "0" for own in utility["gain"] for gain in own)
+                products += 60 * (gains * len(step["points"]) + cells)
         if step["kind"] == "gibbs":
             shares = problem["entropy"]["shares"]
             logs += len(shares) + sum(
@@ -251,6 +264,8 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
                 for share, row in zip(shares, point, strict=True)
                 for n in row
             )
+        if step["kind"] == "cut":
+            products += 2 * len(problem["inputs"]) * len(step["cuts"])
     return logs, products
 
 

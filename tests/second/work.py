@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -33,21 +34,15 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
     steps = proof.get("steps", [])
     last = after_steps(problem, steps) if steps else problem
-    rounded = any(step["kind"] in ("gibbs", "minorant") for step in steps)
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
-    length = max(longest(problem), longest(mechanism), longest(proof)) + 60 * rounded
-    bits = max(common, lcm).bit_length() + 160 * rounded
-    cuts = [step for step in steps if step["kind"] == "cut"]
-    for step in cuts:
-        length, bits = 3 * length + 10, bits + common_of_cuts(step).bit_length()
-    w, d = 1 + length // 40, 1 + bits // 128
+    bits = max(common, lcm).bit_length() + 160 * _is_rounded(steps)
+    bits += sum(common_of_cuts(step).bit_length() for step in steps if step["kind"] == "cut")
+    w, d = _words(longest([problem, mechanism, proof]), steps), 1 + bits // 128
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
     total = _proof(last, proof, m, price) if own is None else own
-    logs, products = count_steps(problem, steps)
-    total += 40 * logs * price["r"] + products * price["x"]
-    total += 2 * len(problem["inputs"]) * sum(len(step["cuts"]) for step in cuts) * price["x"]
+    total += _steps(problem, steps, w)
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
         for limit in problem.get("limits", []):
@@ -55,9 +50,40 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     return total
 
 
+def _is_rounded(steps: list[Any]) -> bool:
+    return any(step["kind"] in ("gibbs", "minorant") for step in steps)
+
+
+def _words(length: int, steps: list[Any]) -> int:
+    length += 60 * _is_rounded(steps)
+    for step in steps:
+        length = 3 * length + 10 if step["kind"] == "cut" else length
+    return 1 + length // 40
+
+
+def _steps(problem: Any, steps: list[Any], w: int) -> int:
+    logs, products = count_steps(problem, steps)
+    return 40 * logs * (1 + w // 4) + products * (1 + w * w // 16)
+
+
+def _operations(size: int) -> int:
+    return MOST * min(10 << 20, max(1 << 20, size)) >> 20
+
+
 def limit_work(file: dict[str, Any], common: int, size: int, own: int | None = None) -> None:
     """`size` is that of the file in bytes."""
-    must(count_work(file, common, own) <= MOST * min(10 << 20, max(1 << 20, size)) >> 20, "limit: operations")
+    must(count_work(file, common, own) <= _operations(size), "limit: operations")
+
+
+def limit_steps(file: dict[str, Any], size: int) -> Callable[[int], None]:
+    """The line of the first steps alone, for the length of the numbers in the file."""
+    length, steps = longest([file["problem"], file["mechanism"], file["proof"]]), file["proof"]["steps"]
+
+    def afford(many: int) -> None:
+        taken = steps[:many]
+        must(_steps(file["problem"], taken, _words(length, taken)) <= _operations(size), "limit: operations of steps")
+
+    return afford
 
 
 def _terms(problem: Any) -> int:
