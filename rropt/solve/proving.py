@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from rropt.errors import Refusal
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.programs import ColumnSum, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step, relax
@@ -56,6 +56,8 @@ def prove(
 def _prove_last(program: Program, dual: Dual | None, effort: Effort, attained: float | None) -> Proof | Refusal:
     if isinstance(program.utility, ColumnSum) and program.sense == "minimize":
         return Refusal("no proof kind covers the minimum of a convex objective")
+    if program.extra(Limits) is not None:
+        return Refusal("no proof kind covers limits on informations")
     wanted = Wanted(effort, attained)
     for prover in PROVERS if program.extra(PosteriorRisk) is None else UNDER_RISK:
         proof = prover(program, dual, wanted)
@@ -70,6 +72,8 @@ def prove_infeasible(program: Program, dual: Dual, steps: tuple[Step, ...] = ())
     """The `farkas` proof that no mechanism of the program after `steps` exists, or the `entropy-farkas` one where
     `dual` has a multiplier of the floor; None where the multipliers do not survive their repair."""
     last, floor = relax(program, steps), dual.evidence_of(EntropyMultipliers)
+    if last.extra(Limits) is not None:
+        return None
     if floor is None or floor.floor is None:
         found = linear_dual.prove_infeasible(last, dual)
     else:

@@ -14,6 +14,7 @@ from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.limits import Limits
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.entropy.floor_bound import floor_multipliers
@@ -42,8 +43,16 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
 
 
 def simple_bound(program: Program) -> tuple[Fraction, str] | None:
-    """(a bound that every mechanism obeys, whatever the constraints, why), or None for utilities of the user's own. It
-    takes one pass over the inputs."""
+    """(a bound that every mechanism obeys, whatever the constraints but a limit on the goal itself, why), or None for
+    utilities of the user's own. It takes one pass over the inputs."""
+    found, limits = _plain_bound(program), program.extra(Limits)
+    if found is None or limits is None or program.sense == "minimize":
+        return found
+    own = [(limit.at_most, "the limit on the objective") for limit in limits.limits if limit.utility == program.utility]
+    return min([found, *own], key=lambda bound: bound[0])
+
+
+def _plain_bound(program: Program) -> tuple[Fraction, str] | None:
     utility, prior = program.utility, program.prior
     if isinstance(utility, Linear):
         best: dict[int, int] = {}

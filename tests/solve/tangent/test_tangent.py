@@ -253,3 +253,20 @@ def test_the_route_takes_what_it_says() -> None:
     with pytest.raises(NoRoute, match="does not use the solver 'highs' here"):
         rr.Problem(rr.Minimize(LEAKS["information"]), rules).solve(route="tangent", solver="highs")
     assert rr.Problem(rr.Minimize(GUESS), rules).solve(solver="highs").status == "certified"
+
+
+@pytest.mark.parametrize("privacy", [[], [rr.LDP(1)]], ids=["alone", "ldp"])
+@pytest.mark.parametrize("leak", ["information", "given", "chi-square"])
+def test_the_limit_on_an_objective_is_a_bound_of_it(leak: str, privacy: list[Constraint]) -> None:
+    """And no certificate is written that the checker refuses: it has no proofs under limits."""
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    objective = {
+        "information": rr.MutualInformation(prior),
+        "given": rr.MutualInformation(prior, given=[[3, 2], [1, 2], [1, 1]]),
+        "chi-square": rr.ChiSquareInformation(prior),
+    }[leak]
+    solution = rr.Problem(rr.Maximize(objective), [rr.AtMost(objective, "0.05"), *privacy]).solve(time_limit=3)
+    assert solution.value is not None
+    assert solution.bound == pytest.approx(0.05, abs=1e-15)
+    assert solution.value == pytest.approx(0.05, rel=1e-6)
+    assert not any("not accepted" in warning for warning in solution.warnings)
