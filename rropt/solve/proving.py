@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import partial
 
 from rropt.errors import Refusal
+from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.limits import Limits, PosteriorRisk
-from rropt.program.programs import ColumnSum, Program
+from rropt.program.programs import ColumnSum, Information, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step, relax
 from rropt.solve.columns import boxes
@@ -58,6 +59,10 @@ def _prove_last(program: Program, dual: Dual | None, effort: Effort, attained: f
         return Refusal("no proof kind covers the minimum of a convex objective")
     if program.extra(Limits) is not None:
         return Refusal("no proof kind covers limits on informations")
+    if isinstance(program.cone, ConfidenceCone) and not (
+        isinstance(program.utility, Information) and program.utility.plain
+    ):
+        return Refusal("the certificate format states an exact cone of robust LDP beside mutual information alone")
     wanted = Wanted(effort, attained)
     for prover in PROVERS if program.extra(PosteriorRisk) is None else UNDER_RISK:
         proof = prover(program, dual, wanted)

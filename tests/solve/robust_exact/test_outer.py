@@ -20,7 +20,7 @@ from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.prove.steps import Cut, relax
 from rropt.solve.kernel.climb import worth
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.studies.support import Setting, problem_of
+from rropt.studies.support import OBJECTIVES, Setting, problem_of
 
 F = Fraction
 FORMS = ("exact", "product")
@@ -307,3 +307,11 @@ def test_floats_of_a_utility_are_its_value(kind: str) -> None:
     mechanism = rr.Mechanism.from_rationals(rows, program.inputs, program.outputs or program.inputs)
     found = worth(program.utility, mechanism.matrix)
     assert found == pytest.approx(float(goal.objective.own_value(mechanism).lower), rel=1e-12)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_no_certificate_is_written_that_the_format_cannot_state(objective: str) -> None:
+    """Whatever the time ends before."""
+    for rule in ("rldp, exact", "rldp, product"):
+        solution = problem_of(objective, rule, 4).solve(time_limit=0.001)
+        assert not any("not accepted" in warning for warning in solution.warnings)
