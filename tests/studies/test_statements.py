@@ -94,7 +94,10 @@ LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
         problem(rr.LDP(1), rr.LinearConstraint(ONE, "<=", "0.3")),
     ),
     "at_most": (problem(rr.LDP(2)), problem(rr.LDP(2), rr.AtMost(rr.BayesSuccess(PRIOR), "0.6"))),
-    "at_least": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.AtLeast(rr.Trace(), "1.3"))),
+    "at_least": (
+        problem(rr.LDP(1)),
+        problem(rr.LDP(1), rr.AtLeast(rr.ExpectedGain(PRIOR, [[0, 0, 0], [0, 0, 0], [0, 0, 1]]), "0.13")),
+    ),
     "cone": (problem(rr.LDP(2)), problem(rr.LDP(2), rr.ConeConstraint([[1, -2, 0], [-2, 1, 0]]))),
     "another prior": (problem(rr.LDP(1)), problem(rr.LDP(1), goal=rr.Maximize(rr.Trace(OTHER)))),
     "another objective": (problem(rr.LDP(1), goal=INFORMATION), problem(rr.LDP(1))),

@@ -338,6 +338,7 @@ class _Programme:
             for y in range(self._cells.width):
                 mine = self.own == y
                 loss[mine] += self._cells.tied(self.dual, y) @ self.columns[:, mine]
-            loss[self.shares > 0] = -np.inf
+            # Columns that came after the last optimum have no share yet.
+            loss[: len(self.shares)][self.shares > 0] = -np.inf
             keep = np.sort(np.argpartition(loss, most)[:most])
         return self.corners[:, keep], self.own[keep]
