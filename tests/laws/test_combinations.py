@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drawing import thinned
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 
 import rropt as rr
 from rropt.errors import InputError, NoRoute
@@ -76,32 +76,36 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
 
 
 def rivals(problem: rr.Problem, own: Mechanism, seed: int) -> list[Mechanism]:
-    """Other mechanisms that keep every constraint: linear programmes in random directions and SLSQP from their means,
-    as far as the other constraints let them go from `own`."""
+    """Other mechanisms that keep every constraint: linear programmes in random directions, and steps uphill from their
+    means, as far as the other constraints let them go from `own`."""
     program, rng, k = problem.compile(), np.random.default_rng(seed), SIZE
     above, right, equal, level = tables(program)
     points = []
+
+    def best(cost: np.ndarray) -> np.ndarray | None:
+        sides = (above, right) if len(above) else (None, None)
+        found: np.ndarray | None = linprog(cost, *sides, equal, level, (0, 1)).x
+        return found
+
+    def worth(point: np.ndarray) -> float:
+        return worth_and_slope(program, point.reshape(k, k))[0]
+
     for number in range(6):
-        cost = -np.eye(k).ravel() * (number < 3) - rng.standard_normal(k * k) * (number > 0)
-        found = linprog(cost, above if len(above) else None, right if len(above) else None, equal, level, (0, 1))
-        if found.x is not None:
-            points.append(found.x)
-    sides = [{"type": "eq", "fun": lambda q: equal @ q - level}]
-    if len(above):
-        sides.append({"type": "ineq", "fun": lambda q: right - above @ q})
+        found = best(-np.eye(k).ravel() * (number < 3) - rng.standard_normal(k * k) * (number > 0))
+        if found is not None:
+            points.append(found)
     for _ in range(2 if points else 0):
-        start = rng.dirichlet(np.ones(len(points))) @ np.array(points)
-        with np.errstate(all="ignore"):
-            best = minimize(
-                lambda q: -min(max(worth_and_slope(program, np.abs(q).reshape(k, k))[0], -1e6), 1e6),
-                start,
-                method="SLSQP",
-                bounds=[(0, 1)] * (k * k),
-                constraints=sides,
-                options={"maxiter": 30},
-            )
-        if np.isfinite(best.x).all():
-            points.append(best.x)
+        point = rng.dirichlet(np.ones(len(points))) @ np.array(points)
+        for _ in range(10):
+            slope = worth_and_slope(program, point.reshape(k, k))[1]
+            toward = None if slope is None or not np.isfinite(slope).all() else best(-slope.ravel())
+            if toward is None:
+                break
+            further = max(((1 - share) * point + share * toward for share in (1.0, 0.5, 0.2, 0.05)), key=worth)
+            if not worth(further) > worth(point):
+                break
+            point = further
+        points.append(point)
     base = own.matrix
     kept = []
     for point in points:
