@@ -96,7 +96,9 @@ def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None
 
 def proof_nodes(proof: Mapping[str, Any]) -> int:
     """The elements of all trees of a proof, those inside of leaves included."""
-    trees = proof.get("shapes", proof.get("levels", [proof.get(key, ()) for key in ("tree", "boxes", "cases")]))
+    trees = proof.get(
+        "shapes", proof.get("levels", [proof.get(key, ()) for key in ("tree", "boxes", "cases", "labels", "nodes")])
+    )
     inside = sum(len(item["parts"]) for item in proof.get("cases", ()) if isinstance(item, dict))
     return sum(map(len, trees)) + inside
 

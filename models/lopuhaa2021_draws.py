@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rropt.models.lopuhaa2021 import Experiment, Point, titled
-from rropt.models.lopuhaa2021 import draw as drawn_counts
+from rropt.models.lopuhaa2021 import Experiment, Point, draw as drawn_counts, titled
 from rropt.models.lopuhaa2021_cases import CASES
 from rropt.models.plots import Figure
 

@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 5.
+"""The trusted checker of rropt certificates, format versions 1 to 6.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -23,7 +23,8 @@ enclosure and one of section 6 for its proofs. What only version 4 has: approxim
 with the `events` of the column test; the utilities inverse_determinant and inverse_eigenvalue, beside
 inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
 `levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
-chi-square information, which is that of mutual information.
+chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees;
+`labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush, nlargest, nsmallest
 from math import gcd, isqrt, lcm
-from operator import mul
+from operator import add, mul
 from typing import NamedTuple, NoReturn, TypeAlias
 
 __all__ = ["Verdict", "check_bytes", "check_file", "main", "print_verdict"]
@@ -79,6 +80,7 @@ MAX_DESIGN = 64  # inputs, and queries, of the utility inverse_trace
 MAX_QUADRATIC = 10**8  # k * k * m of a mechanism, k * max(k, queries) * tree nodes of a proof for it
 
 MAX_LEVELS = 10**8  # inputs of a block * the length of its list, over all leaves of `levels`
+MAX_LABEL_TABLE = 10**6  # k * (h + 1) of `labels`
 MAX_PAIRS = 10**7  # k * (k - 1) * m of an approximate problem, all outputs of all its `events`
 MAX_ROBUST_INPUTS = 512  # from version 4 on
 MAX_MATCHES = 1000  # A, the number of a >= 1 with a xi < 1
@@ -93,7 +95,8 @@ MAX_MEBIBYTES = 10  # that count there
 MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
-VERSIONS = (1, 2, 3, 4, 5)
+MAX_STEPS = 64
+VERSIONS = (1, 2, 3, 4, 5, 6)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
@@ -482,8 +485,18 @@ def _longest(*values: object) -> int:
     return longest
 
 
+def _words(longest: int, steps: list[_Step]) -> int:
+    """w, of the longest string of the file and of what the steps make of it."""
+    length = longest + 60 * any(step.rounds for step in steps)
+    for step in steps:
+        if step.outer is not None:
+            length = 3 * length + 10
+    return 1 + length // 40
+
+
 class _Work:
-    """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers.
+    """The table "Operations": what each part of a file costs, by the counts and the lengths of its numbers; "the lines
+    of a proof are of the last problem".
 
     w: words of the longest number; d: those of the largest common denominator. rounded, exact: what an operation on
     numbers of w words costs where one is rounded to fixed point, and where two are multiplied or a gcd is taken.
@@ -491,30 +504,39 @@ class _Work:
     """
 
     def __init__(
-        self, keys: dict[str, object], rats: _Rationals, problem: _Problem, mechanism: _Mechanism | None, proof: _Proof
+        self,
+        longest: int,
+        rats: _Rationals,
+        problem: _Problem,
+        mechanism: _Mechanism | None,
+        steps: list[_Step],
+        last: _Problem,
+        proof: _Proof,
     ) -> None:
-        self.problem, self.mechanism, self.proof = problem, mechanism, proof
-        w = 1 + _longest(keys["problem"], keys["mechanism"], keys["proof"]) // 40
-        d = 1 + max(rats.common, 1 if mechanism is None else mechanism.common).bit_length() // 128
+        self.problem, self.mechanism, self.steps, self.last, self.proof = problem, mechanism, steps, last, proof
+        common = max(rats.common, 1 if mechanism is None else mechanism.common)
+        bits = common.bit_length() + 160 * any(step.rounds for step in steps)
+        bits += sum(step.outer.common.bit_length() for step in steps if step.outer is not None)
+        w, d = _words(longest, steps), 1 + bits // 128
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
-        self.m = problem.m if mechanism is None else len(mechanism.outputs)
-        self.cone_terms = sum(bool(c) for row in problem.cone.rows or [] for c in row)
-        self.terms = len(problem.cost) + sum(len(row.terms) for row in problem.rows)
-        self.gains = sum(bool(g) for gain in problem.gain for g in gain)
+        self.m = last.m if mechanism is None else len(mechanism.outputs)
 
     def parts(self) -> Iterator[tuple[str, int]]:
         """The lines of the table, by name."""
         if self.mechanism is not None:
             yield "mechanism", self.of_mechanism(self.mechanism)
-            yield "utility", self.of_utility(self.mechanism)
+            yield "utility", self.of_utility(self.problem, self.mechanism)
+            yield "limits", sum(self.of_utility(limit.of, self.mechanism) for limit in self.problem.limits)
+        yield "steps", sum(40 * step.logs * self.rounded + step.products * self.exact for step in self.steps)
         yield "proof", self.of_proof()
 
     def of_mechanism(self, mechanism: _Mechanism) -> int:
         """Membership in the cone, rows, and what the problem has besides."""
         problem, k, m = self.problem, self.problem.k, self.m
         cells = k if problem.structure else k * m
-        count = (cells + 2 * len(problem.cone.edges) * m + 4 * self.cone_terms * m + 2 * self.terms) * self.exact
+        cone_terms = sum(bool(c) for row in problem.cone.rows or [] for c in row)
+        count = (cells + 2 * len(problem.cone.edges) * m + 4 * cone_terms * m + 2 * _count_terms(problem)) * self.exact
         count += (len(problem.cone.rows or []) * m + 3 * len(problem.rows)) * self.total
         if isinstance(problem.cone.sets, _Robust):
             count += 20 * cells * self.exact + len(problem.cone.sets.blocks) * m * self.total
@@ -535,9 +557,9 @@ class _Work:
         several = len(mechanism.denominators) > 1
         return self.problem.k * self.m * (40 + self.exact) + several * self.m * self.total
 
-    def of_utility(self, mechanism: _Mechanism) -> int:
-        """The enclosure of the utility."""
-        problem, k, m = self.problem, self.problem.k, self.m
+    def of_utility(self, problem: _Problem, mechanism: _Mechanism) -> int:
+        """The enclosure of a utility."""
+        k, m = problem.k, self.m
         cells = k if problem.structure else k * m
         if problem.utility == "mutual_information":
             is_dense = problem.structure or problem.given is not None or len(mechanism.denominators) > 1
@@ -552,19 +574,21 @@ class _Work:
             return self.of_entropies(mechanism)
         if problem.utility in DESIGNS:
             return 4 * k * cells + 20 * cells * self.rounded
-        return 2 * self.gains * m * self.exact + len(problem.gain) * m * (8 + self.total)
+        return 2 * _count_gains(problem) * m * self.exact + len(problem.gain) * m * (8 + self.total)
 
     def of_proof(self) -> int:
         """By kind."""
-        proof, k = self.proof, self.problem.k
+        proof, k = self.proof, self.last.k
         if proof.kind == "thresholds":
             return self.of_thresholds()
         if proof.kind == "risk-branch":
             return self.of_risk_branch()
+        if proof.kind == "corner-tree":
+            return self.of_corner_tree()
         if proof.known:
             return 24 * k * self.rounded
         if proof.tree:
-            return self.of_tree()
+            return self.of_tree(proof.tree)
         if proof.shapes:
             return self.of_shapes()
         if proof.levels:
@@ -576,6 +600,8 @@ class _Work:
                 for own, block in zip(leaf.cells, self.sets().blocks, strict=True)
             ]
             return (60 * sum(cells) + 8 * k * sum(map(len, proof.levels))) * (self.rounded + self.long - 1)
+        if proof.labels is not None:
+            return self.of_labels(proof.labels)
         if proof.cases:
             leaves = [leaf for leaf in proof.cases if isinstance(leaf, _CaseLeaf)]
             parts = [part for leaf in leaves for part in leaf.parts]
@@ -586,33 +612,45 @@ class _Work:
             return self.of_boxes()
         return self.of_columns()
 
+    def of_labels(self, labels: _Labels) -> int:
+        """The leaves, by the labels that their paths leave to each input, and by what pairs of `links` compare."""
+        k, away = self.last.k, labels.away
+        links = [(x, z, (away[x][z] + away[z][x]).bit_length()) for x, z in labels.links]
+        leaves = [token for token in labels.tree if isinstance(token, _LabelLeaf)]
+        count = 10 * k * labels.height + 4 * k * (k + len(self.last.cone.edges)) + 6 * k * len(labels.tree)
+        for _, _, low, high in labels.leaves():
+            many = [b - a + 2 for a, b in zip(low, high, strict=True)]
+            count += 3 * (sum(many) + sum((many[x] + 2 * many[z]) * bits // 8 for x, z, bits in links))
+        count += 4 * sum(len(flow.y) for leaf in leaves for flow in leaf.f) + 120 * len(leaves)
+        return count * self.rounded + 2 * k * self.exact
+
     def sets(self) -> _Robust:
         """Of a robust cone."""
-        assert isinstance(self.problem.cone.sets, _Robust)
-        return self.problem.cone.sets
+        assert isinstance(self.last.cone.sets, _Robust)
+        return self.last.cone.sets
 
     def of_columns(self) -> int:
         """The columns under test, in exact rationals; and the logarithms of the entropy kinds."""
-        proof, k, m = self.proof, self.problem.k, self.m
+        proof, k, m = self.proof, self.last.k, self.m
         used = sum(bool(u) for own in proof.multipliers for u in own)
         several = sum(map(len, proof.flows)) + sum(len(event.outputs) for event in proof.events)
         own = sum(bool(h) for tilt in proof.tilts for h in tilt)
-        terms = self.terms + self.gains + own + 2 * several + used * k
-        tests = len(self.problem.gain) or m
+        terms = _count_terms(self.last) + _count_gains(self.last) + own + 2 * several + used * k
+        tests = len(self.last.gain) or m
         count = 2 * terms * (self.exact + self.mixed) + tests * (8 + 4 * self.total)
         if proof.kind in ("entropy-dual", "entropy-farkas"):
-            count += k * m * (8 + self.long) + 100 * (self.terms + own + k) * self.rounded
+            count += k * m * (8 + self.long) + 100 * (_count_terms(self.last) + own + k) * self.rounded
         return count
 
-    def of_tree(self) -> int:
+    def of_tree(self, tree: list[Token]) -> int:
         """Leaves of a tree of corners: a logarithm each, and all inputs where they have a slope or count limits."""
-        proof, k = self.proof, self.problem.k
-        nodes = len(proof.tree)
+        proof, k = self.proof, self.last.k
+        nodes = len(tree)
         if proof.forms:
             return (2 * k * k * nodes + 4 * k * k * len(proof.forms)) * self.rounded + self.of_determinant()
-        counted = any(isinstance(token, list) and token[0] == COUNT for token in proof.tree)
-        sloped = sum(isinstance(token, _Sloped) for token in proof.tree)
-        leaves = sum(isinstance(token, tuple) for token in proof.tree) if counted else sloped
+        counted = any(isinstance(token, list) and token[0] == COUNT for token in tree)
+        sloped = sum(isinstance(token, _Sloped) for token in tree)
+        leaves = sum(isinstance(token, tuple) for token in tree) if counted else sloped
         return (40 * nodes + 2 * k * leaves) * self.rounded + (8 * k + 4 * sloped) * self.exact
 
     def of_shapes(self) -> int:
@@ -624,7 +662,7 @@ class _Work:
 
     def of_boxes(self) -> int:
         """Box trees, and branch-trees."""
-        problem, proof, k = self.problem, self.proof, self.problem.k
+        problem, proof, k = self.last, self.proof, self.last.k
         if problem.structure and proof.kind == "branch-tree":
             leaves = sum(isinstance(token, tuple) for token in proof.boxes)
             own = {token.x for token in proof.boxes if isinstance(token, _Split)}
@@ -641,32 +679,52 @@ class _Work:
         count = 4 * k * columns * len(proof.boxes) + 4 * k * len(problem.cone.edges) + used
         return count * self.rounded + 2 * k * len(proof.cuts) * self.exact + self.of_determinant()
 
+    def of_corner_tree(self) -> int:
+        """Each leaf: its prices and its limits; the trees of its outputs."""
+        problem, proof, k = self.last, self.proof, self.last.k
+        m, given = problem.m, 1 if problem.given is None else len(problem.given[0])
+        square = problem.utility == "chi_square"
+        count = 4 * k * m * len(proof.nodes) * self.rounded
+        for leaf in proof.nodes:
+            if isinstance(leaf, _CornerLeaf):
+                named = sum(len(problem.rows[i].terms) for i, _ in leaf.l)
+                count += 6 * (k * m + named + len(leaf.l)) * (self.exact + self.total)
+                count += 20 * k * m * len(problem.gain) * self.exact
+                for column in leaf.columns:
+                    if isinstance(column, _WholeCone):
+                        count += self.of_tree(column.tree)
+                    elif isinstance(column, list) and column:
+                        leaves = sum(isinstance(token, tuple) for token in column)
+                        each = 4 * self.exact if square else self.rounded
+                        count += k * (40 * self.exact + 4 * len(column) * each) + 24 * given * leaves * self.rounded
+        return count
+
     def of_determinant(self) -> int:
         """Elimination without fractions, whose numbers grow to the length of all forms together."""
-        if self.problem.utility != "inverse_determinant":
+        if self.last.utility != "inverse_determinant":
             return 0
         q = sum(_as_integers(form)[2] for form in self.proof.forms) // 128
-        return self.problem.k**3 * (1 + q * q // 128)
+        return self.last.k**3 * (1 + q * q // 128)
 
     def of_thresholds(self) -> int:
         """Each block: its categories, and its cells."""
-        risk = self.problem.risk
+        risk = self.last.risk
         assert risk is not None
         assert risk.blocks is not None
         sizes = [len(block) for block in risk.blocks]
         of = {x: len(block) for block in risk.blocks for x in block}
         tested = sum(of[c] for c in risk.categories)
-        count = 0 if self.problem.utility == "linear" else sum(size * size for size in sizes)
+        count = 0 if self.last.utility == "linear" else sum(size * size for size in sizes)
         return (
             2 * count * (30 + self.exact)
             + tested * (2 * risk.most**2 + 20 + self.exact)
-            + 2 * len(self.problem.cost) * self.exact
+            + 2 * len(self.last.cost) * self.exact
             + len(sizes) * self.total
         )
 
     def of_risk_branch(self) -> int:
         """The gradients of the cuts, whose numbers are up to a times as long as those of the point, and the leaves."""
-        proof, problem, k = self.proof, self.problem, self.problem.k
+        proof, problem, k = self.proof, self.last, self.last.k
         assert problem.risk is not None
         many = max(problem.risk.counts).bit_length()
         count = 0
@@ -683,12 +741,26 @@ class _Work:
         return count
 
 
+def _count_terms(problem: _Problem) -> int:
+    """T."""
+    return len(problem.cost) + sum(len(row.terms) for row in problem.rows)
+
+
+def _count_gains(problem: _Problem) -> int:
+    """G."""
+    return sum(bool(g) for gain in problem.gain for g in gain)
+
+
 def _limit_operations(work: _Work, size: int) -> None:
     """ "n bytes [...] more than 2 * 10^8 * min(10, max(1, n / 2^20)) operations"; the part that takes most is named."""
     parts = list(work.parts())
     name = max(parts, key=lambda part: part[1])[0]
-    most = MAX_OPERATIONS * min(MAX_MEBIBYTES << 20, max(1 << 20, size)) >> 20
-    _limit(sum(count for _, count in parts), most, name, "operations")
+    _limit(sum(count for _, count in parts), _most_operations(size), name, "operations")
+
+
+def _most_operations(size: int) -> int:
+    """Of a file of `size` bytes."""
+    return MAX_OPERATIONS * min(MAX_MEBIBYTES << 20, max(1 << 20, size)) >> 20
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -893,11 +965,16 @@ def _cube_root_lo(n: int) -> int:
 
 @dataclass(frozen=True)
 class _Certificate:
-    """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none."""
+    """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none.
+
+    steps: those of the proof; last: the problem after them, `problem` where there are none.
+    """
 
     version: int
     digest: str
     problem: _Problem
+    steps: list[_Step]
+    last: _Problem
     mechanism: _Mechanism | None
     value: tuple[Fraction, Fraction] | None
     bound: Fraction | None
@@ -906,7 +983,8 @@ class _Certificate:
 
     def lemmas(self) -> tuple[str, ...]:
         """The assumptions of the claim."""
-        return _lemmas(self.problem, self.proof, self.mechanism is not None)
+        own = _lemmas(self.problem, self.mechanism is not None), _lemmas_of_proof(self.last, self.steps, self.proof)
+        return tuple(name for name in NAMES if name in own[0] or name in own[1])
 
 
 def _read_certificate(value: object, size: int = 0) -> _Certificate:
@@ -917,11 +995,13 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2, 3, 4 or 5, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5 or 6, found {_describe(version)}")
     rats = _Rationals()
     problem = _read_problem(keys["problem"], "problem", rats, version)
     digest = _digest(keys["problem"])
-    proof = _read_proof(keys["proof"], "proof", problem, rats, version)
+    longest = _longest(keys["problem"], keys["mechanism"], keys["proof"])
+    steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version, longest, _most_operations(size))
+    proof = _read_proof(rest, "proof", last, rats, version)
     names = _read_list(keys["assumptions"], "assumptions")
     known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
     assumptions = [_read_word(name, ("assumptions", i), " ".join(known)) for i, name in enumerate(names)]
@@ -929,14 +1009,14 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
         for name in ("mechanism", "value", "bound"):
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
-        _limit_operations(_Work(keys, rats, problem, None, proof), size)
-        return _Certificate(version, digest, problem, None, None, None, proof, assumptions)
+        _limit_operations(_Work(longest, rats, problem, None, steps, last, proof), size)
+        return _Certificate(version, digest, problem, steps, last, None, None, None, proof, assumptions)
     mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem, rats)
-    _limit_operations(_Work(keys, rats, problem, mechanism, proof), size)
+    _limit_operations(_Work(longest, rats, problem, mechanism, steps, last, proof), size)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
-    return _Certificate(version, digest, problem, mechanism, interval, bound, proof, assumptions)
+    return _Certificate(version, digest, problem, steps, last, mechanism, interval, bound, proof, assumptions)
 
 
 def _digest(problem: object) -> str:
@@ -988,28 +1068,36 @@ def _listed_before(problem: _Problem, proof: _Proof) -> tuple[str, ...]:
     return ()
 
 
-def _lemmas(problem: _Problem, proof: _Proof, has_mechanism: bool) -> tuple[str, ...]:
-    """The table "Assumptions" of section 6: the assumptions of this claim, whatever the file lists."""
-    of_information = problem.utility == "mutual_information"
-    by_columns = proof.kind in ("column-dual", "branch-tree")
-    by_vertices = bool(proof.tree or proof.shapes or proof.levels)
+def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
+    """The table "Assumptions" of section 6: those of a problem and of its mechanism, whatever the file lists."""
     is_witness = has_mechanism and problem.utility in DESIGNS
     rules = (
-        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
-        (CONVEX_SQUARE, problem.utility == "chi_square" and by_vertices),
         (UNIFORM, problem.risk is not None),
-        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
-        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
-        (OFF_DIAGONAL, proof.kind == "branch-tree" and problem.structure),
-        (VERTICES, bool(proof.shapes or proof.levels)),
-        (MEMBERSHIP, isinstance(problem.cone.sets, _Confidence)),
-        (GIBBS, proof.kind in ("entropy-dual", "entropy-farkas")),
-        (NEWTON, proof.kind == "thresholds"),
-        (MARCUS_LOPES, proof.kind == "risk-branch"),
+        (MEMBERSHIP, has_mechanism and isinstance(problem.cone.sets, _Confidence)),
         (REGULAR, is_witness),
         (TRACE, is_witness and problem.utility == "inverse_determinant"),
         (SCHUR, is_witness and problem.utility == "inverse_eigenvalue"),
         (DENSITIES, is_witness and problem.utility == "inverse_eigenvalue"),
+    )
+    return tuple(name for name, is_used in rules if is_used)
+
+
+def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple[str, ...]:
+    """The same table: "a line that names a kind of proof or its keys is about the last problem"."""
+    of_information = last.utility == "mutual_information"
+    by_columns = proof.kind in ("column-dual", "branch-tree")
+    by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels or proof.nodes)
+    by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or any(step.lemma == GIBBS for step in steps)
+    rules = (
+        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
+        (CONVEX_SQUARE, last.utility == "chi_square" and by_vertices),
+        (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
+        (CONVEX_FORMS, by_vertices and bool(proof.forms)),
+        (OFF_DIAGONAL, proof.kind == "branch-tree" and last.structure),
+        (VERTICES, bool(proof.shapes or proof.levels)),
+        (GIBBS, by_gibbs),
+        (NEWTON, proof.kind == "thresholds"),
+        (MARCUS_LOPES, proof.kind == "risk-branch"),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1026,6 +1114,9 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_thresholds(problem, proof)
     elif proof.kind == "risk-branch":
         _check_risk_trees(problem, proof)
+    elif proof.kind == "corner-tree":
+        _check_coverage(proof.nodes, "nodes")
+        _check_corner_tree(problem, proof)
     elif proof.known:
         _check_known(problem, proof)
     elif proof.tree:
@@ -1035,6 +1126,9 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
         _check_shapes(problem, proof)
     elif proof.levels:
         _check_levels(problem, proof)
+    elif proof.labels is not None:
+        _check_coverage(proof.labels.tree, "labels", problem.k)
+        _check_labels(problem, proof, proof.labels)
     elif proof.cases:
         assert isinstance(problem.cone.sets, _Confidence)
         _check_coverage(proof.cases, "cases", sum(weight > 0 for weight in problem.weights))
@@ -1055,20 +1149,24 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
 
 
 def _check_certificate(certificate: _Certificate) -> None:
-    """Every claim of a certificate; the quick ones first."""
+    """Every claim of a certificate; the quick ones first. The proof is of the last problem, all else of `problem`."""
     problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
+    last = certificate.last
     lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
     _check_assumptions(lemmas, certificate.assumptions)
+    for i, step in enumerate(certificate.steps):
+        if step.outer is not None:
+            _check_outer(step.outer, f"proof.steps[{i}]")
     if mechanism is None:
-        _check_infeasible(problem, proof)
-        _check_proof(problem, proof)
+        _check_infeasible(last, proof)
+        _check_proof(last, proof)
         return
     assert certificate.value is not None  # both are null only with the mechanism
     assert certificate.bound is not None
     _check_value_order(certificate.value)
     if proof.kind == "thresholds":
-        _check_thetas(problem, proof)
-    _check_bound_of_proof(problem, proof, certificate.bound)
+        _check_thetas(last, proof)
+    _check_bound_of_proof(last, proof, certificate.bound)
     _check_outputs(problem, mechanism)
     if mechanism.off_diagonal is None:
         _check_row_sums(mechanism)
@@ -1083,11 +1181,12 @@ def _check_certificate(certificate: _Certificate) -> None:
     if problem.risk is not None:
         _check_risk(problem.risk, mechanism)
         _check_risk_blocks(problem.risk, mechanism)
+    _check_limits(problem, mechanism)
     utility = _utility(problem, mechanism, certificate.value)
     _check_regular(utility)
     _check_value(certificate.value, utility)
     _check_bound_of_value(problem, certificate.bound, utility)
-    _check_proof(problem, proof)
+    _check_proof(last, proof)
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -1140,6 +1239,7 @@ class _Cone:
     base: "complete", "graph", "free", "robust" or "confidence". gamma: (gl, gh), where base is neither graph nor free.
     edges: (x, z) to the (gl, gh) of that edge, where base is graph. rows: the [RAT x k] of a polyhedral cone, None for
     the others. label: for the line of section 7. sets: where base is robust or confidence, None for the others.
+    numbers: the RAT of each edge, exponents, or ratios where by_gamma.
     """
 
     base: str
@@ -1148,6 +1248,8 @@ class _Cone:
     rows: list[list[Fraction]] | None
     label: str
     sets: _Robust | _Confidence | None = None
+    numbers: list[Fraction] = field(default_factory=list)
+    by_gamma: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -1206,6 +1308,13 @@ class _Risk:
         return self.counts[x] - (x == c)
 
 
+class _Limit(NamedTuple):
+    """An entry of `limits`. of: a problem whose utility, at its weights, is the one that is limited."""
+
+    of: _Problem
+    at_most: Fraction
+
+
 @dataclass(frozen=True)
 class _Problem:
     """Section 4. total: the sum of the weights. cost, gain, shares (of the utility entropy), queries (of inverse_trace,
@@ -1213,7 +1322,7 @@ class _Problem:
 
     given: the weights of (x, z), None where the utility has no such key. structure: True for the only one that
     there is, uniform_off_diagonal. floor: the key `entropy`, None where there is none; and so approximate,
-    and risk, the key `identification_risk`.
+    and risk, the key `identification_risk`. limits: empty where there is no such key.
     """
 
     sense: str
@@ -1234,6 +1343,7 @@ class _Problem:
     approximate: _Approximate | None = None
     risk: _Risk | None = None
     inputs: list[str] = field(default_factory=list)
+    limits: list[_Limit] = field(default_factory=list)
 
     @property
     def m(self) -> int:
@@ -1258,13 +1368,15 @@ class _Problem:
         if self.risk is not None:
             most = _decimal(self.risk.at_most, up=True)
             line += f", identification risk <= {most} of {len(self.risk.categories)} categories"
+        if self.limits:
+            line += f", limits: {len(self.limits)}"
         return line
 
 
 def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility."""
     optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
-    optional += " approximate identification_risk" if version > 3 else ""
+    optional += (" approximate identification_risk" if version > 3 else "") + (" limits" if version > 5 else "")
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     inputs = _read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs")
@@ -1278,22 +1390,13 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
     kinds += " inverse_determinant inverse_eigenvalue" if version > 3 else ""
     utility = _read_kind(keys["utility"], at, kinds)
-    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
-        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
-        _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
     gain: list[list[Fraction]] = []
     given: list[list[int]] | None = None
     shares: list[int] = []
     queries: list[list[Fraction]] = []
-    if utility == "mutual_information":
-        utility_keys = _read_object(keys["utility"], at, "kind", "given" if version > 1 else "")
-        if "given" in utility_keys:
-            given = _read_given(utility_keys["given"], (at, "given"), weights)
-    elif utility == "chi_square":
-        _read_object(keys["utility"], at, "kind")
-    elif utility == "linear":
+    if utility == "linear":
         utility_keys = _read_object(keys["utility"], at, "kind cost")
         cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
     elif utility == "entropy":
@@ -1302,40 +1405,124 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     elif utility in DESIGNS:
         queries = _read_design(keys["utility"], at, utility, sense, weights, rats)
     else:
-        utility_keys = _read_object(keys["utility"], at, "kind gain")
-        gain = _read_matrix(utility_keys["gain"], (at, "gain"), k, "actions * k", rats)
-    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    has_list = utility in ("linear", "entropy")
-    if has_list != (outputs is not None) and not either:
-        needed = "a list" if has_list else "null"
-        _unreadable((where, "outputs"), f"must be {needed} for the utility {utility}")
+        gain, given = _read_convex(keys["utility"], at, utility, weights, rats, version)
     cones = "complete graph free polyhedral" + (" robust confidence" if version > 2 else "")
     cone = _read_cone(keys["cone"], (where, "cone"), k, cones, rats)
     if isinstance(cone.sets, _Robust):
         _read_size_of_robust(cone.sets, (where, "cone"), k, version)
     _limit(len(cone.edges) * m, MAX_PRODUCT, (where, "cone"), "edges * m")
     rows = _read_rows(keys["rows"], (where, "rows"), k, m, rats)
-    if rows and outputs is None:
-        _unreadable((where, "rows"), "must be empty where outputs is null")
-    floor = _read_floor(keys["entropy"], (where, "entropy"), k, utility, rats) if "entropy" in keys else None
+    floor = _read_floor(keys["entropy"], (where, "entropy"), k, rats) if "entropy" in keys else None
     if floor is not None or utility == "entropy":
         _limit(k * m, MAX_ENTROPY, where, "k * m of a problem with an entropy")
-    has_structure = "structure" in keys
+    if "structure" in keys:
+        _read_word(keys["structure"], (where, "structure"), "uniform_off_diagonal")
     problem = _Problem(
-        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, has_structure, shares,
-        floor, queries, _read_approximate(keys, where, utility, k, m, rats),
-        _read_risk(keys["identification_risk"], (where, "identification_risk"), keys, cone, k, rats)
+        sense, k, outputs, weights, sum(weights), utility, cost, gain, cone, rows, given, "structure" in keys, shares,
+        floor, queries, _read_approximate(keys, where, k, m, rats),
+        _read_risk(keys["identification_risk"], (where, "identification_risk"), k, rats)
         if "identification_risk" in keys else None,
         inputs,
+        _read_limits(keys["limits"], (where, "limits"), k, rats, version) if "limits" in keys else [],
     )  # fmt: skip
-    if problem.risk is not None and (given is not None or utility not in ("linear", "mutual_information")):
-        what = "the utilities linear and mutual_information without given"
-        _unreadable((where, "identification_risk"), f"goes only with {what}")
-    if problem.structure:
-        _read_structure(keys, where, problem)
-    if cone.sets is not None:
-        _read_company(problem, (where, "cone"))
+    if version < 6:
+        _read_company(problem, where, version)
+    _read_alone(problem, where)
     return problem
+
+
+SUBLINEAR = ("mutual_information", "chi_square", "bayes")  # convex and homogeneous functions of columns
+
+
+def _read_convex(
+    value: object, where: Where, utility: str, weights: list[int], rats: _Rationals, version: int
+) -> tuple[list[list[Fraction]], list[list[int]] | None]:
+    """The gain and the given of a utility of SUBLINEAR."""
+    if utility == "mutual_information":
+        keys = _read_object(value, where, "kind", "given" if version > 1 else "")
+        return [], _read_given(keys["given"], (where, "given"), weights) if "given" in keys else None
+    if utility == "chi_square":
+        _read_object(value, where, "kind")
+        return [], None
+    keys = _read_object(value, where, "kind gain")
+    return _read_matrix(keys["gain"], (where, "gain"), len(weights), "actions * k", rats), None
+
+
+def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version: int) -> list[_Limit]:
+    """ "1 to 64 [...] objects {`utility`: object, `weights`: [BIG >= 0 x k], `at_most`: RAT}, the sum of the weights >
+    0. `utility` is one of kind `mutual_information` (with or without `given`), `chi_square` or `bayes`".
+    """
+    items = _read_list(value, where, least=1)
+    _limit(len(items), MAX_STEPS, where, "limits")
+    limits: list[_Limit] = []
+    for i, item in enumerate(items):
+        at: Where = (where, i)
+        keys = _read_object(item, at, "utility weights at_most")
+        weights = _read_weights(keys["weights"], (at, "weights"), k)
+        utility = _read_kind(keys["utility"], (at, "utility"), " ".join(SUBLINEAR))
+        gain, given = _read_convex(keys["utility"], (at, "utility"), utility, weights, rats, version)
+        of = _Problem("minimize", k, None, weights, sum(weights), utility, [], gain, _FREE, [], given, False)
+        limits.append(_Limit(of, rats.rat(keys["at_most"], (at, "at_most"))))
+    return limits
+
+
+def _read_alone(problem: _Problem, where: Where) -> None:
+    """What section 4 asks of every problem on the way, the first and the last among them."""
+    utility, risk = problem.utility, problem.risk
+    if problem.outputs is None:
+        if utility in ("linear", "entropy"):
+            _unreadable((where, "outputs"), f"must be a list for the utility {utility}")
+        if problem.rows:
+            _unreadable((where, "rows"), "must be empty where outputs is null")
+        if problem.floor is not None or problem.approximate is not None:
+            _unreadable((where, "outputs"), "must be a list with the keys entropy and approximate")
+    if utility == "entropy" and problem.sense == "minimize":
+        _unreadable((where, "sense"), "minimize does not go with the utility entropy")
+    if risk is not None:
+        at = (where, "identification_risk")
+        if problem.outputs != problem.inputs:
+            _unreadable(at, "the outputs must be the inputs, in their order")
+        if problem.structure:
+            _unreadable(at, "does not go with the key structure")
+        if risk.blocks is not None and (problem.cone.base != "free" or problem.cone.rows is not None):
+            _unreadable((at, "blocks"), "goes only with the cone free")
+    if problem.structure:
+        _read_structure(problem, (where, "structure"))
+        if problem.limits:
+            _unreadable((where, "limits"), "does not go with the key structure")
+
+
+def _read_company(problem: _Problem, where: Where, version: int) -> None:
+    """What goes with what in section 4: "asked of the last problem, which is `problem` itself where the proof has no
+    steps".
+    """
+    sense, utility, cone = problem.sense, problem.utility, problem.cone
+    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
+        with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
+        _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
+    either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
+    either = either or (utility == "bayes" and version > 5)
+    if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
+        _unreadable((where, "outputs"), f"must be null for the utility {utility}")
+    if problem.floor is not None and utility not in ("linear", "entropy"):
+        _unreadable((where, "entropy"), f"goes only with the utilities linear and entropy, not with {utility}")
+    if problem.approximate is not None:
+        if utility != "linear":
+            _unreadable((where, "approximate"), f"goes only with the utility linear, not with {utility}")
+        if problem.floor is not None:
+            _unreadable((where, "approximate"), "does not go with the key entropy")
+        if problem.risk is not None:
+            _unreadable((where, "approximate"), "does not go with the key identification_risk")
+    if problem.risk is not None:
+        if problem.floor is not None:
+            _unreadable((where, "identification_risk"), "does not go with the key entropy")
+        if problem.given is not None or utility not in ("linear", "mutual_information"):
+            what = "the utilities linear and mutual_information without given"
+            _unreadable((where, "identification_risk"), f"goes only with {what}")
+    if cone.sets is not None:
+        _read_company_of_sets(problem, (where, "cone"))
+    if problem.limits:
+        _unreadable((where, "limits"), "must be absent where a proof is of the problem")
 
 
 def _read_design(
@@ -1361,7 +1548,7 @@ def _read_design(
     return _read_matrix(keys["queries"], at, k, "queries * k", rats)
 
 
-def _read_company(problem: _Problem, where: Where) -> None:
+def _read_company_of_sets(problem: _Problem, where: Where) -> None:
     """ "The cones robust and confidence go with sense maximize, the utility mutual_information without given, outputs
     null, empty rows [...] only (else UNREADABLE)".
 
@@ -1373,12 +1560,8 @@ def _read_company(problem: _Problem, where: Where) -> None:
         _unreadable(where, f"a {problem.cone.base} cone goes only with outputs that are null")
 
 
-def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Rationals) -> _Floor:
-    """ "an object {"at_least": RAT >= 0, "shares": [BIG >= 0 x k], "sizes": [INT x k, each >= 1]}"; "the utility
-    linear or entropy" -- which have outputs that are a list, and no structure and no cone of version 3.
-    """
-    if utility not in ("linear", "entropy"):
-        _unreadable(where, f"goes only with the utilities linear and entropy, not with {utility}")
+def _read_floor(value: object, where: Where, k: int, rats: _Rationals) -> _Floor:
+    """ "an object {"at_least": RAT >= 0, "shares": [BIG >= 0 x k], "sizes": [INT x k, each >= 1]}"."""
     keys = _read_object(value, where, "at_least shares sizes")
     at_least = rats.rat_at_least(keys["at_least"], (where, "at_least"), 0)
     shares = _read_weights(keys["shares"], (where, "shares"), k)
@@ -1393,20 +1576,11 @@ def _read_floor(value: object, where: Where, k: int, utility: str, rats: _Ration
     return _Floor(at_least, shares, sizes)
 
 
-def _read_approximate(
-    keys: dict[str, object], where: Where, utility: str, k: int, m: int, rats: _Rationals
-) -> _Approximate | None:
-    """ "{`epsilon`: RAT > 0 or `gamma`: RAT > 1, `delta`: RAT}, 0 < delta < 1 (else UNREADABLE)"; "the utility linear"
-    -- which has outputs that are a list, and no structure and neither cone of version 3 --, "no [...] entropy".
-    """
+def _read_approximate(keys: dict[str, object], where: Where, k: int, m: int, rats: _Rationals) -> _Approximate | None:
+    """ "{`epsilon`: RAT > 0 or `gamma`: RAT > 1, `delta`: RAT}, 0 < delta < 1 (else UNREADABLE)"."""
     if "approximate" not in keys:
         return None
     value, at = keys["approximate"], (where, "approximate")
-    if utility != "linear":
-        _unreadable(at, f"goes only with the utility linear, not with {utility}")
-    for other in ("entropy", "identification_risk"):
-        if other in keys:
-            _unreadable(at, f"does not go with the key {other}")
     gamma, label = _read_gamma(value, at, rats, "delta")
     assert isinstance(value, dict)
     delta = _read_positive(value["delta"], (at, "delta"), rats)
@@ -1416,16 +1590,10 @@ def _read_approximate(
     return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta)}")
 
 
-def _read_risk(value: object, where: Where, problem: dict[str, object], cone: _Cone, k: int, rats: _Rationals) -> _Risk:
-    """ "`outputs` is then a list equal to `inputs`, there is no `structure` and no `entropy`"; "0 < at_most < 1;
-    `categories` strictly increasing, not empty, each with counts >= 1; `blocks`, where present, is a partition of the
-    inputs [...], a block of two or more has only inputs with counts >= 1; with `blocks` the cone is free".
+def _read_risk(value: object, where: Where, k: int, rats: _Rationals) -> _Risk:
+    """ "0 < at_most < 1; `categories` strictly increasing, not empty, each with counts >= 1; `blocks`, where present,
+    is a partition of the inputs [...], a block of two or more has only inputs with counts >= 1".
     """
-    if problem["outputs"] is None or problem["outputs"] != problem["inputs"]:
-        _unreadable(where, "the outputs must be the inputs, in their order")
-    for other in ("structure", "entropy"):
-        if other in problem:
-            _unreadable(where, f"does not go with the key {other}")
     keys = _read_object(value, where, "at_most counts categories", optional="blocks")
     at_most = _read_positive(keys["at_most"], (where, "at_most"), rats)
     if at_most >= 1:
@@ -1451,28 +1619,27 @@ def _read_risk(value: object, where: Where, problem: dict[str, object], cone: _C
         for s, block in enumerate(blocks):
             if len(block) > 1 and not all(counts[x] for x in block):
                 _unreadable((at, s), "a block of two or more has only inputs with counts >= 1")
-        if cone.base != "free" or cone.rows is not None:
-            _unreadable(at, "goes only with the cone free")
     risk = _Risk(at_most, counts, categories, blocks)
     _limit(risk.most, MAX_MATCHES, (where, "at_most"), "A = ceil(1 / at_most) - 1")
     _limit(len(categories) * k * risk.most**2, MAX_RISK, where, "categories * k * A^2")
     return risk
 
 
-def _read_structure(keys: dict[str, object], where: Where, problem: _Problem) -> None:
+def _read_structure(problem: _Problem, where: Where) -> None:
     """ "`outputs` is then a list equal to `inputs`, `utility` is mutual_information without `given`, `cone` is
-    complete, `rows` is empty (else UNREADABLE)".
+    complete, `rows` is empty (else UNREADABLE)"; "there is none of `entropy`, `approximate` and
+    `identification_risk`", whose checks look at columns.
     """
-    at = (where, "structure")
-    _read_word(keys["structure"], at, "uniform_off_diagonal")
-    if problem.outputs is None or problem.outputs != keys["inputs"]:
-        _unreadable(at, "the outputs must be the inputs, in their order")
+    if problem.outputs != problem.inputs:
+        _unreadable(where, "the outputs must be the inputs, in their order")
     if problem.utility != "mutual_information" or problem.given is not None:
-        _unreadable(at, "goes only with the utility mutual_information without given")
+        _unreadable(where, "goes only with the utility mutual_information without given")
     if not problem.cone.is_complete:
-        _unreadable(at, "goes only with a complete cone")
+        _unreadable(where, "goes only with a complete cone")
     if problem.rows:
-        _unreadable(at, "goes only without rows")
+        _unreadable(where, "goes only without rows")
+    if problem.floor is not None or problem.approximate is not None:
+        _unreadable(where, "does not go with the keys entropy and approximate")
 
 
 def _read_given(value: object, where: Where, weights: list[int]) -> list[list[int]]:
@@ -1561,7 +1728,8 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
         edges, listed = _read_edges(value, where, k, rats)
         numbers = [number for _, _, number in listed]
         ratios = f", {'gamma' if 'unit' in value else 'epsilon'} {_range(numbers)}" if numbers else ""
-        return _Cone("graph", one, edges, None, f"graph cone of {len(edges)} edges{ratios}")
+        label = f"graph cone of {len(edges)} edges{ratios}"
+        return _Cone("graph", one, edges, None, label, numbers=numbers, by_gamma="unit" in value)
     if kind == "free":
         _read_object(value, where, "kind")
         return _Cone("free", one, {}, None, "free cone")
@@ -1573,7 +1741,7 @@ def _read_cone(value: object, where: Where, k: int, kinds: str, rats: _Rationals
     base = _read_cone(keys["base"], (where, "base"), k, "complete graph free", rats)
     rows = _read_matrix(keys["rows"], (where, "rows"), k, "cone rows * k", rats)
     label = f"polyhedral cone of {len(rows)} cone rows on the {base.label}"
-    return _Cone(base.base, base.gamma, base.edges, rows, label)
+    return replace(base, rows=rows, label=label)
 
 
 def _read_robust(value: object, where: Where, k: int, rats: _Rationals) -> _Cone:
@@ -1974,6 +2142,13 @@ def _check_floor(floor: _Floor, mechanism: _Mechanism) -> None:
         return
     if _sum_of_logs([*_entropy_terms(floor.shares, mechanism), *right])[0] < 0:
         raise Refuted("mechanism: not proved that the entropy of its rows reaches problem.entropy")
+
+
+def _check_limits(problem: _Problem, mechanism: _Mechanism) -> None:
+    """ "the upper end of the checker's enclosure of its utility [...] is at most `at_most` (else REFUTED)"."""
+    for i, limit in enumerate(problem.limits):
+        if _less(_pair(limit.at_most), _utility(limit.of, mechanism)[1]):
+            raise Refuted(f"mechanism: not proved that it keeps problem.limits[{i}]")
 
 
 def _check_approximate(approximate: _Approximate, mechanism: _Mechanism) -> None:
@@ -2910,6 +3085,24 @@ class _ColumnsLeaf(NamedTuple):
     columns: list[_BoxLeaf]
 
 
+class _CornerLeaf(NamedTuple):
+    """A leaf of a corner-tree: a and l as INT; columns: INT z, the tokens of a tree of corners, or those of `tree`."""
+
+    a: list[int]
+    l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
+    columns: list[int | list[CornerToken] | _WholeCone]
+
+
+class _WholeCone(NamedTuple):
+    """An element {"tree": [...]} of `columns`: that of a column-dual."""
+
+    tree: list[Token]
+
+
+# Of a tree in `columns`: x, or what is a leaf, the t_z, each as numerator and denominator.
+CornerToken: TypeAlias = "int | tuple[Pair, ...]"
+
+
 class _OffDiagonalsLeaf(NamedTuple):
     """A leaf of a branch-tree over off-diagonals: nu as INT, and the point where C is linearised."""
 
@@ -2936,6 +3129,25 @@ BoxToken: TypeAlias = "_Split | _BoxLeaf | _ColumnsLeaf | _OffDiagonalsLeaf"
 ShapeToken: TypeAlias = "_Split | _ShapeLeaf"
 LevelToken: TypeAlias = "_Split | _LevelLeaf"
 CaseToken: TypeAlias = "_Split | _CaseLeaf"
+
+
+class _LabelFlow(NamedTuple):
+    """An element [x, z, j, y, ...] of `f`."""
+
+    x: int
+    z: int
+    j: int
+    y: list[int]
+
+
+class _LabelLeaf(NamedTuple):
+    """A leaf of `labels`."""
+
+    t: Pair
+    f: list[_LabelFlow]
+
+
+LabelToken: TypeAlias = "list[int] | _LabelLeaf"  # a branch is [x, c]
 
 
 class _Weights(NamedTuple):
@@ -2985,6 +3197,57 @@ class _RiskLimit(NamedTuple):
 
 
 @dataclass(frozen=True)
+class _Labels:
+    """`labels` with its order, least and links. u: an exponent, or the gamma whose logarithm it is; away: d(x, z)."""
+
+    order: list[int]
+    least: list[int]
+    links: list[tuple[int, int]]
+    tree: list[LabelToken]
+    u: Fraction
+    away: list[list[int]]
+
+    @property
+    def height(self) -> int:
+        """h + 1."""
+        return max(b + max(d) for b, d in zip(self.least, self.away, strict=True)) + 1
+
+    def roots(self) -> Iterator[tuple[list[int], list[int]]]:
+        """ "hi_x = b_s + d(s, x), and lo_x is the largest of the b_z - d(x, z) over all z and the b_z + 1 - d(x, z)
+        over the z before s".
+        """
+        low = [max(b - step for b, step in zip(self.least, d, strict=True)) for d in self.away]
+        for s in self.order:
+            yield low, [self.least[s] + step for step in self.away[s]]
+            low = [max(a, self.least[s] + 1 - d[s]) for a, d in zip(low, self.away, strict=True)]
+
+    def leaves(self) -> Iterator[tuple[int, _LabelLeaf, list[int], list[int]]]:
+        """The leaves that are not closed, with their place and the limits lo and hi of their paths, until the trees
+        are complete. The stack holds each branch whose first subtree is being read, and the limits of its path: those
+        of its second subtree are made when that is read.
+        """
+        towards = [[d[x] for d in self.away] for x in range(len(self.order))]
+        roots, stack = self.roots(), list[tuple[list[int], list[int], int, int]]()
+        path: tuple[list[int], list[int]] | None = None
+        for i, token in enumerate(self.tree):
+            if path is None and stack:
+                low, high, x, c = stack.pop()
+                path = [max(a, c + 1 - d) for a, d in zip(low, towards[x], strict=True)], high
+            path = path or next(roots, None)
+            if path is None:
+                return
+            low, high = path
+            if isinstance(token, _LabelLeaf):
+                path = None
+                if all(a <= b for a, b in zip(low, high, strict=True)):
+                    yield i, token, low, high
+                continue
+            x, c = token
+            stack.append((low, high, x, c))
+            path = low, [min(b, c + d) for b, d in zip(high, self.away[x], strict=True)]
+
+
+@dataclass(frozen=True)
 class _Proof:
     """Section 6; the lists that a kind of proof does not have are empty.
 
@@ -2994,6 +3257,7 @@ class _Proof:
     weight, tilts: t and the h_y of entropy-dual and entropy-farkas.
     forms: the W_j of column-dual for inverse_trace and the like, factors: the C_j of inverse_eigenvalue. events:
     of approximate problems. known: the word of that key.
+    nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
     """
 
@@ -3020,6 +3284,8 @@ class _Proof:
     risk_tree: RiskTree = field(default_factory=list)
     levels: list[list[LevelToken]] = field(default_factory=list)
     cases: list[CaseToken] = field(default_factory=list)
+    labels: _Labels | None = None
+    nodes: list[_Split | _CornerLeaf] = field(default_factory=list)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -3030,11 +3296,14 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     kinds = "linear-dual column-dual farkas"
     kinds += (" branch-tree" if version > 1 else "") + (" entropy-dual entropy-farkas" if version > 2 else "")
     kinds += " thresholds risk-branch" if version > 3 else ""
+    kinds += " corner-tree" if version > 5 else ""
     kind = _read_kind(value, where, kinds)
     utility, cone = problem.utility, problem.cone
     _read_proof_of_entropy(problem, kind, where)
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
+    if kind == "corner-tree":
+        return _read_corner_tree(value, where, problem, rats)
     if kind == "thresholds":
         return _read_thresholds(value, where, problem, rats)
     if kind == "risk-branch":
@@ -3050,6 +3319,9 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     has_known = isinstance(value, dict) and "known" in value
     if kind == "column-dual" and version > 3 and has_known and utility == "mutual_information":
         return _read_known(value, where, problem, rats)
+    is_plain = utility == "mutual_information" and problem.given is None and cone.base == "graph" and cone.rows is None
+    if kind == "column-dual" and version > 5 and is_plain and isinstance(value, dict) and "labels" in value:
+        return _read_labels(value, where, problem, rats)
     if isinstance(cone.sets, _Robust):
         if version > 3 and isinstance(value, dict) and "levels" in value:
             return _read_levels(value, where, problem, cone.sets, rats)
@@ -3153,7 +3425,7 @@ def _read_proof_of_entropy(problem: _Problem, kind: str, where: Where) -> None:
     problem with the utility `entropy` and no key `entropy` has a proof entropy-dual or farkas"; no others have them.
     "A problem with `approximate` has a proof linear-dual or farkas"; one with `identification_risk` those below.
     """
-    kinds = "linear-dual column-dual farkas branch-tree"
+    kinds = "linear-dual column-dual farkas branch-tree corner-tree"
     if problem.floor is not None:
         kinds = "entropy-dual entropy-farkas farkas"
     elif problem.utility == "entropy":
@@ -3550,6 +3822,104 @@ def _read_level_list(value: object, where: Where, rats: _Rationals) -> list[Frac
     return found
 
 
+def _read_labels(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """column-dual for mutual information on a graph: "keys `unit`, `order`, `least`, `links` and `labels`"."""
+    k, at = problem.k, (where, "labels")
+    keys = _read_object(value, where, "kind prices unit order least links labels")
+    prices = _read_vector(keys["prices"], (where, "prices"), k, rats)
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of labels")
+    _limit(k * (k + len(problem.cone.edges)), MAX_PRODUCT, at, "k * (k + edges of the cone)")
+    u, away = _read_distances(problem.cone, at, k)
+    values = _read_list(keys["order"], (where, "order"), exactly=k)
+    order = [_read_index(s, ((where, "order"), i), k) for i, s in enumerate(values)]
+    if len({*order}) < k:
+        _unreadable((where, "order"), "an input stands in it twice")
+    values = _read_list(keys["least"], (where, "least"), exactly=k)
+    least = [_read_natural(b, ((where, "least"), x), 0) for x, b in enumerate(values)]
+    links: list[tuple[int, int]] = []
+    first = set[int]()
+    for i, item in enumerate(_read_list(keys["links"], (where, "links"))):
+        place = ((where, "links"), i)
+        x, z = (_read_index(one, (place, j), k) for j, one in enumerate(_read_list(item, place, exactly=2)))
+        if x == z or x in first or z in first:
+            _unreadable(place, "an input with itself, or one that is first in an earlier pair")
+        first.add(x)
+        links.append((x, z))
+    items = _read_list(keys["labels"], at, least=1)
+    _limit(k * len(items), MAX_SEARCH, at, "k * elements of labels")
+    tree = [_read_label(item, (at, i), k, rats) for i, item in enumerate(items)]
+    labels = _Labels(order, least, links, tree, u, away)
+    _limit(k * labels.height, MAX_LABEL_TABLE, at, "k * (h + 1)")
+    return _Proof("column-dual", prices, [], [], [], [], unit, labels=labels)
+
+
+def _read_label(value: object, where: Where, k: int, rats: _Rationals) -> LabelToken:
+    """ "[x, c], INT 0 <= x < k and INT c >= 0" or "{"t": RAT > 0, "f": [[x, z, j, y, ...], ...]}: a leaf"."""
+    if isinstance(value, list):
+        x, c = _read_list(value, where, exactly=2)
+        return [_read_index(x, (where, 0), k), _read_natural(c, (where, 1), 0)]
+    keys = _read_object(value, where, "t f")
+    t = _pair(_read_positive(keys["t"], (where, "t"), rats))
+    flows: list[_LabelFlow] = []
+    last = (-1, -1)
+    for i, item in enumerate(_read_list(keys["f"], (where, "f"))):
+        at = ((where, "f"), i)
+        x, z, j, *numbers = _read_list(item, at, least=4)
+        place = _read_index(x, (at, 0), k), _read_index(z, (at, 1), k)
+        if place <= last or place[0] == place[1]:
+            _unreadable(at, "the pairs do not increase strictly, or one is of an input with itself")
+        last = place
+        y = [_read_natural(number, (at, 3 + n), 0) for n, number in enumerate(numbers)]
+        flows.append(_LabelFlow(*place, _read_natural(j, (at, 2), 1), y))
+    return _LabelLeaf(t, flows)
+
+
+def _read_natural(value: object, where: Where, least: int) -> int:
+    """An INT that is at least 0 or 1."""
+    if type(value) is not int or value < least:
+        _unreadable(where, f"expected an integer >= {least}, found {_describe(value)}")
+    return value
+
+
+def _read_distances(cone: _Cone, where: Where, k: int) -> tuple[Fraction, list[list[int]]]:
+    """(u, or the gamma whose logarithm it is; d(x, z) by x and z) of a graph "that joins every input to every other one
+    by directed edges, where some exponent is > 0 or, with the unit gamma, all ratios are equal and > 1".
+    """
+    if cone.by_gamma:
+        u, steps = max(cone.numbers, default=Fraction(1)), [1] * len(cone.numbers)
+        if u == 1 or u != min(cone.numbers):
+            _unreadable(where, "needs ratios that are equal and > 1")
+    else:
+        # Of fractions in lowest terms: what divides all of them into integers.
+        above, below = (number.numerator for number in cone.numbers), (number.denominator for number in cone.numbers)
+        u = Fraction(gcd(*above), lcm(*below))
+        if u == 0:
+            _unreadable(where, "needs an exponent > 0")
+        # h is limited: a path with a longer step is beyond it too, and numbers of a million digits are not added up.
+        steps = [min(int(number / u), MAX_LABEL_TABLE) for number in cone.numbers]
+    after: list[list[tuple[int, int]]] = [[] for _ in range(k)]
+    for (x, z), step in zip(cone.edges, steps, strict=True):
+        after[x].append((z, step))
+    away = [_distances(x, after) for x in range(k)]
+    if any(len(found) < k for found in away):
+        _unreadable(where, "needs a graph that joins every input to every other one")
+    return u, [[found[z] for z in range(k)] for found in away]
+
+
+def _distances(x: int, after: list[list[tuple[int, int]]]) -> dict[int, int]:
+    """The least sum of steps from x to every input that it reaches, by Dijkstra's algorithm."""
+    found: dict[int, int] = {}
+    heap = [(0, x)]
+    while heap:
+        length, z = heappop(heap)
+        if z not in found:
+            found[z] = length
+            for w, step in after[z]:
+                heappush(heap, (length + step, w))
+    return found
+
+
 def _read_box_leaf(
     value: object,
     where: Where,
@@ -3633,6 +4003,87 @@ def _read_columns_leaf(value: object, where: Where, problem: _Problem, rats: _Ra
     items = _read_list(keys["columns"], at, exactly=problem.m)
     columns = [_read_box_leaf(item, (at, y), problem, rats, terms) for y, item in enumerate(items)]
     return _ColumnsLeaf(a, rows, columns)
+
+
+def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:
+    """ "Utility mutual_information, chi_square or bayes, `outputs` a list, cone complete, any rows, no structure"; a
+    problem with `identification_risk` has other kinds.
+    """
+    own = problem.utility in ("mutual_information", "chi_square", "bayes") and problem.outputs is not None
+    if not own or not problem.cone.is_complete or problem.structure:
+        _unreadable((where, "kind"), "corner-tree is for a complete cone, outputs that are a list, and no structure")
+    k, m = problem.k, problem.m
+    keys = _read_object(value, where, "kind yield unit nodes")
+    most = rats.rat(keys["yield"], (where, "yield"))
+    unit = _read_big(keys["unit"], (where, "unit"), positive=True)
+    at = (where, "nodes")
+    values = _read_boxes(keys["nodes"], at)
+    _limit(k, MAX_BOX_INPUTS, at, "k inputs of a corner-tree")
+    _limit(k * m, MAX_MATRIX, at, "k * m of a corner-tree")
+    _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
+    terms = _Terms(at)
+    nodes: list[_Split | _CornerLeaf] = []
+    for i, item in enumerate(values):
+        where_i = (at, i)
+        if isinstance(item, list):
+            nodes.append(_read_corner_branch(item, where_i, problem, rats))
+        else:
+            nodes.append(_read_corner_leaf(item, where_i, problem, rats, terms))
+    return _Proof("corner-tree", [], [], [], [], [], unit, most=most, nodes=nodes)
+
+
+def _read_corner_branch(value: list[object], where: Where, problem: _Problem, rats: _Rationals) -> _Split:
+    """ "[y, x, "c"] [...] RAT c > 1", and "for bayes ["g", y, g]"."""
+    first, second, third = _read_list(value, where, exactly=3)
+    if problem.utility == "bayes" and isinstance(first, str):
+        _read_word(first, (where, 0), "g")
+        y = _read_index(second, (where, 1), problem.m)
+        return _Split("g", y, Fraction(_read_index(third, (where, 2), len(problem.gain))))
+    y, x = _read_index(first, (where, 0), problem.m), _read_index(second, (where, 1), problem.k)
+    c = _read_positive(third, (where, 2), rats)
+    if c <= 1:
+        _unreadable((where, 2), f"{_describe(third)} is out of range, it must be > 1")
+    return _Split(x, y, c)
+
+
+def _read_corner_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _CornerLeaf:
+    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m elements)"."""
+    keys = _read_object(value, where, "a l columns")
+    at = (where, "a")
+    a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
+    rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
+    at = (where, "columns")
+    items = _read_list(keys["columns"], at, exactly=problem.m)
+    return _CornerLeaf(a, rows, [_read_corners(item, (at, y), y, problem, rats, terms) for y, item in enumerate(items)])
+
+
+def _read_corners(
+    value: object, where: Where, y: int, problem: _Problem, rats: _Rationals, terms: _Terms
+) -> int | list[CornerToken] | _WholeCone:
+    """Element y of `columns`."""
+    k = problem.k
+    if problem.utility == "bayes":
+        _read_list(value, where, exactly=0)
+        return []
+    if isinstance(value, int):
+        return _read_index(value, where, y)
+    if isinstance(value, dict):
+        if problem.given is not None:
+            _unreadable(where, "a tree of the whole cone is for utilities without given")
+        inner = _read_object(value, where, "tree")
+        tree = _read_tree(inner["tree"], (where, "tree"), k, rats, problem.total)
+        terms.add(k * len(tree), "k * elements of the trees of columns")
+        return _WholeCone(tree)
+    items = _read_list(value, where)
+    terms.add(k * len(items), "k * elements of the trees of columns")
+    tangents = 0 if problem.utility == "chi_square" else 1 if problem.given is None else len(problem.given[0])
+    tokens: list[CornerToken] = []
+    for i, item in enumerate(items):
+        if isinstance(item, list):
+            tokens.append(tuple(_read_tangents(item, (where, i), tangents, rats)))
+        else:
+            tokens.append(_read_index(item, (where, i), k))
+    return tokens
 
 
 def _read_multipliers(value: object, where: Where, rows: list[_Row], terms: _Terms) -> Counts:
@@ -3753,6 +4204,293 @@ def _read_list_of_tree(
     if weight >= total:
         _unreadable((where, 0), f"{_describe(only)} is out of range, it must be below the sum of the weights")
     return [WEIGHT, weight]
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: Steps (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _Outer(NamedTuple):
+    """What a step `cut` claims: that `ratio` is not below gh of the cone that it replaces, and that each of the `cuts`
+    counts for its `sets`. common: the least common multiple of the sums of the weights.
+    """
+
+    sets: _Confidence
+    gh: Fraction
+    ratio: Fraction
+    cuts: list[_Weights]
+    common: int
+
+
+class _Step(NamedTuple):
+    """An element of `steps`. says: for the report; lemma: "" or the assumption that it takes; logs, products: how many
+    of them its numbers take; rounds: whether they are rounded; outer: of a step `cut`, what is to be checked.
+    """
+
+    says: str
+    lemma: str = ""
+    logs: int = 0
+    products: int = 0
+    rounds: bool = False
+    outer: _Outer | None = None
+
+
+@dataclass
+class _Steps:
+    """The steps so far. longest: the length of the longest string of the file; most: its operations."""
+
+    longest: int
+    most: int
+    taken: list[_Step] = field(default_factory=list)
+
+    def take(self, step: _Step) -> None:
+        """ "Counted before the numbers of a step are made, which may be many more than those of the file"; r and x are
+        not above what they are in the end.
+        """
+        self.taken.append(step)
+        w = _words(self.longest, self.taken)
+        count = sum(40 * own.logs * (1 + w // 4) + own.products * (1 + w * w // 16) for own in self.taken)
+        _limit(count, self.most, "steps", "operations")
+
+
+def _read_steps(
+    value: object, where: Where, problem: _Problem, rats: _Rationals, version: int, longest: int, most: int
+) -> tuple[list[_Step], _Problem, object]:
+    """The steps of a proof, the problem after them, and the proof without them. "Each makes a problem of the one before
+    it, the first of `problem`"; "a problem on the way that breaks what section 4 asks of it" is UNREADABLE.
+    """
+    if version < 6 or not isinstance(value, dict) or "steps" not in value:
+        _read_company(problem, "problem", version)
+        return [], problem, value
+    at: Where = (where, "steps")
+    items = _read_list(value["steps"], at, least=1)
+    _limit(len(items), MAX_STEPS, at, "steps")
+    steps = _Steps(longest, most)
+    for i, item in enumerate(items):
+        kind = _read_kind(item, (at, i), " ".join(STEPS))
+        problem = STEPS[kind](item, (at, i), problem, rats, steps)
+        _read_alone(problem, (at, i))
+        _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
+    _read_company(problem, "the problem after proof.steps", version)
+    return steps.taken, problem, {key: item for key, item in value.items() if key != "steps"}
+
+
+_FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
+PARTS = "cone cone_rows rows entropy approximate identification_risk structure limits outputs"
+
+
+def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
+    """drop: "keys `kind`, `parts` (a list of 1 or more different words of the table) and [...] `which`. All parts leave
+    at once"; "needed before": that the problem has the part.
+    """
+    keys = _read_object(value, where, "kind parts", optional="which")
+    at: Where = (where, "parts")
+    parts = [_read_word(item, (at, i), PARTS) for i, item in enumerate(_read_list(keys["parts"], at, least=1))]
+    _read_distinct(parts, at)
+    cone, rows, dropped = problem.cone, problem.rows, ", ".join(part.replace("_", " ") for part in parts)
+    is_there = {
+        "cone": cone.base != "free" or cone.rows is not None,
+        "cone_rows": cone.rows is not None and "cone" not in parts,
+        "rows": bool(rows),
+        "entropy": problem.floor is not None,
+        "approximate": problem.approximate is not None,
+        "identification_risk": problem.risk is not None,
+        "structure": problem.structure,
+        "limits": bool(problem.limits),
+        "outputs": problem.outputs is not None,
+    }
+    for i, part in enumerate(parts):
+        if not is_there[part]:
+            _unreadable((at, i), f"the problem before this step has no part {part} to drop")
+    left: list[_Row] = []
+    if "which" in keys:
+        left = _read_left(keys["which"], (where, "which"), rows, "rows" in parts)
+        dropped += f" ({len(rows) - len(left)} of {len(rows)} rows)"
+    steps.take(_Step(f"drops {dropped}"))
+    return replace(
+        problem,
+        cone=_FREE if "cone" in parts else _base_of(cone) if "cone_rows" in parts else cone,
+        rows=left if "rows" in parts else rows,
+        floor=None if "entropy" in parts else problem.floor,
+        approximate=None if "approximate" in parts else problem.approximate,
+        risk=None if "identification_risk" in parts else problem.risk,
+        structure=problem.structure and "structure" not in parts,
+        limits=[] if "limits" in parts else problem.limits,
+        outputs=None if "outputs" in parts else problem.outputs,
+    )
+
+
+def _read_left(value: object, where: Where, rows: list[_Row], has_part: bool) -> list[_Row]:
+    """ "with `which`, a list of 1 or more strictly increasing indices of rows, these are left out"; "`which` without
+    the part `rows` is UNREADABLE".
+    """
+    if not has_part:
+        _unreadable(where, "goes only with the part rows")
+    which: list[int] = []
+    for i, item in enumerate(_read_list(value, where, least=1)):
+        which.append(_read_index(item, (where, i), len(rows)))
+        if i and which[i] <= which[i - 1]:
+            _unreadable((where, i), "the rows do not increase strictly")
+    out = {*which}
+    return [row for i, row in enumerate(rows) if i not in out]
+
+
+def _base_of(cone: _Cone) -> _Cone:
+    """The `base` of a polyhedral cone."""
+    return replace(cone, rows=None, label=cone.label.partition(" on the ")[2])
+
+
+def _read_gibbs(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
+    """gibbs: "`points`, a list of 1 or more matrices, each k lists of m BIG > 0. The problem before it has `entropy`;
+    the one after it has that key no more, and behind its rows one row more for each matrix".
+    """
+    keys = _read_object(value, where, "kind points")
+    floor, k, m = problem.floor, problem.k, problem.m
+    if floor is None:
+        _unreadable(where, "the problem before this step has no entropy floor")
+    at: Where = (where, "points")
+    items = _read_list(keys["points"], at, least=1)
+    points: list[list[list[int]]] = []
+    logs = k
+    for i, item in enumerate(items):
+        points.append([])
+        for x, numbers in enumerate(_read_list(item, (at, i), exactly=k)):
+            place = ((at, i), x)
+            listed = enumerate(_read_list(numbers, place, exactly=m))
+            own = [_read_big(n, (place, y), positive=True) for y, n in listed]
+            points[i].append(own)
+            logs += m if floor.shares[x] and m > 1 else 0
+    steps.take(_Step(f"puts {len(points)} rows in the place of the entropy floor", GIBBS, logs, rounds=True))
+    rows = [_gibbs_row(f"gibbs {i}", floor, own) for i, own in enumerate(points)]
+    return replace(problem, floor=None, rows=[*problem.rows, *rows])
+
+
+def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
+    """ "sum_xy - shares[x] log(N_x / n_xy) Q[x, y] <= - at_least sum_x shares[x] log sizes[x]", upper ends on the left,
+    lower ends on the right.
+    """
+    terms: list[Entry] = []
+    height = 0
+    for x, (share, size, numbers) in enumerate(zip(floor.shares, floor.sizes, points, strict=True)):
+        total = sum(numbers)
+        height += share * _log(size, 1)[0]
+        for y, n in enumerate(numbers):
+            code = share * _log(total, n)[1]
+            if code:
+                terms.append((x, y, Fraction(-code, ONE)))
+    return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
+
+
+def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
+    """minorant: "keys `kind`, `points` and, exactly where it is of a limit, `of`"; "it replaces a convex function of
+    columns by a linear one that is nowhere above it".
+    """
+    keys = _read_object(value, where, "kind points", optional="of")
+    is_convex = problem.sense == "minimize" and problem.utility in SUBLINEAR
+    limit: _Limit | None = None
+    number = 0
+    if "of" in keys:
+        number = _read_index(keys["of"], (where, "of"), len(problem.limits))
+        limit = problem.limits[number]
+    if not is_convex and (limit is None or problem.outputs is None):
+        what = "mutual_information, chi_square or bayes"
+        _unreadable(where, f"the problem before this step must have the sense minimize and the utility {what}")
+    of = problem if limit is None else limit.of
+    outputs = ["any"] if problem.outputs is None else problem.outputs
+    at: Where = (where, "points")
+    points: list[list[int]] = []
+    for y, item in enumerate(_read_list(keys["points"], at, exactly=len(outputs))):
+        numbers = _read_list(item, (at, y), exactly=len(of.gain) or of.k)
+        _limit(len(outputs) * max(len(numbers), of.k), MAX_PRODUCT, at, "numbers of the points, and of their forms")
+        points.append([_read_big(n, ((at, y), i), positive=not of.gain) for i, n in enumerate(numbers)])
+        if not any(points[y]):
+            _unreadable((at, y), "the numbers sum to 0")
+    groups = 1 if of.given is None else len(of.given[0])
+    logs = of.k * len(points) * groups if of.utility == "mutual_information" else 0
+    products = 0 if logs else len(points) * (60 * (_count_gains(of) + of.k) if of.gain else 8 * of.k)
+    lemma, of_what = GIBBS if logs else "", of.utility.replace("_", " ")
+    says = f"puts linear costs in the place of {of_what}"
+    if limit is not None:
+        says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most)}"
+    steps.take(_Step(says, lemma, logs, products, rounds=True))
+    sparse = _sparse(of.gain)
+    forms = [_minorant(of, point, sparse) for point in points]
+    terms = [(x, y, Fraction(form[x], ONE)) for x in range(of.k) for y, form in enumerate(forms) if form[x]]
+    if limit is None:
+        return replace(problem, outputs=outputs, utility="linear", cost=terms, gain=[], given=None)
+    rows = [*problem.rows, _Row(f"limit {number}", "<=", limit.at_most, terms)]
+    rest = problem.limits[:number] + problem.limits[number + 1 :]
+    return replace(problem, outputs=outputs, rows=rows, limits=rest)
+
+
+def _minorant(of: _Problem, point: list[int], gain: list[SparseRow]) -> list[int]:
+    """The form g of a list n of `points`, "taken down, by at most 2^-120", in fixed point. gain: that of `of`.
+
+    A log is enclosed to 2^-158, and the P(x, z) of an input sum to p_x <= 1; a quotient is rounded down once.
+    """
+    total, weights = of.total, of.weights
+    if of.gain:
+        mass = sum(point) * total
+        sums = [Fraction(0)] * of.k
+        for n, own in zip(point, gain, strict=True):
+            for _, x, g in own if n else []:
+                sums[x] += n * g
+        return [(w * g.numerator << P) // (g.denominator * mass) for w, g in zip(weights, sums, strict=True)]
+    if of.utility == "chi_square":
+        mean = sum(w * n for w, n in zip(weights, point, strict=True))
+        square = sum(w * n * n for w, n in zip(weights, point, strict=True))
+        parts = [w * (2 * n * total * mean - total * square - mean * mean) for w, n in zip(weights, point, strict=True)]
+        return [(part << P) // (total * mean * mean) for part in parts]
+    form = [0] * of.k
+    for group in [weights] if of.given is None else zip(*of.given, strict=True):
+        mass, mean = sum(group), sum(w * n for w, n in zip(group, point, strict=True))
+        for x, (w, n) in enumerate(zip(group, point, strict=True)):
+            if w:
+                form[x] += w * _log(n * mass, mean)[0]
+    return [number // total for number in form]
+
+
+def _read_cut(value: object, where: Where, problem: _Problem, rats: _Rationals, steps: _Steps) -> _Problem:
+    """cut: "`ratio` (RAT) and `cuts`, a list of 1 or more cuts [...]. The problem before it has a `confidence` cone;
+    the one after it has in its place the `polyhedral` cone with base `free` and one row for each cut, in their order".
+    """
+    keys = _read_object(value, where, "kind ratio cuts")
+    cone, k = problem.cone, problem.k
+    if not isinstance(cone.sets, _Confidence):
+        _unreadable(where, "the problem before this step has no confidence cone")
+    ratio = rats.rat(keys["ratio"], (where, "ratio"))
+    at: Where = (where, "cuts")
+    _read_list(keys["cuts"], at, least=1)
+    cuts, sums = _read_cuts(keys["cuts"], at, cone.sets, k), _Rationals()
+    for total in {sum(weights) for cut in cuts for weights in (cut.first, cut.second)}:
+        sums.extend(total, at)
+    outer = _Outer(cone.sets, cone.gamma[1], ratio, cuts, sums.common)
+    says = f"puts the rows of {len(cuts)} cuts in the place of the confidence cone"
+    steps.take(_Step(says, products=2 * k * len(cuts), outer=outer))
+    rows = [_row_of_cut(cone.sets.blocks, k, ratio, cut) for cut in cuts]
+    label = f"polyhedral cone of {len(rows)} cone rows on the {_FREE.label}"
+    return replace(problem, cone=replace(_FREE, rows=rows, label=label))
+
+
+def _row_of_cut(blocks: list[list[int]], k: int, ratio: Fraction, cut: _Weights) -> list[Fraction]:
+    """ "R_x at the x of block s, -`ratio` T_x at the x of block z, and 0 elsewhere"."""
+    row = [Fraction(0)] * k
+    for block, weights, factor in ((cut.s, cut.first, Fraction(1)), (cut.z, cut.second, -ratio)):
+        total = sum(weights)
+        for x, weight in zip(blocks[block], weights, strict=True):
+            row[x] = factor * Fraction(weight, total)
+    return row
+
+
+def _check_outer(outer: _Outer, where: str) -> None:
+    """ "gh <= `ratio`, and each (R, T) is a pair that counts for (s, z) at radius.lower"."""
+    if outer.ratio < outer.gh:
+        raise Refuted(f"{where}.ratio: not proved that it is at least the ratio of the cone")
+    _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
+
+
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant}
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -3925,7 +4663,7 @@ def _yield(problem: _Problem, proof: _Proof) -> Pair:
     """ "Yields sum(a) + sum_i l_i rhs_i" (column-dual: "Yields sum(a)", it has no rows, for inverse_trace
     sum(a) and more); branch-tree: "yields B".
     """
-    if proof.kind in ("branch-tree", "risk-branch"):
+    if proof.kind in ("branch-tree", "risk-branch", "corner-tree"):
         return _pair(proof.most)
     if proof.kind == "thresholds":
         return _yield_of_thresholds(problem, proof)
@@ -4857,14 +5595,14 @@ def _rows_of_cuts(cone: _Cone, cuts: list[_Weights]) -> list[SparseRow]:
     return rows
 
 
-def _check_cuts(sets: _Confidence, cuts: list[_Weights]) -> None:
+def _check_cuts(sets: _Confidence, cuts: list[_Weights], where: str = "proof.cuts") -> None:
     """Each row is one that every v of the cone satisfies."""
     sizes, excess = sets.sizes, sets.excess(up=False)
     for i, cut in enumerate(cuts):
-        _check_cut(sets, sizes, excess, cut, i)
+        _check_cut(sets, sizes, excess, cut, f"{where}[{i}]")
 
 
-def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, i: int) -> None:
+def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, where: str) -> None:
     """A pair (R, T) that counts for (s, z) at radius.lower; sizes: N P_s; excess: N (root - 1), rounded down.
 
     Times N: N P_s g_s(R) is the root of the sum of counts[x]^2 / R_x, here rounded up.
@@ -4875,13 +5613,13 @@ def _check_cut(sets: _Confidence, sizes: list[int], excess: int, cut: _Weights, 
         for x, weight in zip(sets.blocks[block], weights, strict=True):
             count = sets.counts[x]
             if count and not weight:
-                raise Refuted(f"proof.cuts[{i}]: no weight on input {x}, which has a count")
+                raise Refuted(f"{where}: no weight on input {x}, which has a count")
             if count:
                 square += _ceil_div(count * count * whole, weight)
         lengths.append(_root_hi(square))
     spare = [excess + (sizes[block] << P) - length for block, length in zip((cut.s, cut.z), lengths, strict=True)]
     if sum(spare) - excess < 0 if sets.exact else min(spare) < 0:
-        raise Refuted(f"proof.cuts[{i}]: not proved that these weights count")
+        raise Refuted(f"{where}: not proved that these weights count")
 
 
 class _CaseBox(NamedTuple):
@@ -5038,6 +5776,247 @@ def _check_box(search: _Boxes | _OffDiagonals, leaf: BoxToken, i: int) -> None:
     """The inequality of one leaf."""
     if not search.holds(leaf):
         raise Refuted(f"proof.boxes[{i}]: the inequality of this leaf fails")
+
+
+# --------------------------------------------------------------------------------------------------------
+# 6. proof: corner-trees (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _Sides(NamedTuple):
+    """The limits of one output on a path, and its actions (none but of bayes)."""
+
+    lo: tuple[Fraction, ...]
+    hi: tuple[Fraction, ...]
+    actions: frozenset[int]
+
+
+class _End(NamedTuple):
+    """An entry v that is an end of its limits, in fixed point: enclosures of it and of its two products.
+
+    worth: an upper bound of p v log v - A v, of chi_square of p v^2. mass: of p v. rest: of (p + A) v.
+    """
+
+    v: Pair
+    worth: int
+    mass: Pair
+    rest: Pair
+
+
+def _enclosed(x: Fraction) -> Pair:
+    """x in fixed point, rounded down and up."""
+    return _fixed_lo(x), _fixed_hi(x)
+
+
+class _CornerTest:
+    """The tests of the outputs at one leaf: F_y(v) <= 0 at the corners of a box, mu(v) <= A_y.v there."""
+
+    def __init__(self, problem: _Problem, proof: _Proof) -> None:
+        self.problem, self.proof, self.gh = problem, proof, problem.cone.gamma[1]
+        self.p = [Fraction(weight, problem.total) for weight in problem.weights]
+        self.worth = [[p * g for p, g in zip(self.p, gain, strict=True)] for gain in problem.gain]
+        self.actions = frozenset(range(len(problem.gain)))
+        self.given = problem.given or [[weight] for weight in problem.weights]
+        self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
+        self.logs: dict[Fraction, int] = {Fraction(1): 0}
+
+    def root(self) -> list[_Sides]:
+        """ "1 and gh at the root; and for bayes a set of actions, all of them"."""
+        k = self.problem.k
+        return [_Sides((Fraction(1),) * k, (self.gh,) * k, self.actions)] * self.problem.m
+
+    @staticmethod
+    def halves(path: list[_Sides], split: _Split) -> tuple[list[_Sides], list[_Sides]]:
+        """ "first the subtree where hi_yx becomes the smaller of hi_yx and c, then the one where lo_yx becomes the
+        larger of lo_yx and c"; "first the subtree where it is g, then the one where it is another one".
+        """
+        own, x = path[split.y], split.x
+        if isinstance(x, str):
+            g = frozenset([split.c.numerator])
+            both = own._replace(actions=own.actions & g), own._replace(actions=own.actions - g)
+        else:
+            below, above = list(own.hi), list(own.lo)
+            below[x], above[x] = min(own.hi[x], split.c), max(own.lo[x], split.c)
+            both = own._replace(hi=tuple(below)), own._replace(lo=tuple(above))
+        first, second = list(path), list(path)
+        first[split.y], second[split.y] = both
+        return first, second
+
+    @staticmethod
+    def tightened(own: _Sides) -> _Sides:
+        """ "where lo_yx = 1 for one x only, hi_yx becomes 1 for that x"."""
+        least = [x for x, lo in enumerate(own.lo) if lo == 1]
+        if len(least) != 1:
+            return own
+        hi = list(own.hi)
+        hi[least[0]] = Fraction(1)
+        return own._replace(hi=tuple(hi))
+
+    @staticmethod
+    def is_closed(own: _Sides) -> bool:
+        """ "where lo_yx > 1 for every x, or lo_yx > hi_yx for some x"."""
+        return all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
+
+    def prices(self, leaf: _CornerLeaf) -> list[list[Fraction]]:
+        """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D."""
+        unit = self.proof.unit
+        table = [[Fraction(a, unit) for a in leaf.a] for _ in leaf.columns]
+        for i, l_i in leaf.l:
+            for x, y, c in self.problem.rows[i].terms:
+                table[y][x] += Fraction(l_i, unit) * c
+        return table
+
+    def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
+        """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+        total = 0
+        for worth, a, lo, hi in zip(self.worth[g], prices, own.lo, own.hi, strict=True):
+            total += max(_fixed_hi((worth - a) * lo), _fixed_hi((worth - a) * hi))
+        return total <= 0
+
+    def log(self, v: Fraction) -> int:
+        """An upper bound of log v, v >= 1."""
+        if v not in self.logs:
+            self.logs[v] = _log(v.numerator, v.denominator)[1]
+        return self.logs[v]
+
+    def ends(self, own: _Sides, prices: list[Fraction]) -> list[tuple[_End, _End]]:
+        """Of every input the ends lo and hi."""
+        found = []
+        for p, a, lo, hi in zip(self.p, prices, own.lo, own.hi, strict=True):
+            first, second = self._end(p, a, lo), self._end(p, a, hi)
+            found.append((first, second))
+        return found
+
+    def _end(self, p: Fraction, a: Fraction, v: Fraction) -> _End:
+        if self.problem.utility == "chi_square":
+            return _End(_enclosed(v), _fixed_hi(p * v * v), _enclosed(p * v), _enclosed((p + a) * v))
+        worth = _ceil_div(_fixed_hi(p * v) * self.log(v), ONE) + _fixed_hi(-a * v)
+        return _End(_enclosed(v), worth, (0, 0), (0, 0))
+
+    def holds(self, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...]) -> bool:
+        """A leaf of a tree of corners, `ends` the I_x."""
+        if self.problem.utility == "chi_square":
+            low = sum(min(end.mass[0] for end in own) for own in ends), sum(min(e.rest[0] for e in own) for own in ends)
+            high = (
+                sum(max(end.mass[1] for end in own) for own in ends),
+                sum(max(e.rest[1] for e in own) for own in ends),
+            )
+            return self._square(ends, *low) <= 0 or self._square(ends, *high) <= 0
+        total = self.problem.total
+        rates = [ONE + _log(*t)[0] for t in leaf]
+        result = sum(_ceil_div((n * mass) << P, d * total) for (n, d), mass in zip(leaf, self.masses, strict=True))
+        for own, row in zip(ends, self.given, strict=True):
+            # What v is multiplied by, rounded down: it may be negative, as 1 + log t.
+            rate = sum(weight * one for weight, one in zip(row, rates, strict=True)) // total
+            result += max(end.worth - (rate * end.v[rate < 0] >> P) for end in own)
+        return result <= 0
+
+    @staticmethod
+    def _square(ends: list[tuple[_End, ...]], w: int, s: int) -> int:
+        """ "w_j s_j + sum_x max over v in I_x of (p_x v^2 - w_j (p_x + A_yx) v - s_j p_x v)"; w is not negative."""
+        result = -(-w * s >> P)
+        for own in ends:
+            result += max(end.worth - (w * end.rest[0] >> P) - (s * end.mass[s < 0] >> P) for end in own)
+        return result
+
+
+def _check_corner_tree(problem: _Problem, proof: _Proof) -> None:
+    """Every leaf."""
+    test = _CornerTest(problem, proof)
+    pending = [test.root()]
+    for i, token in enumerate(proof.nodes):
+        path = pending.pop()
+        if isinstance(token, _Split):
+            pending += reversed(test.halves(path, token))
+        else:
+            _check_corner_leaf(test, token, [test.tightened(own) for own in path], i)
+
+
+def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i <= B and every element of `columns` holds"."""
+    _check_sum_of_prices(test, leaf, i)
+    prices = test.prices(leaf)
+    for y, column in enumerate(leaf.columns):
+        where = f"nodes[{i}].columns[{y}]"
+        if isinstance(column, list) and column:
+            _check_coverage(column, where)
+        if isinstance(column, int):
+            _check_same_output((path[column], prices[column]), (path[y], prices[y]), where)
+        elif not test.is_closed(path[y]):
+            _check_output(test, path[y], prices[y], column, where)
+
+
+def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i <= B"."""
+    proof = test.proof
+    rows = _sum(Fraction(l_i, proof.unit) * test.problem.rows[j].rhs for j, l_i in leaf.l)
+    if proof.most < Fraction(sum(leaf.a), proof.unit) + rows:
+        raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
+
+
+def _check_same_output(other: tuple[_Sides, list[Fraction]], own: tuple[_Sides, list[Fraction]], where: str) -> None:
+    """ "it holds where element z does, and lo_zx = lo_yx, hi_zx = hi_yx and A_zx = A_yx for every x"."""
+    if other != own:
+        raise Refuted(f"proof.{where}: the other output has other limits or prices")
+
+
+def _check_output(
+    test: _CornerTest, own: _Sides, prices: list[Fraction], column: list[CornerToken] | _WholeCone, where: str
+) -> None:
+    """F_y(v) <= 0 on the box of an output that is not closed."""
+    if isinstance(column, _WholeCone):
+        _check_whole_cone(test, own, where)
+        _check_coverage(column.tree, f"{where}.tree")
+        _check_tree(test.problem, replace(test.proof, prices=prices, tree=column.tree))
+    elif test.problem.utility == "bayes":
+        _check_actions(test, own, prices, where)
+    else:
+        _check_is_shown(column, where)
+        _check_corners_of_output(test, test.ends(own, prices), column, where)
+
+
+def _check_whole_cone(test: _CornerTest, own: _Sides, where: str) -> None:
+    """ "it holds where lo_yx = 1 and hi_yx = gh for every x"."""
+    if own != test.root()[0]:
+        raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits")
+
+
+def _check_actions(test: _CornerTest, own: _Sides, prices: list[Fraction], where: str) -> None:
+    """ "for every action g of its set sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
+    if not all(test.action_holds(own, prices, g) for g in own.actions):
+        raise Refuted(f"proof.{where}: an action gains at a corner")
+
+
+def _check_is_shown(column: list[CornerToken], where: str) -> None:
+    """ "`[]` for the other utilities: it holds where y is closed"."""
+    if not column:
+        raise Refuted(f"proof.{where}: nothing shows that this output does not gain")
+
+
+def _check_corners_of_output(
+    test: _CornerTest, ends: list[tuple[_End, _End]], column: list[CornerToken], where: str
+) -> None:
+    """Every leaf of a tree of corners, whose coverage is shown."""
+    pending: list[list[tuple[_End, ...]]] = [list(ends)]
+    for n, token in enumerate(column):
+        free = pending.pop()
+        if isinstance(token, int):
+            _check_free_end(free[token], token, f"{where}[{n}]")
+            pending += [[*free[:token], (end,), *free[token + 1 :]] for end in (free[token][0], free[token][-1])]
+        else:
+            _check_corners_hold(test, free, token, f"{where}[{n}]")
+
+
+def _check_free_end(ends: tuple[_End, ...], x: int, where: str) -> None:
+    """ "branch on input x, which must be free on this path (else REFUTED)"."""
+    if len(ends) == 1:
+        raise Refuted(f"proof.{where}: input {x} is not free on this path")
+
+
+def _check_corners_hold(test: _CornerTest, ends: list[tuple[_End, ...]], leaf: tuple[Pair, ...], where: str) -> None:
+    """ "A leaf of such a tree holds"."""
+    if not test.holds(ends, leaf):
+        raise Refuted(f"proof.{where}: the inequality of this leaf fails")
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -5796,6 +6775,135 @@ def _check_inside(limits: tuple[Fraction, Fraction] | None, c: Fraction, where: 
 
 
 # --------------------------------------------------------------------------------------------------------
+# 6. proof: labels (version 6)
+# --------------------------------------------------------------------------------------------------------
+
+
+class _LabelTables:
+    """H without t and n, and what t multiplies, by input and label; in fixed point, times the sum of the weights.
+
+    worth: R^-m (-p_x u m - a_x), rounded up. low, high: an enclosure of p_x R^-m.
+    """
+
+    def __init__(self, problem: _Problem, proof: _Proof, labels: _Labels) -> None:
+        self.total, self.unit, self.links, self.away = problem.total, proof.unit, labels.links, labels.away
+        powers = _powers(labels.u, problem.cone.by_gamma, labels.height)
+        least = _multiples(labels.u, problem.cone.by_gamma, labels.height)
+        self.worth: list[list[int]] = []
+        self.low: list[list[int]] = []
+        self.high: list[list[int]] = []
+        for weight, price in zip(problem.weights, proof.prices, strict=True):
+            minus_a = _fixed_hi(-price * problem.total)
+            rates = [minus_a - weight * m for m in least]
+            self.worth.append([-(-rate * power[rate > 0] >> P) for rate, power in zip(rates, powers, strict=True)])
+            self.low.append([weight * power[0] for power in powers])
+            self.high.append([weight * power[1] for power in powers])
+
+    def holds(self, leaf: _LabelLeaf, low: list[int], high: list[int]) -> bool:
+        """ "t + sum_x H_x(m_x) <= 0 for all [...] with -d(x, z) <= m_x - m_z <= d(z, x) for every pair of links".
+
+        Of 1 + log t the lower end is taken: it stands only in -(1 + log t) p_x R^-m, where p_x R^-m >= 0.
+        """
+        slope = ONE + _log(*leaf.t)[0]
+        masses = self.low if slope >= 0 else self.high
+        rows = [
+            [
+                worth - (slope * mass >> P)
+                for worth, mass in zip(self.worth[x][a : b + 1], masses[x][a : b + 1], strict=True)
+            ]
+            for x, (a, b) in enumerate(zip(low, high, strict=True))
+        ]
+        for x, flow in self._flows(leaf).items():
+            sent = 0
+            for at in range(1, len(rows[x])):
+                sent += flow.get(low[x] + at, 0)
+                rows[x][at] += _ceil_div(sent * self.total << P, self.unit)
+        summed = [True] * len(rows)
+        for x, z in self.links:
+            # m_z = lo_z + i goes with the m_x of the places from i - before to i - before + span.
+            summed[x] = False
+            before, span = low[x] - low[z] + self.away[x][z], self.away[x][z] + self.away[z][x]
+            rows[z] = list(map(add, rows[z], _largest_within(rows[x], before, span, len(rows[z]))))
+        largest = sum(max(row) for row, is_summed in zip(rows, summed, strict=True) if is_summed)
+        return self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) + largest <= 0
+
+    def _flows(self, leaf: _LabelLeaf) -> dict[int, dict[int, int]]:
+        """D n_x(j) by x and j: each y "is added to n_x(i) and subtracted from n_z(j)"."""
+        net: dict[int, dict[int, int]] = {}
+        for x, z, j, numbers in leaf.f:
+            into, out, step = net.setdefault(x, {}), net.setdefault(z, {}), self.away[x][z]
+            for place, y in enumerate(numbers, j):
+                into[place - step] = into.get(place - step, 0) + y
+                out[place] = out.get(place, 0) - y
+        return net
+
+
+def _largest_within(row: list[int], before: int, span: int, count: int) -> list[int]:
+    """The largest of the places i - before to i - before + span of `row`, for each i < count.
+
+    As limits follow from one another, lo_z - lo_x is at most d(x, z), so that `before` is at least 0; each i has some
+    place, than which what is padded is not larger. First the windows are cut to what they reach together.
+    """
+    beyond = max(before - count + 1, 0)
+    before, span = before - beyond, span - beyond
+    span = min(span, before + len(row) - 1)
+    least = [min(row)]
+    found = least * before + row
+    found += least * (count + span - len(found))
+    width = 1
+    while width <= span:
+        step = min(width, span + 1 - width)
+        found = list(map(max, found, found[step:]))
+        width += step
+    return found
+
+
+def _powers(u: Fraction, by_gamma: bool, many: int) -> list[tuple[int, int]]:
+    """Enclosures of R^-m in fixed point, m = 0, 1, ...; each is the one before it times one of R^-1."""
+    if by_gamma:
+        low, high = (u.denominator << _W) // u.numerator, _ceil_div(u.denominator << _W, u.numerator)
+    else:
+        low = (1 << 2 * _W) // _exp_directed(u.numerator, u.denominator, up=True)
+        high = _ceil_div(1 << 2 * _W, _exp_directed(u.numerator, u.denominator, up=False))
+    found, a, b = [], 1 << _W, 1 << _W
+    for _ in range(many):
+        found.append((a >> (_W - P), _ceil_div(b, 1 << (_W - P))))
+        a, b = a * low >> _W, -(-b * high >> _W)
+    return found
+
+
+def _multiples(u: Fraction, by_gamma: bool, many: int) -> list[int]:
+    """u m in fixed point, rounded down, m = 0, 1, ...; u is the logarithm where by_gamma."""
+    if by_gamma:
+        log = _log(u.numerator, u.denominator)[0]
+        return [m * log for m in range(many)]
+    return [(u.numerator * m << P) // u.denominator for m in range(many)]
+
+
+def _check_labels(problem: _Problem, proof: _Proof, labels: _Labels) -> None:
+    """Every leaf that is not closed."""
+    tables = _LabelTables(problem, proof, labels)
+    for i, leaf, low, high in labels.leaves():
+        where = f"proof.labels[{i}]"
+        _check_places(labels, leaf, low, high, where)
+        _check_label_leaf(tables, leaf, low, high, where)
+
+
+def _check_places(labels: _Labels, leaf: _LabelLeaf, low: list[int], high: list[int], where: str) -> None:
+    """ "lo_z < j <= hi_z and lo_x < i <= hi_x (else REFUTED)", i = j - d(x, z), of the first j and the last."""
+    for x, z, j, numbers in leaf.f:
+        last, step = j + len(numbers) - 1, labels.away[x][z]
+        if not (low[z] < j and last <= high[z] and low[x] < j - step and last - step <= high[x]):
+            raise Refuted(f"{where}: what [{x}, {z}, ...] adds is not between the limits of the path")
+
+
+def _check_label_leaf(tables: _LabelTables, leaf: _LabelLeaf, low: list[int], high: list[int], where: str) -> None:
+    """The inequality of one leaf."""
+    if not tables.holds(leaf, low, high):
+        raise Refuted(f"{where}: the inequality of this leaf fails")
+
+
+# --------------------------------------------------------------------------------------------------------
 # 6. proof: thresholds and risk-branch (version 4)
 # --------------------------------------------------------------------------------------------------------
 
@@ -6157,6 +7265,18 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
         yield line + (" (binds nothing)" if nothing else "")
     if problem.risk is not None:
         yield from _statement_of_risk(problem)
+    for i, limit in enumerate(problem.limits):
+        of = limit.of
+        shares = [Fraction(weight, of.total) for weight in of.weights if weight]
+        yield f"limit {i}: {of.utility} at most {_shown(limit.at_most)}; prior: {_range(shares)}"
+        yield from (f"limit {i}: {line}" for line in _statement_of_utility(of))
+
+
+def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:
+    """ "a line for each step [...], and one for the problem that the proof is of"."""
+    yield from (f"step {number}: {step.says}" for number, step in enumerate(certificate.steps, 1))
+    if certificate.steps:
+        yield f"proof of: {certificate.last.describe()}"
 
 
 def _statement_of_utility(problem: _Problem) -> Iterator[str]:
@@ -6225,7 +7345,7 @@ def _proved(certificate: _Certificate) -> Verdict:
     """ "[value.lower, bound]", for minimize "[bound, value.upper]"."""
     problem, value, bound = certificate.problem, certificate.value, certificate.bound
     line, assumptions, digest = problem.describe(), certificate.lemmas(), certificate.digest
-    statement = tuple(_statement(problem, digest))
+    statement = (*_statement(problem, digest), *_statement_of_steps(certificate))
     if value is None or bound is None:
         return Verdict(
             "PROVED", problem=line, kind="infeasible", assumptions=assumptions, digest=digest, statement=statement

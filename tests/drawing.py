@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
-from rropt.testing import Rows as Rows
-from rropt.testing import mixed as mixed
-from rropt.testing import near_flat_rows as near_flat_rows
-from rropt.testing import random_rows as random_rows
+from rropt.testing import Rows as Rows, mixed as mixed, near_flat_rows as near_flat_rows, random_rows as random_rows
 
 
 def exact(rows: Sequence[Sequence[Fraction]], inputs: Sequence[str], outputs: Sequence[str]) -> Mechanism:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from hostile import FREE, GAMMA, HOSTILE, LONG, chain, file, information, names, risk_problem, robust, uniform
+from hostile_steps import STEPS
 
 WIDE = 76
 """So many denominators of 500 digits have a common denominator of the largest size."""
@@ -436,7 +437,7 @@ def known(scale: int) -> Any:
     return information(k, FREE, {"prices": ["9"] * k, "known": "entropy"}, weights=[str(10**3998)] + ["1"] * (k - 1))
 
 
-ALL: dict[str, Callable[[int], Any]] = HOSTILE | {
+ALL: dict[str, Callable[[int], Any]] = HOSTILE | STEPS | {
     made.__name__: made
     for made in (
         membership, membership_product, membership_singles, cases, cut_cases, many_cases, cuts, robust_membership,

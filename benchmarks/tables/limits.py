@@ -87,7 +87,12 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
         "minimax risk, path of 30": lambda: rr.Problem(rr.Minimize(rr.MinimaxRisk(prior(30))), [path(30, 1)]),
         "robust LDP, 4 x 40": lambda: most(robust(4, 40), rr.RLDP(1, pairs(4, 40))),
     },
-    "cuts": {"robust LDP, exact, 8 x 8": lambda: most(robust(8, 8), rr.RLDP(3, pairs(8, 8), form="exact"))},
+    "cuts": {
+        "robust LDP, exact, 8 x 8": lambda: most(robust(8, 8), rr.RLDP(3, pairs(8, 8), form="exact")),
+        "chi-square, robust LDP, exact, 8 x 8": lambda: most(
+            rr.ChiSquareInformation(pairs(8, 8).counts), rr.RLDP(3, pairs(8, 8), form="exact")
+        ),
+    },
     "mixtures": {
         "k = 150": lambda: most(rr.Trace(), rr.PermutationMixture(weights=[("identity", 0, "1/4")]), inputs=labels(150))
     },
@@ -95,11 +100,19 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
     "conic": {"entropy, k = 120": lambda: most(rr.Trace(), rr.LDP(1), rr.EntropyRate("0.5"), inputs=labels(120))},
     "relaxed": {
         "entropy floor, k = 40": lambda: most(information(40), rr.LDP(2), rr.EntropyRate("0.5"), outputs=labels(40)),
+    },
+    "truth": {"bistochastic, k = 60": lambda: most(information(60), rr.Bistochastic())},
+    "general": {
         "risk and symmetric, k = 40": lambda: rr.Problem(
             rr.Minimize(rr.MinimaxRisk(prior(40))), [rr.LDP(2), rr.Symmetric()]
         ),
     },
     "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, "1/10"), outputs=labels(60))},
+    "tangent": {
+        "least information, k = 120": lambda: rr.Problem(
+            rr.Minimize(information(120)), [rr.AtLeast(rr.Trace(prior(120)), "0.6")]
+        ),
+    },
     "maximin": {"6 x 6": lambda: most(rr.MutualInformation(pairs(6, 6).counts, worst_case=pairs(6, 6)), rr.LDP(1))},
 }
 """Problems far too large for each route, by name."""

@@ -27,6 +27,7 @@ __all__ = [
     "Formula",
     "Judged",
     "Word",
+    "decimal_of",
     "matches",
     "plain",
     "simulated",
@@ -191,7 +192,7 @@ def matches(published: Any, true: Any) -> bool:
     if isinstance(published, Formula):
         return isinstance(true, Formula) and published.over == true.over and _same(published, true)
     if isinstance(published, str):
-        printed = _decimal(published)
+        printed = decimal_of(published)
         if printed is None:
             return bool(published == true)
         if isinstance(true, str):
@@ -228,16 +229,18 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _decimal(text: str) -> tuple[Fraction, Fraction] | None:
+def decimal_of(text: str) -> tuple[Fraction, Fraction] | None:
     """(value, half a unit of the last digit) of a printed decimal; None where the text is not a decimal."""
     digits = text.replace(",", "").replace(" ", "")
     try:
         value = Fraction(digits)
     except (ValueError, ZeroDivisionError):
         return None
-    if "/" in digits or "e" in digits.lower():
+    if "/" in digits:
         return value, Fraction(0)
-    return value, Fraction(1, 2 * 10 ** len(digits.partition(".")[2]))
+    mantissa, _, exponent = digits.lower().partition("e")
+    places = len(mantissa.partition(".")[2]) - int(exponent or 0)
+    return value, Fraction(1, 2 * 10**places) if places > 0 or not exponent else Fraction(0)
 
 
 def _arithmetic(node: ast.expr, known: Mapping[str, Fraction]) -> Fraction:

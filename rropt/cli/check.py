@@ -42,8 +42,7 @@ def check(
     found by the variable RROPT_CORE, or on PATH; `make core` builds it.
     """
     from rropt import checker
-    from rropt.solve.verified import BUILD, NAME, VARIABLE, find_core
-    from rropt.solve.verified import check as judge
+    from rropt.solve.verified import BUILD, NAME, VARIABLE, check as judge, find_core
 
     if problem is None and (data is not None or column is not None):
         raise InputError("--data and --column say where --problem counts", "check", "give --problem, too")

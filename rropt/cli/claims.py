@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rropt.cli.lines import say
-from rropt.errors import counted
+from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rropt.models.claims.claim import Claim
     from rropt.studies.ledger import Entry
 
 CLAIMS_EPILOG = "Exit status: 0 computed, whatever the verdicts; 1 an entry could not be computed; 2 bad input."
+VERIFY_EPILOG = "Exit status: 0 confirmed, with a correction too; 1 refuted; 2 bad input; 3 not decided."
+EXITS = {"confirmed": 0, "confirmed_with_erratum": 0, "refuted": 1, "not_checkable": 3}
 COLOURS = {
     "confirmed": "green",
     "confirmed_with_erratum": "yellow",
@@ -28,7 +34,11 @@ WIDEST, WIDTH = 48, 140
 
 def show_claims(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[PAPER|ID]...", help="Papers, ids, beginnings of ids; default: all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[PAPER|ID|PATH]...",
+            help="Papers, ids, beginnings of ids, own claims (.toml, folders); default: all papers.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The papers' numbers of draws.")] = False,
@@ -38,19 +48,17 @@ def show_claims(
     """Derive published claims again: confirmed, confirmed with an erratum, refuted, or not checkable."""
     from rropt.models.claims import select
     from rropt.studies.claims_page import page
-    from rropt.studies.ledger import counts, run
-    from rropt.studies.reports import terminal
+    from rropt.studies.ledger import counts
+    from rropt.studies.own_claims import own_claims
 
-    claims = select(names or [])
-    with terminal.points_progress("claims") as report:
-        done = 0
-
-        def started(_: Any) -> None:
-            nonlocal done
-            report(done, len(claims))
-            done += 1
-
-        entries = run(claims, full, out, started)
+    own = [name for name in names or [] if _is_path(name)]
+    known = [name for name in names or [] if name not in own]
+    claims = list(select(known)) if known or not own else []
+    claims += [claim for name in own for claim in own_claims(name)]
+    for name, number in Counter(claim.id for claim in claims).items():
+        if number > 1:
+            raise InputError(f"{counted(number, 'claims')} are called {name!r}", "claims", "give each an id of its own")
+    entries = _run(claims, full, out)
     if as_json:
         typer.echo(json.dumps([entry.to_dict() for entry in entries], ensure_ascii=False, indent=1))
     elif markdown:
@@ -61,6 +69,46 @@ def show_claims(
         say(f"{counted(len(entries), 'claims')}: {tally}; {sum(entry.seconds for entry in entries):.1f} s")
     if any(entry.judged is None for entry in entries):
         raise typer.Exit(1)
+
+
+def verify_claim(
+    path: Annotated[Path, typer.Argument(metavar="CLAIM", help="A claim (.toml).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one object and nothing else.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the certificates.")] = None,
+) -> None:
+    """Verify a claim of one's own: a matrix, a number, or both, that is said to be feasible, optimal, or a bound."""
+    from rropt.studies.claims_page import story
+    from rropt.studies.own_claims import read_claim
+
+    (entry,) = _run([read_claim(path)], False, out)
+    if entry.judged is None:
+        raise InputError(f"it cannot be verified: {entry.failure}", str(path), "see rropt solve on its problem")
+    if as_json:
+        typer.echo(json.dumps(entry.to_dict(), ensure_ascii=False))
+    else:
+        typer.echo(story(entry))
+    raise typer.Exit(EXITS[entry.verdict])
+
+
+def _is_path(name: str) -> bool:
+    """Whether an argument is a file or a folder, not a name in the ledger."""
+    return name.endswith(".toml") or "/" in name or Path(name).is_dir()
+
+
+def _run(claims: Sequence[Claim], full: bool, out: Path | None) -> list[Entry]:
+    """Derive claims, with a line of progress."""
+    from rropt.studies.ledger import run
+    from rropt.studies.reports import terminal
+
+    with terminal.points_progress("claims") as report:
+        done = 0
+
+        def started(_: Any) -> None:
+            nonlocal done
+            report(done, len(claims))
+            done += 1
+
+        return run(claims, full, out, started)
 
 
 def _show(entries: list[Entry]) -> None:

@@ -55,12 +55,13 @@ def find_problem(name: str) -> Path:
 
     path = Path(name)
     suffix = path.suffix.lower()
+    if suffix == ".json":
+        wrong = "this is a result, not a problem" if path.is_file() else "there is no such problem file"
+        raise InputError(wrong, name, "give a problem file (.toml), or the name of a model")
     refuse_unread(path)
     if suffix in (".csv", ".tsv", *COLUMNAR, *FOREIGN):
         remedy = f"write: rropt solve MODEL --data {shlex.quote(name)} --column NAME"
         raise InputError("this is data, not a problem", name, remedy)
-    if suffix == ".json" and path.is_file():
-        raise InputError("this is a result, not a problem", name, "give a problem file (.toml), or the name of a model")
     if path.is_file():
         return path
     if name in list_models():

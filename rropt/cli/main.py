@@ -19,7 +19,7 @@ import typer
 
 from rropt.cli.audit import AUDIT_EPILOG, audit_matrix
 from rropt.cli.check import check, write_proof
-from rropt.cli.claims import CLAIMS_EPILOG, show_claims
+from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
 from rropt.cli.data import declared_problem, draw_people, find_problem, identify
 from rropt.cli.figures import draw_figure, write_table
@@ -55,6 +55,7 @@ app.add_typer(ledger_app, name="ledger")
 app.add_typer(key_app, name="key")
 app.command()(estimate)
 app.command("claims", epilog=CLAIMS_EPILOG)(show_claims)
+app.command(epilog=VERIFY_EPILOG)(verify_claim)
 app.command("compare", epilog=COMPARE_EPILOG)(compare_routes)
 app.command("audit", epilog=AUDIT_EPILOG)(audit_matrix)
 app.command("report", epilog=REPORT_EPILOG)(write_page)
@@ -70,8 +71,8 @@ SOLVE_EPILOG = (
 )
 
 ROUTE_HELP = (
-    "auto, linear, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events or maximin (which takes "
-    "what: README)."
+    "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, maximin or "
+    "general (which takes what: README)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import codecs
 import math
-import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
-from rropt.comparison.matrix_files import array_matrix, read_matrix
 from rropt.comparison.orders.admissible import Admissibility, Improvement, admissible, improve
-from rropt.comparison.orientation import ROWS, oriented
+from rropt.comparison.printed import align, read_oriented
 from rropt.comparison.robust_audit import RobustAudit, robust_audit
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute
 from rropt.exact import Interval, float_down, float_up, rational, rational_text
 from rropt.io.arguments import checked
-from rropt.io.counts import is_collection
-from rropt.io.files import open_file
-from rropt.mechanisms.channel import RandomizedChannel
-from rropt.mechanisms.garbling import explicit
+from rropt.io.types import Matrix, Number
+from rropt.mechanisms.garbling import HasMatrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 from rropt.problem import Maximize, Problem, Solution
-from rropt.prove.mechanism_files import read_mechanism
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "audit", "kept_constraints"]
 
 TIME_LIMIT = 60.0
 """Default time limit for the optimum, in seconds."""
@@ -128,9 +123,9 @@ class Audit:
 
 @checked
 def audit(
-    matrix: object,
+    matrix: str | PathLike[str] | HasMatrix | Matrix,
     problem: Problem | None = None,
-    epsilon: object = None,
+    epsilon: Number | None = None,
     prior: Prior | None = None,
     orientation: str | None = None,
     renormalise: bool = False,
@@ -149,23 +144,21 @@ def audit(
         raise InputError("a problem and an epsilon are both given", "audit", "give one of them")
     if problem is not None and prior is not None:
         raise InputError("a problem and a prior are both given", "audit", "the problem has its own")
-    mechanism, word, changes = _read(matrix, orientation, renormalise, delimiter)
+    mechanism, word, changes = read_oriented(matrix, orientation, renormalise, delimiter)
     notes = list(changes)
     level = None if epsilon is None else Level(epsilon=rational(epsilon, "epsilon"))
     labels = problem.inputs if problem is not None else None if prior is None else prior.labels
     if labels is not None:
         wanted = None if problem is None else problem.compile().outputs or problem.objective.outputs(problem.inputs)
-        mechanism = _align(mechanism, labels, wanted, notes)
+        mechanism = align(mechanism, labels, wanted, notes)
     if problem is None and prior is not None:
         problem = _plain_problem(mechanism, prior, level, notes)
     declared: Sequence[Constraint] = () if problem is None else problem.constraints
     if problem is None and level is not None:
         declared = (LDP(epsilon=level.epsilon),)
-    robust = tuple(
-        (rule.describe(), robust_audit(mechanism, rule.confidence)) for rule in declared if isinstance(rule, RLDP)
-    )
+    robust = _robust_levels(mechanism, declared)
     own = problem is not None and level is None and prior is not None
-    holds = {} if own else {rule.describe(): _holds(rule, mechanism, dict(robust)) for rule in declared}
+    holds = {} if own else kept_constraints(mechanism, declared, dict(robust))
     satisfies = None if not holds else False if False in holds.values() else None if None in holds.values() else True
     value = None if problem is None else problem.objective.value(mechanism)
     solution = None if problem is None or not _comparable(problem, notes) else _solve(problem, time_limit, notes)
@@ -179,61 +172,6 @@ def audit(
     return Audit(
         mechanism, word, satisfies, broken, problem, value, solution, judged, better, improved, robust, tuple(notes)
     )
-
-
-def _read(
-    matrix: object, orientation: str | None, renormalise: bool, delimiter: str | None
-) -> tuple[Mechanism, str, tuple[str, ...]]:
-    if isinstance(matrix, RandomizedChannel) or hasattr(matrix, "to_mechanism"):
-        return explicit(matrix, "audit"), ROWS, ()
-    if isinstance(matrix, str | os.PathLike):
-        path = Path(matrix)
-        if path.is_dir() or (path.suffix == ".json" and _is_object(path)):
-            if orientation not in (None, "rows", "row", ROWS):
-                raise InputError("in a mechanism file the rows are the inputs", str(path), "leave it out")
-            return read_mechanism(path, False)[0], ROWS, ()
-        return oriented(read_matrix(path, delimiter), orientation, renormalise)
-    if is_collection(matrix):
-        return oriented(array_matrix(matrix), orientation, renormalise)
-    raise InputError(f"{type(matrix).__name__} is not a matrix", "audit", "give a path, rows of numbers or a mechanism")
-
-
-def _is_object(path: Path) -> bool:
-    try:
-        with open_file(path) as stream:
-            return stream.read(200).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
-    except (OSError, ValueError):
-        return False
-
-
-def _align(
-    mechanism: Mechanism, inputs: tuple[str, ...], outputs: tuple[str, ...] | None, notes: list[str]
-) -> Mechanism:
-    """The mechanism with its inputs, and outputs where they are fixed, in the problem's order. Raises InputError."""
-    rows, changed = _places("inputs", mechanism.inputs, inputs, notes)
-    columns, targets = list(range(len(mechanism.outputs))), mechanism.outputs
-    if outputs is not None:
-        columns, more = _places("outputs", mechanism.outputs, outputs, notes)
-        targets, changed = outputs, changed or more
-    if not changed:
-        return mechanism
-    table = [[mechanism.entry(x, y) for y in columns] for x in rows]
-    return Mechanism.from_rationals(table, inputs, targets)
-
-
-def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: list[str]) -> tuple[list[int], bool]:
-    if own == wanted:
-        return list(range(len(own))), False
-    if set(own) == set(wanted):
-        return [own.index(label) for label in wanted], True
-    if len(own) == len(wanted) and own == tuple(map(str, range(len(own)))):
-        notes.append(f"its {what} have no labels: they are taken in the order of the problem's, {_list(wanted)}")
-        return list(range(len(own))), True
-    raise InputError(f"its {what} are {_list(own)}", "audit", f"the problem's are {_list(wanted)}: label both alike")
-
-
-def _list(labels: Sequence[str]) -> str:
-    return ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
 
 
 def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, notes: list[str]) -> Problem:
@@ -254,16 +192,42 @@ def _own_level(mechanism: Mechanism) -> Level | None:
         return None
 
 
-def _holds(rule: Constraint, mechanism: Mechanism, robust: dict[str, RobustAudit]) -> bool | None:
-    """Whether a constraint holds, in exact arithmetic; None where the enclosures do not decide it."""
+def kept_constraints(
+    mechanism: Mechanism, constraints: Sequence[Constraint], robust: dict[str, RobustAudit] | None = None
+) -> dict[str, bool | None]:
+    """Whether each constraint holds, by its name, in exact arithmetic; None where enclosures do not decide it.
+    `robust` are the exact levels over confidence sets, where they are known."""
+    known = dict(_robust_levels(mechanism, constraints)) if robust is None else robust
+    return {name: _holds(rule, mechanism, known.get(name)) for name, rule in _named(constraints)}
+
+
+def _named(constraints: Sequence[Constraint]) -> list[tuple[str, Constraint]]:
+    """Each constraint with its description, numbered where an earlier one has the same."""
+    seen: Counter[str] = Counter()
+    named = []
+    for rule in constraints:
+        name = rule.describe()
+        seen[name] += 1
+        named.append((name if seen[name] == 1 else f"{name} ({seen[name]})", rule))
+    return named
+
+
+def _robust_levels(mechanism: Mechanism, constraints: Sequence[Constraint]) -> tuple[tuple[str, RobustAudit], ...]:
+    """The exact levels over the confidence sets of robust constraints, by name."""
+    return tuple(
+        (name, robust_audit(mechanism, rule.confidence)) for name, rule in _named(constraints) if isinstance(rule, RLDP)
+    )
+
+
+def _holds(rule: Constraint, mechanism: Mechanism, found: RobustAudit | None) -> bool | None:
     if rule.violation(mechanism) <= 0:
         return True
     if isinstance(rule, LDP) and not rule.properties:
         # The rational that stands for exp(epsilon) is a little below it.
         return False if mechanism.parity() > rule.level.ratio.upper else None
-    if isinstance(rule, RLDP):
+    if isinstance(rule, RLDP) and found is not None:
         # What is declared is the privacy; the form is only how it is optimised.
-        found, wanted = robust[rule.describe()], rule.level.log_ratio
+        wanted = rule.level.log_ratio
         return True if found.upper <= wanted.lower else False if found.lower > wanted.upper else None
     return False
 

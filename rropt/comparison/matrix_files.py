@@ -23,6 +23,7 @@ from rropt.exact import rational
 from rropt.io.counts import Table
 from rropt.io.files import open_file, read_text
 from rropt.io.formulas import unquoted
+from rropt.io.types import Matrix
 from rropt.mechanisms.reading import TOLERANCE
 
 Rows = tuple[tuple[Fraction, ...], ...]
@@ -32,6 +33,8 @@ NO_NUMBERS = ("nan", "na", "inf", "-inf", "+inf", "null", "none", "n/a", "")
 """Cells that are read as missing labels."""
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
 DIGITS = re.compile(r"[1-9][0-9]*", re.ASCII)
+EXACT = 40
+"""Decimals that are counted for a number that is not rounded, a ratio."""
 LONG = 15
 """A number of more significant digits is a double that was printed in full."""
 
@@ -39,8 +42,8 @@ LONG = 15
 @dataclass(frozen=True)
 class RawMatrix:
     """A matrix as it was read: `entries` as the decimals say, `doubles` the exact binary numbers where the decimals are
-    doubles printed in full (else None), `places` the most decimals of an entry; labels of both axes where there are
-    any; `rows_are_inputs` where the file says so itself."""
+    doubles printed in full (else None), `places` the most decimals of an entry (EXACT: some are ratios); labels of both
+    axes where there are any; `rows_are_inputs` where the file says so itself."""
 
     where: str
     entries: Rows
@@ -84,7 +87,7 @@ def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> R
     return _from_text(text, where, "\t" if delimiter is None and place.suffix == ".tsv" else delimiter)
 
 
-def array_matrix(matrix: object, where: str = "matrix") -> RawMatrix:
+def array_matrix(matrix: Matrix, where: str = "matrix") -> RawMatrix:
     """A matrix from memory: a data frame, an array of two axes or a list of rows, of numbers as
     `rropt.exact.rational` reads them."""
     if isinstance(matrix, np.ndarray) and matrix.dtype.kind not in "fiuO":
@@ -264,7 +267,7 @@ def _check(
     doubles = None
     if longest > LONG and not any("/" in text for row in texts for text in row):
         doubles = tuple(tuple(Fraction(float(text)) for text in row) for row in texts)
-    places = max(_places(entry) for row in entries for entry in row)
+    places = max(_places(*one) for pair in zip(entries, texts, strict=True) for one in zip(*pair, strict=True))
     return RawMatrix(
         where,
         tuple(map(tuple, entries)),
@@ -281,11 +284,10 @@ def _significant(text: str) -> str:
     return text.lower().partition("e")[0].replace(".", "").rstrip("0")
 
 
-def _places(value: Fraction) -> int:
-    """Decimals after the point; 40 for what is not a decimal."""
-    rest, powers = value.denominator, [0, 0]
-    for at, prime in enumerate((2, 5)):
-        while rest % prime == 0:
-            rest //= prime
-            powers[at] += 1
-    return max(powers) if rest == 1 else 40
+def _places(value: Fraction, text: str) -> int:
+    """Decimals after the point as printed, zeros at the end too; EXACT for a ratio."""
+    if "/" in text:
+        return EXACT
+    if "e" not in text.lower():
+        return len(text.partition(".")[2])
+    return next((places for places in range(EXACT) if (value * 10**places).denominator == 1), EXACT)

@@ -12,6 +12,7 @@ from rropt.errors import InputError
 from rropt.exact import log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.types import Number
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.distributions import ChiSquareSet, Confidence, EveryDistribution, Joint, KnownDistribution, Polytope
@@ -38,7 +39,7 @@ class RobustAudit:
     likely: str | None
     unlikely: str | None
 
-    def holds(self, epsilon: object) -> bool | None:
+    def holds(self, epsilon: Number) -> bool | None:
         """Whether the mechanism is (epsilon, F)-RLDP; None between the two ends. Raises InputError."""
         asked = rational(epsilon, "epsilon")
         return True if self.upper <= asked else False if self.lower > asked else None

@@ -20,6 +20,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, exp_enclosure, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.types import Number
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.distributions import ChiSquareSet
@@ -57,7 +58,7 @@ class RobustLevel:
     likely: str | None
     unlikely: str | None
 
-    def holds(self, epsilon: object) -> bool | None:
+    def holds(self, epsilon: Number) -> bool | None:
         """Whether the mechanism is (epsilon, F)-RLDP; None where the enclosure does not decide (then
         `RLDP(epsilon, F, "exact").violation(mechanism)` may). Raises InputError."""
         asked = Level(epsilon=epsilon).epsilon  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ from rropt.errors import InputError, counted, shown
 from rropt.exact import float_up, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import bounded
+from rropt.io.types import Number
 from rropt.model.privacy import Level
 
 __all__ = ["SamplerAudit", "audit_sampler", "detectable_epsilon"]
@@ -86,7 +87,7 @@ def limits(count: Any, trials: Any, error: float) -> tuple[Any, Any]:
 
 @checked
 def detectable_epsilon(
-    epsilon: object, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: object = 0
+    epsilon: Number, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
 ) -> float:
     """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
     of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
@@ -117,11 +118,11 @@ def detectable_epsilon(
 @checked
 def audit_sampler(
     sampler: Callable[[list[Any]], Iterable[Any]] | Iterable[tuple[Any, Any]],
-    epsilon: object,
+    epsilon: Number,
     confidence: float = 0.99,
     inputs: Sequence[Any] | None = None,
     trials: int = TRIALS,
-    delta: object = 0,
+    delta: Number = 0,
 ) -> SamplerAudit:
     """Audit any sampler that claims (epsilon, delta)-LDP, by trials.
 

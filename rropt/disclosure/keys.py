@@ -15,6 +15,7 @@ from rropt.io.arguments import checked
 from rropt.io.count_records import count_records, label_order
 from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels, number_array
 from rropt.io.frames import array_of
+from rropt.io.types import Label
 
 LARGEST_TABLE = 1 << 24
 """Tables with more cells are refused."""
@@ -39,7 +40,7 @@ class KeyTable:
     def of(
         cls,
         counts: Any,
-        categories: Mapping[str, Sequence[object]],
+        categories: Mapping[str, Sequence[Label]],
         possible: Any = None,
     ) -> KeyTable:
         """The table of `counts`, an array with one axis for each variable of `categories`, in its order, or a mapping

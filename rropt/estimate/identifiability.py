@@ -21,9 +21,10 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval, exp_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.types import Number
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.families.hadamard import HadamardResponse
-from rropt.mechanisms.garbling import explicit_pair, merge_proportional
+from rropt.mechanisms.garbling import AnyMechanism, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sets import SubsetSelection
 from rropt.model.prior import Prior
@@ -55,10 +56,10 @@ class Identified:
 
 @checked
 def identifying(
-    mechanism: object,
-    with_: object = None,
-    share: object = None,
-    risk: object = None,
+    mechanism: AnyMechanism,
+    with_: AnyMechanism | None = None,
+    share: Number | None = None,
+    risk: Number | None = None,
     prior: Prior | None = None,
 ) -> Identified:
     """Use `with_` instead of `mechanism` with probability `share`, told apart in the output.
@@ -116,7 +117,7 @@ def mixed(first: Mechanism, second: Mechanism, share: Fraction) -> Mechanism:
     return merge_proportional(Mechanism.from_rationals(rows, first.inputs, names)).mechanism
 
 
-def companion(mechanism: object, most: Fraction | None = None) -> RandomizedChannel:
+def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> RandomizedChannel:
     """The design for estimation that is mixed in by default: at the mechanism's own parity, or at `most` where that is
     less. Raises InputError."""
     if not isinstance(mechanism, RandomizedChannel):

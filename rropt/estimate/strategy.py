@@ -17,13 +17,14 @@ from fractions import Fraction
 
 import numpy as np
 import scipy
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.objectives.risk import MinimaxRisk
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.clock import Clock
+from rropt.io.types import Label
 from rropt.mechanisms.estimators.simplex import projected
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -32,8 +33,8 @@ from rropt.problem import Minimize, Problem, Solution
 SHARE_BITS = 24
 """Frequencies and shares of a mixture are multiples of 2^-24; no frequency is below 2^-12."""
 LEAST = 2.0**-12
-WEIGHT_BITS = 64
-"""Reciprocals of the shares of outputs are multiples of 2^-64."""
+ENTRY_BITS = 53
+"""Most entries of an estimator are multiples of 2^-53."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class _Tried:
 @checked
 def minimax_strategy(
     constraints: Sequence[Constraint],
-    categories: Sequence[object],
+    categories: Sequence[Label],
     gap: float = 1e-6,
     rounds: int = 40,
     time_limit: float = 60.0,
@@ -146,29 +147,55 @@ def _solve(
     mechanism = solution.mechanism
     if mechanism is None:
         raise InputError("no design satisfies them", "constraints", "; ".join(solution.warnings) or "loosen them")
-    table, costs = _nearly_best(mechanism, at)
+    table, costs = nearly_best(mechanism, at)
     return _Tried(mechanism, table, costs, solution)
 
 
-def _nearly_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
-    """(L, its costs): as `exact_locally_best`, with the reciprocals of the shares of outputs on a grid.
-
-    (Q W Q^T)^-1 Q W is unbiased exactly for any weights W, and hundreds of shares with denominators of their own make
-    long numbers. In integers, over one denominator.
-    """
-    k, m = _identified(mechanism)
+def nearly_best(mechanism: Mechanism, prior: Prior) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
+    """(L, its costs): as `exact_locally_best`, or so near to it that its costs are the same but for rounding."""
+    _identified(mechanism)
+    try:
+        table = _short_table(mechanism, prior)
+    except (np.linalg.LinAlgError, ZeroDivisionError, ValueError, OverflowError):
+        # Floats do not tell its matrix from a singular one.
+        table = exact_locally_best(mechanism, prior)
+    scale = math.lcm(*{value.denominator for row in table for value in row})
     unit = math.lcm(*mechanism.denominators)
+    columns = list(zip(*table, strict=True))
+    squares = [sum((value.numerator * (scale // value.denominator)) ** 2 for value in own) for own in columns]
+    entries = [[int(entry * unit) for entry in mechanism.column(y)] for y in range(len(columns))]
+    sums = [sum(own[z] * square for own, square in zip(entries, squares, strict=True)) for z in range(len(table))]
+    return table, tuple(Fraction(one, unit * scale**2) for one in sums)
+
+
+def _short_table(mechanism: Mechanism, prior: Prior) -> tuple[tuple[Fraction, ...], ...]:
+    """Nearly the best estimator, unbiased exactly: k x m rationals.
+
+    The best one is rounded to multiples of 2^-53. What it lacks, I - L Q', is made up for by k outputs, whose square
+    matrix is inverted exactly: k^2 entries alone are long. In integers. Raises LinAlgError and ZeroDivisionError where
+    floats choose outputs whose matrix is singular.
+    """
+    k, m = mechanism.shape
+    unit, scale = math.lcm(*mechanism.denominators), 1 << ENTRY_BITS
     columns = [[int(entry * unit) for entry in mechanism.column(y)] for y in range(m)]
-    shares = _shares(mechanism, prior)
-    weights = [round((1 << WEIGHT_BITS) / share) if share else 0 for share in shares]
+    roots = np.sqrt([1 / float(share) if share else 0.0 for share in _shares(mechanism, prior)])
+    # With B = Q W^(1/2) and B' = U R the best one is (B B')^-1 B W^(1/2) = R^-1 U' W^(1/2).
+    basis, triangle = np.linalg.qr((mechanism.matrix * roots).T)
+    best = scipy.linalg.solve_triangular(triangle, basis.T) * roots
+    near = [[round(value) for value in row] for row in np.ldexp(best, ENTRY_BITS).tolist()]
+    _, _, order = scipy.linalg.qr(mechanism.matrix * roots, mode="economic", pivoting=True)
+    chosen = sorted(int(y) for y in order[:k])
     design = fmpz_mat(k, m, [columns[y][x] for x in range(k) for y in range(m)])
-    weighed = fmpz_mat(k, m, [columns[y][x] * weights[y] for x in range(k) for y in range(m)])
-    inverse, below = (weighed * design.transpose()).inv().numer_denom()
-    found = inverse * weighed
-    table = tuple(tuple(Fraction(int(found[x, y] * unit), int(below)) for y in range(m)) for x in range(k))
-    squares = [sum((found[x, y] ** 2 for x in range(k)), fmpz(0)) for y in range(m)]
-    sums = [sum((columns[y][z] * squares[y] for y in range(m)), fmpz(0)) for z in range(k)]
-    return table, tuple(Fraction(int(one * unit), int(below**2)) for one in sums)
+    square = fmpz_mat(k, k, [columns[y][x] for y in chosen for x in range(k)])
+    missing = fmpz_mat(k, k, [unit * scale * (x == z) for x in range(k) for z in range(k)])
+    missing -= fmpz_mat(near) * design.transpose()
+    inverse, below = square.inv().numer_denom()
+    change, below = missing * inverse, int(below)
+    table = [[Fraction(value, scale) for value in row] for row in near]
+    for at, y in enumerate(chosen):
+        for x in range(k):
+            table[x][y] = Fraction(near[x][y] * below + int(change[x, at]), scale * below)
+    return tuple(map(tuple, table))
 
 
 def _identified(mechanism: Mechanism) -> tuple[int, int]:

@@ -29,6 +29,7 @@ FOREIGN = {
     **dict.fromkeys((".sav", ".por"), "SPSS"),
     **dict.fromkeys((".sas7bdat", ".xpt"), "SAS"),
     **dict.fromkeys((".rds", ".rdata"), "R"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "JSON"),
 }
 """Files of other programs by the ends of their names."""
 OLD_EXCEL = b"\xd0\xcf\x11\xe0\xa1\xb1"
@@ -51,7 +52,8 @@ def refuse_unread(path: str | os.PathLike[str]) -> None:
     if program is None and (head == OLD_EXCEL or b"xl/" in zipped):
         program = "Excel"
     if program is not None:
-        raise InputError(f"{program} files are not read", str(path), "save it as CSV (UTF-8), and give that file")
+        remedy = "save it as CSV (UTF-8), and give that file; Parquet and Arrow files are read too"
+        raise InputError(f"{program} files are not read", str(path), remedy)
     for magic, (kind, tool) in PACKED.items():
         if head.startswith(magic):
             raise InputError(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol, TypeAlias
 
 from flint import fmpq, fmpq_mat
 
@@ -17,7 +18,17 @@ from rropt.mechanisms.mechanism import Mechanism
 Rational = tuple[tuple[Fraction, ...], ...]
 
 
-def explicit(channel: object, name: str) -> Mechanism:
+class HasMatrix(Protocol):
+    """A named family whose matrix can be written out."""
+
+    def to_mechanism(self) -> Mechanism:
+        """Its explicit matrix."""
+
+
+AnyMechanism: TypeAlias = Mechanism | HasMatrix
+
+
+def explicit(channel: AnyMechanism, name: str) -> Mechanism:
     """The explicit mechanism that `channel` is, or that its `to_mechanism()` gives. Raises InputError."""
     if isinstance(channel, Mechanism):
         return channel
@@ -28,7 +39,7 @@ def explicit(channel: object, name: str) -> Mechanism:
     return made
 
 
-def explicit_pair(a: object, b: object) -> tuple[Mechanism, Mechanism]:
+def explicit_pair(a: AnyMechanism, b: AnyMechanism) -> tuple[Mechanism, Mechanism]:
     """Both as explicit mechanisms over the same inputs in the same order. Raises InputError."""
     first, second = explicit(a, "first mechanism"), explicit(b, "second mechanism")
     same_labels(second.inputs, first.inputs, "inputs of the second mechanism")
@@ -121,7 +132,7 @@ def directions(mechanism: Mechanism) -> dict[tuple[int, ...], list[tuple[int, Fr
 
 
 @checked
-def merge_proportional(channel: object) -> Merged:
+def merge_proportional(channel: AnyMechanism) -> Merged:
     """The equivalent mechanism with distinct posteriors: empty outputs dropped, proportional ones merged.
 
     A merged output keeps the label of its first. Raises InputError for what is not a mechanism.

@@ -22,6 +22,7 @@ from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
 from rropt.io.extras import need
 from rropt.io.files import csv_text, read_text, write_whole
+from rropt.io.types import Label, Matrix
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
@@ -83,9 +84,9 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def from_matrix(
         cls,
-        matrix: object,
-        inputs: Sequence[object] | None = None,
-        outputs: Sequence[object] | None = None,
+        matrix: Matrix,
+        inputs: Sequence[Label] | None = None,
+        outputs: Sequence[Label] | None = None,
         denominator: int | None = None,
     ) -> Mechanism:
         """A mechanism from a k x m row-stochastic matrix.
@@ -100,9 +101,9 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def from_column_stochastic(
         cls,
-        matrix: object,
-        inputs: Sequence[object] | None = None,
-        outputs: Sequence[object] | None = None,
+        matrix: Matrix,
+        inputs: Sequence[Label] | None = None,
+        outputs: Sequence[Label] | None = None,
         denominator: int | None = None,
     ) -> Mechanism:
         """As `from_matrix`, for a matrix whose columns are the inputs (m x k)."""
@@ -121,7 +122,7 @@ class Mechanism(RandomizedChannel):
 
     @classmethod
     def from_rationals(
-        cls, rows: object, inputs: Sequence[object] | None = None, outputs: Sequence[object] | None = None
+        cls, rows: Matrix, inputs: Sequence[Label] | None = None, outputs: Sequence[Label] | None = None
     ) -> Mechanism:
         """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); the denominators are found (one
         where they agree)."""
@@ -227,8 +228,7 @@ class Mechanism(RandomizedChannel):
         return self._parity
 
     def epsilon(self) -> Interval:
-        parity = self._parity
-        if isinstance(parity, float):
+        if isinstance(parity := self._parity, float):
             return Interval(parity, parity)  # type: ignore[arg-type]
         return log_enclosure(parity)
 
@@ -251,6 +251,8 @@ class Mechanism(RandomizedChannel):
                 ):
                     if weight and numerator:
                         shares[numerator, denominator] = shares.get((numerator, denominator), 0) + weight
+                if len(shares) == 1 and sum(shares.values()) == total:
+                    continue  # A column that is constant says nothing, exactly.
                 for (numerator, denominator), weight in shares.items():
                     result += arb(fmpq(weight, total)) * xlogx_ball(numerator, denominator)
                     mass += weight * numerator * (scale // denominator)

@@ -14,6 +14,7 @@ from flint import arb, fmpq
 from rropt.errors import InputError, counted
 from rropt.exact import Interval, enclosure, xlogx_ball
 from rropt.io.frames import array_of
+from rropt.io.types import Label
 from rropt.mechanisms.columns import Column
 from rropt.mechanisms.mechanism import GRID, READERS, Mechanism
 from rropt.mechanisms.reading import names_of, naturals_of
@@ -45,7 +46,7 @@ class OffDiagonalMechanism(Mechanism):
     Costs O(k) for everything that does not need the whole matrix. Raises InputError for a row that does not fit.
     """
 
-    def __init__(self, labels: Sequence[object], off_diagonal: Sequence[int], denominator: int = GRID) -> None:
+    def __init__(self, labels: Sequence[Label], off_diagonal: Sequence[int], denominator: int = GRID) -> None:
         names = clean_labels(labels, "inputs", 2)
         if denominator <= 0:
             raise InputError("the denominator is not positive", "mechanism")

@@ -12,6 +12,7 @@ from rropt.errors import InputError, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.types import Number
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.estimators.linear import full_rank, locally_best
 from rropt.mechanisms.mechanism import Mechanism
@@ -27,8 +28,8 @@ SMALLEST_WIDTH = 1e-100
 @checked
 def sample_size(
     channel: RandomizedChannel,
-    half_width: object,
-    level: object = "0.95",
+    half_width: Number,
+    level: Number = "0.95",
     frequencies: Prior | None = None,
     simultaneous: bool = False,
 ) -> int:

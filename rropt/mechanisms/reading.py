@@ -12,6 +12,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.exact import over_one
+from rropt.io.types import Label
 
 TOLERANCE = Fraction(1, 10**9)
 """Row sums this close to one are divided out."""
@@ -22,7 +23,7 @@ Row = tuple[list[int], int]
 
 
 def whole_rows(
-    rows: Sequence[Sequence[object]], denominator: int | None, flipped: bool = False
+    rows: Sequence[Sequence[Label]], denominator: int | None, flipped: bool = False
 ) -> tuple[list[Row], bool]:
     """(rows that sum to one, whether they must be kept exactly); `flipped`: the caller gave the transpose (used in
     error messages).

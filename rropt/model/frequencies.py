@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rropt.errors import InputError
 from rropt.exact import cleared, rational
 from rropt.io.counts import Numbers
+from rropt.io.types import Counts
 from rropt.model.prior import Prior
 
 
@@ -18,7 +19,7 @@ class Frequencies:
     labels: tuple[str, ...] | None
 
     @classmethod
-    def read(cls, counts: object, where: str, whole: bool) -> Frequencies:
+    def read(cls, counts: Prior | Counts, where: str, whole: bool) -> Frequencies:
         """The frequencies that a user gave; with `whole` they must be counts, otherwise only proportions matter.
 
         Raises InputError for anything that is not a list or table of numbers >= 0.

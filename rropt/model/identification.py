@@ -23,6 +23,7 @@ from flint import arb, fmpq, fmpq_poly
 
 from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, rational
+from rropt.io.types import Number
 
 __all__ = [
     "at_risk",
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 
-def checked_risk(at_most: object, where: str) -> Fraction:
+def checked_risk(at_most: Number, where: str) -> Fraction:
     """A bound on a probability as a rational in (0, 1). Raises InputError."""
     value = rational(at_most, where)
     if not 0 < value < 1:

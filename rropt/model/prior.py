@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,9 +17,17 @@ from rropt.errors import InputError, counted
 from rropt.exact import cleared, rational
 from rropt.io.arguments import checked
 from rropt.io.count_records import count_records
-from rropt.io.counts import LARGEST_DOMAIN, Numbers, Table, category_labels, has_axes, is_collection
-from rropt.io.counts import clean_labels as clean_labels
+from rropt.io.counts import (
+    LARGEST_DOMAIN,
+    Numbers,
+    Table,
+    category_labels,
+    clean_labels as clean_labels,
+    has_axes,
+    is_collection,
+)
 from rropt.io.files import read_text
+from rropt.io.types import Categories, Counts, Label, Matrix
 
 TOLERANCE = Fraction(1, 10**9)
 """Probabilities whose sum is this close to one are divided by their exact sum; anything else is an error."""
@@ -48,7 +56,7 @@ def _pair(values: object, labels: Sequence[object] | None, what: str) -> tuple[t
 
 
 def _tabulate(
-    values: object, labels: Sequence[object] | None, pairs: object, what: str
+    values: Any, labels: Sequence[object] | None, pairs: object, what: str
 ) -> tuple[tuple[str, ...], list[object]]:
     """(labels of the pairs, values) from a table with one row a sensitive value."""
     if not isinstance(pairs, Pairs):
@@ -92,7 +100,7 @@ class Pairs:
     sensitive: tuple[str, ...]
     other: tuple[str, ...]
 
-    def __init__(self, sensitive: int | Sequence[object], other: int | Sequence[object]) -> None:
+    def __init__(self, sensitive: Categories, other: Categories) -> None:
         object.__setattr__(self, "sensitive", category_labels(sensitive, "sensitive values"))
         object.__setattr__(self, "other", category_labels(other, "other values"))
         if len(self) > LARGEST_DOMAIN:
@@ -115,7 +123,7 @@ class Pairs:
         """Where the inputs of sensitive value number `s` stand."""
         return slice(s * len(self.other), (s + 1) * len(self.other))
 
-    def flattened(self, table: object, what: str) -> list[object]:
+    def flattened(self, table: Matrix, what: str) -> list[object]:
         """The entries of a table with one row a sensitive value, one column an other value. Raises InputError.
 
         `table` is a data frame (index: sensitive values), a mapping of rows, an array of two axes, a list of lists,
@@ -187,8 +195,8 @@ class Prior:
     @classmethod
     def from_counts(
         cls,
-        counts: object,
-        labels: Sequence[object] | None = None,
+        counts: Counts | Matrix,
+        labels: Sequence[Label] | None = None,
         pairs: Pairs | None = None,
     ) -> Prior:
         """Relative frequencies of `counts`: a mapping label -> count, a Series or data frame, which are used by label,
@@ -208,8 +216,8 @@ class Prior:
     @classmethod
     def from_probabilities(
         cls,
-        probabilities: object,
-        labels: Sequence[object] | None = None,
+        probabilities: Counts | Matrix,
+        labels: Sequence[Label] | None = None,
         pairs: Pairs | None = None,
     ) -> Prior:
         """The stated probabilities, a table or a list as in `from_counts`.
@@ -231,7 +239,7 @@ class Prior:
         return cls(names, cleared(numbers), "probabilities", pairs)
 
     @classmethod
-    def uniform(cls, categories: int | Sequence[object]) -> Prior:
+    def uniform(cls, categories: Categories) -> Prior:
         """Equal probabilities over `categories`: their labels, or how many (then "0", "1", ...)."""
         names = category_labels(categories, "categories of the uniform prior")
         return cls(names, (1,) * len(names), "uniform")

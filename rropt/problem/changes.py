@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraints import Constraint
 from rropt.program.programs import Program
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rropt.problem.declared import Problem
 
 
-def with_field(rule: Constraint, name: str, value: object) -> Constraint:
+def with_field(rule: Constraint, name: str, value: Any) -> Constraint:
     """A constraint with another value of one field; the value is not checked."""
     made = copy(rule)
     object.__setattr__(made, name, value)

@@ -21,6 +21,7 @@ from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, LATE, Clock
 from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
+from rropt.io.types import Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem.html import problem_html
@@ -29,7 +30,7 @@ from rropt.problem.solution import Solution
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Program, Row, Sense
 from rropt.prove.gaps import grain
 from rropt.solve.assembly import assemble, unit_in
@@ -93,8 +94,8 @@ class Problem:
         self,
         goal: Goal,
         constraints: Sequence[Constraint] = (),
-        inputs: Sequence[object] | Prior | None = None,
-        outputs: Sequence[object] | None = None,
+        inputs: Sequence[Label] | Prior | None = None,
+        outputs: Sequence[Label] | None = None,
         name: str = "problem",
         options: SolveOptions | None = None,
     ) -> None:
@@ -241,11 +242,11 @@ class Problem:
     def with_options(
         self,
         route: str | None = None,
-        gap: object = None,
-        time_limit: object = None,
+        gap: Number | None = None,
+        time_limit: Number | None = None,
         solver: str | None = None,
         workers: int | None = None,
-        absolute_gap: object = None,
+        absolute_gap: Number | None = None,
     ) -> Problem:
         """The same problem, as compiled, with other options where given (see `SolveOptions`). Raises InputError."""
         given = {"route": route, "gap": gap, "time_limit": time_limit, "solver": solver, "workers": workers}
@@ -257,12 +258,12 @@ class Problem:
     def solve(
         self,
         route: str | Route | None = None,
-        gap: float | None = None,
-        time_limit: float | None = None,
+        gap: Number | None = None,
+        time_limit: Number | None = None,
         solver: str | None = None,
         workers: int | None = None,
         monitor: Callable[[float | None, float | None], bool | None] = ignore_progress,
-        absolute_gap: float | None = None,
+        absolute_gap: Number | None = None,
     ) -> Solution:
         """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
 
@@ -348,7 +349,7 @@ class Problem:
         try:
             taken, why = choose(program, route, solver)
         except NoRoute as error:
-            raise error if route != "auto" else explained(self, program, solver, error) from None
+            raise error if route != "auto" else explained(self, solver, error) from None
         found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
         return f"{taken.name}: {why}", found
 

@@ -97,10 +97,21 @@ class GraphCone(Cone):
         return tuple(logs[number] for *_, number in self.edges)
 
     def excess(self, column: Sequence[Fraction]) -> Fraction:
-        return max(
-            (column[x] - ratio.lower * column[z] for (x, z, _), ratio in zip(self.edges, self.ratios, strict=True)),
-            default=Fraction(0),
-        )
+        shared = math.lcm(*(value.denominator for value in column))
+        numbers = [value.numerator * (shared // value.denominator) for value in column]
+        own = []
+        for ratio, edges in self._by_ratio.items():
+            high, low = ratio.numerator, ratio.denominator
+            own.append(Fraction(max(low * numbers[x] - high * numbers[z] for x, z in edges), low * shared))
+        return max(own, default=Fraction(0))
+
+    @cached_property
+    def _by_ratio(self) -> dict[Fraction, list[tuple[int, int]]]:
+        """The edges by the lower end of their ratio, of which few differ."""
+        found: dict[Fraction, list[tuple[int, int]]] = {}
+        for (x, z, _), ratio in zip(self.edges, self.ratios, strict=True):
+            found.setdefault(ratio.lower, []).append((x, z))
+        return found
 
     def payload(self) -> dict[str, object]:
         table: dict[str, object] = {

@@ -27,14 +27,18 @@ from rropt.model.distributions import ChiSquareBall, ChiSquareSet
 from rropt.model.distributions.quantile import root_down, significant_up
 from rropt.model.distributions.worst_ratio import Adversary
 from rropt.model.privacy import Level
-from rropt.program.cones import Cone
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone
 
 Form = Literal["exact", "product"]
+Weighed = tuple[int, int, tuple[int, ...], tuple[int, ...]]
+"""A cut: (s, z, weights over block s, weights over block z)."""
 ZERO = Fraction(0)
 PRECISION = 192
 """Bits of the balls in which membership is verified."""
 NUMBER_BITS = 96
 """nu and mu are multiples of 2^-96."""
+CUT_BITS = 48
+"""The weights of the cuts of an outer cone are multiples of 2^-48."""
 SLACK = Fraction(1, 2**72)
 """The slack in every inequality, as a share of the sum of its terms: more than the format's 2^-80."""
 
@@ -198,6 +202,23 @@ class ConfidenceCone(Cone):
                 return all(bool(price + slack <= grown) for price in prices)
             return bool(prices[0] + prices[1] + slack <= grown)
 
+    def valid(self, cut: Weighed) -> Weighed | None:
+        """A cut with nearly the same weights that sum to 2^CUT_BITS; None where it cannot be proved valid."""
+        s, z, first, second = cut
+        found = s, z, _in_units(first), _in_units(second)
+        return found if self.affordable(*found) else None
+
+    def outer(self, cuts: Sequence[Weighed], ratio: Fraction) -> PolyhedralCone:
+        """The cone of all v >= 0 with R.v <= ratio T.v for every cut."""
+        rows = []
+        for s, z, first, second in cuts:
+            row = [ZERO] * len(self.counts)
+            for at, weights, factor in ((s, first, Fraction(1, sum(first))), (z, second, -ratio / sum(second))):
+                for x, weight in zip(self.blocks[at], weights, strict=True):
+                    row[x] = weight * factor
+            rows.append(tuple(row))
+        return PolyhedralCone(FreeCone(), tuple(rows))
+
     def payload(self) -> dict[str, object]:
         level = self.level
         key, number = ("epsilon", level.epsilon) if level.epsilon is not None else ("gamma", level.gamma)
@@ -210,6 +231,14 @@ class ConfidenceCone(Cone):
             "radius": {"lower": rational_text(self.radius.lower), "upper": rational_text(self.radius.upper)},
             "form": self.form,
         }
+
+
+def _in_units(weights: tuple[int, ...]) -> tuple[int, ...]:
+    """Whole numbers in nearly the same proportions that sum to 2^CUT_BITS."""
+    total, unit = sum(weights), 1 << CUT_BITS
+    found = [(2 * weight * unit + total) // (2 * total) for weight in weights]
+    found[found.index(max(found))] += unit - sum(found)
+    return tuple(found)
 
 
 def _two_thirds(value: arb) -> arb:

@@ -49,7 +49,7 @@ class InverseTrace(DesignUtility):
             table["queries"] = [[rational_text(entry) for entry in row] for row in self.queries]
         return table
 
-    @property
+    @cached_property
     def rows(self) -> tuple[tuple[Fraction, ...], ...]:
         """The queries, written out."""
         k = len(self.weights)
@@ -57,7 +57,7 @@ class InverseTrace(DesignUtility):
             return self.queries
         return tuple(tuple(Fraction(x == z) for z in range(k)) for x in range(k))
 
-    @property
+    @cached_property
     def offset(self) -> Fraction:
         """sum_j (C_j.p)^2."""
         return square_means(self.rows, self.weights)

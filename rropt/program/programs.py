@@ -323,7 +323,10 @@ class Program:
         utility = self.utility
         informed = isinstance(utility, Information) and (utility.given is not None or self.outputs is not None)
         exact = isinstance(self.cone, ConfidenceCone)
-        return max(utility.version, 1 + informed, 1 + 2 * exact, *(extra.version for extra in self.extras))
+        chosen = isinstance(utility, BayesGain) and self.outputs is not None
+        return max(
+            utility.version, 1 + 5 * chosen, 1 + informed, 1 + 2 * exact, *(extra.version for extra in self.extras)
+        )
 
     @cached_property
     def empty_cells(self) -> frozenset[tuple[int, int]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import ChiSquare, Information, Program
+from rropt.prove.steps import Step, lemmas, relax
 
 OLD = ("mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches")
 """The names that versions 1 to 4 of the format have."""
@@ -20,6 +21,24 @@ OF_KIND = {
     "thresholds": ("newton-inequalities",),
     "risk-branch": ("marcus-lopes",),
 }
+ORDER = (
+    "mi-column-convex",
+    "v-log-v-convex",
+    "chi-square-column-convex",
+    "quadratic-over-linear-convex",
+    "uniform-choice-among-matches",
+    "off-diagonal-convex",
+    "robust-vertices",
+    "cauchy-schwarz-membership",
+    "gibbs-inequality",
+    "newton-inequalities",
+    "marcus-lopes",
+    "regular-by-approximate-inverse",
+    "log-det-below-trace",
+    "schur-complement",
+    "eigenvalue-of-densities",
+)
+"""All names, in the order in which a certificate lists them."""
 OF_DESIGN = {
     "inverse_trace": ("regular-by-approximate-inverse",),
     "inverse_determinant": ("regular-by-approximate-inverse", "log-det-below-trace"),
@@ -27,34 +46,47 @@ OF_DESIGN = {
 }
 
 
-def assumptions(program: Program, proof: Mapping[str, object]) -> tuple[str, ...]:
-    """The names for a problem and its `proof` object, in the order of the table."""
+def assumptions(program: Program, proof: Mapping[str, object], steps: Sequence[Step] = ()) -> tuple[str, ...]:
+    """The names for a problem and its `proof` object, which is one of the problem after `steps`, in ORDER."""
+    own, last = _of_mechanism(program, proof), relax(program, steps)
+    found = {*own, *_of_proof(last, proof), *lemmas(steps)}
+    return tuple(name for name in ORDER if name in found)
+
+
+def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
+    """Those of the problem itself and of its mechanism."""
+    names = ["uniform-choice-among-matches"] if program.extra(PosteriorRisk) is not None else []
+    if proof["kind"] in ("farkas", "entropy-farkas"):
+        return names
+    if isinstance(program.cone, ConfidenceCone):
+        names.append("cauchy-schwarz-membership")
+    if isinstance(program.utility, DesignUtility):
+        stated = program.utility.payload()
+        assert stated is not None
+        names += OF_DESIGN[str(stated["kind"])]
+    return names
+
+
+def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
+    """Those of a proof of this problem."""
     utility, kind = program.utility, str(proof["kind"])
-    by_vertices = any(key in proof for key in ("tree", "shapes", "levels")) and kind == "column-dual"
+    by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "labels")) and kind == "column-dual"
+    by_corners = kind == "corner-tree"
     names: list[str] = []
     if isinstance(utility, Information):
-        if by_vertices or kind == "thresholds":
+        if by_vertices or by_corners or kind == "thresholds":
             names.append("mi-column-convex")
         if kind in ("column-dual", "branch-tree") and "known" not in proof:
             names.append("v-log-v-convex")
-    if isinstance(utility, ChiSquare) and by_vertices:
+    if isinstance(utility, ChiSquare) and (by_vertices or by_corners):
         names.append("chi-square-column-convex")
     if isinstance(utility, DesignUtility) and by_vertices:
         names.append("quadratic-over-linear-convex")
-    if program.extra(PosteriorRisk) is not None:
-        names.append("uniform-choice-among-matches")
     if program.extra(OffDiagonalForm) is not None and kind == "branch-tree":
         names.append("off-diagonal-convex")
     if "shapes" in proof or "levels" in proof:
         names.append("robust-vertices")
-    if isinstance(program.cone, ConfidenceCone):
-        names.append("cauchy-schwarz-membership")
-    names += OF_KIND.get(kind, ())
-    if isinstance(utility, DesignUtility) and kind == "column-dual":
-        stated = utility.payload()
-        assert stated is not None
-        names += OF_DESIGN[str(stated["kind"])]
-    return tuple(names)
+    return [*names, *OF_KIND.get(kind, ())]
 
 
 def version(names: tuple[str, ...]) -> int:

@@ -80,6 +80,11 @@ class Ratios:
         )
 
 
+def lower_end(value: arb) -> Fraction:
+    """The lower end of a ball."""
+    return enclosure(lambda: value, PRECISION).lower
+
+
 def upper_end(value: arb) -> Fraction:
     """The upper end of a ball."""
     return enclosure(lambda: value, PRECISION).upper

@@ -24,16 +24,18 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import Program
 from rropt.prove.assumptions import assumptions, version
 from rropt.prove.problem_digest import differences
+from rropt.prove.steps import VERSION, Step
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The `proof` object of a certificate, the bound that it yields (in the sense of the problem; None for
-    farkas), and the version of the format that it needs."""
+    """The `proof` object of a certificate without its steps, the bound that it yields (in the sense of the problem;
+    None for farkas), the version of the format that it needs, and the steps to the problem that it is of."""
 
     payload: dict[str, object] = field(repr=False)
     bound: Fraction | None
     version: int = 1
+    steps: tuple[Step, ...] = ()
 
 
 @checked
@@ -144,14 +146,15 @@ def _document(
     value: dict[str, str] | None,
     bound: str | None,
 ) -> dict[str, Any]:
-    names = assumptions(program, proof.payload)
+    names = assumptions(program, proof.payload, proof.steps)
+    steps: dict[str, object] = {"steps": [step.payload() for step in proof.steps]} if proof.steps else {}
     return {
         "format": "rropt-certificate",
-        "version": max(proof.version, program.format_version, version(names)),
+        "version": max(proof.version, program.format_version, version(names), VERSION if steps else 1),
         "problem": program.payload(),
         "mechanism": mechanism,
         "value": value,
         "bound": bound,
-        "proof": proof.payload,
+        "proof": proof.payload | steps,
         "assumptions": list(names),
     }

@@ -1,4 +1,4 @@
-"""A certificate of versions 1 to 5 as a proof file of the verified core.
+"""A certificate as a proof file of the verified core.
 
 Nothing here is trusted: a wrong line can only make the core refuse. docs/verified-core.md says what the lines mean.
 """
@@ -25,6 +25,8 @@ from rropt.prove.problems import (
     words,
 )
 
+LONGEST = 4096
+"""Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
 KINDS = ("linear-dual", "farkas", "column-dual", "branch-tree", "entropy-dual", "entropy-farkas")
 
 
@@ -70,7 +72,10 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
 def proof_mode(proof: Json) -> str:
     """The mode in which the core reads a proof of this kind."""
     kind = proof["kind"]
-    extra = [key for key in ("events", "forms", "factors", "cuts", "cases", "shapes", "levels") if key in proof]
+    if "steps" in proof:
+        raise OutsideCoreError("the verified core has no proofs with steps to a relaxation")
+    further = ("events", "forms", "factors", "cuts", "cases", "shapes", "levels", "labels")
+    extra = [key for key in further if key in proof]
     if extra or kind not in KINDS:
         raise OutsideCoreError(
             f"the verified core has no proofs of kind {kind!r}{' with ' + extra[0] if extra else ''}"
@@ -125,7 +130,10 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
         den *= D * sum(problem.bonus) if problem.bonus and not empty else 1
     else:
         exact = [Fraction(a) for a in proof["prices"]]
-    unit, numbers = over([*exact, *shares], problem.fine)
+    # Prices may leave a column test nothing: then the amounts of rows of the cone must be whole numbers of units.
+    used = {i for own in proof.get("multipliers", []) for i, amount in enumerate(own) if amount != "0"}
+    odd = math.lcm(*(scale // (scale & -scale) for i, scale in enumerate(problem.half_scales) if i in used))
+    unit, numbers = over([*exact, *shares], problem.fine * (odd if odd.bit_length() <= LONGEST else 1))
     prices, mults = numbers[: problem.k], numbers[problem.k :]
     weighted = problem.outputs is None if empty else problem.kind == "bayes"
     tests = len(problem.gains) if weighted and not empty else problem.outputs or 1

@@ -62,7 +62,7 @@ def _spread(program: Program) -> Fraction:
         return Fraction(len(program.outputs or program.inputs).bit_length())
     if isinstance(utility, InverseDeterminant):
         return Fraction(program.size)
-    if isinstance(utility, Divergence) and program.sense == "maximize":
+    if isinstance(utility, Divergence):
         return _mix_truth(program)
     return utility.offset if isinstance(utility, InverseTrace) else Fraction(0)
 

@@ -14,6 +14,7 @@ from rropt.errors import InputError, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels
+from rropt.io.types import Label
 
 SEPARATOR = ", "
 LARGEST_PRODUCT = 1 << 24
@@ -55,7 +56,7 @@ class CrossClassification:
     parts: tuple[tuple[str, ...], ...]
     combinations: tuple[tuple[str, ...], ...]
 
-    def __init__(self, columns: Mapping[str, Sequence[object]], impossible: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[Label]], impossible: Sequence[Mapping[str, Any]] = ()) -> None:
         where = "cross-classification"
         if not isinstance(columns, Mapping) or len(columns) < 2:
             raise InputError("it has fewer than two columns", where, 'give {"column": labels, "column": labels}')

@@ -10,6 +10,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.io.types import Label
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling.labels import relabel
 from rropt.problem import Problem
@@ -115,7 +116,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         found = np.array([place[value] for value in columns[0].tolist()], dtype=np.intp)
         return mechanism.estimate(np.bincount(found, minlength=len(place)), method, **options)
 
-    def get_feature_names_out(self, input_features: Sequence[object] | None = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Sequence[Label] | None = None) -> np.ndarray:
         """The name of the one output column: that of the input, or of all inputs joined by "_"."""
         self._fit()
         names = input_features if input_features is not None else getattr(self, "feature_names_in_", None)

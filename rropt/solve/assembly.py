@@ -19,14 +19,15 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import BayesGain, Information, Linear, Program
+from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import allowed, gap_of, grain
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
+from rropt.solve.dropped import prove_without, said_of
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP
 from rropt.solve.kernel.route import GRACE
 from rropt.solve.options import SolveOptions
@@ -52,6 +53,8 @@ Found = tuple[Mechanism, Interval, Decomposition | None]
 
 VALUE_BITS = 96
 """An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
+EXACT = Linear, ChiSquare, BayesGain
+"""Utilities whose values checkers compute as rationals."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def assemble(
         )
     within = effort.clock.within
     if answer.farkas is not None:
-        infeasible = within(PROVED, lambda: _infeasible(answer.relaxed or program, answer, warnings))
+        infeasible = within(PROVED, lambda: _infeasible(answer.stated or program, answer, warnings))
         if infeasible is not None:
             return infeasible
         warnings.append("the solver found the problem infeasible, but its proof failed")
@@ -138,17 +141,18 @@ def _prove_of(
     if mechanism is not None and program.outputs is None and outputs is not None:
         mechanism = _labelled(mechanism, outputs, warnings)
     worst = isinstance(program.utility, LeastInformation)
-    shown = _mixed_value(answer.relaxed, mechanism) if worst else _linear_value(program, answer.relaxed, mechanism, own)
-    limit, certificate, verdict = _prove(answer.relaxed or program, mechanism, shown, answer, effort, warnings)
+    shown = _mixed_value(answer.stated, mechanism) if worst else _linear_value(program, answer.stated, mechanism, own)
+    limit, certificate, verdict = _prove(answer.stated or program, mechanism, shown, answer, effort, warnings)
     attained = own
     if own is not None and mechanism is not None and objective.units == "bits":
         attained = in_units(own, "bits") if worst else objective.value(mechanism)
     if worst and verdict is not None and not loose:
-        warnings.append(_seen(answer.relaxed, verdict))
+        warnings.append(_seen(answer.stated, verdict))
     if loose or worst:
         certificate = verdict = None
     if limit is not None:
-        limit = in_units(Interval.point(limit), objective.units).upper if program.sign > 0 else limit
+        ends = in_units(Interval.point(limit), objective.units)
+        limit = ends.upper if program.sign > 0 else ends.lower
     if (distance := gap_of(program.sense, attained, limit)) is not None and distance < 0:
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
     accepted = verdict is not None and verdict.proved and verdict.by != ""
@@ -312,18 +316,27 @@ def _prove(
 ) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
     """(bound, certificate, verdict); the certificate needs a mechanism as its witness. `own` is the mechanism's value
     in the utility's unit."""
-    value = own if own is None or own.lower == own.upper else own.widened(VALUE_BITS)
+    # What checkers compute exactly needs no room. All else they enclose, even where it happens to be rational.
+    is_exact = own is not None and own.lower == own.upper and isinstance(program.utility, EXACT)
+    value = own if own is None or is_exact or math.isinf(own.upper) else own.widened(VALUE_BITS)
     within = effort.clock.within
     attained = None if value is None else float(value.lower)
-    proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained)) or Refusal(
+    proof = within(PROVED, lambda: prove(program, answer.dual, effort, attained, answer.steps)) or Refusal(
         "the time limit ended its proof"
     )
     if isinstance(proof, Refusal):
         known = within(CHECKED, lambda: relaxed_bound(program)) or simple_bound(program)
-        reason = "" if known is None else f"; the bound shown is {known[1]}"
-        warnings.append(f"not machine-checked: {proof}{reason}")
-        return (None if known is None else known[0]), None, None
+        weaker = within(CHECKED, lambda: prove_without(program, effort, attained))
+        if weaker is None or not _is_as_good(program, weaker.bound, known, effort):
+            reason = "" if known is None else f"; the bound shown is {known[1]}"
+            warnings.append(f"not machine-checked: {proof}{reason}")
+            return (None if known is None else known[0]), None, None
+        warnings.append(f"{said_of(weaker)}: {proof}")
+        proof = weaker
     if mechanism is None or value is None:
+        return proof.bound, None, None
+    if math.isinf(value.upper):
+        warnings.append("not machine-checked: the mechanism's value is infinite, which a certificate cannot state")
         return proof.bound, None, None
     certificate = Certificate.of_optimum(program, mechanism, value, proof)
     data = certificate.to_json().encode()
@@ -340,10 +353,17 @@ def _prove(
     return proof.bound, certificate, stronger or verdict
 
 
+def _is_as_good(program: Program, bound: Fraction | None, known: tuple[Fraction, str] | None, effort: Effort) -> bool:
+    """Whether a bound that is proved is no worse than the known one by more than the gap that is allowed."""
+    if bound is None or known is None:
+        return bound is not None
+    return float(program.sign * (bound - known[0])) <= max(effort.allowed, effort.gap * abs(float(known[0])))
+
+
 def _infeasible(program: Program, answer: Answer, warnings: list[str]) -> Assembled | None:
     assert answer.farkas is not None
     reduced = program.linearised()
-    proof = prove_infeasible(reduced, answer.farkas)
+    proof = prove_infeasible(reduced, answer.farkas, answer.steps)
     if proof is None:
         return None
     certificate = Certificate.of_infeasibility(reduced, proof)

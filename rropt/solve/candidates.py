@@ -16,18 +16,19 @@ import numpy as np
 
 from rropt.declare.objectives import Objective
 from rropt.errors import Refusal
+from rropt.exact import common_denominator
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.model.convex_terms import xlogx
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
+from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
-from rropt.program.worst_case import LeastInformation
+from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
+from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.curves import InformationCurve, curve_class
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.rounding import round_to_mechanism
@@ -48,6 +49,8 @@ STEEPEST = 300.0
 """The largest level that is used: above it groups are chosen alike, and ratios exceed floats."""
 WORTH = 1e-12
 """A candidate must be better by this, relative to what it replaces: less is rounding."""
+ROWS = 4
+"""Inequalities over the matrix that a candidate is made for, each; most problems have fewer."""
 HALF = 0.5 * (1 - 1e-9)
 """What an entry may be below the largest of its row, in shares of the distance: sums of rows take the rest."""
 
@@ -87,8 +90,9 @@ def best_candidate(
 def last_resort(
     program: Program, objective: Objective, fits: Callable[[Mechanism], bool] | None = None
 ) -> Mechanism | None:
-    """A mechanism without a search: a constant, or k-RR among groups where no rows tie it; under a
-    bound on risk the best shift, as it changes every record. None where these break something."""
+    """A mechanism without a search: a constant, or k-RR among groups where no rows tie it; for estimation, where the
+    risk of a constant is infinite, halves or k-RR; under a bound on risk the best shift, as it changes every record.
+    None where these break something."""
     if program.extra(Mixture) is not None:
         return None
     risky = program.extra(PosteriorRisk) is not None
@@ -96,12 +100,17 @@ def last_resort(
         gamma = _ratio(program)
         shifts = [_window(program, 1, shift, gamma) for shift in range(1, program.size)]
         simple = sorted(shifts, key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    elif isinstance(program.utility, DesignUtility) and program.size == len(program.outputs or program.inputs):
+        simple = [*_in_halves(program), _window(program, 1, 0, _ratio(program)), _alike(program)]
     elif program.extra(OffDiagonalForm) is None and (program.rows or risky or fits is not None):
         simple = [_alike(program)]
     else:
         simple = [*_in_groups(program), *_constants(program)]
         if len(simple) > 1:
             simple.sort(key=lambda one: -program.sign * worth_of(program.utility, objective, one))
+    if program.extra(OffDiagonalForm) is None and program.size == len(program.outputs or ()):
+        # Limits from below may leave the truth only, or k-RR.
+        simple = [*simple, _window(program, 1, 0, _ratio(program))]
     return next((one for one in simple if (fits(one) if fits else not program.excess(one))), None)
 
 
@@ -130,13 +139,13 @@ def _others(program: Program) -> Iterator[Mechanism]:
             numbers = [gamma.denominator] * k
             yield OffDiagonalMechanism(program.inputs, numbers, gamma.numerator + (k - 1) * gamma.denominator)
         return
-    yield from _in_groups(program)
+    yield from _in_halves(program) if isinstance(program.utility, DesignUtility) else _in_groups(program)
     width = k if program.outputs is None else len(program.outputs)
     if program.extra(Mixture) is not None or k * width > LARGEST or isinstance(program.utility, RowEntropy):
         return
-    if isinstance(program.utility, Linear) and program.outputs is not None:
-        costs = program.sign * program.utility.matrix(k, width)
-        yield _one_each(program, [int(y) for y in costs.argmax(axis=1)], gamma)
+    if program.outputs is not None:
+        for gains in _gains(program):
+            yield _one_each(program, gains.argmax(axis=1).tolist(), gamma)
     if width != k:
         return
     for size in (1 << bit for bit in range(k.bit_length()) if 1 << bit < k):
@@ -148,21 +157,8 @@ def _others(program: Program) -> Iterator[Mechanism]:
 
 def worth_of(utility: Utility, objective: Objective, mechanism: Mechanism) -> float:
     """The utility of a mechanism in its own unit, in floats, or a little more."""
-    known = None if isinstance(mechanism, OffDiagonalMechanism) else _in_floats(utility, mechanism.matrix)
+    known = None if isinstance(mechanism, OffDiagonalMechanism) else worth(utility, mechanism.matrix)
     return float(objective.own_value(mechanism).upper) if known is None else known
-
-
-def _in_floats(utility: Utility, matrix: FloatArray) -> float | None:
-    """The utility of a matrix; None where that takes an exact one."""
-    if isinstance(utility, Linear):
-        return float((utility.matrix(*matrix.shape) * matrix).sum())
-    if isinstance(utility, RowEntropy):
-        shares = np.array(utility.shares, dtype=float)
-        return float(-(shares @ xlogx(matrix).sum(axis=1)) / shares.sum())
-    if isinstance(utility, LeastInformation):
-        # No more than that at one distribution of the set.
-        return float(Information(utility.confidence.counts.weights).mu(matrix).sum())
-    return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
 
 
 def _ratio(program: Program) -> Fraction | None:
@@ -222,6 +218,30 @@ def _in_groups(program: Program) -> Iterator[Mechanism]:
     yield Mechanism(program.inputs, _labels(program, count), columns, (high + (count - 1) * low,))
 
 
+def _in_halves(program: Program) -> Iterator[Mechanism]:
+    """Each output is one of halves of the inputs, which all others cut alike: the columns of a Hadamard matrix. For
+    estimation at small levels nothing is much better."""
+    k, gamma = program.size, _ratio(program)
+    count = (1 << k.bit_length()) - 1
+    if program.outputs is not None or gamma is None or k * count > LARGEST:
+        return
+    high, low = gamma.numerator, gamma.denominator
+    columns = tuple(
+        TwoValuedColumn(low, high, sum(1 << x for x in range(k) if ((x + 1) & y).bit_count() % 2 == 0))
+        for y in range(1, count + 1)
+    )
+    yield Mechanism(program.inputs, _labels(program, count), columns, (count // 2 * high + (count - count // 2) * low,))
+
+
+def _gains(program: Program) -> Iterator[FloatArray]:
+    """What a linear goal, and each of the first inequalities over the matrix, would have each input answer (k x m)."""
+    shape = program.size, len(program.outputs or ())
+    if isinstance(program.utility, Linear):
+        yield program.sign * program.utility.matrix(*shape)
+    for row in [row for row in program.rows if row.sense == "<="][:ROWS]:
+        yield -Linear(row.terms).matrix(*shape)
+
+
 def _one_each(program: Program, best: Sequence[int], gamma: Fraction | None) -> Mechanism:
     """Input x answers best[x] gamma times as often as any other output (always, where gamma is None)."""
     width = len(program.outputs or ())
@@ -252,8 +272,11 @@ def _best_constant(program: Program) -> Mechanism | None:
     k, width = program.size, len(program.outputs)
     sums: dict[int, Fraction] = {}
     if isinstance(program.utility, Linear):
+        whole = dict.fromkeys(range(width), 0)
+        unit = common_denominator(value for *_, value in program.utility.cost)
         for _, y, value in program.utility.cost:
-            sums[y] = sums.get(y, Fraction(0)) + program.sign * value
+            whole[y] += value.numerator * (unit // value.denominator)
+        sums = {y: Fraction(program.sign * number, unit) for y, number in whole.items() if number}
     everyone = (1 << k) - 1
     if not program.rows:
         if isinstance(program.utility, RowEntropy) or program.extra(ConcaveFloor) is not None:
@@ -297,7 +320,7 @@ def _mix_in(program: Program, mechanism: Mechanism, base: Mechanism, floor: floa
     where what linear constraints leave of it is worth no more than `floor`."""
     one, other = mechanism.matrix, base.matrix
     share = _linear_share(program, one, other)
-    value = _in_floats(program.utility, (1 - share) * one + share * other)
+    value = worth(program.utility, (1 - share) * one + share * other)
     if share >= 1 or (value is not None and program.sign * value <= floor):
         return None
     scale, found = 1 << HALVINGS, None

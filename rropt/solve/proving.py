@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from rropt.errors import Refusal
-from rropt.program.identification_bound import PosteriorRisk
-from rropt.program.programs import ColumnSum, Program
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.limits import Limits, PosteriorRisk
+from rropt.program.programs import ColumnSum, Information, Program
 from rropt.prove.certificates import Proof
+from rropt.prove.steps import Step, relax
 from rropt.solve.columns import boxes
 from rropt.solve.designs import proof as designs
 from rropt.solve.entropy import entropy_dual
@@ -14,7 +19,8 @@ from rropt.solve.kernel.prover import Prover, Wanted
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
-from rropt.solve.matrix import proof as matrix
+from rropt.solve.matrix import cell_proof as cells, proof as matrix
+from rropt.solve.metric import proof as metric
 from rropt.solve.offdiagonal import proof as offdiagonal
 from rropt.solve.risk import proof as risk
 from rropt.solve.robust import block_knapsack_proof as robust
@@ -24,10 +30,12 @@ PROVERS: tuple[Prover, ...] = (
     entropy_dual.prove,
     risk.prove,
     offdiagonal.prove,
+    partial(cells.prove, whole=column_dual.tree_at),
     matrix.prove,
     column_dual.prove,
     robust.prove,
     robust_exact.prove,
+    metric.prove,
     boxes.prove,
     designs.prove,
     linear_dual.prove,
@@ -37,11 +45,24 @@ UNDER_RISK: tuple[Prover, ...] = (entropy_dual.prove, risk.prove, linear_dual.pr
 """Those that apply where identification risk is bounded: the others prove bounds of all matrices."""
 
 
-def prove(program: Program, dual: Dual | None, effort: Effort, attained: float | None) -> Proof | Refusal:
-    """The bound that `dual` proves after repair, or why no proof kind covers the program. `attained` is the mechanism's
-    value in the utility's unit, None where there is no mechanism."""
+def prove(
+    program: Program, dual: Dual | None, effort: Effort, attained: float | None, steps: tuple[Step, ...] = ()
+) -> Proof | Refusal:
+    """The bound that `dual` proves after repair, of the program after `steps`, or why no proof kind covers that.
+    `attained` is the mechanism's value in the utility's unit, None where there is no mechanism."""
+    found = _prove_last(relax(program, steps), dual, effort, attained)
+    return replace(found, steps=steps) if isinstance(found, Proof) else found
+
+
+def _prove_last(program: Program, dual: Dual | None, effort: Effort, attained: float | None) -> Proof | Refusal:
     if isinstance(program.utility, ColumnSum) and program.sense == "minimize":
         return Refusal("no proof kind covers the minimum of a convex objective")
+    if program.extra(Limits) is not None:
+        return Refusal("no proof kind covers limits on informations")
+    if isinstance(program.cone, ConfidenceCone) and not (
+        isinstance(program.utility, Information) and program.utility.plain
+    ):
+        return Refusal("the certificate format states an exact cone of robust LDP beside mutual information alone")
     wanted = Wanted(effort, attained)
     for prover in PROVERS if program.extra(PosteriorRisk) is None else UNDER_RISK:
         proof = prover(program, dual, wanted)
@@ -52,10 +73,14 @@ def prove(program: Program, dual: Dual | None, effort: Effort, attained: float |
     return Refusal("the certificate format cannot state this objective")
 
 
-def prove_infeasible(program: Program, dual: Dual) -> Proof | None:
-    """The `farkas` proof that no mechanism exists, or the `entropy-farkas` one where `dual` has a multiplier of the
-    floor; None where the multipliers do not survive their repair."""
-    floor = dual.evidence_of(EntropyMultipliers)
+def prove_infeasible(program: Program, dual: Dual, steps: tuple[Step, ...] = ()) -> Proof | None:
+    """The `farkas` proof that no mechanism of the program after `steps` exists, or the `entropy-farkas` one where
+    `dual` has a multiplier of the floor; None where the multipliers do not survive their repair."""
+    last, floor = relax(program, steps), dual.evidence_of(EntropyMultipliers)
+    if last.extra(Limits) is not None:
+        return None
     if floor is None or floor.floor is None:
-        return linear_dual.prove_infeasible(program, dual)
-    return entropy_dual.prove_too_little_entropy(program, dual)
+        found = linear_dual.prove_infeasible(last, dual)
+    else:
+        found = entropy_dual.prove_too_little_entropy(last, dual)
+    return None if found is None else replace(found, steps=steps)

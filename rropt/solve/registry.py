@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rropt.errors import InputError, NoRoute
 from rropt.program.programs import Program
 from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
+from rropt.solve.compose.general import GeneralRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
+from rropt.solve.compose.truth import TruthRoute
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.entropy.conic import ConicRoute
 from rropt.solve.events.events import EventsRoute
@@ -14,23 +18,28 @@ from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, MatrixDraft, Ro
 from rropt.solve.linear.linear import LinearRoute
 from rropt.solve.maximin.maximin import MaximinRoute
 from rropt.solve.permutations.mixtures import MixturesRoute
+from rropt.solve.relaxed_bound import relaxed_bound
 from rropt.solve.risk.risk import RiskRoute
 from rropt.solve.robust_exact.confidence_cuts import CutsRoute
+from rropt.solve.tangent.route import TangentRoute
 
 __all__ = ["ROUTES", "Answer", "Dual", "Effort", "MatrixDraft", "Route", "SolverClaim", "choose"]
 
 ROUTES: tuple[Route, ...] = (
     LinearRoute(),
+    TangentRoute(),
+    TruthRoute(),
     BranchRoute(),
     VerticesRoute(),
     ColumnsRoute(),
-    CutsRoute(),
+    CutsRoute(lambda program: choose(program, "auto", None)[0]),
     MixturesRoute(),
     RiskRoute(),
     ConicRoute(),
     RelaxedRoute(),
     EventsRoute(),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
+    GeneralRoute(lambda program: _first(program, None, ROUTES[:-1])[0], relaxed_bound),
 )
 """The built-in routes, in the order in which `auto` tries them."""
 
@@ -47,7 +56,7 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
     """
     by_name = {known.name: known for known in ROUTES}
     if isinstance(route, str) and route == "auto":
-        return _first(program, solver)
+        return _first(program, solver, ROUTES)
     chosen = by_name.get(route) if isinstance(route, str) else route
     if not isinstance(chosen, Route):
         raise InputError(f"{route!r} is not a route", "route", f"use auto or one of: {', '.join(by_name)}")
@@ -56,10 +65,10 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
     return chosen, "asked for"
 
 
-def _first(program: Program, solver: str | None) -> tuple[Route, str]:
+def _first(program: Program, solver: str | None, routes: Sequence[Route]) -> tuple[Route, str]:
     """The first route that takes a program; where none does, the sentences of the nearest are the reasons."""
     found = []
-    for route in ROUTES:
+    for route in routes:
         refused = route.refusal(program, solver)
         if refused is None:
             return route, route.because

@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from rropt.exact import ball, dyadic_up, enclosure, log_enclosure, xlogx_ball
+from rropt.exact import ball, common_denominator, dyadic_up, enclosure, log_enclosure, xlogx_ball
 from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.limits import Limits
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.entropy.floor_bound import floor_multipliers
@@ -42,19 +43,29 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
 
 
 def simple_bound(program: Program) -> tuple[Fraction, str] | None:
-    """(a bound that every mechanism obeys, whatever the constraints, why), or None for utilities of the user's own. It
-    takes one pass over the inputs."""
+    """(a bound that every mechanism obeys, whatever the constraints but a limit on the goal itself, why), or None for
+    utilities of the user's own. It takes one pass over the inputs."""
+    found, limits = _plain_bound(program), program.extra(Limits)
+    if found is None or limits is None or program.sense == "minimize":
+        return found
+    own = [(limit.at_most, "the limit on the objective") for limit in limits.limits if limit.utility == program.utility]
+    return min([found, *own], key=lambda bound: bound[0])
+
+
+def _plain_bound(program: Program) -> tuple[Fraction, str] | None:
     utility, prior = program.utility, program.prior
     if isinstance(utility, Linear):
-        best: dict[int, Fraction] = {}
+        best: dict[int, int] = {}
         listed: dict[int, int] = {}
+        unit = common_denominator(value for *_, value in utility.cost)
         for x, _, value in utility.cost:
+            own = program.sign * value.numerator * (unit // value.denominator)
             listed[x] = listed.get(x, 0) + 1
-            best[x] = max(best.get(x, program.sign * value), program.sign * value)
+            best[x] = max(best.get(x, own), own)
         width = None if program.outputs is None else len(program.outputs)
         # A cell that is not listed costs nothing.
-        rows = (value if listed[x] == width else max(value, Fraction(0)) for x, value in best.items())
-        return program.sign * sum(rows, Fraction(0)), "the best output for each input, given always"
+        rows = (value if listed[x] == width else max(value, 0) for x, value in best.items())
+        return Fraction(program.sign * sum(rows), unit), "the best output for each input, given always"
     if isinstance(utility, BayesGain):
         scores = utility.scores()
         if program.sense == "minimize":

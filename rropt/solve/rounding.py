@@ -25,13 +25,14 @@ from rropt.program.cones import FloatArray, tightest_log
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row
 from rropt.solve.entropy.anchor import floor_anchor
 from rropt.solve.events.anchor import event_anchor
 from rropt.solve.kernel.anchor import Anchor, find_anchor, is_emptiness
 from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
+from rropt.solve.tangent.anchor import limit_anchor
 from rropt.solve.weight_rounding import Weights, round_weights
 
 CANDIDATES = 8
@@ -56,15 +57,18 @@ def round_draft(program: Program, draft: Draft | Dual | None) -> tuple[Mechanism
     elif isinstance(draft, MatrixDraft):
         # A Bayes gain is solved over its actions, which the program itself leaves free.
         outputs = program.outputs if draft.outputs is None else draft.outputs
-        exact = round_to_mechanism(replace(program, outputs=outputs), draft.matrix, outputs)
+        exact = round_to_mechanism(replace(program, outputs=outputs), draft.matrix, outputs, draft.inside)
     else:
         nothing = np.zeros((program.size, 1 if program.outputs is None else len(program.outputs)))
         exact = round_to_mechanism(program, nothing, program.outputs)
     return exact if isinstance(exact, Refusal) else (exact, None)
 
 
-def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[str] | None) -> Mechanism | Refusal:
-    """An exact mechanism near `matrix` (k x m, rows summing to about one) that satisfies the program.
+def round_to_mechanism(
+    program: Program, matrix: FloatArray, outputs: Sequence[str] | None, inside: FloatArray | None = None
+) -> Mechanism | Refusal:
+    """An exact mechanism near `matrix` (k x m, rows summing to about one) that satisfies the program; `inside` is a
+    matrix with slack in all inequalities, where one is known.
 
     `outputs` labels the columns; None where they are free (then empty ones are dropped). Refuses, naming the
     constraint, where the program has no strictly feasible point to move toward.
@@ -80,9 +84,8 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
         emptied = round_to_mechanism(replace(program, rows=(*program.rows, *rows)), q, outputs)
         if not isinstance(emptied, Refusal):
             return emptied
-    anchored = find_anchor if program.extra(ApproximateBound) is None else event_anchor
     floored = program.extra(ConcaveFloor) is not None
-    found = floor_anchor(program, q) if floored else (anchored(program, q), 0.0)
+    found = floor_anchor(program, q) if floored else (_anchor(program, q, inside), 0.0)
     anchor, least = (found, 0.0) if isinstance(found, Refusal) else found
     if isinstance(anchor, Refusal):
         return anchor
@@ -96,6 +99,15 @@ def round_to_mechanism(program: Program, matrix: FloatArray, outputs: Sequence[s
             return even
         return Refusal("the entropy floor leaves no slack to round in", "lower it a little")
     return Refusal("no exact mechanism was found near the float one") if mechanism is None else mechanism
+
+
+def _anchor(program: Program, q: FloatArray, inside: FloatArray | None) -> Anchor | Refusal:
+    """A point with slack where there is no entropy floor."""
+    if inside is not None and inside.shape == q.shape:
+        return Anchor(inside, program)
+    if program.extra(Limits) is not None:
+        return limit_anchor(program, q)
+    return (find_anchor if program.extra(ApproximateBound) is None else event_anchor)(program, q)
 
 
 def _cleaned(program: Program, matrix: FloatArray, dropping: bool) -> FloatArray | Refusal:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from rropt.models.claims.claim import plain
+from rropt.exact import Interval, shown
+from rropt.models.claims.claim import AnyOf, plain
 from rropt.studies.ledger import Entry, counts
 
-__all__ = ["page"]
+__all__ = ["page", "story"]
 
 TITLES = {
     "ayed": "Ayed, Battiston and Camerlenghi: post randomisation and mutual information",
@@ -38,20 +39,27 @@ is made by `rropt claims --markdown`.
 cases is confirmed by a proof that the entry names, or on a finite family, and then it says so. Optimality is judged by
 certificates that the independent checker accepted.
 """
+OWN = """# A ledger of claims
+
+Each entry is computed and compared with what is claimed; no verdict is written down. `rropt claims --markdown` makes
+this page, `--out DIR` writes the certificates.
+"""
 
 
 def page(entries: Sequence[Entry]) -> str:
     """The page as Markdown, without anything that changes from run to run."""
-    parts = [HEAD, "| verdict | entries |\n|---|---|"]
+    shipped = all(entry.claim.paper in TITLES for entry in entries)
+    parts = [HEAD if shipped else OWN, "| verdict | entries |\n|---|---|"]
     found = counts(entries)
     parts[-1] += "".join(f"\n| {WORDS[word]} | {found[word]} |" for word in WORDS if word in found)
     for paper, group in groupby(entries, key=lambda entry: entry.claim.paper):
         parts.append(f"## {TITLES.get(paper, paper)}")
-        parts += [_story(entry) for entry in group]
+        parts += [story(entry) for entry in group]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _story(entry: Entry) -> str:
+def story(entry: Entry) -> str:
+    """One entry: the claim, published and computed values, corrections, witness and proofs."""
     claim, judged = entry.claim, entry.judged
     lines = [f"### `{claim.id}`", f"{claim.where}: {claim.statement}.", f"Verdict: {WORDS[entry.verdict]}."]
     if judged is None:
@@ -74,18 +82,20 @@ def _story(entry: Entry) -> str:
 
 
 def _text(value: Any) -> str:
-    data = plain(value)
+    if isinstance(value, Interval):
+        low, high = shown(value.lower, 8, up=False), shown(value.upper, 8, up=True)
+        return low if low == high else f"{low} to {high}"
+    if isinstance(value, AnyOf) and len(value.values) == 1:
+        return _text(value.values[0])
+    if isinstance(value, tuple | list):
+        return f"({', '.join(_text(one) for one in value)})"
+    data = plain(value) if not isinstance(value, Mapping) else value
     if data is None:
         return "-"
     if isinstance(data, bool):
         return "yes" if data else "no"
     if isinstance(data, float):
         return f"{data:.8g}"
-    if isinstance(data, list) and len(data) == 2 and all(isinstance(end, float) for end in data):
-        low, high = (f"{end:.8g}" for end in data)
-        return low if low == high else f"{low} to {high}"
-    if isinstance(data, list):
-        return f"({', '.join(_text(one) for one in data)})"
-    if isinstance(data, dict):
+    if isinstance(data, Mapping):
         return "; ".join(f"{name}: {_text(one)}" for name, one in data.items())
     return str(data).replace("|", "\\|")

@@ -25,6 +25,7 @@ from typing import IO, Any
 from rropt.errors import InputError, NoRoute
 from rropt.exact import shown
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Sense
 from rropt.solve.entropy.conic import SOLVERS
@@ -106,8 +107,8 @@ def compare(
     problem: Problem,
     routes: Sequence[str | Route] | None = None,
     solvers: Sequence[str] | None = None,
-    gap: object = None,
-    time_limit: object = None,
+    gap: Number | None = None,
+    time_limit: Number | None = None,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Comparison:
     """Solve `problem` through every route and solver, one after the other, each in a process of its own.

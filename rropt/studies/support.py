@@ -20,6 +20,8 @@ from rropt.declare.constraints import (
     LDP,
     RLDP,
     ApproximateLDP,
+    AtLeast,
+    AtMost,
     Bistochastic,
     Blocks,
     Circulant,
@@ -39,7 +41,7 @@ from rropt.declare.constraints import (
     Tridiagonal,
     UniformOffDiagonal,
 )
-from rropt.declare.objectives import WORDS, Objective
+from rropt.declare.objectives import WORDS, MutualInformation, Objective, Trace
 from rropt.errors import RroptError
 from rropt.io.files import write_whole
 from rropt.model.distributions import ChiSquareSet, Joint
@@ -179,11 +181,18 @@ PATTERNS: dict[str, Maker] = {
 }
 """Zeros, which are infeasible or empty columns under LDP: alone."""
 
+LIMITS: dict[str, Maker] = {
+    "at_most": lambda at: AtMost(MutualInformation(at.prior), "0.05"),
+    "at_least": lambda at: AtLeast(Trace(at.prior), Fraction(2, at.size + 1)),
+}
+"""Objectives as constraints."""
+
 CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
     **{name: (make,) for name, make in PRIVACY.items()},
-    **{name: (make,) for name, make in (TIES | PATTERNS).items()},
+    **{name: (make,) for name, make in (TIES | PATTERNS | LIMITS).items()},
     "bistochastic + entropy_rate": (TIES["bistochastic"], TIES["entropy_rate"]),
     **{f"{name} + ldp": (make, PRIVACY["ldp"]) for name, make in TIES.items()},
+    "at_least + ldp": (LIMITS["at_least"], PRIVACY["ldp"]),
     "bistochastic + entropy_rate + ldp": (TIES["bistochastic"], TIES["entropy_rate"], PRIVACY["ldp"]),
 }
 """The constraints by their names in problem files, alone and together."""
@@ -241,6 +250,7 @@ def _reason(found: Solution) -> str:
     beginnings = (
         "stopped early",
         "not machine-checked",
+        "the bound is proved",
         "the certificate",
         "no exact",
         "the solver found the problem infeasible",

@@ -66,8 +66,11 @@ Each verdict says it: `PROVED (kernel and checker)` (with `rropt check --core`, 
 | entropy-dual, entropy-farkas, farkas with an entropy floor | verified core, kernel, checker |
 | linear-dual with events | checker |
 | column-dual with forms or factors (designs), shapes, levels, cuts or cases (robust LDP), confidence cones | checker |
+| column-dual with labels (metric privacy, more than eight inputs) | checker |
+| corner-tree | checker |
 | branch-tree over off-diagonals, and whatever else has a structure | checker |
 | risk-branch, thresholds, and whatever else has a bound on identification risk | checker |
+| whatever has steps from the problem to a relaxation of it | checker |
 """
 
 

@@ -23,6 +23,10 @@ import test_checker_cuts
 import test_checker_designs
 import test_checker_entropy
 import test_checker_levels
+import test_checker_minorant
+import test_checker_mutants_cornertrees
+import test_checker_mutants_labels
+import test_checker_mutants_outer
 import test_checker_offdiagonal
 import test_checker_risk
 import test_checker_shapes
@@ -294,11 +298,16 @@ ISOLATED += [*test_checker_boxes.ISOLATED, *test_checker_columns.ISOLATED, *test
 ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_checker_entropy.ISOLATED]
 ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED, *test_checker_criteria.ISOLATED]
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
+ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
+ISOLATED += test_checker_minorant.ISOLATED
+ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_minorant.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",
               "_check_certificate",
-              "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels"}  # fmt: skip
+              "_check_corner_tree", "_check_corner_leaf", "_check_output", "_check_corners_of_output",
+              "_check_thresholds", "_check_risk_trees", "_check_risk_tree", "_check_levels",
+              "_check_labels"}  # fmt: skip
 SINGLE = sorted({name for _, names, _ in ISOLATED for name in names})
 
 

@@ -147,10 +147,14 @@ def expected(document: Json) -> set[str]:
     problem, proof = document["problem"], document["proof"]
     cone, kind = problem["cone"], proof["kind"]
     found = {"_check_assumptions", "_check_proof"}
-    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known"}
+    names = {"shapes": "_check_shapes", "levels": "_check_levels", "known": "_check_known", "labels": "_check_labels"}
     if kind in ("thresholds", "risk-branch"):
         of_kind = {"thresholds": {"_check_thresholds", "_check_thetas"}}
         found |= of_kind.get(kind, {"_check_risk_trees", "_check_coverage"})
+    elif kind == "corner-tree":
+        columns = [one for node in proof["nodes"] if isinstance(node, dict) for one in node["columns"]]
+        found |= {"_check_coverage", "_check_corner_tree"}
+        found |= {"_check_tree"} if any(isinstance(one, dict) for one in columns) else set()
     elif "boxes" in proof:
         branches = "structure" in problem and kind == "branch-tree"
         found |= {"_check_coverage", "_check_off_diagonals" if branches else "_check_boxes"}
@@ -164,6 +168,8 @@ def expected(document: Json) -> set[str]:
         found |= set() if "known" in proof else {"_check_coverage"}
     else:
         found |= {"_check_row_signs", "_check_weight", "_check_columns"}
+    kinds = {step["kind"] for step in proof.get("steps", [])}
+    found |= {"_check_outer", "_check_cuts"} if "cut" in kinds else set()
     if document["mechanism"] is None:
         return found | {"_check_infeasible"}
     found |= {"_check_value_order", "_check_bound_of_proof", "_check_outputs", "_check_mechanism_in_cone"}

@@ -14,7 +14,7 @@ import hostile_more as hostile
 import pytest
 from drawing import thinned
 from second import campaign
-from second.checker import check
+from second.checker import check, verdict as second_verdict
 from second.work import count_work
 
 from rropt import checker
@@ -119,6 +119,19 @@ def test_what_is_beyond_is_unreadable_in_both_and_the_part_is_named(name: str, m
     assert check(data) == "UNREADABLE"
     monkeypatch.setattr(checker, "MAX_OPERATIONS", count)
     assert check_bytes(data).status != "UNREADABLE"
+
+
+@pytest.mark.parametrize("name", [name for name in hostile.ALL if name.startswith(("gibbs", "outer", "minorant"))])
+def test_steps_are_priced_before_their_numbers_are_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be many more than those of the file, and longer."""
+    data = hostile.data(name, 1)
+    for what in ("_gibbs_row", "_minorant", "_row_of_cut"):
+        monkeypatch.setattr(checker, what, None)
+    monkeypatch.setattr(checker, "MAX_OPERATIONS", 99)
+    monkeypatch.setattr("second.work.MOST", 99)
+    refused = check_bytes(data)
+    assert (refused.status, refused.reason[:19]) == ("UNREADABLE", "steps: operations: ")
+    assert second_verdict(data) == ("UNREADABLE", "limit: operations of steps")
 
 
 def test_longer_files_may_take_longer_in_proportion_up_to_ten_mebibytes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -226,6 +226,9 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("IdentificationRisk.from_keys", at_most=0.5, counts=[5, 3], categories=None, blocks=None, prior=None)
     add("Invariant", counts=[1, 2, 3])
     add("Invariant.from_keys", counts=[1, 2, 3], prior=None)
+    for name in ("AtMost", "AtLeast"):
+        add(name, objective=rr.Trace(), number=0.5)
+        add(f"{name}.from_keys", objective="trace", number=0.5, prior=r["prior"], counts=None)
     add("Floor", diagonal=0.1)
     add("LinearConstraint", coefficients=np.eye(3), sense="<=", rhs=1, name="own")
     add("ConeConstraint", matrix=np.eye(3))
@@ -403,6 +406,15 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         orientation=None,
         renormalise=False,
         delimiter=None,
+        time_limit=1,
+    )
+    add(
+        "verify_claim",
+        problem=r["problem"],
+        matrix=mechanism,
+        claimed="optimal",
+        value="1.5",
+        orientation=None,
         time_limit=1,
     )
     add("detectable_epsilon", epsilon=1, trials=1000, inputs=3, confidence=0.9, delta=0)

@@ -209,7 +209,6 @@ def test_bad_input_is_one_line(make: Callable[[], object], what: str) -> None:
 REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("information by linear", lambda: problem(rr.LDP(1)).solve("linear"), "use route auto"),
     ("information by conic", lambda: problem(rr.LDP(1)).solve("conic"), "use route auto"),
-    ("information without privacy", lambda: problem().solve(), "LDP"),
     ("information with rows", lambda: problem(rr.LDP(1), rr.Floor(0.3)).solve("columns"), "trace"),
     (
         "information, 30 inputs",
@@ -219,11 +218,6 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("solver of linear", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("linear", solver="gurobi"), "highs"),
     ("solver of conic", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("conic", solver="ecos"), "clarabel"),
     ("solver of nobody", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve(solver="ecos"), "ecos"),
-    (
-        "least information",
-        lambda: problem(rr.LDP(1), goal=rr.Minimize(rr.MutualInformation(PRIOR))).solve(),
-        "maximise",
-    ),
 ]
 
 

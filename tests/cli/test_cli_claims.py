@@ -112,3 +112,72 @@ def test_the_page_of_the_documentation_has_the_entries_of_the_code(checkout: Pat
     assert "not computed" not in text
     for claim in ledger.select([]):
         assert claim.statement in text
+
+
+OWN = {
+    "right": 'claimed = "optimal"\nvalue = "3/2"\nmatrix = [["3/4", "1/4"], ["1/4", "3/4"]]\n',
+    "bounds": 'claimed = "bound"\nvalue = 1.6\n',
+    "rounded": 'claimed = "feasible"\nmatrix = [[0.8, 0.2], [0.2, 0.8]]\n',
+    "wrong": 'claimed = "bound"\nvalue = 1.4\n',
+    "undecided": 'claimed = "feasible"\nmatrix = [[0.7499999999, 0.25], [0.25, 0.7499999999]]\n',
+    "bad": "value = 1.5\n",
+}
+"""Claims about a trace under LDP with gamma 3, whose optimum is 3/2."""
+STATUS = {"right": 0, "bounds": 0, "rounded": 0, "wrong": 1, "undecided": 3, "bad": 2}
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with these claims and their problem."""
+    monkeypatch.chdir(tmp_path)
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=["yes", "no"])
+    (tmp_path / "problem.toml").write_text(rr.problem_to_toml(problem), encoding="utf-8")
+    for name, text in OWN.items():
+        (tmp_path / f"{name}.toml").write_text(f'schema = 1\nproblem = "problem.toml"\n{text}', encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_claim_of_ones_own_ends_with_a_status(own: Path, name: str, capfd) -> None:
+    assert cli.main(["verify-claim", f"{name}.toml"]) == STATUS[name]
+    out, error = capfd.readouterr()
+    if name == "bad":
+        assert (out, error.count("\n")) == ("", 1)
+        assert "bad.toml: claimed is missing" in error
+    else:
+        assert "Verdict: " in out
+
+
+def test_a_claim_of_ones_own_as_json_with_certificates(own: Path, capfd) -> None:
+    assert cli.main(["verify-claim", "right.toml", "--json", "--out", "proofs"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert set(found) >= KEYS
+    assert found["verdict"] == "confirmed"
+    assert found["computed"]["bound"] == [1.5, 1.5]
+    assert rr.check(found["certificate"]).status == "PROVED"
+
+
+def test_a_folder_of_claims_is_a_ledger_beside_the_shipped_ones(own: Path, capfd) -> None:
+    assert cli.main(["claims", "."]) == 2, "one of them cannot be read"
+    (own / "bad.toml").unlink()
+    capfd.readouterr()
+    assert cli.main(["claims", ".", "kairouz.krr", "--json"]) == 0
+    found = {one["id"].partition(".")[2]: one["verdict"] for one in json.loads(capfd.readouterr().out)}
+    assert found.pop("krr") in VERDICTS
+    assert found == {
+        "bounds": "confirmed",
+        "right": "confirmed",
+        "rounded": "confirmed_with_erratum",
+        "undecided": "not_checkable",
+        "wrong": "refuted",
+    }
+    assert cli.main(["claims", ".", "--markdown"]) == 0
+    text = capfd.readouterr().out
+    assert text.startswith("# A ledger of claims")
+    assert "| bound " not in text
+    assert "- bound: 1.5" in text, "not as an exact ratio of a hundred digits"
+
+
+def test_two_claims_of_one_name_do_not_write_over_each_other(own: Path, capfd) -> None:
+    assert cli.main(["claims", "right.toml", "right.toml"]) == 2
+    assert "right" in capfd.readouterr().err

@@ -175,10 +175,11 @@ def test_a_mistake_in_a_problem_file(name: str, capfd: pytest.CaptureFixture[str
     assert all(part in line for part in parts), line
 
 
-@pytest.mark.parametrize("name", ["d.xlsx", "d.dta", "d.sav", "d.ods"])
+@pytest.mark.parametrize("name", ["d.xlsx", "d.dta", "d.sav", "d.ods", "d.json", "d.jsonl"])
 def test_files_of_other_programs(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     Path(name).write_bytes(b"whatever it holds")
-    assert "files are not read; save it as CSV" in said([*SOLVE[:3], name, *SOLVE[4:]], capfd)
+    line = said([*SOLVE[:3], name, *SOLVE[4:]], capfd)
+    assert "files are not read; save it as CSV (UTF-8), and give that file; Parquet and Arrow files are read" in line
     rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism().save("m.json")
     assert "files are not read; save it as CSV" in said(["apply", "m.json", name, "--column", "level"], capfd)
 

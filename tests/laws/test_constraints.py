@@ -19,6 +19,8 @@ from rropt.declare.constraints import (
     LDP,
     RLDP,
     ApproximateLDP,
+    AtLeast,
+    AtMost,
     Bistochastic,
     Blocks,
     Circulant,
@@ -39,6 +41,7 @@ from rropt.declare.constraints import (
     UniformOffDiagonal,
     from_keys,
 )
+from rropt.declare.objectives import BayesSuccess, ChiSquareInformation, ExpectedLoss, MutualInformation, Trace
 from rropt.model.distributions import ChiSquareSet, EveryDistribution, KnownDistribution
 from rropt.model.prior import Pairs, Prior
 from rropt.program.programs import Row
@@ -67,6 +70,7 @@ class Example:
 
 
 FLAT = [[F(1, 3)] * 3] * 3
+SKEWED = Prior.from_counts({"a": 3, "b": 2, "c": 1})
 KNOWN = Prior.from_counts([[1, 2], [0, 3]], pairs=Pairs(2, 2))
 EXAMPLES = [
     Example(LDP(epsilon=1), FLAT),
@@ -98,6 +102,13 @@ EXAMPLES = [
     Example(LinearConstraint([[0, 0], [0, 0]], "<=", 0), [[F(1, 2)] * 2] * 2, ("y", "n"), ("y", "n"), thick=False),
     Example(Bistochastic(), FLAT, thick=False),
     Example(UniformOffDiagonal(), FLAT, thick=False),
+    Example(AtMost(ExpectedLoss(SKEWED, [[0, 1, 2], [1, 0, 1], [2, 1, 0]]), "9/10"), FLAT),
+    Example(AtLeast(Trace(), "1/2"), FLAT),
+    # Convex: the violation is not linear along a segment.
+    Example(AtMost(MutualInformation(SKEWED), "1/5"), FLAT, thick=False),
+    Example(AtMost(MutualInformation(SKEWED, "bits", [[1, 2], [1, 1], [0, 1]]), "1/5"), FLAT, thick=False),
+    Example(AtMost(ChiSquareInformation(SKEWED), "1/3"), FLAT, thick=False),
+    Example(AtMost(BayesSuccess(SKEWED), "3/5"), FLAT, thick=False),
     Example(Invariant([1, 2, 3]), [[F(1, 6), F(1, 3), F(1, 2)]] * 3, thick=False),
     Example(
         Invariant({"c": 0, "a": 2, "b": "1/2"}),

@@ -10,8 +10,7 @@ from fractions import Fraction
 
 import pytest
 from ending import ending
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import rropt as rr
 from rropt.exact import rational

@@ -15,8 +15,7 @@ from rropt.models import ruiz2021
 
 import rropt as rr
 from rropt.errors import InputError
-from rropt.mechanisms.families import bistochastic as families
-from rropt.mechanisms.families import chains
+from rropt.mechanisms.families import bistochastic as families, chains
 from rropt.mechanisms.mechanism import Mechanism
 
 F = Fraction

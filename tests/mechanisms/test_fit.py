@@ -131,3 +131,13 @@ def test_the_command_warns_everywhere(
     out, err = capfd.readouterr()
     assert (json.loads(out)["warnings"], "warning" in err) == ([], False)
     assert not any("cannot come" in (one.text or "") for one in ET.parse("x.svg").getroot().iter())
+
+
+def test_a_notebook_shows_the_warning_first() -> None:
+    design = rr.RandomizedResponse(["<a>", "b", *(f"c{x}" for x in range(40))], epsilon=1)
+    page = design.estimate([950, 50, *[0] * 40])._repr_html_()
+    assert page.index("cannot come from this mechanism") < page.index("<table>")
+    assert "&#x27;&lt;a&gt;&#x27;" in page
+    assert "<a>" not in page
+    assert "and 18 further categories" in page
+    assert "warning" not in design.estimate([100] * 42)._repr_html_()

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from drawing import exact, information_ball, random_prior, random_rows, two_valued_rows
 from flint import arb, ctx, fmpq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rropt.declare.constraints import LDP
 from rropt.errors import InputError

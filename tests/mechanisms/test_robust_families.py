@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 import random
 from collections.abc import Callable
@@ -12,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawing import thinned
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rropt import (
     LDP,
@@ -31,7 +31,7 @@ from rropt import (
     SecretRandomizedResponse,
     UnaryConditionalReporting,
 )
-from rropt.mechanisms.robust import RobustProtocol
+from rropt.mechanisms.robust import RobustProtocol, calibration, conditional
 from rropt.mechanisms.robust.search import best_point, best_points, information, spaced
 from rropt.model.distributions import ChiSquareBall, Confidence
 
@@ -389,3 +389,31 @@ def test_the_families_share_a_base() -> None:
     for family in (*FAMILIES.values(), SecretRandomizedResponse):
         assert issubclass(family, RobustProtocol)
     assert ChiSquareBall((F(1, 2), F(1, 2)), ChiSquareSet([[3, 4], [5, 6]]).excess).support([1.0, 1.0])[0] == 1.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_all_pairs_of_values_two_of_each_end_are_enough(seed: int) -> None:
+    rng = random.Random(seed)
+    ends = [(F(rng.randint(0, 9)), F(rng.randint(0, 9))) for _ in range(rng.randint(2, 7))]
+    every = [(ends[s][1], ends[z][0]) for s, z in itertools.permutations(range(len(ends)), 2)]
+    assert calibration.front(calibration.furthest(ends)) == calibration.front(every)
+
+
+def test_what_protocols_of_many_values_take_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of 300 sensitive values for each of 300 others were millions of rationals, inside a constructor."""
+    compared: list[int] = []
+    ends: list[F] = []
+    curves: list[int] = []
+    front, upper, curve = calibration.front, ChiSquareBall.upper, conditional.response_information
+    monkeypatch.setattr(calibration, "front", lambda terms: (compared.append(len(own := list(terms))), front(own))[1])
+    monkeypatch.setattr(ChiSquareBall, "upper", lambda self, mass: (ends.append(mass), upper(self, mass))[1])
+    monkeypatch.setattr(conditional, "response_information", lambda *of: (curves.append(1), curve(*of))[1])
+    table = [[1 + (s + u) % 3 for u in range(12)] for s in range(30)]
+    IndependentReporting(ChiSquareSet(table), 1)
+    assert sum(compared) <= 4 * 12
+    # Three counts a row have three ends.
+    assert len(ends) <= 30 * 3
+    ConditionalReporting(ChiSquareSet(table), 1)
+    small = len(curves)
+    ConditionalReporting(ChiSquareSet([row[:4] for row in table[:3]]), 1)
+    assert small <= 2 * (len(curves) - small)

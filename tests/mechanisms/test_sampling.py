@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawing import graded
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from rropt.errors import InputError

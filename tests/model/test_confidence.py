@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from drawing import thinned
 from flint import arb, ctx, fmpq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from rropt import ChiSquareSet, EveryDistribution, InputError, KnownDistribution, Pairs, Polytope, Prior

@@ -32,6 +32,7 @@ PAIRS = rr.Pairs(["s", "t"], ["u", "v", "w"])
 TABLE = [[30, 20, 10], [12, 25, 40]]
 CHI = rr.ChiSquareSet(rr.Prior.from_counts(TABLE, pairs=PAIRS))
 ROWS = [["3/4", "1/8", "1/8"], ["1/4", "1/2", "1/4"], ["1/8", "1/8", "3/4"]]
+ORDERED = rr.Problem(rr.Maximize(rr.Trace()), [rr.Floor({"a": "3/4", "b": "1/2", "c": "3/4"})], inputs=ABC)
 TURNED = [list(row) for row in zip(*ROWS, strict=True)]
 KEYS = {"sex": ["f", "m"], "region": ["x", "y", "z"]}
 GRADES = ["a", "b"]
@@ -296,6 +297,9 @@ CASES: dict[str, list[Case]] = {
             plain=False,
         )
     ],
+    "verify_claim.matrix": [
+        table(lambda v: rr.verify_claim(ORDERED, v, "feasible", "2").verdict, ROWS, ABC, ABC, plain=False),
+    ],
 }
 
 THREE = [("u", "v"), ("v", "w"), ("u", "w")]
@@ -328,12 +332,12 @@ CASES |= {
 # Parameters of an open type that take no numbers with labels: by name, and by callable where a name means many things.
 NOT_LABELLED = {
     "one number": """epsilon gamma delta alpha at_most beta upper lower present absent rho1 rho2 posterior share order
-        rhs half_width level yes truth gap absolute_gap time_limit risk""",
+        rhs half_width level yes truth gap absolute_gap time_limit risk value""",
     "labels, in their own order": """categories labels inputs outputs input_labels actions names sensitive other blocks
         cells properties members drop by columns margins input_features""",
     "a mechanism or more": "mechanism channel a b with_ items",
     "rows of records, one a person": "codes reports X y",
-    "a word or a switch": "sub sub_sensitive criterion form confidence sees directed connected item null",
+    "a word or a switch": "claimed sub sub_sensitive criterion form confidence sees directed connected item null",
     "by name": "where impossible options routes solvers",
     "nouns of this package": "constraints priors verdict family",
 }
@@ -355,6 +359,7 @@ NOT_LABELLED_HERE = {
     "LocalHashing.estimate.counts": "reports, one row a person",
     "SubsetMixture.estimate.counts": "reports, one row a person",
     "MetricDP.from_keys.graph": "edges, by label",
+    **dict.fromkeys(("AtLeast.from_keys.keys", "AtMost.from_keys.keys"), "words of a problem file"),
     "MutualInformation.worst_case": "a set, or the words of a problem file",
     "PermutationMixture.permutations": "permutations, by label",
     "PermutationMixture.weights": "bounds, by permutation",

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawing import priors
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rropt.errors import InputError
 from rropt.model.prior import Prior, clean_labels

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 from drawing import priors
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import rropt as rr
 from rropt.mechanisms.mechanism import GRID

@@ -180,7 +180,7 @@ def test_a_frame_has_the_labels_and_the_matrix() -> None:
 
 def test_a_monitor_may_stop_the_solve() -> None:
     """With what is there: the mechanism keeps every constraint, and the bound is true."""
-    problem = problem_of("mutual_information", "linear + ldp", 4)
+    problem = problem_of("mutual_information", "invariant + ldp", 4)
     calls: list[tuple[float | None, float | None]] = []
 
     def monitor(value: float | None, bound: float | None) -> bool:

@@ -262,7 +262,7 @@ def test_few_permutations_of_many_categories() -> None:
 def test_what_does_not_fit() -> None:
     capped = rr.PermutationMixture(weights={"identity": (0, 0.5)})
     with pytest.raises(NoRoute, match="linear objectives") as caught:
-        rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.EntropyRate("0.5")], inputs=range(4)).solve()
+        rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.EntropyRate("0.5")], inputs=range(4)).solve("mixtures")
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="2 constraints declare the same: weights of permutations"):
         rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.PermutationMixture(max_terms=2)], inputs=range(4))

@@ -9,9 +9,11 @@ from flint import fmpq
 from .boxes import InformationBoxes
 from .cases import Cases
 from .claims import DESIGNS, Problem, read_problem
+from .cornertrees import CornerTree
 from .curves import CURVES
 from .designs import Design, FormTree
 from .duals import Bayes, EntropyDual, Known, LinearDual
+from .labels import Labels, labels
 from .levels import Levels
 from .matrices import MatrixTree
 from .offdiagonal import OffDiagonal
@@ -19,10 +21,11 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
+from .steps import Unlimited, after_steps, check_cuts, takes_gibbs
 from .trees import InformationTree
-from .values import check_value
+from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
-from .work import limit_work
+from .work import limit_steps, limit_work
 
 INFEASIBLE = ("farkas", "entropy-farkas")
 CONVEX = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}
@@ -35,12 +38,13 @@ KINDS = {
     "entropy-farkas": 3,
     "thresholds": 4,
     "risk-branch": 4,
+    "corner-tree": 6,
 }
 
 
 INFORMATION = ("mutual_information",)
 # Version 5: the classes of proof and the utilities (all where there are none) that take a lemma.
-PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases)
+PLAIN = (InformationTree, InformationBoxes, MatrixTree, OffDiagonal, Shapes, Levels, Cases, Labels)
 USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "v-log-v-convex": (PLAIN, INFORMATION),
     "off-diagonal-convex": ((OffDiagonal,), ()),
@@ -48,12 +52,15 @@ USED: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "gibbs-inequality": ((EntropyDual,), ()),
     "newton-inequalities": ((Thresholds,), ()),
     "marcus-lopes": ((RiskBranch,), ()),
-    "regular-by-approximate-inverse": ((Design,), ()),
-    "log-det-below-trace": ((Design,), ("inverse_determinant",)),
-    "schur-complement": ((Design,), ("inverse_eigenvalue",)),
-    "eigenvalue-of-densities": ((Design,), ("inverse_eigenvalue",)),
 }
-LATER = [*USED, "quadratic-over-linear-convex", "cauchy-schwarz-membership"]
+# The same of a mechanism, by the utility that it is worth.
+OF_VALUE = {
+    "regular-by-approximate-inverse": DESIGNS,
+    "log-det-below-trace": ("inverse_determinant",),
+    "schur-complement": ("inverse_eigenvalue",),
+    "eigenvalue-of-densities": ("inverse_eigenvalue",),
+}
+LATER = [*USED, *OF_VALUE, "quadratic-over-linear-convex", "cauchy-schwarz-membership"]
 
 
 def _is_one(proof: Any, kinds: tuple[type, ...], utility: str, utilities: tuple[str, ...]) -> bool:
@@ -81,13 +88,22 @@ def _check(data: bytes) -> None:
     file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
     version = file["version"]
-    must(type(version) is int and version in (1, 2, 3, 4, 5), "version")
-    problem = read_problem(reader, file["problem"], version)
+    must(type(version) is int and version in (1, 2, 3, 4, 5, 6), "version")
+    has_steps = version >= 6 and isinstance(file["proof"], dict) and "steps" in file["proof"]
+    problem = last = read_problem(reader, file["problem"], version, whole=not has_steps)
+    steps, rest = [], file["proof"]
+    if has_steps:
+        steps = file["proof"]["steps"]
+        rest = {key: value for key, value in file["proof"].items() if key != "steps"}
+        last = read_problem(Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), version)
+        for step in steps:
+            if step["kind"] == "cut":
+                reader.rat(step["ratio"])
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
     for key in ("mechanism", "value", "bound"):
         must((file[key] is None) == (kind in INFEASIBLE), f"{key}: null exactly for infeasibility")
-    proof = read_proof(reader, problem, file["proof"])
+    proof = read_proof(reader, last, rest)
     names = items(file["assumptions"], string)
     known = ["mi-column-convex"]
     if version >= 4:
@@ -97,7 +113,8 @@ def _check(data: bytes) -> None:
     must(all(name in known for name in names), "an assumption that the text does not know")
     if kind in INFEASIBLE:
         limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
-        _assumptions(problem, proof, names)
+        _assumptions(problem, last, steps, proof, names, False)
+        check_cuts(problem, steps)
         proof.check()
         return
     mechanism = read_mechanism(reader, file["mechanism"], problem)
@@ -105,8 +122,10 @@ def _check(data: bytes) -> None:
     claimed = reader.rat(value["lower"]), reader.rat(value["upper"])
     bound = reader.rat(file["bound"])
     limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
-    _assumptions(problem, proof, names)
+    _assumptions(problem, last, steps, proof, names, True)
+    check_cuts(problem, steps)
     check_mechanism(problem, mechanism)
+    check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
     reached: fmpq = high(proof.check())
     if problem.sense == "maximize":
@@ -117,19 +136,26 @@ def _check(data: bytes) -> None:
         need(bound <= own[1], "the bound is above the mechanism's value")
 
 
-def _assumptions(problem: Problem, proof: Any, names: list[str]) -> None:
-    convex = isinstance(proof, InformationTree | Shapes | Levels)
-    wanted = {CONVEX[problem.kind]} if convex else set()
+def _assumptions(
+    problem: Problem, last: Problem, steps: list[Any], proof: Any, names: list[str], witnessed: bool
+) -> None:
+    """Of the mechanism and the risk by `problem`, of the proof by the last one."""
+    convex = isinstance(proof, InformationTree | Shapes | Levels | Labels)
+    convex = convex or (isinstance(proof, CornerTree) and last.kind in CONVEX)
+    wanted = {CONVEX[last.kind]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
     if problem.version >= 5:
-        wanted |= {name for name, (kinds, utilities) in USED.items() if _is_one(proof, kinds, problem.kind, utilities)}
-        if isinstance(proof, Thresholds) and problem.kind == "mutual_information":
+        wanted |= {name for name, (kinds, utilities) in USED.items() if _is_one(proof, kinds, last.kind, utilities)}
+        if isinstance(proof, Thresholds) and last.kind == "mutual_information":
             wanted.add("mi-column-convex")
         if isinstance(proof, Design) and isinstance(proof.cover, FormTree):
             wanted.add("quadratic-over-linear-convex")
-        if problem.cone.kind == "confidence":
-            wanted.add("cauchy-schwarz-membership")
+        if witnessed:
+            wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
+            wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
+        if takes_gibbs(problem, steps):
+            wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
 
 
@@ -159,6 +185,8 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         return Thresholds(reader, problem, proof)
     if kind == "risk-branch":
         return RiskBranch(reader, problem, proof)
+    if kind == "corner-tree":
+        return CornerTree(reader, problem, proof)
     if kind == "branch-tree":
         if problem.structure:
             return OffDiagonal(reader, problem, proof)
@@ -177,6 +205,8 @@ def _column_dual(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any
     plain = problem.kind == "mutual_information" and not problem.utility
     if plain and problem.version >= 4 and "known" in proof:
         return Known(reader, problem, proof)
+    if plain and problem.version >= 6 and "labels" in proof and problem.cone.kind == "graph":
+        return labels(reader, problem, proof)
     if problem.cone.kind == "robust":
         return (
             Levels(reader, problem, proof)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flint import fmpq
@@ -12,6 +12,7 @@ from .reading import Reader, bad, distinct, entry, increasing, index, integer, i
 from .reals import exp, high, low
 
 PLAIN = ("free", "complete", "graph")
+CONVEX = ("mutual_information", "chi_square", "bayes")
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
 Pair = tuple[int, int]
 GRID = fmpq(1 << 300)
@@ -68,6 +69,7 @@ class Problem:
     entropy: dict[str, Any] | None
     approximate: dict[str, Any] | None
     risk: dict[str, Any] | None
+    limits: list[tuple[Problem, fmpq]] = field(default_factory=list)  # each a problem with the utility that is limited
 
     @property
     def k(self) -> int:
@@ -205,7 +207,6 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
         return kind, {"cost": _cells(reader, value["cost"], k, m or 0)}
     if kind == "bayes":
         keys(value, ["kind", "gain"])
-        must(not listed, "outputs must be null")
         return kind, {"gain": items(value["gain"], lambda row: items(row, reader.rat, k), least=1)}
     if kind == "entropy" and version >= 3:
         keys(value, ["kind", "shares"])
@@ -217,7 +218,7 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
         if "queries" in value:
             queries = items(value["queries"], lambda row: items(row, reader.rat, k), least=1)
             must(len(queries) <= 64, "limit: J <= 64")
-        must(sense == "minimize" and not listed and min(weights) > 0 and k <= 64, "a design's problem")
+        must(sense == "minimize" and min(weights) > 0 and k <= 64, "a design's problem")
         return kind, {"queries": queries}
     return bad("no such utility")
 
@@ -235,7 +236,7 @@ def _row(reader: Reader, k: int, m: int) -> Any:
 
 def _extras(reader: Reader, problem: Problem, value: dict[str, Any]) -> None:
     """The keys `entropy`, `approximate` and `identification_risk`."""
-    k, plain, linear = problem.k, problem.cone.is_plain(), problem.kind == "linear"
+    k = problem.k
     if "entropy" in value:
         floor = keys(value["entropy"], ["at_least", "shares", "sizes"])
         sizes = items(floor["sizes"], integer, k)
@@ -245,22 +246,34 @@ def _extras(reader: Reader, problem: Problem, value: dict[str, Any]) -> None:
             "shares": _shares(reader, floor["shares"], k),
             "sizes": sizes,
         }
-        must(problem.outputs is not None and problem.kind in ("linear", "entropy"), "entropy with what")
-        must(not problem.structure and plain, "entropy with what cone")
+        must(problem.outputs is not None and not problem.structure, "entropy with what")
     if problem.entropy is not None or problem.kind == "entropy":
         must(k * problem.m <= 10**6, "limit: k * m with entropy")
-        must(not problem.structure and plain, "entropy with what cone")
     if "approximate" in value:
         given = keys(value["approximate"], ["delta"], ["epsilon", "gamma"])
         ratio = read_ratio(reader, given)[0]
         delta = reader.rat(given["delta"])
-        must(0 < delta < 1 and problem.outputs is not None and linear and plain, "approximate with what")
-        must(not problem.structure and "entropy" not in value and "identification_risk" not in value, "approximate")
+        must(0 < delta < 1 and problem.outputs is not None and not problem.structure, "approximate with what")
         must(k * (k - 1) * problem.m <= 10**7, "limit: k * (k - 1) * m")
         problem.approximate = {"ratio": ratio, "delta": delta}
     if "identification_risk" in value:
         _risk(reader, problem, value["identification_risk"])
-        must("entropy" not in value, "identification_risk with entropy")
+    if "limits" in value:
+        problem.limits = items(value["limits"], lambda limit: _limit(reader, problem, limit), least=1)
+        must(len(problem.limits) <= 64, "limit: limits")
+        must(not problem.structure, "limits with a structure")
+
+
+def _limit(reader: Reader, problem: Problem, value: Any) -> tuple[Problem, fmpq]:
+    k = problem.k
+    keys(value, ["utility", "weights", "at_most"])
+    weights = items(value["weights"], reader.big_from(0), k)
+    must(sum(weights) > 0, "weights sum to 0")
+    must(isinstance(value["utility"], dict) and value["utility"].get("kind") in CONVEX, "what is limited")
+    kind, utility = _utility(reader, value["utility"], 6, "minimize", k, None, weights)
+    prior = [fmpq(weight, sum(weights)) for weight in weights]
+    of = replace(problem, weights=weights, prior=prior, kind=kind, utility=utility, limits=[])
+    return of, reader.rat(value["at_most"])
 
 
 def _risk(reader: Reader, problem: Problem, value: Any) -> None:
@@ -276,16 +289,39 @@ def _risk(reader: Reader, problem: Problem, value: Any) -> None:
         blocks = read_blocks(value["blocks"], k)
         must(all(len(block) == 1 or all(counts[x] >= 1 for x in block) for block in blocks), "counts of a block")
         must(problem.cone.kind == "free" and problem.cone.rows is None, "blocks with a cone")
-    must(problem.outputs == problem.inputs and not problem.structure and problem.cone.is_plain(), "risk with what")
-    must(problem.kind == "linear" or (problem.kind == "mutual_information" and not problem.utility), "risk of what")
+    must(problem.outputs == problem.inputs and not problem.structure, "risk with what")
     tops = -int((-1 / most).floor()) - 1
     must(tops <= 1000 and len(categories) * k * tops**2 <= 10**8, "limit: identification_risk")
     must(all(count < 1 << 63 for count in counts), "limit: counts")
     problem.risk = {"at_most": most, "counts": counts, "categories": categories, "blocks": blocks, "tops": tops}
 
 
-def read_problem(reader: Reader, value: Any, version: int) -> Problem:
-    """Everything that section 4 makes UNREADABLE."""
+def _together(problem: Problem) -> None:
+    """What goes with what: asked of the last problem only."""
+    kind, plain, listed = problem.kind, problem.cone.is_plain(), problem.outputs is not None
+    must(not problem.limits, "limits in the last problem")
+    must(problem.sense == "maximize" or kind == "linear" or kind in DESIGNS, "minimize what")
+    chosen = kind == "bayes" and problem.version >= 6
+    must(not listed or chosen or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
+    bare = kind == "mutual_information" and not problem.utility
+    if kind in DESIGNS:
+        must(plain and not problem.rows, "design with what")
+    if not plain:
+        must(problem.sense == "maximize" and bare, "robust cone with what")
+        must(not listed, "robust cone with outputs")
+    if problem.entropy is not None:
+        must(kind in ("linear", "entropy") and plain, "entropy with what")
+    if kind == "entropy":
+        must(plain, "entropy with what cone")
+    if problem.approximate is not None:
+        must(kind == "linear" and plain, "approximate with what")
+        must(problem.entropy is None and problem.risk is None, "approximate with what else")
+    if problem.risk is not None:
+        must((kind == "linear" or bare) and plain and problem.entropy is None, "risk with what")
+
+
+def read_problem(reader: Reader, value: Any, version: int, whole: bool = True) -> Problem:
+    """Everything that section 4 makes UNREADABLE; not `whole`: what it asks of a problem that is not the last one."""
     optional = [key for key, since in KEYS.items() if version >= since]
     keys(value, ["sense", "inputs", "outputs", "weights", "utility", "cone", "rows"], optional)
     must(value["sense"] in ("maximize", "minimize"), "sense")
@@ -301,7 +337,6 @@ def read_problem(reader: Reader, value: Any, version: int) -> Problem:
     must(sum(weights) > 0, "weights sum to 0")
     m = None if outputs is None else len(outputs)
     kind, utility = _utility(reader, value["utility"], version, value["sense"], k, m, weights)
-    must(value["sense"] == "maximize" or kind == "linear" or kind in DESIGNS, "minimize what")
     structure = "structure" in value
     must(not structure or value["structure"] == "uniform_off_diagonal", "structure")
     cone = _cone(reader, value["cone"], k, version)
@@ -316,14 +351,10 @@ def read_problem(reader: Reader, value: Any, version: int) -> Problem:
     if structure:
         must(outputs == inputs and kind == "mutual_information" and not utility, "structure with what")
         must(cone.kind == "complete" and cone.rows is None and not rows, "structure with what cone")
-    if kind in DESIGNS:
-        must(cone.is_plain(), "design with what cone")
-        must(kind == "inverse_trace" or not rows, "design with rows")
-    if not cone.is_plain():
-        must(sense == "maximize" and kind == "mutual_information" and not utility, "robust cone with what")
-        must(outputs is None and not rows, "robust cone with outputs")
     _extras(reader, problem, value)
+    if whole:
+        _together(problem)
     return problem
 
 
-KEYS = {"structure": 2, "entropy": 3, "approximate": 4, "identification_risk": 4}
+KEYS = {"structure": 2, "entropy": 3, "approximate": 4, "identification_risk": 4, "limits": 6}

@@ -29,6 +29,7 @@ WORDS = [
         "uniform_off_diagonal",
     ),
     *("mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches", "rropt-certificate"),
+    *("corner-tree", "g", "drop", "gibbs", "cut", "cone", "cone_rows", "rows", "outputs", "structure", "approximate"),
 ]
 NAMES = ["mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches"]
 KEYS = [
@@ -48,6 +49,10 @@ KEYS += [
     "boxes",
     "shapes",
     "levels",
+    "labels",
+    "order",
+    "least",
+    "links",
     "cases",
     "parts",
     "cuts",
@@ -57,7 +62,8 @@ KEYS += [
     "membership",
     "off_diagonal",
 ]
-KEYS += ["t", "e", "u", "weight", "prices", "rows", "blocks", "extra", ""]
+KEYS += ["steps", "parts", "which", "points", "ratio", "nodes", "columns", "a", "l"]
+KEYS += ["t", "e", "u", "f", "weight", "prices", "rows", "blocks", "extra", ""]
 
 
 def _place(rng: random.Random, document: Any) -> tuple[str, Any]:
@@ -93,7 +99,7 @@ def _place(rng: random.Random, document: Any) -> tuple[str, Any]:
 
 def _top(rng: random.Random, document: Any) -> tuple[str, Any]:
     if rng.random() < 0.7:
-        version = rng.choice([version for version in (0, 1, 2, 3, 4, 5) if version != document["version"]])
+        version = rng.choice([version for version in range(7) if version != document["version"]])
         return f"version {version}", {**document, "version": version}
     one = rng.choice(NAMES)
     names = rng.choice([[], [one], [one] * 2])

@@ -68,26 +68,6 @@ def dot(one: Iterable[Any], other: Iterable[Any]) -> Any:
     return total(a * b for a, b in zip(one, other, strict=True))
 
 
-@lru_cache(1 << 15)
-def log(value: fmpq) -> Any:
-    """log of a positive rational: 0 exactly at 1."""
-    return fmpq(0) if value == 1 else arb(value).log()
-
-
-@lru_cache(1 << 15)
-def exp(value: fmpq) -> Any:
-    return fmpq(1) if value == 0 else arb(value).exp()
-
-
-@lru_cache(1 << 15)
-def xlogx(value: fmpq) -> Any:
-    return fmpq(0) if value == 0 or value == 1 else arb(value) * arb(value).log()
-
-
-def root(value: fmpq) -> arb:
-    return arb(value).sqrt()
-
-
 def with_bits(call: Any, *arguments: Any) -> Any:
     """A call at 640 bits; the precision is put back."""
     before = flint.ctx.prec
@@ -96,3 +76,24 @@ def with_bits(call: Any, *arguments: Any) -> Any:
         return call(*arguments)
     finally:
         flint.ctx.prec = before
+
+
+# What is kept is at 640 bits, whoever asks for it.
+@lru_cache(1 << 15)
+def log(value: fmpq) -> Any:
+    """log of a positive rational: 0 exactly at 1."""
+    return fmpq(0) if value == 1 else with_bits(lambda: arb(value).log())
+
+
+@lru_cache(1 << 15)
+def exp(value: fmpq) -> Any:
+    return fmpq(1) if value == 0 else with_bits(lambda: arb(value).exp())
+
+
+@lru_cache(1 << 15)
+def xlogx(value: fmpq) -> Any:
+    return fmpq(0) if value == 0 or value == 1 else with_bits(lambda: arb(value) * arb(value).log())
+
+
+def root(value: fmpq) -> arb:
+    return arb(value).sqrt()

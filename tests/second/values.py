@@ -26,6 +26,12 @@ def check_value(problem: Problem, mechanism: Mechanism, claimed: tuple[fmpq, fmp
     return ends
 
 
+def check_limits(problem: Problem, mechanism: Mechanism) -> None:
+    """Every quantity that is limited, at its own prior."""
+    for of, most in problem.limits:
+        need(high(utility(of, mechanism)) <= most, "a limit")
+
+
 def utility(problem: Problem, mechanism: Mechanism) -> Any:
     columns, p = mechanism.columns, problem.prior
     if problem.kind == "linear":

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from .claims import read_problem
 from .curves import CURVES
-from .reading import must
+from .labels import Labels
+from .reading import Reader, must
+from .steps import after_steps, common_of_cuts, count_steps
 
 MOST = 2 * 10**8
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")
@@ -28,21 +32,58 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     """The operations of a file that has been read; `common` is the least common denominator of its RAT, `own` what its
     proof costs, where the class of the proof says it."""
     problem, mechanism, proof = file["problem"], file["mechanism"], file["proof"]
+    steps = proof.get("steps", [])
+    last = after_steps(problem, steps) if steps else problem
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
-    w = 1 + max(longest(problem), longest(mechanism), longest(proof)) // 40
-    d = 1 + max(common, lcm).bit_length() // 128
+    bits = max(common, lcm).bit_length() + 160 * _is_rounded(steps)
+    bits += sum(common_of_cuts(step).bit_length() for step in steps if step["kind"] == "cut")
+    w, d = _words(longest([problem, mechanism, proof]), steps), 1 + bits // 128
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
-    outputs = mechanism["outputs"] if mechanism else problem["outputs"]
+    outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)
-    total = _proof(problem, proof, m, price) if own is None else own
+    total = _proof(last, proof, m, price) if own is None else own
+    total += _steps(problem, steps, w)
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
+        for limit in problem.get("limits", []):
+            total += _utility({"inputs": problem["inputs"], "utility": limit["utility"]}, mechanism, m, price, lcm)
     return total
+
+
+def _is_rounded(steps: list[Any]) -> bool:
+    return any(step["kind"] in ("gibbs", "minorant") for step in steps)
+
+
+def _words(length: int, steps: list[Any]) -> int:
+    length += 60 * _is_rounded(steps)
+    for step in steps:
+        length = 3 * length + 10 if step["kind"] == "cut" else length
+    return 1 + length // 40
+
+
+def _steps(problem: Any, steps: list[Any], w: int) -> int:
+    logs, products = count_steps(problem, steps)
+    return 40 * logs * (1 + w // 4) + products * (1 + w * w // 16)
+
+
+def _operations(size: int) -> int:
+    return MOST * min(10 << 20, max(1 << 20, size)) >> 20
 
 
 def limit_work(file: dict[str, Any], common: int, size: int, own: int | None = None) -> None:
     """`size` is that of the file in bytes."""
-    must(count_work(file, common, own) <= MOST * min(10 << 20, max(1 << 20, size)) >> 20, "limit: operations")
+    must(count_work(file, common, own) <= _operations(size), "limit: operations")
+
+
+def limit_steps(file: dict[str, Any], size: int) -> Callable[[int], None]:
+    """The line of the first steps alone, for the length of the numbers in the file."""
+    length, steps = longest([file["problem"], file["mechanism"], file["proof"]]), file["proof"]["steps"]
+
+    def afford(many: int) -> None:
+        taken = steps[:many]
+        must(_steps(file["problem"], taken, _words(length, taken)) <= _operations(size), "limit: operations of steps")
+
+    return afford
 
 
 def _terms(problem: Any) -> int:
@@ -116,6 +157,8 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         return total + 2 * cost * price["x"] + len(sizes) * price["t"]
     if proof["kind"] == "risk-branch":
         return _risk(problem, proof, k, price)
+    if "nodes" in proof:
+        return _corner_tree(problem, proof, k, price)
     if "known" in proof:
         return 24 * k * price["r"]
     if "tree" in proof:
@@ -129,6 +172,10 @@ def _proof(problem: Any, proof: Any, m: int, price: dict[str, int]) -> int:
         blocks, leaves = problem["cone"]["blocks"], [x for t in proof["levels"] for x in t if isinstance(x, dict)]
         cells = sum(len(own) * len(block) for x in leaves for own, block in zip(x["cells"], blocks, strict=True))
         return (60 * cells + 8 * k * sum(map(len, proof["levels"]))) * (price["r"] + price["l"] - 1)
+    if "labels" in proof:
+        reader = Reader()
+        rest = {key: value for key, value in proof.items() if key != "steps"}
+        return Labels(reader, read_problem(reader, problem, 6), rest).price(price)
     if "cases" in proof:
         leaves = [x for x in proof["cases"] if isinstance(x, dict)]
         parts = [part for leaf in leaves for part in leaf["parts"]]
@@ -185,6 +232,25 @@ def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
             used += sum(3 * len(problem["rows"][i]["terms"]) for i, _ in one.get("l", []))
     total = (4 * k * columns * len(boxes) + 4 * k * _edges(problem) + used) * price["r"]
     return total + 2 * k * len(proof.get("cuts", [])) * price["x"]
+
+
+def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
+    m, utility, rows = len(problem["outputs"]), problem["utility"], problem["rows"]
+    each = 4 * price["x"] if utility["kind"] == "chi_square" else price["r"]
+    given = len(utility["given"][0]) if "given" in utility else 1
+    total = 4 * k * m * len(proof["nodes"]) * price["r"]
+    for leaf in proof["nodes"]:
+        if isinstance(leaf, dict):
+            named = sum(len(rows[i]["terms"]) for i, _ in leaf["l"])
+            total += 6 * (k * m + named + len(leaf["l"])) * (price["x"] + price["t"])
+            total += 20 * k * m * len(utility.get("gain", [])) * price["x"]
+            for column in leaf["columns"]:
+                if isinstance(column, dict):
+                    total += _tree(column, k, price)
+                elif isinstance(column, list) and column != []:
+                    ends = sum(isinstance(one, list) for one in column)
+                    total += 40 * k * price["x"] + 4 * k * len(column) * each + 24 * given * ends * price["r"]
+    return total
 
 
 def _risk(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:

@@ -12,6 +12,7 @@ from drawing import graded
 from ending import ending
 
 import rropt as rr
+from rropt.solve.candidates import best_candidate, last_resort
 
 F = Fraction
 LABELS = tuple("abcde")
@@ -229,3 +230,43 @@ def test_events_are_those_of_the_definition(seed: int) -> None:
         if one is not other
     )
     assert rr.ApproximateLDP(gamma="3/2", delta="1/10").violation(mechanism) == worst - F(1, 10)
+
+
+@pytest.mark.parametrize("objective", [rr.MinimaxRisk, rr.DOptimality, rr.EOptimality])
+@pytest.mark.parametrize("size", [12, 40])
+def test_no_singular_design_is_taken_for_a_good_one(objective: type[rr.Objective], size: int) -> None:
+    """Windows of some sizes have a singular matrix, of which floats give any risk; constants have an infinite one."""
+    equal = rr.Prior.uniform([f"c{x}" for x in range(size)])
+    problem = rr.Problem(rr.Minimize(objective(equal)), [rr.LDP(1)])  # type: ignore[call-arg]
+    program = problem.compile()
+    response = rr.RandomizedResponse(equal.labels, epsilon=1).to_mechanism()
+    own = float(problem.objective.value(response).upper)
+    for found in (best_candidate(program, problem.objective, None), last_resort(program, problem.objective)):
+        assert found is not None
+        assert float(problem.objective.value(found).upper) <= own * (1 + 1e-9)
+        assert rr.LDP(1).violation(found) <= 0
+        if size == 40 and objective is rr.MinimaxRisk:
+            # Halves are within 1.4 times the optimum, subset selection with billions of outputs.
+            best = rr.SubsetSelection(size, epsilon=1).minimax_risk()
+            assert problem.objective.value(found).upper <= best * F("1.4")
+
+
+def test_without_time_the_truth_is_an_answer_where_constants_are_none() -> None:
+    problem = rr.Problem(rr.Minimize(rr.MutualInformation(prior())), [rr.AtLeast(rr.Trace(prior()), "0.9")])
+    found = last_resort(problem.compile(), problem.objective)
+    assert found is not None
+    assert not problem.compile().excess(found)
+
+
+@pytest.mark.parametrize("maker", [rr.AtMost, rr.AtLeast])
+def test_what_a_row_would_have_each_input_answer_is_an_answer(maker: type[rr.AtMost]) -> None:
+    """Each input's cheapest output, where the row asks for nearly that: neither a constant nor the truth keeps it."""
+    rng = random.Random(6)
+    costs = [[rng.randint(1, 40) for _ in range(12)] for _ in range(12)]
+    least, sign = sum(map(min, costs)), -1 if maker is rr.AtLeast else 1
+    even = rr.Prior.uniform(12)
+    loss = rr.ExpectedLoss(even, [[sign * cost for cost in row] for row in costs])
+    problem = rr.Problem(rr.Minimize(rr.MutualInformation(even)), [maker(loss, sign * F(least + 1, 12))])
+    found = best_candidate(problem.compile(), problem.objective, None)
+    assert found is not None
+    assert not problem.compile().excess(found)

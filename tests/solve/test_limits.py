@@ -14,13 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 from ending import ending
 
 import rropt as rr
+from rropt.declare.constraints import metric
 from rropt.io.clock import Clock
 from rropt.program.cones import GraphCone
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Program
 from rropt.solve.registry import ROUTES, Answer, Effort, Route
 
@@ -234,3 +236,16 @@ def test_a_strategy_has_one_limit_for_all_its_rounds() -> None:
     rule = rr.MetricDP(list(pairwise(labels)), 1)
     found = rr.minimax_strategy([rule], labels, gap=1e-12, time_limit=1.0)
     assert found.worst_risk >= found.bound
+
+
+@pytest.mark.parametrize("of", [lambda edges: edges, nx.Graph])
+def test_a_weight_that_many_edges_have_is_read_once(
+    of: Callable[[list[tuple[str, str]]], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read the weight of each of half a million edges took most of the time of their constructor."""
+    read: list[object] = []
+    one = metric.weight_of
+    monkeypatch.setattr(metric, "weight_of", lambda number, where: (read.append(number), one(number, where))[1])
+    rule = rr.MetricDP(of(list(pairwise(numbered(500)))), 1)
+    assert len(rule.edges) == 2 * 499
+    assert read == [1]

@@ -20,15 +20,9 @@ def refusal_of(problem: rr.Problem) -> str:
 
 def test_a_refusal_names_the_nearest_routes_alone() -> None:
     """Routes for other constraints, and for other goals where some are for this one, are left out."""
-    risk = rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(4)))
-    assert refusal_of(rr.Problem(risk)) == (
-        "route auto: no route takes this problem: columns needs a cone that bounds the columns; add LDP: "
-        "then route columns takes it"
-    )
-    least = rr.Minimize(rr.MutualInformation(rr.Prior.uniform(4)))
-    assert refusal_of(rr.Problem(least, [rr.LDP(1)])) == (
-        "route auto: no route takes this problem: a convex objective can be maximised only; maximise it, or minimise "
-        "expected_loss"
+    least = rr.Minimize(rr.InjectedEntropy())
+    assert refusal_of(rr.Problem(least, [rr.LDP(1)], inputs=["a", "b"])) == (
+        "route auto: no route takes this problem: entropy can be maximised only; maximise it"
     )
     for objective, rule in CELLS:
         problem = problem_of(objective, rule, 4)

@@ -12,9 +12,12 @@ import pytest
 import rropt as rr
 from rropt.checker import check_bytes
 from rropt.errors import NoRoute
+from rropt.problem import Goal
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.solve.compose.relaxed import tangent_rows, value_and_slope
+from rropt.prove.steps import Gibbs
+from rropt.solve.compose.relaxed import gibbs_points
 from rropt.solve.entropy.floor_bound import floor_multipliers
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.relaxed_bound import relaxed_bound
 
 F = Fraction
@@ -71,7 +74,8 @@ def test_no_matrix_tells_more_than_the_multipliers_say(beta: str, further: list[
 def test_rows_that_the_floor_implies_hold_of_all_that_keep_it() -> None:
     program = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [BISTOCHASTIC, rate("0.6")]).compile()
     rng = np.random.default_rng(2)
-    rows = [row for _ in range(4) for row in tangent_rows(program, rng.random((3, 3)), 1)]
+    points = tuple(point for _ in range(4) for point in gibbs_points(rng.random((3, 3))))
+    rows = Gibbs(points).relax(program).rows[len(program.rows) :]
     assert len(rows) == 4 * 6
     # At the point itself the row is tight where that is on the floor.
     seen = 0
@@ -84,7 +88,7 @@ def test_rows_that_the_floor_implies_hold_of_all_that_keep_it() -> None:
             assert sum(float(value) * table[x, y] for x, y, value in row.terms) <= float(row.rhs) + 1e-9
     assert seen > 10
     outside = np.eye(3) * 0.94 + 0.02
-    touched = tangent_rows(program, np.full((3, 3), 0.1) + 0.7 * np.eye(3), 1)
+    touched = Gibbs(gibbs_points(np.full((3, 3), 0.1) + 0.7 * np.eye(3))).relax(program).rows[len(program.rows) :]
     assert any(sum(float(v) * outside[x, y] for x, y, v in row.terms) > float(row.rhs) for row in touched)
 
 
@@ -124,7 +128,7 @@ def test_the_risk_of_bistochastic_mechanisms(prior: rr.Prior) -> None:
     assert solution.bound == pytest.approx(free.bound, abs=1e-6)  # type: ignore[arg-type]
     assert solution.mechanism is not None
     assert BISTOCHASTIC.violation(solution.mechanism) == 0
-    assert any("without the constraints" in warning for warning in solution.warnings)
+    assert any("without constraints on the whole matrix" in warning for warning in solution.warnings)
 
 
 def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
@@ -132,23 +136,48 @@ def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
     symmetric = rr.Problem(goal, [BISTOCHASTIC, rr.Symmetric(), rr.Tridiagonal(), rate("0.5")]).solve(time_limit=3)
     assert symmetric.status == "bounded"
     assert symmetric.bound == pytest.approx(1 - float(sum(p * p for p in PRIOR.probabilities)), abs=1e-12)
+    assert symmetric.verdict is not None
+    assert symmetric.verdict.proved
     assert symmetric.value is not None
     assert symmetric.value > symmetric.bound
-    assert any("true answers" in warning for warning in symmetric.warnings)
+    assert any("bound is that without the entropy floor" in warning for warning in symmetric.warnings)
 
 
-def test_the_slope_of_the_risk_is_its_derivative() -> None:
-    program = rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [BISTOCHASTIC, rr.LDP(1)]).compile()
+SLOPED = [
+    rr.Minimize(rr.MinimaxRisk(PRIOR)),
+    rr.Minimize(rr.MinimaxRisk(PRIOR, [[1, 2, 0], [0, 1, 1]])),
+    rr.Minimize(rr.DOptimality(PRIOR)),
+    rr.Minimize(rr.EOptimality(PRIOR)),
+    rr.Maximize(rr.MutualInformation(PRIOR)),
+    rr.Maximize(rr.ChiSquareInformation(PRIOR)),
+    rr.Maximize(rr.BayesSuccess(PRIOR)),
+    rr.Maximize(rr.Trace()),
+    rr.Maximize(rr.InjectedEntropy()),
+]
+
+
+@pytest.mark.parametrize("goal", SLOPED, ids=lambda goal: goal.objective.kind)
+def test_the_slope_of_an_objective_is_its_derivative(goal: Goal) -> None:
+    problem = rr.Problem(goal, [BISTOCHASTIC, rr.LDP(1)], PRIOR.labels)
+    program = problem.compile()
     rng = np.random.default_rng(3)
     matrix = np.eye(3) * 0.5 + rng.random((3, 3)) / 6
-    value, slope = value_and_slope(program, matrix)
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    value, slope = worth_and_slope(program, matrix)
     assert slope is not None
+    exact = problem.objective.own_value(rr.Mechanism.from_matrix(matrix, PRIOR.labels, PRIOR.labels))
+    assert value == pytest.approx(program.sign * float(exact.upper), rel=1e-9)
     for x in range(3):
         for y in range(3):
             moved = matrix.copy()
             moved[x, y] += 1e-6
-            assert (value_and_slope(program, moved)[0] - value) / 1e-6 == pytest.approx(slope[x, y], rel=1e-4, abs=1e-4)
-    assert value_and_slope(program, np.full((3, 3), 1 / 3)) == (np.inf, None)
+            rise = (worth_and_slope(program, moved)[0] - value) / 1e-6
+            assert rise == pytest.approx(slope[x, y], rel=1e-4, abs=1e-4)
+
+
+def test_no_risk_is_finite_where_nothing_is_identified() -> None:
+    program = rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [BISTOCHASTIC, rr.LDP(1)]).compile()
+    assert worth_and_slope(program, np.full((3, 3), 1 / 3)) == (-np.inf, None)
 
 
 def test_what_it_refuses() -> None:
@@ -156,11 +185,11 @@ def test_what_it_refuses() -> None:
         rr.Problem(rr.Maximize(rr.Trace()), [BISTOCHASTIC], inputs=range(3)),
         rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)]),
     ):
-        with pytest.raises(NoRoute, match="relaxed is for") as caught:
+        with pytest.raises(NoRoute, match="relaxed is for information") as caught:
             problem.solve("relaxed")
         assert "\n" not in str(caught.value)
     with pytest.raises(NoRoute, match="solvers itself"):
-        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), [BISTOCHASTIC, rr.LDP(1)]).solve("relaxed", solver="scs")
+        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate("0.5")]).solve("relaxed", solver="scs")
 
 
 def test_no_mechanism_is_proved_to_be_none() -> None:

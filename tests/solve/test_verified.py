@@ -192,3 +192,19 @@ def test_the_command_refuses_what_is_outside_and_what_is_not_proved(tmp_path, ca
     assert "the verified core has no proofs of kind 'linear-dual' with events; `rropt check` checks it" in said
     assert main(["core", str(tmp_path / "missing.json"), "-o", str(proof)]) == 2
     assert not proof.exists()
+
+
+ROWS = [
+    [["1", "-8/27", "-64/27"], ["1", "-2/3", "-2"]],
+    [["3/7", "4/7", "-8/7", "-32/21"], ["3/5", "2/5", "-1", "-5/3"]],
+    [["1/5", "4/5", "-20/9", "-4/9"], ["1/2", "1/2", "-8/5", "-16/15"]],
+]
+
+
+@pytest.mark.parametrize("rows", ROWS, ids=str)
+def test_tests_of_columns_that_prices_leave_nothing_are_whole_in_the_proof_file(rows: list[list[str]]) -> None:
+    """Rounded multipliers of rows in thirds broke a test that holds with equality, and the kernel refused the proof."""
+    solution = rr.Problem(rr.Maximize(rr.Trace()), [rr.ConeConstraint(rows)], inputs=range(len(rows[0]))).solve()
+    assert solution.status == "certified"
+    assert solution.verdict is not None
+    assert solution.verdict.by == "kernel and checker"

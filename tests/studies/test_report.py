@@ -363,3 +363,17 @@ def test_a_browser_paints_it(result: Path, tmp_path: Path) -> None:
     picture = tmp_path / "shot.png"
     chromium(tmp_path, f"--screenshot={picture}", "--window-size=800,1200", (tmp_path / "report.html").as_uri())
     assert png_pixels(picture) > 50
+
+
+def test_the_report_of_a_column_does_not_name_the_model_whose_rules_were_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("level\n" + "low\n" * 5 + "middle\n" * 3 + "high\n" * 2)
+    assert cli.main(["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "o"]) == 0
+    assert "adult-pram" not in capsys.readouterr().out
+    assert cli.main(["report", "o", "-o", "r.html"]) == 0
+    # The problem file at the end is the one that was solved, with its name.
+    shown = Path("r.html").read_text(encoding="utf-8").split("<h2>To solve it again</h2>")[0]
+    assert "adult-pram" not in shown
+    assert shown.count("column &#x27;level&#x27; of people.csv") >= 3

@@ -17,8 +17,7 @@ import pytest
 import rropt as rr
 from rropt.cli import main as cli
 from rropt.io.processes import environment
-from rropt.studies.sweeps import grid as grids
-from rropt.studies.sweeps import points
+from rropt.studies.sweeps import grid as grids, points
 from rropt.studies.sweeps.journal import Journal, journal_path
 from rropt.studies.sweeps.rows import write_rows
 

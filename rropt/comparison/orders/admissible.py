@@ -17,8 +17,9 @@ from itertools import pairwise
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.columns import TwoValuedColumn
-from rropt.mechanisms.garbling import Garbling, directions, explicit
+from rropt.mechanisms.garbling import AnyMechanism, Garbling, directions, explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level
 
@@ -73,7 +74,7 @@ class Improvement:
 
 
 @checked
-def admissible(mechanism: object, epsilon: object = None, gamma: object = None) -> Admissibility:
+def admissible(mechanism: AnyMechanism, epsilon: Number | None = None, gamma: Number | None = None) -> Admissibility:
     """Whether nothing of the same privacy is more informative, exactly.
 
     The level is `epsilon` (nats) or the ratio `gamma` > 1; without either, the mechanism's own parity. For `epsilon` it
@@ -87,7 +88,7 @@ def admissible(mechanism: object, epsilon: object = None, gamma: object = None) 
 
 
 @checked
-def improve(mechanism: object, epsilon: object = None, gamma: object = None) -> Improvement:
+def improve(mechanism: AnyMechanism, epsilon: Number | None = None, gamma: Number | None = None) -> Improvement:
     """An admissible mechanism that dominates the given one at the same privacy level, with the garbling that proves it.
 
     Each column v with smallest entry t is taken apart as v = sum_j w_j (1 + (gamma - 1) 1_{S_j}) + c 1 over its

@@ -16,7 +16,7 @@ from rropt.comparison.orders.deficiency import DecisionProblem, bracket
 from rropt.comparison.orders.nonnegative import Column, Infeasible, solve_nonnegative
 from rropt.errors import RroptError
 from rropt.io.arguments import checked
-from rropt.mechanisms.garbling import Garbling, Merged, directions, explicit_pair, merge_proportional
+from rropt.mechanisms.garbling import AnyMechanism, Garbling, Merged, directions, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import Mechanism
 
 WORTH_SEPARATING = Fraction(1, 10**7)
@@ -62,7 +62,7 @@ class Equivalence:
 
 
 @checked
-def dominates(a: object, b: object) -> Dominance:
+def dominates(a: AnyMechanism, b: AnyMechanism) -> Dominance:
     """Whether mechanism `a` is at least as informative as `b` (Blackwell), decided exactly, with a witness.
 
     A linear programme in floats proposes a witness, which exact arithmetic verifies: a solution on the proposed
@@ -90,7 +90,7 @@ def dominates(a: object, b: object) -> Dominance:
 
 
 @checked
-def equivalent(a: object, b: object) -> Equivalence:
+def equivalent(a: AnyMechanism, b: AnyMechanism) -> Equivalence:
     """Whether each mechanism dominates the other, decided exactly: when both are the same but for the order of their
     outputs, once empty outputs are dropped and proportional ones merged.
 

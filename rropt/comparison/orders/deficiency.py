@@ -12,7 +12,7 @@ from scipy import sparse
 from rropt.errors import RroptError
 from rropt.exact import Interval
 from rropt.io.arguments import checked
-from rropt.mechanisms.garbling import Garbling, Rational, explicit_pair, flint_rows, table
+from rropt.mechanisms.garbling import AnyMechanism, Garbling, Rational, explicit_pair, flint_rows, table
 from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
 from rropt.solve.kernel.lp import LpModel
 
@@ -53,7 +53,7 @@ class Deficiency:
 
 
 @checked
-def deficiency(a: object, b: object) -> Deficiency:
+def deficiency(a: AnyMechanism, b: AnyMechanism) -> Deficiency:
     """Le Cam's deficiency of mechanism `a` with respect to `b`, both over the same inputs.
 
     Both ends are verified in exact arithmetic, independently of the linear programme. Raises InputError for what is not

@@ -16,7 +16,7 @@ from rropt.comparison.orders.simplices import Cover, Point, Simplex, cover
 from rropt.errors import InputError, RroptError, counted
 from rropt.exact import Interval, xlogx_ball
 from rropt.io.arguments import checked
-from rropt.mechanisms.garbling import explicit_pair, merge_proportional
+from rropt.mechanisms.garbling import AnyMechanism, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import GRID, Mechanism, grid_row
 from rropt.model.prior import Prior
 
@@ -63,7 +63,7 @@ class Ordering:
 
 
 @checked
-def less_noisy(a: object, b: object, pieces: int = 20_000) -> Ordering:
+def less_noisy(a: AnyMechanism, b: AnyMechanism, pieces: int = 20_000) -> Ordering:
     """Whether I(U; Y_a) >= I(U; Y_b) for every variable U that acts on the outputs through the input alone.
 
     For 2 inputs true is decided exactly. For 3 and 4, it is proved in integers by at most `pieces` pieces of the
@@ -99,7 +99,7 @@ def less_noisy(a: object, b: object, pieces: int = 20_000) -> Ordering:
 
 
 @checked
-def more_capable(a: object, b: object, pieces: int = 20_000) -> Ordering:
+def more_capable(a: AnyMechanism, b: AnyMechanism, pieces: int = 20_000) -> Ordering:
     """Whether I(X; Y_a) >= I(X; Y_b) for every distribution of the input X.
 
     True where a is less noisy, or by at most `pieces` pieces of the simplex, for at most 4 inputs, where b has no zero

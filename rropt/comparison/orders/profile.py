@@ -11,12 +11,13 @@ from flint import arb
 from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, exp_enclosure, rational
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.privacy import Level
 
 
 @checked
-def delta_of(mechanism: Mechanism, epsilon: object) -> Interval:
+def delta_of(mechanism: Mechanism, epsilon: Number) -> Interval:
     """The smallest delta for which the mechanism is (epsilon, delta)-LDP, enclosed; exact at epsilon = 0.
 
     max over inputs x != z of sum_y (Q[x, y] - exp(epsilon) Q[z, y])^+; `epsilon` >= 0 in nats. At 0 it is the largest
@@ -41,7 +42,7 @@ def _excess(one: tuple[Fraction, ...], other: tuple[Fraction, ...], gamma: Fract
 
 
 @checked
-def renyi_divergence(mechanism: Mechanism, order: object) -> Interval:
+def renyi_divergence(mechanism: Mechanism, order: Number) -> Interval:
     """The largest Renyi divergence of two rows in nats, enclosed: the mechanism is (order, value)-Renyi-LDP.
 
     log(sum_y Q[x, y]^a Q[z, y]^(1 - a)) / (a - 1) for an `order` a > 1, and sum_y Q[x, y] log(Q[x, y] / Q[z, y]) for

@@ -9,7 +9,8 @@ from fractions import Fraction
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked
-from rropt.mechanisms.garbling import explicit
+from rropt.io.types import Number
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.model.privacy import PreciseBoundary
 
 Factor = Fraction | float
@@ -38,7 +39,7 @@ class AttainedRegion:
             raise InputError("the parity is infinite: every posterior may be reached", "attained region")
         return PreciseBoundary(self.parity)
 
-    def contains(self, prior: object, posterior: object) -> bool:
+    def contains(self, prior: Number, posterior: Number) -> bool:
         """Whether the pair is reached, exactly. Raises InputError for numbers outside [0, 1]."""
         p, after = _probability(prior, "prior probability"), _probability(posterior, "posterior probability")
         if p in (0, 1):
@@ -48,7 +49,7 @@ class AttainedRegion:
             return True
         return self.band is not None and _least(self.band) <= factor <= self.band
 
-    def posteriors(self, prior: object) -> tuple[Fraction, ...]:
+    def posteriors(self, prior: Number) -> tuple[Fraction, ...]:
         """The posteriors that a prior probability reaches, sorted: of a band, the two ends."""
         p = _probability(prior, "prior probability")
         ends = self.factors if self.band is None else (*self.factors, _least(self.band), self.band)
@@ -56,7 +57,7 @@ class AttainedRegion:
 
 
 @checked
-def attained_region(channel: object) -> AttainedRegion:
+def attained_region(channel: AnyMechanism) -> AttainedRegion:
     """The region of a mechanism, exact. Raises InputError for what is not a mechanism."""
     mechanism = explicit(channel, "mechanism")
     factors: set[Factor] = set()

@@ -18,6 +18,7 @@ from rropt.comparison.permutations.peeling import INT64, exact_array
 from rropt.comparison.permutations.structured import blocks, decompose
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.io.types import Matrix
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import Mechanism
 
@@ -135,7 +136,7 @@ class BirkhoffDecomposition:
 
 @checked
 def birkhoff(
-    mechanism: object,
+    mechanism: Mechanism | Matrix,
     method: str = "bottleneck",
     denominator: int | None = None,
     time_limit: float | None = 10.0,

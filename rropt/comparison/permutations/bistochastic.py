@@ -14,6 +14,7 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.counts import Table
+from rropt.io.types import Matrix
 from rropt.mechanisms.margins import round_with_margins
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.reading import TOLERANCE
@@ -41,7 +42,7 @@ class Bistochastic:
         return len(self.numerators)
 
     @classmethod
-    def of(cls, source: object, denominator: int | None = None) -> Bistochastic:
+    def of(cls, source: Mechanism | Matrix, denominator: int | None = None) -> Bistochastic:
         """The integers of `source`: a Mechanism, or an n x n matrix (n >= 2; NumPy array or rows).
 
         A Mechanism, a matrix of Fraction or "p/q" strings, and integers over `denominator` are kept exactly where

@@ -18,6 +18,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval, common_denominator, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, same_labels
+from rropt.io.types import Counts
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 
@@ -48,7 +49,7 @@ class Majorisation:
 
 
 @checked
-def shortfall(before: object, after: object) -> tuple[int, Fraction] | None:
+def shortfall(before: Counts, after: Counts) -> tuple[int, Fraction] | None:
     """None where `before` majorises `after` (n rationals each, of any sign); else (count, by how much) of the first
     sum of largest entries of `after` that exceeds that of `before`, or (n, difference) where the totals differ.
     Entries with labels are used by label, in the order of `before`.
@@ -63,13 +64,13 @@ def shortfall(before: object, after: object) -> tuple[int, Fraction] | None:
 
 
 @checked
-def majorises(before: object, after: object) -> bool:
+def majorises(before: Counts, after: Counts) -> bool:
     """Whether `before` majorises `after`, exactly; errors as for `shortfall`."""
     return shortfall(before, after) is None
 
 
 @checked
-def majorisation(before: object, after: object) -> Majorisation:
+def majorisation(before: Counts, after: Counts) -> Majorisation:
     """A bistochastic matrix that carries `before` to `after` (n rationals each), of at most n - 1 transforms of two
     entries (Muirhead 1903; Marshall, Olkin and Arnold 2011, lemma 2.B.1).
 
@@ -136,7 +137,7 @@ def entropy_change(mechanism: Mechanism, prior: Prior) -> EntropyChange:
 
 
 @checked
-def entropy(counts: object) -> Interval:
+def entropy(counts: Counts) -> Interval:
     """Shannon's entropy in bits of the distribution in proportion to n non-negative `counts` or probabilities (not all
     zero; floats mean their shortest decimal), rigorously enclosed. Raises InputError for anything else."""
     given = Numbers.read(counts, "entropy").values

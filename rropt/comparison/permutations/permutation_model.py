@@ -7,16 +7,18 @@ the ranks of Y, plus noise that changes no rank.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
+from rropt.io.types import Label
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +62,9 @@ class AnonymisedAttribute:
 
 @checked
 def reverse_map(
-    original: object,
-    anonymised: object,
-    order: Sequence[object] | None = None,
+    original: Mapping[Any, Any] | Iterable[Any],
+    anonymised: Mapping[Any, Any] | Iterable[Any],
+    order: Sequence[Label] | None = None,
 ) -> AnonymisedAttribute:
     """The reverse mapping of an anonymised attribute: z_i is the value of X of the rank that y_i has in Y.
 

@@ -12,6 +12,7 @@ from rropt.comparison.permutations.packing import pack_cycles, shortest_cycle
 from rropt.errors import InputError, shown
 from rropt.io.arguments import checked
 from rropt.io.counts import bounded, clean_labels, ordered
+from rropt.io.types import Label, Matrix
 
 LARGEST = 12
 """More inputs than this take the exact cycle packing minutes."""
@@ -34,7 +35,7 @@ class WeightRange:
 
 
 @checked
-def weight_range(mechanism: object, permutation: Sequence[object], denominator: int | None = None) -> WeightRange:
+def weight_range(mechanism: Matrix, permutation: Sequence[Label], denominator: int | None = None) -> WeightRange:
     """The range of the weight that `permutation` (n outputs, one an input: all by index or all by label) has in
     decompositions of the mechanism, which is read as by `birkhoff`.
 

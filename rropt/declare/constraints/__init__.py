@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rropt.declare import objectives
 from rropt.declare.constraints.approximate import ApproximateLDP
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
 from rropt.declare.constraints.entropy import EntropyRate, SharedEntropyRate
-from rropt.declare.constraints.forms import UniformOffDiagonal
 from rropt.declare.constraints.identification import IdentificationRisk
 from rropt.declare.constraints.invariant import Invariant
+from rropt.declare.constraints.limits import AtLeast, AtMost
 from rropt.declare.constraints.metric import MaximalRLDP, MetricDP
 from rropt.declare.constraints.mixture import PermutationMixture
-from rropt.declare.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal
+from rropt.declare.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal, UniformOffDiagonal
 from rropt.declare.constraints.privacy import LDP
 from rropt.declare.constraints.raw import ConeConstraint, LinearConstraint
 from rropt.declare.constraints.robust import RLDP
@@ -26,6 +27,8 @@ __all__ = [
     "LDP",
     "RLDP",
     "ApproximateLDP",
+    "AtLeast",
+    "AtMost",
     "Bistochastic",
     "Blocks",
     "Circulant",
@@ -51,6 +54,8 @@ __all__ = [
 def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | None = None) -> Constraint:
     """The constraint that a problem file declares: its word and its other keys; `prior` is that of its input, from
     which `rldp`, `invariant` and `identification_risk` take what they do not give themselves. Raises InputError."""
+    every = frozenset(word for objective in objectives.WORDS.values() for word in objective.words)
+    of_objective = frozenset({"objective", "number"}), every | {"counts"}
     makers: dict[str, tuple[Callable[..., Any], frozenset[str], frozenset[str]]] = {
         LDP.kind: (LDP, frozenset(), frozenset({"epsilon", "gamma", "criterion", "properties", "population"})),
         ApproximateLDP.kind: (ApproximateLDP, frozenset({"delta"}), frozenset({"epsilon", "gamma"})),
@@ -93,6 +98,8 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
             frozenset({"name"}),
         ),
         ConeConstraint.kind: (ConeConstraint, frozenset({"matrix"}), frozenset()),
+        AtMost.kind: (AtMost.from_keys, *of_objective),
+        AtLeast.kind: (AtLeast.from_keys, *of_objective),
     }
     if kind not in makers:
         raise InputError(f"{kind!r} is not a kind of constraint", where, suggestion(kind, makers))
@@ -102,7 +109,8 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
         raise InputError(f"unknown key {min(unknown)!r}", where, remedy)
     if missing := needed - set(keys):
         raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
-    known: dict[str, Any] = {"prior": prior} if kind in (RLDP.kind, Invariant.kind, IdentificationRisk.kind) else {}
+    with_prior = (RLDP.kind, Invariant.kind, IdentificationRisk.kind, AtMost.kind, AtLeast.kind)
+    known: dict[str, Any] = {"prior": prior} if kind in with_prior else {}
     constraint = make(**keys, **known)
     assert isinstance(constraint, Constraint)
     return constraint

@@ -11,6 +11,7 @@ from rropt.declare.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.model.privacy import Level
 from rropt.program.events import ApproximateBound, Event
@@ -41,7 +42,9 @@ class ApproximateLDP(Constraint):
     level: Level
     delta: Fraction
 
-    def __init__(self, epsilon: object = None, delta: object = None, *, gamma: object = None) -> None:
+    def __init__(
+        self, epsilon: Number | None = None, delta: Number | None = None, *, gamma: Number | None = None
+    ) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "ApproximateLDP epsilon"),
             None if gamma is None else rational(gamma, "ApproximateLDP gamma"),

@@ -15,6 +15,7 @@ from rropt.declare.constraints.patterns import Blocks
 from rropt.errors import InputError, counted
 from rropt.exact import ball, declared_text, enclosure, rational, xlogx_ball
 from rropt.io.arguments import checked
+from rropt.io.types import Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
@@ -38,7 +39,7 @@ class EntropyRate(Constraint):
 
     at_least: Fraction
 
-    def __init__(self, at_least: object) -> None:
+    def __init__(self, at_least: Number) -> None:
         beta = rational(at_least, "entropy rate")
         if not 0 <= beta <= 1:
             raise InputError(
@@ -94,7 +95,7 @@ class SharedEntropyRate(Constraint):
     at_least: Fraction
     blocks: tuple[tuple[str, ...], ...]
 
-    def __init__(self, at_least: object, blocks: Iterable[Sequence[object]]) -> None:
+    def __init__(self, at_least: Number, blocks: Iterable[Sequence[Label]]) -> None:
         object.__setattr__(self, "at_least", EntropyRate(at_least).at_least)
         object.__setattr__(self, "blocks", Blocks(blocks).blocks)
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rropt.declare.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.exact import declared_text
 from rropt.io.arguments import checked
+from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.block_choice import choose_blocks, smallest_bound
 from rropt.mechanisms.families.frequency_blocks import least_theta
 from rropt.mechanisms.mechanism import Mechanism
@@ -19,7 +20,7 @@ from rropt.model.frequencies import Frequencies
 from rropt.model.identification import at_risk, checked_risk
 from rropt.model.prior import Prior, clean_labels
 from rropt.program.extras import Extra
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 
 AUTO = "auto"
 WHERE = "identification_risk"
@@ -54,7 +55,13 @@ class IdentificationRisk(Constraint):
     categories: tuple[str, ...] | None
     blocks: str | tuple[tuple[str, ...], ...] | None
 
-    def __init__(self, counts: object, at_most: object, categories: object = None, blocks: object = None) -> None:
+    def __init__(
+        self,
+        counts: Prior | Counts,
+        at_most: Number,
+        categories: Sequence[Label] | None = None,
+        blocks: Literal["auto"] | Sequence[Sequence[Label]] | None = None,
+    ) -> None:
         object.__setattr__(self, "counts", Frequencies.read(counts, "IdentificationRisk", whole=True))
         object.__setattr__(self, "at_most", checked_risk(at_most, "IdentificationRisk at_most"))
         names = None if categories is None else clean_labels(categories, "IdentificationRisk categories")
@@ -69,16 +76,17 @@ class IdentificationRisk(Constraint):
     @classmethod
     def from_keys(
         cls,
-        at_most: object,
-        counts: object = None,
-        categories: object = None,
-        blocks: object = None,
+        at_most: Number,
+        counts: Counts | None = None,
+        categories: Sequence[Label] | None = None,
+        blocks: Literal["auto"] | Sequence[Sequence[Label]] | None = None,
         prior: Prior | None = None,
     ) -> IdentificationRisk:
         """What a problem file declares; without `counts` they are those of its input."""
-        if counts is None and prior is None:
+        given = prior if counts is None else counts
+        if given is None:
             raise InputError("it needs counts", WHERE, "give them here or in [input]")
-        return cls(prior if counts is None else counts, at_most, categories, blocks)
+        return cls(given, at_most, categories, blocks)
 
     def _places(self, labels: Sequence[str], inputs: tuple[str, ...]) -> list[int]:
         for label in labels:

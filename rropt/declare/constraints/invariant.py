@@ -9,6 +9,7 @@ from typing import ClassVar
 from rropt.declare.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.io.types import Counts
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.frequencies import Frequencies
 from rropt.model.prior import Prior
@@ -30,15 +31,16 @@ class Invariant(Constraint):
 
     counts: Frequencies
 
-    def __init__(self, counts: object) -> None:
+    def __init__(self, counts: Prior | Counts) -> None:
         object.__setattr__(self, "counts", Frequencies.read(counts, "Invariant", whole=False))
 
     @classmethod
-    def from_keys(cls, counts: object = None, prior: Prior | None = None) -> Invariant:
+    def from_keys(cls, counts: Counts | None = None, prior: Prior | None = None) -> Invariant:
         """What a problem file declares; without `counts` the frequencies are those of its input."""
-        if counts is None and prior is None:
+        given = prior if counts is None else counts
+        if given is None:
             raise InputError("it needs counts", "invariant", "give them here or in [input]")
-        return cls(prior if counts is None else counts)
+        return cls(given)
 
     def violation(self, mechanism: Mechanism) -> Fraction:
         counts = self.counts.of(mechanism.inputs, "Invariant")

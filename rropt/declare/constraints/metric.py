@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, bounded, is_collection
+from rropt.io.types import Label, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Pairs, clean_labels
 from rropt.model.privacy import LARGEST_EPSILON, Level
@@ -33,7 +34,7 @@ def _some(labels: Iterable[str]) -> str:
     return ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
 
 
-def _weight(number: object, where: str) -> Fraction | None:
+def weight_of(number: object, where: str) -> Fraction | None:
     """A distance > 0, or None where it is infinite (no bound at all)."""
     if isinstance(number, (float, np.floating, Decimal)) and math.isinf(number) and number > 0:
         return None
@@ -41,6 +42,23 @@ def _weight(number: object, where: str) -> Fraction | None:
     if value <= 0:
         raise InputError(f"it is {number}, not above 0", where, "distances are positive; merge inputs that need none")
     return value
+
+
+class _Weights(dict[tuple[type, object], Fraction]):
+    """The weights of edges that were read: a graph of half a million edges has few different ones."""
+
+    def of(self, number: object, a: object, b: object) -> Fraction:
+        """The weight of the edge from a to b, > 0. Raises InputError."""
+        kind = type(number)
+        if kind in (int, float, str) and (found := self.get((kind, number))) is not None:
+            return found
+        where = f"weight of the edge {a!r}, {b!r}"
+        weight = weight_of(number, where)
+        if weight is None:
+            raise InputError("it is infinite", where, "leave the edge out")
+        if kind in (int, float, str):
+            self[kind, number] = weight
+        return weight
 
 
 @checked
@@ -64,7 +82,12 @@ class MetricDP(Constraint):
     matrix: tuple[tuple[Fraction | None, ...], ...]
     connected: bool
 
-    def __init__(self, graph: object, epsilon: object = 1.0, connected: bool = True) -> None:
+    def __init__(
+        self,
+        graph: nx.Graph | Iterable[Sequence[Any]] | Matrix,
+        epsilon: Number = 1.0,
+        connected: bool = True,
+    ) -> None:
         import networkx as nx
 
         value = rational(epsilon, "MetricDP epsilon")
@@ -180,11 +203,11 @@ class MetricDP(Constraint):
     @classmethod
     def from_keys(
         cls,
-        epsilon: object = 1,
-        distances: object = None,
-        graph: object = None,
-        directed: object = False,
-        connected: object = True,
+        epsilon: Number = 1,
+        distances: Matrix | None = None,
+        graph: Iterable[Sequence[Any]] | None = None,
+        directed: bool = False,
+        connected: bool = True,
     ) -> MetricDP:
         """What a problem file declares: `distances` (k x k) or `graph` (edges, both ways unless `directed`)."""
         import networkx as nx
@@ -246,21 +269,20 @@ def _distances(rows: Sequence[Sequence[object]]) -> tuple[tuple[Fraction | None,
     for x, row in enumerate(rows):
         if rational(row[x], f"distances[{x}][{x}]") != 0:
             raise InputError("the distance of an input to itself is not 0", f"distances[{x}][{x}]", "write 0")
-    others = rational_table(([*row[:x], 1, *row[x + 1 :]] for x, row in enumerate(rows)), "distances", _weight)
+    others = rational_table(([*row[:x], 1, *row[x + 1 :]] for x, row in enumerate(rows)), "distances", weight_of)
     return tuple((*row[:x], Fraction(0), *row[x + 1 :]) for x, row in enumerate(others))
 
 
 def _graph_edges(graph: nx.Graph) -> Iterator[Weighted]:
     """Both directions of each edge of a graph, the given one of a digraph."""
     names = dict(zip(graph.nodes, clean_labels([_plain(node) for node in graph.nodes], "MetricDP graph"), strict=True))
-    for a, b, data in graph.edges(data=True):
+    weights, both = _Weights(), not graph.is_directed()
+    for a, b, number in graph.edges(data="weight", default=1):
         if a == b:
             raise InputError(f"it has an edge from {a!r} to itself", "MetricDP graph", "leave it out")
-        weight = _weight(data.get("weight", 1), f"weight of the edge {a!r}, {b!r}")
-        if weight is None:
-            raise InputError("it is infinite", f"weight of the edge {a!r}, {b!r}", "leave the edge out")
+        weight = weights.of(number, a, b)
         yield names[a], names[b], weight
-        if not graph.is_directed():
+        if both:
             yield names[b], names[a], weight
     if not graph.number_of_edges():
         raise InputError("it has no edges", "MetricDP graph", "connect the inputs")
@@ -273,18 +295,18 @@ def _plain(node: object) -> object:
 def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
     if not isinstance(graph, Iterable) or isinstance(graph, (str, Mapping)):
         raise InputError(f"{graph!r} is not a graph", "MetricDP", "give a networkx graph, a distance matrix or edges")
-    seen = False
+    seen, weights = False, _Weights()
     clean: set[str] = set()
     for edge in bounded(graph, "MetricDP graph"):
-        if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
+        # Abstract classes are slow to test, and most edges are tuples or lists.
+        listed = type(edge) in (tuple, list) or (isinstance(edge, Sequence) and not isinstance(edge, str))
+        if not listed or len(edge) not in (2, 3):
             raise InputError(f"{edge!r} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
         a, b = edge[:2]
         if not (type(a) is type(b) is str and a != b and a in clean and b in clean):
             a, b = clean_labels(edge[:2], "edge of MetricDP", 2)
             clean |= {a, b}
-        weight = _weight(edge[2] if len(edge) == 3 else 1, f"weight of the edge {a!r}, {b!r}")
-        if weight is None:
-            raise InputError("it is infinite", f"weight of the edge {a!r}, {b!r}", "leave the edge out")
+        weight = weights.of(edge[2] if len(edge) == 3 else 1, a, b)
         seen = True
         yield a, b, weight
         if both:
@@ -311,7 +333,7 @@ class MaximalRLDP(Constraint):
     labels: tuple[str, ...] | None
 
     def __init__(
-        self, epsilon: object = None, groups: Sequence[object] | Pairs | None = None, gamma: object = None
+        self, epsilon: Number | None = None, groups: Sequence[Label] | Pairs | None = None, gamma: Number | None = None
     ) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "MaximalRLDP epsilon"),

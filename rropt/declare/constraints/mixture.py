@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations as all_orders
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
 from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
+from rropt.io.types import Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
 from rropt.program.extras import Extra
@@ -55,8 +56,8 @@ class PermutationMixture(Constraint):
 
     def __init__(
         self,
-        permutations: Iterable[object] | None = None,
-        weights: object = None,
+        permutations: Iterable[str | Sequence[Label]] | None = None,
+        weights: Mapping[Any, tuple[Number, Number]] | Iterable[Sequence[Any]] | None = None,
         max_terms: int | None = None,
     ) -> None:
         listed = None if permutations is None else tuple(_permutation(entry) for entry in _list(permutations))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rropt.declare.constraints.base import Constraint
 from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
+from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 from rropt.model.privacy import Criterion, Level, criterion
@@ -47,11 +48,11 @@ class LDP(Constraint):
 
     def __init__(
         self,
-        epsilon: object = None,
-        gamma: object = None,
-        criterion: object = None,
-        properties: object = None,
-        population: object = None,
+        epsilon: Number | None = None,
+        gamma: Number | None = None,
+        criterion: Criterion | Mapping[str, Any] | None = None,
+        properties: Iterable[Iterable[Label]] | None = None,
+        population: Prior | Counts | None = None,
     ) -> None:
         wanted = _criterion(criterion) if criterion is not None else None
         if wanted is not None and (epsilon is not None or gamma is not None):

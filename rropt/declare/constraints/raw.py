@@ -11,6 +11,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import coefficient, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
+from rropt.io.types import Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
 from rropt.program.cones import Cone, FreeCone, PolyhedralCone
@@ -44,7 +45,7 @@ class LinearConstraint(Constraint):
     row_labels: Labels
     column_labels: Labels
 
-    def __init__(self, coefficients: object, sense: str, rhs: object, name: str = "") -> None:
+    def __init__(self, coefficients: Matrix, sense: str, rhs: Number, name: str = "") -> None:
         if sense not in ("<=", ">=", "=", "=="):
             raise InputError(f"{sense!r} is not a sense of a constraint", "LinearConstraint", "use <=, >= or =")
         table, rows, columns = _table(coefficients, "LinearConstraint coefficients")
@@ -111,7 +112,7 @@ class ConeConstraint(Constraint):
     matrix: Rows
     labels: Labels
 
-    def __init__(self, matrix: object) -> None:
+    def __init__(self, matrix: Matrix) -> None:
         table, _, labels = _table(matrix, "ConeConstraint matrix")
         object.__setattr__(self, "matrix", table)
         object.__setattr__(self, "labels", labels)

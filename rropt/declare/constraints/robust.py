@@ -12,6 +12,7 @@ from rropt.declare.constraints.base import Constraint
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked
+from rropt.io.types import Categories, Counts, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.distributions import ChiSquareSet, Confidence, EveryDistribution, Joint, KnownDistribution, Polytope
 from rropt.model.distributions.quantile import significant_down, significant_up
@@ -55,10 +56,10 @@ class RLDP(Constraint):
 
     def __init__(
         self,
-        epsilon: object = None,
+        epsilon: Number | None = None,
         confidence: Confidence | Joint | None = None,
         form: str = "polytope",
-        gamma: object = None,
+        gamma: Number | None = None,
     ) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "RLDP epsilon"),
@@ -191,19 +192,19 @@ class RLDP(Constraint):
     @classmethod
     def from_keys(
         cls,
-        epsilon: object = None,
-        gamma: object = None,
-        alpha: object = None,
+        epsilon: Number | None = None,
+        gamma: Number | None = None,
+        alpha: Number | None = None,
         form: str = "polytope",
         confidence: str = "counts",
-        counts: object = None,
-        sensitive: object = None,
-        other: object = None,
+        counts: Counts | None = None,
+        sensitive: Categories | None = None,
+        other: Categories | None = None,
         sees: str = "pairs",
-        D: object = None,
-        d: object = None,
-        E: object = (),
-        e: object = (),
+        D: Matrix | None = None,
+        d: Counts | None = None,
+        E: Matrix = (),
+        e: Counts = (),
         prior: Prior | None = None,
     ) -> RLDP:
         """What a problem file declares. `confidence` is "counts" (with `alpha`, default 0.05), "known", "all" or
@@ -213,7 +214,7 @@ class RLDP(Constraint):
         """
         if sees not in ("pairs", "other"):
             raise InputError(f"sees is {sees!r}", "rldp", 'the inputs are pairs, or the other values: sees = "other"')
-        if (confidence == "polytope") != (D is not None):
+        if (confidence == "polytope" and (D is None or d is None)) or (confidence != "polytope" and D is not None):
             raise InputError("D and d are the rows of a polytope", "rldp", 'give both with confidence = "polytope"')
         if not isinstance(confidence, str) or confidence not in WORDS:
             raise InputError(f"confidence is {confidence!r}", "rldp", f"use one of: {', '.join(WORDS)}")
@@ -225,7 +226,7 @@ class RLDP(Constraint):
         if sensitive is not None or other is not None:
             if sensitive is None or other is None:
                 raise InputError("give both sensitive and other, or neither", "rldp", "they name the values of a pair")
-            given = Pairs(sensitive, other)  # type: ignore[arg-type]
+            given = Pairs(sensitive, other)
         if given is None:
             raise InputError(
                 "it is not given which inputs are pairs",
@@ -237,6 +238,7 @@ class RLDP(Constraint):
             of = EveryDistribution(given)
         elif confidence == "polytope":
             center = prior if counts is None else Prior.from_counts(counts, pairs=given)
+            assert D is not None and d is not None
             of = Polytope(D, d, E, e, given, None if center is None or center.labels != given.labels else center)
         else:
             if counts is not None:

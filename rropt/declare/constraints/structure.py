@@ -12,6 +12,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, is_collection
+from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
 from rropt.program.programs import Row
@@ -37,7 +38,7 @@ class Forbidden(Constraint):
 
     cells: tuple[tuple[str, str], ...]
 
-    def __init__(self, cells: Iterable[Sequence[object]]) -> None:
+    def __init__(self, cells: Iterable[Sequence[Label]]) -> None:
         cleaned = []
         if not isinstance(cells, Iterable) or isinstance(cells, str):
             raise InputError(f"{cells!r} is not a list of cells", "Forbidden", "give pairs (input, output)")
@@ -90,7 +91,7 @@ class Floor(Constraint):
 
     diagonal: Fraction | tuple[Fraction, ...] | tuple[tuple[str, Fraction], ...]
 
-    def __init__(self, diagonal: object) -> None:
+    def __init__(self, diagonal: Number | Counts) -> None:
         def probability(number: object, where: str) -> Fraction:
             value = rational(number, where)
             if not 0 <= value <= 1:

@@ -56,6 +56,8 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
 
     Raises InputError for an unknown word or key, or where the objective needs a prior and there is none.
     """
+    if not isinstance(kind, str):
+        raise InputError("the objective is not a word", where, suggestion("", WORDS))
     if kind not in WORDS:
         raise InputError(f"{kind!r} is not an objective", where, suggestion(kind, WORDS))
     declared = WORDS[kind]

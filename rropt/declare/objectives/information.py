@@ -14,6 +14,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, ball, cleared, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Table, same_labels
+from rropt.io.types import Matrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.distributions import ChiSquareSet, Confidence, KnownDistribution
 from rropt.model.prior import Pairs, Prior
@@ -54,7 +55,13 @@ class MutualInformation(Objective):
     given: tuple[tuple[int, ...], ...] | None
     worst_case: ChiSquareSet | KnownDistribution | None
 
-    def __init__(self, prior: Prior, units: str = "nats", given: object = None, worst_case: object = None) -> None:
+    def __init__(
+        self,
+        prior: Prior,
+        units: str = "nats",
+        given: Matrix | None = None,
+        worst_case: Confidence | Mapping[str, Any] | str | None = None,
+    ) -> None:
         check_prior(prior, "MutualInformation")
         if units not in ("nats", "bits"):
             raise InputError(f"{units!r} is not a unit of information", "MutualInformation", "use nats or bits")
@@ -121,7 +128,9 @@ def _bits(nats: Interval) -> Interval:
     return Interval(lower, enclosure(lambda: ball(nats.upper) / arb(2).log()).upper)
 
 
-def _set(declared: object, prior: Prior, given: object) -> ChiSquareSet | KnownDistribution:
+def _set(
+    declared: Confidence | Mapping[str, Any] | str, prior: Prior, given: object
+) -> ChiSquareSet | KnownDistribution:
     """The set that `worst_case` means: one as it is, or in the words of a problem file."""
     where = "MutualInformation worst_case"
     if given is not None:
@@ -136,7 +145,7 @@ def _set(declared: object, prior: Prior, given: object) -> ChiSquareSet | KnownD
     return declared
 
 
-def _declare_set(table: dict[object, object], prior: Prior, where: str) -> ChiSquareSet | KnownDistribution:
+def _declare_set(table: dict[Any, Any], prior: Prior, where: str) -> ChiSquareSet | KnownDistribution:
     known = ("confidence", "alpha", "counts", "sensitive", "other")
     if unknown := set(table) - set(known):
         raise InputError(f"unknown key {sorted(map(str, unknown))[0]!r}", where, f"known keys: {', '.join(known)}")

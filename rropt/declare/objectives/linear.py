@@ -13,6 +13,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, coefficient, common_denominator, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
+from rropt.io.types import Label, Matrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 from rropt.program.programs import BayesGain, Linear, Sense, Utility
@@ -68,7 +69,7 @@ class Trace(Objective):
 
 
 def action_matrix(
-    matrix: object, prior: Prior, actions: Sequence[object] | None, where: str
+    matrix: Matrix, prior: Prior, actions: Sequence[Label] | None, where: str
 ) -> tuple[Rows, tuple[str, ...]]:
     """(inputs x actions rationals, action labels; the inputs' own where square, else "0", "1", ...)."""
     given = Table.read(matrix, where)
@@ -100,7 +101,7 @@ class _Expected(Objective):
     matrix: Rows
     actions: tuple[str, ...]
 
-    def __init__(self, prior: Prior, matrix: object, actions: Sequence[object] | None = None) -> None:
+    def __init__(self, prior: Prior, matrix: Matrix, actions: Sequence[Label] | None = None) -> None:
         name = type(self).__name__
         object.__setattr__(self, "prior", check_prior(prior, name))
         table, labels = action_matrix(matrix, prior, actions, f"{name} matrix")
@@ -210,7 +211,7 @@ class BayesSuccess(Objective):
     given: Rows | None
     actions: tuple[str, ...]
 
-    def __init__(self, prior: Prior, gain: object = None, actions: Sequence[object] | None = None) -> None:
+    def __init__(self, prior: Prior, gain: Matrix | None = None, actions: Sequence[Label] | None = None) -> None:
         object.__setattr__(self, "prior", check_prior(prior, "BayesSuccess"))
         table, labels = None, prior.labels
         if gain is not None or actions is not None:
@@ -235,7 +236,7 @@ class BayesSuccess(Objective):
         for y in range(len(mechanism.outputs)):
             joint = [p * q for p, q in zip(self.prior.probabilities, mechanism.column(y), strict=True)]
             total += max(
-                sum((self.gain[x][g] * mass for x, mass in enumerate(joint)), Fraction(0))
+                sum((self.gain[x][g] * mass for x, mass in enumerate(joint) if self.gain[x][g]), Fraction(0))
                 for g in range(len(self.actions))
             )
         return Interval.point(total)

@@ -17,6 +17,7 @@ from rropt.errors import InputError
 from rropt.exact import BITS, Interval, enclosure, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Table
+from rropt.io.types import Matrix
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import InverseTrace
@@ -46,7 +47,7 @@ class MinimaxRisk(Objective):
     prior: Prior
     queries: tuple[tuple[Fraction, ...], ...] | None
 
-    def __init__(self, prior: Prior, queries: object = None) -> None:
+    def __init__(self, prior: Prior, queries: Matrix | None = None) -> None:
         positive_prior(prior, "MinimaxRisk")
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "queries", None if queries is None else _rows(queries, prior.labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -9,11 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, plain
 from rropt.io.arguments import checked
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Kind = Literal["wilson", "wald"]
+SHOWN = 24
+"""Categories that a notebook shows."""
 
 
 @checked
@@ -104,3 +107,22 @@ class Estimate:
             "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the warnings first, then the estimates with their errors and intervals of 95 %."""
+        said = [f'<p style="color:#b00020"><b>warning: {_text(line)}</b></p>' for line in self.warnings]
+        rows = [
+            f"<tr><th>{_text(label)}</th><td>{value:.5f}</td><td>{error:.5f}</td><td>{low:.5f} to {high:.5f}</td></tr>"
+            for label, value, error, (low, high) in zip(
+                self.categories[:SHOWN], self.values, self.standard_errors, self.intervals(), strict=False
+            )
+        ]
+        more = len(self.categories) - SHOWN
+        notes = [*([f"and {counted(more, 'further categories')}"] if more > 0 else []), *self.notes]
+        head = "<tr><th></th><th>estimate</th><th>standard error</th><th>95 %</th></tr>"
+        said += [f"<table>{head}{''.join(rows)}</table>", *(f"<p>{_text(line)}</p>" for line in notes)]
+        return f"<div>{''.join(said)}</div>"
+
+
+def _text(words: str) -> str:
+    return html.escape(plain(words))

@@ -13,6 +13,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval, dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
+from rropt.io.types import Categories, Label, Number
 from rropt.mechanisms.entropy import add_log, entropy, entropy_terms, log_sum
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
@@ -53,7 +54,7 @@ def has_rate(mechanism: Mechanism, at_least: Fraction) -> bool:
 # -- the matrices --------------------------------------------------------------------------------------
 
 
-def circulant(first_row: Sequence[object], categories: Sequence[object] | None = None) -> Mechanism:
+def circulant(first_row: Sequence[Label], categories: Sequence[Label] | None = None) -> Mechanism:
     """The matrix whose rows are `first_row` (n numbers that sum to one exactly), each moved one place to the right.
 
     Raises InputError for a row that is negative or sums to anything else. Source: ruiz eq. 6.
@@ -64,7 +65,7 @@ def circulant(first_row: Sequence[object], categories: Sequence[object] | None =
     return _square(rows, categories, "circulant matrix")
 
 
-def keeping(keep: object, categories: int | Sequence[object]) -> Mechanism:
+def keeping(keep: Number, categories: Categories) -> Mechanism:
     """The truth with probability `keep`, every other category with the same rest: k-RR by its diagonal.
 
     The circulant matrices of ruiz Table 1 are these. Raises InputError for a `keep` outside of [0, 1].
@@ -75,7 +76,7 @@ def keeping(keep: object, categories: int | Sequence[object]) -> Mechanism:
     return Mechanism.from_rationals(rows, labels, labels)
 
 
-def tridiagonal(alphas: Sequence[object], categories: Sequence[object] | None = None) -> Mechanism:
+def tridiagonal(alphas: Sequence[Label], categories: Sequence[Label] | None = None) -> Mechanism:
     """The symmetric tridiagonal matrix of n - 1 numbers alpha_i, what neighbours i and i + 1 exchange.
 
     Raises InputError where alpha_i + alpha_(i+1) exceeds one. Source: ruiz eq. 7.
@@ -97,7 +98,7 @@ def tridiagonal(alphas: Sequence[object], categories: Sequence[object] | None = 
 
 @checked
 def anatomy(
-    blocks: Iterable[Sequence[object]], categories: Sequence[object] | None = None, repeated: bool = False
+    blocks: Iterable[Sequence[Label]], categories: Sequence[Label] | None = None, repeated: bool = False
 ) -> Mechanism:
     """Uniform within each of `blocks`, a partition of the categories: the quasi-identifiers of k-anonymous classes.
 
@@ -160,7 +161,7 @@ class Family:
     make: Callable[[Fraction], Mechanism]
     whole: bool = False
 
-    def at(self, parameter: object) -> Mechanism:
+    def at(self, parameter: Number) -> Mechanism:
         """The matrix at `parameter`. Raises InputError for one out of range."""
         value = rational(parameter, self.name)
         if not self.low <= value <= self.high or (self.whole and value.denominator != 1):
@@ -170,7 +171,7 @@ class Family:
             )
         return self.make(value)
 
-    def parameter(self, at_least: object) -> Fraction:
+    def parameter(self, at_least: Number) -> Fraction:
         """The parameter that changes least and whose beta is proved to be `at_least`: within 2^-45 of the true one.
 
         Raises InputError where the family does not reach that rate, or it is not a number in [0, 1].
@@ -193,7 +194,7 @@ class Family:
                 short = middle
         return self._after(near, long * step)
 
-    def of_rate(self, at_least: object) -> Mechanism:
+    def of_rate(self, at_least: Number) -> Mechanism:
         """The matrix at `parameter(at_least)`. Raises InputError as that does."""
         return self.make(self.parameter(at_least))
 

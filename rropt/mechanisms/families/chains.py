@@ -12,6 +12,7 @@ from flint import fmpq, fmpq_mat
 from rropt.errors import InputError
 from rropt.exact import Interval, rational
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.entropy import entropy_terms, log_sum
 from rropt.mechanisms.mechanism import Mechanism
 
@@ -35,7 +36,7 @@ def is_ergodic(mechanism: Mechanism) -> bool:
     return bool(nx.is_strongly_connected(graph) and nx.is_aperiodic(graph))
 
 
-def ergodic_repair(mechanism: Mechanism, weight: object = Fraction(1, 1 << 40)) -> Mechanism:
+def ergodic_repair(mechanism: Mechanism, weight: Number = Fraction(1, 1 << 40)) -> Mechanism:
     """(1 - weight) Q + weight U, U uniform: every entry is at least weight / k, and rows and columns keep their sums.
 
     So a bistochastic matrix stays one exactly, where the infinitesimal entries of the published repair make sums above

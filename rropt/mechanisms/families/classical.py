@@ -9,6 +9,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
+from rropt.io.types import Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 
 
@@ -20,7 +21,7 @@ def _share(value: object, what: str) -> Fraction:
 
 
 @checked
-def warner(truth: object, categories: Sequence[object] = ("yes", "no")) -> Mechanism:
+def warner(truth: Number, categories: Sequence[Label] = ("yes", "no")) -> Mechanism:
     """Warner's design for two categories: the true one with probability `truth`, exactly, else the other.
 
     Parity max(truth, 1 - truth) / min(truth, 1 - truth). Source: Warner 1965. Raises InputError.
@@ -33,7 +34,7 @@ def warner(truth: object, categories: Sequence[object] = ("yes", "no")) -> Mecha
 
 
 @checked
-def unrelated_question(sensitive: object, yes: object, categories: Sequence[object] = ("yes", "no")) -> Mechanism:
+def unrelated_question(sensitive: Number, yes: Number, categories: Sequence[Label] = ("yes", "no")) -> Mechanism:
     """The unrelated-question design: answer the sensitive question with probability `sensitive`, else one whose share
     of "yes" is known to be `yes`. Exact; two categories, the first is that of "yes".
 
@@ -48,7 +49,7 @@ def unrelated_question(sensitive: object, yes: object, categories: Sequence[obje
 
 
 @checked
-def generalization(groups: Mapping[object, Sequence[object]]) -> Mechanism:
+def generalization(groups: Mapping[Label, Sequence[Label]]) -> Mechanism:
     """Report the group of the true category: a deterministic merging, outputs the names of the groups.
 
     Every category stands in one group. Its parity is infinite (it protects only what is within a group) and it

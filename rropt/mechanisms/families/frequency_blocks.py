@@ -20,6 +20,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.exact import Interval
+from rropt.io.types import Label
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.identification import largest_size, risk_excess
 
@@ -73,7 +74,7 @@ class FrequencyBlocks:
             column[x] = 1 - share if x == category else share / (len(block) - 1)
         return tuple(column)
 
-    def mechanism(self, labels: Sequence[object] | None = None) -> Mechanism:
+    def mechanism(self, labels: Sequence[Label] | None = None) -> Mechanism:
         """The matrix, exact; `labels` name the categories ("0", "1", ... by default)."""
         columns = [self.column(x) for x in range(len(self.counts))]
         names = tuple(map(str, range(len(self.counts)) if labels is None else labels))

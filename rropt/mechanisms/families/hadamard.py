@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +13,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels, number_array
+from rropt.io.types import Categories, Number
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
@@ -46,7 +46,7 @@ class HadamardResponse(RandomizedChannel):
     level: Level
     ratio: Fraction
 
-    def __init__(self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None) -> None:
+    def __init__(self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         object.__setattr__(self, "labels", category_labels(categories, "categories"))
         level, ratio = declared_ratio(epsilon, gamma)
         object.__setattr__(self, "level", level)

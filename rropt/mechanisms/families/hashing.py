@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +15,7 @@ from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
 from rropt.io.frames import array_of
+from rropt.io.types import Categories, Number
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source
@@ -56,9 +56,9 @@ class LocalHashing(RandomizedChannel):
 
     def __init__(
         self,
-        categories: int | Sequence[object],
-        epsilon: object = None,
-        gamma: object = None,
+        categories: Categories,
+        epsilon: Number | None = None,
+        gamma: Number | None = None,
         buckets: int | None = None,
     ) -> None:
         labels = category_labels(categories, "categories")

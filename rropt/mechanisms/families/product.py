@@ -15,6 +15,7 @@ from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
 from rropt.io.frames import array_of
+from rropt.io.types import Label
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 
@@ -33,7 +34,7 @@ class ProductMechanism:
     items: tuple[Mechanism, ...]
     names: tuple[str, ...]
 
-    def __init__(self, items: Sequence[Mechanism], names: Sequence[object] | None = None) -> None:
+    def __init__(self, items: Sequence[Mechanism], names: Sequence[Label] | None = None) -> None:
         given = tuple(items)
         if not given or not all(isinstance(item, Mechanism) for item in given):
             raise InputError("they are not mechanisms", "items", "give explicit ones; a family has to_mechanism()")
@@ -66,7 +67,7 @@ class ProductMechanism:
         parity = self.parity()
         return log_enclosure(parity) if isinstance(parity, Fraction) else Interval(parity, parity)  # type: ignore[arg-type]
 
-    def item_parity(self, item: object) -> Fraction | float:
+    def item_parity(self, item: str | int) -> Fraction | float:
         """What the whole report says about one item where the answers are independent: the parity of that item's
         mechanism, since posterior odds given all reports are those given its own. Where answers depend on each other
         the other reports are informative about it too, and only `parity` bounds them."""
@@ -100,12 +101,12 @@ class ProductMechanism:
         drawn = [item.sample(given[:, at]) for at, item in enumerate(self.items)]
         return np.column_stack(drawn) if drawn else given
 
-    def estimate(self, reports: Any, item: object, method: str = "unbiased") -> Estimate:
+    def estimate(self, reports: Any, item: str | int, method: str = "unbiased") -> Estimate:
         """The frequencies of one item from n x d codes of outputs, by any method of `Mechanism.estimate`."""
         at = self._item(item)
         return self.items[at].estimate(self._column(reports, at), method)
 
-    def estimate_pair(self, reports: Any, first: object, second: object, method: str = "unbiased") -> Estimate:
+    def estimate_pair(self, reports: Any, first: str | int, second: str | int, method: str = "unbiased") -> Estimate:
         """The joint frequencies of two items from n x d codes of outputs: categories "a, b", the first major."""
         one, two = self._item(first), self._item(second)
         if one == two:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from rropt.exact import BITS, Interval, dyadic_down, dyadic_up, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
+from rropt.io.types import Categories, Number
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID, Mechanism
@@ -37,7 +37,7 @@ class RandomizedResponse(RandomizedChannel):
     level: Level
     mechanism: Mechanism = field(compare=False)
 
-    def __init__(self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None) -> None:
+    def __init__(self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         labels = category_labels(categories, "categories")
         level = Level(
             None if epsilon is None else rational(epsilon, "epsilon"),

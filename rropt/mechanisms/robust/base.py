@@ -13,6 +13,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.exact import exp_enclosure, rational
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.calibration import Way, checked_way
 from rropt.mechanisms.robust.search import FloatArray, information
@@ -102,7 +103,7 @@ class CalibratedProtocol(RobustProtocol):
     level: Level
     calibration: Way
 
-    def _declare(self, confidence: Confidence, epsilon: object, calibration: str, gamma: object) -> str:
+    def _declare(self, confidence: Confidence, epsilon: Number | None, calibration: str, gamma: Number | None) -> str:
         """Check and keep what every such protocol is declared with; the class's name, for messages."""
         name = type(self).__name__
         object.__setattr__(self, "level", declared_level(epsilon, gamma, name))
@@ -115,7 +116,7 @@ class CalibratedProtocol(RobustProtocol):
         return self.confidence.pairs
 
 
-def declared_level(epsilon: object, gamma: object, where: str) -> Level:
+def declared_level(epsilon: Number | None, gamma: Number | None, where: str) -> Level:
     """The level that a protocol is declared with. Raises InputError."""
     return Level(
         None if epsilon is None else rational(epsilon, f"{where} epsilon"),

@@ -13,7 +13,7 @@ That is the calibration "exact". The calibration "paper" goes through the l1 dis
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -61,6 +61,28 @@ class Calibration:
         if any(a > 0 and b == 0 for a, b in self.terms):
             return np.inf
         return max((float(np.log(float(a / b))) for a, b in self.terms if b), default=0.0)
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """The calibrations of several sensitive values, in floats."""
+
+    calibrations: tuple[Calibration, ...]
+
+    @cached_property
+    def _arrays(self) -> tuple[FloatArray, FloatArray]:
+        width = max(len(own.terms) for own in self.calibrations)
+        # The term (-1, 0) bounds nothing.
+        padded = [own.terms + ((Fraction(-1), Fraction(0)),) * (width - len(own.terms)) for own in self.calibrations]
+        a, b = (np.array([[float(term[at]) for term in terms] for terms in padded]) for at in (0, 1))
+        return a, b
+
+    def ratios(self, log: float) -> FloatArray:
+        """D of each one at one log r; infinite where nothing bounds it."""
+        a, b = self._arrays
+        worst = (a - np.exp(log) * b).max(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.where(worst > 0, 1 + np.expm1(log) / worst, np.inf)
 
 
 def checked_way(calibration: object, where: str) -> Way:
@@ -127,14 +149,21 @@ def shared_calibration(confidence: Confidence, way: Way) -> Calibration:
     if way == "paper":
         return Calibration(((confidence.distance(paper=True) * HALF, Fraction(0)),))
     inner = range(len(confidence.pairs.sensitive))
-    terms = (
-        (confidence.upper(s, u), confidence.lower(z, u))
-        for u in range(len(confidence.pairs.other))
-        for s in inner
-        for z in inner
-        if s != z
-    )
+    terms: list[tuple[Fraction, Fraction]] = []
+    for u in range(len(confidence.pairs.other)):
+        terms += furthest([(confidence.lower(s, u), confidence.upper(s, u)) for s in inner])
     return Calibration(front(terms))
+
+
+def furthest(ends: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """Of all (most of s, least of z) with s != z, those that dominate the others; `ends` are (least, most) of each s.
+
+    The largest most and the smallest least are of the same s at worst: then the second of either is enough.
+    """
+    inner = range(len(ends))
+    tops = sorted(inner, key=lambda s: -ends[s][1])[:2]
+    bottoms = sorted(inner, key=lambda s: ends[s][0])[:2]
+    return [(ends[s][1], ends[z][0]) for s in tops for z in bottoms if s != z]
 
 
 def front(terms: Iterable[tuple[Fraction, Fraction]]) -> tuple[tuple[Fraction, Fraction], ...]:

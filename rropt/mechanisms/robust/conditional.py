@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
     CalibratedProtocol,
@@ -17,7 +20,7 @@ from rropt.mechanisms.robust.base import (
     split_level,
     table_of,
 )
-from rropt.mechanisms.robust.calibration import own_calibrations, reference
+from rropt.mechanisms.robust.calibration import Stacked, own_calibrations, reference
 from rropt.mechanisms.robust.search import FloatArray, best_point, information, response_information, spaced
 from rropt.mechanisms.robust.sub import Subs, checked_subs, own_need, report_labels, table_of_sub, within
 from rropt.model.distributions import Confidence
@@ -51,10 +54,10 @@ class ConditionalReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
-        epsilon: object = None,
+        epsilon: Number | None = None,
         calibration: str = "exact",
-        gamma: object = None,
-        sub: object = "krr",
+        gamma: Number | None = None,
+        sub: Literal["krr"] | Mechanism | Sequence[Mechanism] = "krr",
     ) -> None:
         name = self._declare(confidence, epsilon, calibration, gamma)
         subs = checked_subs(sub, confidence, name)
@@ -78,14 +81,21 @@ class ConditionalReporting(CalibratedProtocol):
         confidence, level, way = self.confidence, self.level, self.calibration
         allowed = own_calibrations(confidence, way)
         table, whole = table_of(confidence), float(level.log_ratio)
+        up, down = (Stacked(tuple(getattr(own, end) for own in allowed)) for end in ("up", "down"))
+        masses = table.sum(axis=1)
+        held = masses > 0
+        rows = table[held] / masses[held, None]
 
-        def value(log: FloatArray) -> FloatArray:
-            first = np.exp(whole - log)
+        def reported(log: float) -> float:
             back = log if way == "paper" else 2 * whole - log
-            reported = conditional_information(table, [own.ratios(log, back) for own in allowed])
-            return np.asarray(
-                response_information(table.sum(axis=1), first) + first / (first + len(table) - 1) * reported
-            )
+            ratios = np.minimum(up.ratios(log), down.ratios(back))
+            return float(masses[held] @ response_information(rows, ratios[held]))
+
+        def value(logs: FloatArray) -> FloatArray:
+            # All sensitive values at once, one point after the other.
+            first = np.exp(whole - logs)
+            share = first / (first + len(table) - 1)
+            return np.asarray(response_information(masses, first) + share * np.array([reported(log) for log in logs]))
 
         best, _ = best_point(value, spaced(whole, GRID, [own.up.threshold for own in allowed]))
         first, second = split_level(level, best)

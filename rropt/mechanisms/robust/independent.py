@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import (
     CalibratedProtocol,
@@ -50,11 +53,11 @@ class IndependentReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
-        epsilon: object = None,
+        epsilon: Number | None = None,
         calibration: str = "exact",
-        gamma: object = None,
-        sub: object = "krr",
-        sub_sensitive: object = "krr",
+        gamma: Number | None = None,
+        sub: Literal["krr"] | Mechanism | Sequence[Mechanism] = "krr",
+        sub_sensitive: Literal["krr"] | Mechanism = "krr",
     ) -> None:
         name = self._declare(confidence, epsilon, calibration, gamma)
         object.__setattr__(self, "sub", checked_sub(sub, self.pairs.other, name))

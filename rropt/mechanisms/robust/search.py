@@ -96,11 +96,11 @@ def response_noise(ratio: FloatArray, size: int) -> FloatArray:
 
 
 def response_information(prior: FloatArray, ratio: FloatArray) -> FloatArray:
-    """I(X; Y) of k-RR in nats at each ratio (an array), input distribution `prior` (k numbers)."""
-    size = len(prior)
+    """I(X; Y) of k-RR in nats at each ratio (an array), input distribution `prior` (k numbers, or a row a ratio)."""
+    rows, size = np.atleast_2d(prior), prior.shape[-1]
     finite = np.where(np.isinf(ratio), 1.0, ratio)[:, None]
-    mixed = (1 + (finite - 1) * prior[None, :]) / (finite + size - 1)
-    outcome = np.where(np.isinf(ratio)[:, None], prior[None, :], mixed)
+    mixed = (1 + (finite - 1) * rows) / (finite + size - 1)
+    outcome = np.where(np.isinf(ratio)[:, None], rows, mixed)
     return np.asarray(-xlogx(outcome).sum(axis=1) - response_noise(ratio, size))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.robust.base import RobustProtocol, declared_level
 from rropt.mechanisms.robust.search import information
 from rropt.model.distributions.quantile import significant_down
@@ -29,7 +30,7 @@ class SecretRandomizedResponse(RobustProtocol):
     of: Pairs
     level: Level
 
-    def __init__(self, pairs: Pairs, epsilon: object = None, gamma: object = None) -> None:
+    def __init__(self, pairs: Pairs, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         if not isinstance(pairs, Pairs):
             raise InputError(f"{pairs!r} stands where Pairs are needed", type(self).__name__, "give rropt.Pairs")
         object.__setattr__(self, "of", pairs)

@@ -25,7 +25,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.robust.calibration import Calibration, OwnCalibration, Way, front, reference
+from rropt.mechanisms.robust.calibration import Calibration, OwnCalibration, Way, front, furthest, reference
 from rropt.model.distributions import Confidence
 from rropt.model.distributions.quantile import significant_up
 from rropt.model.prior import Pairs, pair_label
@@ -141,7 +141,7 @@ def shared_subset_calibration(confidence: Confidence) -> Calibration:
     terms = []
     for members in _subsets(range(width)):
         ends = [confidence.subset(s, members) for s in inner]
-        terms += [(ends[s].upper, ends[z].lower) for s in inner for z in inner if s != z]
+        terms += furthest([(mean.lower, mean.upper) for mean in ends])
     return Calibration(front(terms))
 
 

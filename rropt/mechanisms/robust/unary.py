@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import permutations, product
+from typing import Literal
 
 import numpy as np
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust.base import CalibratedProtocol, cast, split_level, table_of
 from rropt.mechanisms.robust.calibration import own_calibrations
@@ -54,10 +56,10 @@ class UnaryConditionalReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
-        epsilon: object = None,
+        epsilon: Number | None = None,
         calibration: str = "exact",
-        gamma: object = None,
-        sub: object = "krr",
+        gamma: Number | None = None,
+        sub: Literal["krr"] | Mechanism | Sequence[Mechanism] = "krr",
     ) -> None:
         name = self._declare(confidence, epsilon, calibration, gamma)
         size = len(self.pairs.sensitive)

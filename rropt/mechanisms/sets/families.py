@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -12,6 +11,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import dyadic_down, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
+from rropt.io.types import Categories, Number
 from rropt.mechanisms.sets.mixture import SubsetMixture
 from rropt.model.privacy import Level
 
@@ -22,7 +22,7 @@ MOST_BITS = 1 << 31
 """Bits of the distribution of the size of unary encoding at most: a quarter of a gigabyte for 6,500 categories."""
 
 
-def declared_ratio(epsilon: object, gamma: object) -> tuple[Level, Fraction]:
+def declared_ratio(epsilon: Number | None, gamma: Number | None) -> tuple[Level, Fraction]:
     """The declared level, and the rational ratio at or just below it."""
     level = Level(
         None if epsilon is None else rational(epsilon, "epsilon"), None if gamma is None else rational(gamma, "gamma")
@@ -55,7 +55,7 @@ class SubsetSelection(SubsetMixture):
     t: int
 
     def __init__(
-        self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None, t: int | None = None
+        self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None, t: int | None = None
     ) -> None:
         labels = category_labels(categories, "categories")
         level, ratio = declared_ratio(epsilon, gamma)
@@ -89,13 +89,13 @@ class UnaryEncoding(SubsetMixture):
 
     def __init__(
         self,
-        categories: int | Sequence[object],
-        epsilon: object = None,
-        gamma: object = None,
+        categories: Categories,
+        epsilon: Number | None = None,
+        gamma: Number | None = None,
         kind: Literal["symmetric", "optimised", "mirrored", "free"] = "symmetric",
         *,
-        present: object = None,
-        absent: object = None,
+        present: Number | None = None,
+        absent: Number | None = None,
     ) -> None:
         labels = category_labels(categories, "categories")
         if present is not None or absent is not None or kind == "free":
@@ -155,7 +155,7 @@ class Rappor(SubsetMixture):
     trimmed: bool
 
     def __init__(
-        self, categories: int | Sequence[object], epsilon: object = None, gamma: object = None, trimmed: bool = False
+        self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None, trimmed: bool = False
     ) -> None:
         whole = UnaryEncoding(categories, epsilon, gamma)
         weights = whole.weights

@@ -56,14 +56,19 @@ class ChiSquareBall:
         return min(ONE, significant_up((b + 2 * mass + root) / (2 * b + 2)))
 
     def lower(self, mass: Fraction) -> Fraction:
-        """The smallest P of such a cell, rounded down.
+        """The smallest P of such a cell, rounded down."""
+        return self.ends(mass)[0]
+
+    def ends(self, mass: Fraction) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest P of such a cell, rounded outwards.
 
         The two ends are the roots of (B + 1) v^2 - (B + 2 p) v + p^2, so the smaller is p^2 / ((B + 1) times the
         larger): no cancellation, where (36) loses all digits for small p.
         """
+        most = self.upper(mass)
         if not mass:
-            return ZERO
-        return significant_down(mass * mass / ((self.excess.upper + 1) * self.upper(mass)))
+            return ZERO, most
+        return significant_down(mass * mass / ((self.excess.upper + 1) * most)), most
 
     # -- l1 distance from p --------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval
 from rropt.io.arguments import position
 from rropt.io.counts import same_labels
+from rropt.io.types import Counts
 from rropt.model.prior import Pairs, Prior
 
 
@@ -58,7 +59,7 @@ class Confidence(ABC):
         """
 
     @abstractmethod
-    def contains(self, distribution: object) -> bool:
+    def contains(self, distribution: Prior | Counts) -> bool:
         """Whether an exactly given distribution (a Prior of these pairs, or a table of numbers) belongs to F."""
 
     @abstractmethod
@@ -82,7 +83,7 @@ class Confidence(ABC):
         """The positions of other values, each once. Raises InputError."""
         return sorted({self._other(u) for u in members})
 
-    def _exact(self, distribution: object) -> tuple[Fraction, ...]:
+    def _exact(self, distribution: Prior | Counts) -> tuple[Fraction, ...]:
         """The probabilities of a distribution of these pairs. Raises InputError."""
         if isinstance(distribution, Prior):
             same_labels(distribution.labels, self.pairs.labels, "distribution")

@@ -14,14 +14,20 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, in_order, number_array
+from rropt.io.types import Counts, Matrix, Number
 from rropt.model.distributions.ball_sets import ChiSquareBall
 from rropt.model.distributions.base import Confidence, conditionals, of_pairs
 from rropt.model.distributions.cutting import planes
 from rropt.model.distributions.extreme_sets import spread
 from rropt.model.distributions.polytope import Polytope
-from rropt.model.distributions.quantile import SMALLEST_ALPHA, chi_square_quantile, root_down, root_up
-from rropt.model.distributions.quantile import significant_down as down
-from rropt.model.distributions.quantile import significant_up as up
+from rropt.model.distributions.quantile import (
+    SMALLEST_ALPHA,
+    chi_square_quantile,
+    root_down,
+    root_up,
+    significant_down as down,
+    significant_up as up,
+)
 from rropt.model.prior import Pairs, Prior
 
 ZERO, ONE, TWO = Fraction(0), Fraction(1), Fraction(2)
@@ -44,20 +50,18 @@ class ChiSquareSet(Confidence):
     counts: Prior
     alpha: Fraction
 
-    def __init__(self, counts: object, alpha: object = Fraction(1, 20)) -> None:
-        if not isinstance(counts, Prior):
-            counts = _from_table(counts)
-        of_pairs(counts, "ChiSquareSet")
-        if counts.declared != "counts":
+    def __init__(self, counts: Prior | Matrix, alpha: Number = Fraction(1, 20)) -> None:
+        known = of_pairs(counts if isinstance(counts, Prior) else _from_table(counts), "ChiSquareSet")
+        if known.declared != "counts":
             raise InputError(
-                f"its prior was declared as {counts.declared}",
+                f"its prior was declared as {known.declared}",
                 "ChiSquareSet",
                 "give counts: the size of the set depends on their number",
             )
         level = rational(alpha, "alpha")
         if not SMALLEST_ALPHA <= level <= 1 - SMALLEST_ALPHA:
             raise InputError(f"it is {alpha}, not between 0 and 1", "alpha", "try 0.05")
-        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "counts", known)
         object.__setattr__(self, "alpha", level)
 
     @property
@@ -112,7 +116,7 @@ class ChiSquareSet(Confidence):
             found.append(ChiSquareBall(row, Interval(down(ends[0] * (ends[0] + 2)), up(ends[1] * (ends[1] + 2)))))
         return tuple(found)
 
-    def contains(self, distribution: object, surely: bool = False) -> bool:
+    def contains(self, distribution: Prior | Counts, surely: bool = False) -> bool:
         """Whether P lies in F, exactly; B counts at its upper end, or with `surely` at its lower one."""
         return self.joint.contains(self._exact(distribution), surely)
 
@@ -120,13 +124,15 @@ class ChiSquareSet(Confidence):
 
     @cached_property
     def _ends(self) -> tuple[tuple[tuple[Fraction, Fraction], ...], ...]:
-        width = len(self.pairs.other)
-        return tuple(
-            ((ZERO, ONE),) * width
-            if ball is None
-            else tuple((ball.lower(mass), ball.upper(mass)) for mass in ball.probabilities)
-            for ball in self.conditional
-        )
+        found = []
+        for ball in self.conditional:
+            if ball is None:
+                found.append(((ZERO, ONE),) * len(self.pairs.other))
+                continue
+            # Many counts of a table are equal.
+            known = {mass: ball.ends(mass) for mass in dict.fromkeys(ball.probabilities)}
+            found.append(tuple(known[mass] for mass in ball.probabilities))
+        return tuple(found)
 
     def lower(self, s: int, u: int) -> Fraction:
         return self._ends[self._sensitive(s)][self._other(u)][0]
@@ -150,12 +156,12 @@ class ChiSquareSet(Confidence):
         mass = sum((ball.probabilities[u] for u in members), ZERO)
         if len(members) in (0, len(self.pairs.other)):
             return Interval(mass, mass)
-        return Interval(ball.lower(mass), ball.upper(mass))
+        return Interval(*ball.ends(mass))
 
     def cell(self, x: int) -> Interval:
         """Bounds on P_x of pair number x over F, outwards. Source: lopuhaa Lemma 9."""
         mass = self.joint.probabilities[position(x, len(self.pairs.labels), "pair")]
-        return Interval(self.joint.lower(mass), self.joint.upper(mass))
+        return Interval(*self.joint.ends(mass))
 
     def radius(self, s: int, paper: bool = False) -> Fraction:
         ball = self.conditional[self._sensitive(s)]

@@ -11,6 +11,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval
 from rropt.io.arguments import checked
 from rropt.io.counts import in_order
+from rropt.io.types import Counts
 from rropt.model.distributions.base import Confidence, conditionals, of_pairs
 from rropt.model.prior import Pairs, Prior
 
@@ -70,7 +71,7 @@ class KnownDistribution(Confidence):
     def distance(self, paper: bool = False) -> Fraction:
         return spread(self._conditionals)
 
-    def contains(self, distribution: object) -> bool:
+    def contains(self, distribution: Prior | Counts) -> bool:
         return self._exact(distribution) == self.prior.probabilities
 
     def describe(self) -> str:
@@ -120,7 +121,7 @@ class EveryDistribution(Confidence):
     def distance(self, paper: bool = False) -> Fraction:
         return TWO
 
-    def contains(self, distribution: object) -> bool:
+    def contains(self, distribution: Prior | Counts) -> bool:
         self._exact(distribution)
         return True
 

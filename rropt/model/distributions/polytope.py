@@ -12,6 +12,7 @@ from rropt.errors import InputError, counted, shown
 from rropt.exact import Interval, rational, rational_table
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, Table, in_order
+from rropt.io.types import Counts, Matrix
 from rropt.model.distributions.base import Confidence, conditionals
 from rropt.model.distributions.extreme_sets import spread
 from rropt.model.distributions.vertices import vertices
@@ -45,10 +46,10 @@ class Polytope(Confidence):
 
     def __init__(
         self,
-        D: object,
-        d: object,
-        E: object = (),
-        e: object = (),
+        D: Matrix,
+        d: Counts,
+        E: Matrix = (),
+        e: Counts = (),
         pairs: Pairs | None = None,
         center: Prior | None = None,
     ) -> None:
@@ -99,7 +100,7 @@ class Polytope(Confidence):
 
     # -- membership ----------------------------------------------------------------------------------
 
-    def contains(self, distribution: object) -> bool:
+    def contains(self, distribution: Prior | Counts) -> bool:
         """Whether k exact conditionals (a list), or those of a Prior of its pairs, lie in it. Raises InputError."""
         if isinstance(distribution, Prior):
             rows = conditionals(distribution, self.pairs)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from rropt.errors import InputError
 from rropt.exact import Interval, declared_text, rational
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.model.privacy.curves import Curve, Monotone, curve
 from rropt.model.privacy.infimum import smallest
 from rropt.model.privacy.level import Level
@@ -102,7 +103,7 @@ class RhoToRho(Criterion):
     rho1: Fraction
     rho2: Fraction
 
-    def __init__(self, rho1: object, rho2: object) -> None:
+    def __init__(self, rho1: Number, rho2: Number) -> None:
         low, high = _share(rho1, "rho1"), _share(rho2, "rho2")
         if low >= high:
             raise InputError(f"rho1 = {rho1} is not below rho2 = {rho2}", "rho_to_rho", "swap them")
@@ -110,13 +111,14 @@ class RhoToRho(Criterion):
         object.__setattr__(self, "rho2", high)
 
     @classmethod
-    def guaranteed(cls, gamma: object, rho1: object = None, rho2: object = None) -> RhoToRho:
+    def guaranteed(cls, gamma: Number, rho1: Number | None = None, rho2: Number | None = None) -> RhoToRho:
         """The strongest one with this rho1 (or this rho2) that parity `gamma` > 1 guarantees. Raises InputError."""
         boundary = PreciseBoundary(_above_one(gamma, "gamma"))
         if (rho1 is None) == (rho2 is None):
             raise InputError("give either rho1 or rho2", "rho_to_rho")
         if rho1 is not None:
             return cls(rho1, boundary.upper(_share(rho1, "rho1")))
+        assert rho2 is not None
         return cls(boundary.lower(_share(rho2, "rho2")), rho2)
 
     @property
@@ -142,11 +144,11 @@ class BetaFactor(Criterion):
 
     beta: Fraction
 
-    def __init__(self, beta: object) -> None:
+    def __init__(self, beta: Number) -> None:
         object.__setattr__(self, "beta", _above_one(beta, "beta"))
 
     @classmethod
-    def guaranteed(cls, gamma: object) -> BetaFactor:
+    def guaranteed(cls, gamma: Number) -> BetaFactor:
         """The strongest one that parity `gamma` > 1 guarantees. Raises InputError."""
         return cls(_above_one(gamma, "gamma"))
 
@@ -173,11 +175,11 @@ class BayesFactor(Criterion):
 
     gamma: Fraction
 
-    def __init__(self, gamma: object) -> None:
+    def __init__(self, gamma: Number) -> None:
         object.__setattr__(self, "gamma", _above_one(gamma, "gamma"))
 
     @classmethod
-    def guaranteed(cls, gamma: object) -> BayesFactor:
+    def guaranteed(cls, gamma: Number) -> BayesFactor:
         """The strongest one that parity `gamma` > 1 guarantees. Raises InputError."""
         return cls(gamma)
 
@@ -205,12 +207,12 @@ class CanonicalSIP(Criterion):
 
     upper: Curve
 
-    def __init__(self, upper: object) -> None:
+    def __init__(self, upper: Number) -> None:
         object.__setattr__(self, "upper", curve(upper, "upper boundary"))
         _ = self.parity  # a boundary below p is refused where it is declared
 
     @classmethod
-    def guaranteed(cls, gamma: object) -> CanonicalSIP:
+    def guaranteed(cls, gamma: Number) -> CanonicalSIP:
         """The strongest one that parity `gamma` > 1 guarantees: the precise boundary. Raises InputError."""
         value = _above_one(gamma, "gamma")
         return cls(f"({value}) * p / (1 + ({value} - 1) * p)")
@@ -245,7 +247,7 @@ class StrictInformationPrivacy(Criterion):
     lower: Curve | None
     upper: Curve | None
 
-    def __init__(self, lower: object = None, upper: object = None) -> None:
+    def __init__(self, lower: Number | None = None, upper: Number | None = None) -> None:
         if lower is None and upper is None:
             raise InputError("it has no boundary", "sip", "give lower, upper, or both")
         object.__setattr__(self, "lower", None if lower is None else curve(lower, "lower boundary"))

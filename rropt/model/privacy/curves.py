@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from rropt.errors import InputError
 from rropt.exact import Interval, declared_text, rational
+from rropt.io.types import Number
 from rropt.model.privacy.expressions import Node, parse
 from rropt.model.privacy.infimum import of_node, of_values, smallest
 from rropt.model.privacy.lattice import of_lattice
@@ -23,7 +25,7 @@ class Curve(ABC):
     """A function h from [0, 1] to [0, 1]; values above one count as one."""
 
     @abstractmethod
-    def at(self, p: object) -> Interval:
+    def at(self, p: Number) -> Interval:
         """h(p), enclosed; where h jumps, both sides. Raises InputError for p outside [0, 1]."""
 
     @abstractmethod
@@ -77,7 +79,7 @@ class Table(Curve):
     pieces: tuple[Piece, ...]
 
     @classmethod
-    def steps(cls, steps: object, where: str = "steps") -> Table:
+    def steps(cls, steps: Iterable[Sequence[Number]], where: str = "steps") -> Table:
         """Pairs (p, h): h from that p on, to the next; the first p is 0. Raises InputError."""
         listed = _pairs(steps, where)
         if listed[0][0] != 0 or listed[-1][0] == 1:
@@ -88,7 +90,7 @@ class Table(Curve):
         return cls(tuple(Piece(x, end, y, y) for (x, y), end in zip(listed, ends, strict=True)))
 
     @classmethod
-    def points(cls, points: object, where: str = "points") -> Table:
+    def points(cls, points: Iterable[Sequence[Number]], where: str = "points") -> Table:
         """Pairs (p, h) joined by straight lines, from p = 0 to p = 1; a p that appears twice is a jump. Raises
         InputError."""
         listed = _pairs(points, where)
@@ -100,7 +102,7 @@ class Table(Curve):
             raise InputError("three points have the same p", where, "two make a jump")
         return cls(tuple(Piece(x, z, y, u) for (x, y), (z, u) in pairwise(listed) if x < z))
 
-    def at(self, p: object) -> Interval:
+    def at(self, p: Number) -> Interval:
         value = _probability(p, "prior probability")
         near = [piece.at(value) for piece in self.pieces if piece.x0 <= value <= piece.x1]
         return Interval(min(near), max(near))
@@ -136,7 +138,7 @@ class Expression(Curve):
         """From its text."""
         return cls(text, parse(text, where))
 
-    def at(self, p: object) -> Interval:
+    def at(self, p: Number) -> Interval:
         found = least((self.node.dual(Span.point(_probability(p, "prior probability")))[0], ONE)).interval()
         if math.isinf(found.lower):
             raise InputError(f"it is not defined at p = {p}", self.text, "change it")
@@ -173,7 +175,9 @@ class Monotone(Curve):
     at_one: tuple[Fraction, Fraction]
 
     @classmethod
-    def declared(cls, function: object, at_zero: object, at_one: object) -> Monotone:
+    def declared(
+        cls, function: Callable[[float], Any], at_zero: Sequence[Number], at_one: Sequence[Number]
+    ) -> Monotone:
         """From what is stated. Raises InputError for what is not, and for numbers out of range."""
         if not callable(function):
             raise InputError(f"{function!r} is not a function", "boundary", "give a function of p")
@@ -182,7 +186,7 @@ class Monotone(Curve):
     def _value(self, p: Fraction) -> Fraction:
         return _probability(self.function(float(p)), f"h({float(p):.6g})")
 
-    def at(self, p: object) -> Interval:
+    def at(self, p: Number) -> Interval:
         return Interval.point(self._value(_probability(p, "prior probability")))
 
     def demand(self) -> Interval:

@@ -16,8 +16,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up
 from rropt.model.privacy.expressions import Node
 from rropt.model.privacy.lattice import NO_DEMAND, falls_below
-from rropt.model.privacy.spans import EVERYTHING, UNIT, ZERO, End, Span
-from rropt.model.privacy.spans import ONE as CERTAIN
+from rropt.model.privacy.spans import EVERYTHING, ONE as CERTAIN, UNIT, ZERO, End, Span
 
 WIDTH = Fraction(1, 2**30)
 """Relative width at which the search on intervals stops."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rropt.errors import InputError
 from rropt.exact import Interval, declared_text, exp_enclosure, log_enclosure, rational
+from rropt.io.types import Number
 
 SMALLEST_EPSILON = Fraction(1, 10**30)
 """Levels below this are refused: the working precision cannot separate their parity from one."""
@@ -22,29 +23,31 @@ class Level:
     `epsilon` > 0 in nats; `gamma` > 1. Numbers as in `exact.rational`. Raises InputError.
     """
 
-    epsilon: Fraction | None = None
-    gamma: Fraction | None = None
+    epsilon: Fraction | None
+    gamma: Fraction | None
 
-    def __post_init__(self) -> None:
-        if (self.epsilon is None) == (self.gamma is None):
+    def __init__(self, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+        if (epsilon is None) == (gamma is None):
             raise InputError("give either epsilon or gamma", "privacy level", "for example epsilon=1.0")
-        if self.epsilon is not None:
-            value = rational(self.epsilon, "epsilon")
+        if epsilon is not None:
+            value = rational(epsilon, "epsilon")
             if value <= 0:
-                raise InputError(f"it is {self.epsilon}, not above 0", "epsilon", "try 1.0")
+                raise InputError(f"it is {epsilon}, not above 0", "epsilon", "try 1.0")
             if value < SMALLEST_EPSILON:
                 raise InputError("it is below 1e-30", "epsilon", "give more")
             if value > LARGEST_EPSILON:
-                raise InputError(f"it is {self.epsilon}, above {LARGEST_EPSILON}", "epsilon", "give less")
+                raise InputError(f"it is {epsilon}, above {LARGEST_EPSILON}", "epsilon", "give less")
             object.__setattr__(self, "epsilon", value)
+            object.__setattr__(self, "gamma", None)
         else:
-            value = rational(self.gamma, "gamma")
+            value = rational(gamma, "gamma")
             if value <= 1:
-                raise InputError(f"it is {self.gamma}, not above 1", "gamma", "gamma = exp(epsilon); try 3")
+                raise InputError(f"it is {gamma}, not above 1", "gamma", "gamma = exp(epsilon); try 3")
             if value - 1 < SMALLEST_EPSILON:
                 raise InputError("it is less than 1e-30 above 1", "gamma", "give more")
             if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:
-                raise InputError(f"it is {self.gamma}, above exp({LARGEST_EPSILON})", "gamma", "give less")
+                raise InputError(f"it is {gamma}, above exp({LARGEST_EPSILON})", "gamma", "give less")
+            object.__setattr__(self, "epsilon", None)
             object.__setattr__(self, "gamma", value)
 
     @cached_property

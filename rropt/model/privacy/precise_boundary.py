@@ -8,6 +8,7 @@ from fractions import Fraction
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 
 
 @checked
@@ -20,7 +21,7 @@ class PreciseBoundary:
 
     gamma: Fraction
 
-    def __init__(self, gamma: object) -> None:
+    def __init__(self, gamma: Number) -> None:
         value = rational(gamma, "gamma")
         if value < 1:
             raise InputError(f"it is {gamma}, below 1", "gamma", "a parity is at least 1")
@@ -31,16 +32,16 @@ class PreciseBoundary:
         """The smallest and the largest Bayes factor."""
         return 1 / self.gamma, self.gamma
 
-    def upper(self, prior: object) -> Fraction:
+    def upper(self, prior: Number) -> Fraction:
         """gamma p / (1 + (gamma - 1) p), exact. Raises InputError for p outside [0, 1]."""
         p = _prior(prior)
         return self.gamma * p / (1 + (self.gamma - 1) * p)
 
-    def lower(self, prior: object) -> Fraction:
+    def lower(self, prior: Number) -> Fraction:
         """p / (p + gamma (1 - p)), exact. Raises InputError for p outside [0, 1]."""
         return 1 - self.upper(1 - _prior(prior))
 
-    def breached(self, prior: object, posterior: object) -> bool:
+    def breached(self, prior: Number, posterior: Number) -> bool:
         """Whether the pair lies outside."""
         after = rational(posterior, "posterior probability")
         return not self.lower(prior) <= after <= self.upper(prior)

@@ -9,13 +9,14 @@ from math import log, prod
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.io.types import Label
 from rropt.model.prior import clean_labels
 
 WHERE = "clusters"
 
 
 @checked
-def pairwise_information(columns: Mapping[str, Sequence[object]]) -> dict[tuple[str, str], float]:
+def pairwise_information(columns: Mapping[str, Sequence[Label]]) -> dict[tuple[str, str], float]:
     """For each pair of attributes, their mutual information in the data over the smaller of their entropies: 0 where
     they are independent in the data, 1 where one determines the other (or has one value only).
 
@@ -33,7 +34,7 @@ def pairwise_information(columns: Mapping[str, Sequence[object]]) -> dict[tuple[
     return found
 
 
-def as_text(columns: Mapping[str, Sequence[object]]) -> dict[str, list[str]]:
+def as_text(columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
     """Records as text, one column an attribute. Raises InputError for columns that are empty or differ in length."""
     table = {str(name): [str(value) for value in values] for name, values in columns.items()}
     sizes = {len(values) for values in table.values()}

@@ -8,6 +8,7 @@ from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers
+from rropt.io.types import Counts
 from rropt.mechanisms.families.bistochastic import anatomy
 from rropt.mechanisms.mechanism import Mechanism
 
@@ -15,7 +16,7 @@ WHERE = "microaggregation"
 
 
 @checked
-def microaggregate(values: object, least: int) -> Mechanism:
+def microaggregate(values: Counts, least: int) -> Mechanism:
     """The block matrix over individuals (0..n-1, or the labels of `values`) whose classes of at least `least`
     neighbours in value lie closest around their means: least sum of squares within classes (Hansen and Mukherjee 2003,
     exact).
@@ -56,7 +57,7 @@ def microaggregate(values: object, least: int) -> Mechanism:
 
 
 @checked
-def averaged(mechanism: Mechanism, values: object) -> tuple[Fraction, ...]:
+def averaged(mechanism: Mechanism, values: Counts) -> tuple[Fraction, ...]:
     """Q x, exact: for each individual the mean of the values that it may report.
 
     With columns that sum to one (Q bistochastic) the mean of all is that of `values`. In the other orientation, Q'x,

@@ -15,6 +15,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.counts import Numbers, in_order, ordered
+from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.bistochastic import beta, entropy_bits
 from rropt.mechanisms.families.chains import inversion
 from rropt.mechanisms.mechanism import Mechanism
@@ -47,8 +48,8 @@ class Attribute:
         name: str,
         prior: Prior,
         members: Sequence[str] | None = None,
-        parts: object = None,
-        weights: object = None,
+        parts: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None,
+        weights: Counts | None = None,
     ) -> None:
         if not isinstance(prior, Prior):
             raise InputError(
@@ -115,7 +116,7 @@ class MultiSolution:
         """The share of the whole budget of entropy that is injected."""
         return sum(one.bits for one in self.reports) / sum(one.most_bits for one in self.reports)
 
-    def randomize(self, columns: Mapping[str, Sequence[object]]) -> dict[str, list[str]]:
+    def randomize(self, columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
         """The records (one sequence of values an attribute) with every value randomised, drawn exactly and securely.
 
         Raises InputError for attributes that are missing, columns that are not attributes, columns of different lengths
@@ -151,7 +152,7 @@ class MultiRelease:
     attributes: tuple[Attribute, ...]
     at_least: Fraction
 
-    def __init__(self, attributes: Sequence[Attribute], at_least: object) -> None:
+    def __init__(self, attributes: Sequence[Attribute], at_least: Number) -> None:
         given = tuple(attributes)
         if not given or not all(isinstance(one, Attribute) for one in given):
             raise InputError("no attributes are given", WHERE, "as [Attribute(name, prior), ...]")
@@ -172,8 +173,8 @@ class MultiRelease:
     @classmethod
     def from_columns(
         cls,
-        columns: Mapping[str, Sequence[object]],
-        at_least: object,
+        columns: Mapping[str, Sequence[Label]],
+        at_least: Number,
         clusters: Sequence[Sequence[str]] | None = None,
         dependence: float = 0.1,
         largest: int = 64,

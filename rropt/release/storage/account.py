@@ -15,6 +15,7 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure, rational, shown
+from rropt.io.types import Number
 from rropt.release.ledger import Entry, level_among, level_of, read_entries
 from rropt.release.privacy import together
 from rropt.release.storage.database import UNIT, LedgerFile, create_ledger
@@ -47,7 +48,7 @@ class Account:
     spent: dict[str, int | None]
 
     @classmethod
-    def create(cls, path: Path, ceiling: object = None, unit: str = "person") -> Account:
+    def create(cls, path: Path, ceiling: Number | None = None, unit: str = "person") -> Account:
         """A new ledger for one population, with an epsilon `ceiling`, rounded down. Raises InputError."""
         limit = None if ceiling is None else rational(ceiling, "ceiling")
         if limit is not None and limit <= 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,22 +22,14 @@ LAST = 0.6
 """The share of a time limit after which prices no longer change and one search goes on to the end."""
 
 
-Finder = Callable[[FloatArray, float, Callable[[], bool]], tuple[float, FloatArray]]
-"""From prices, what may stay open, and when to stop, to (a bound on every reduced price in floats, columns with a
-positive one)."""
-
-
-def solve_boxed(program: Program, utility: ColumnSum, effort: Effort, finder: Finder | None = None) -> Answer:
-    """The answer for any cone, with the help of other processes where the search is long. Where climbing finds no
-    more columns, those of a `finder` come before boxes."""
+def solve_boxed(program: Program, utility: ColumnSum, effort: Effort) -> Answer:
+    """The answer for any cone, with the help of other processes where the search is long."""
     with BoxExecutor(effort.workers, effort.remaining) as box_executor:
-        answer = _by_boxes(program, utility, effort, box_executor, finder)
+        answer = _by_boxes(program, utility, effort, box_executor)
     return answer.with_notes(*box_executor.notes)
 
 
-def _by_boxes(
-    program: Program, utility: ColumnSum, effort: Effort, box_executor: BoxExecutor, finder: Finder | None
-) -> Answer:
+def _by_boxes(program: Program, utility: ColumnSum, effort: Effort, box_executor: BoxExecutor) -> Answer:
     """Column generation on any cone: columns from local searches, the bound from boxes (or, where a Bayes gain is
     linear for every action, from one linear programme an action)."""
     k = program.size
@@ -50,18 +41,6 @@ def _by_boxes(
     def late(share: float) -> bool:
         left = effort.remaining()
         return left is not None and effort.time_limit is not None and left < share * effort.time_limit
-
-    def look_further(a: FloatArray) -> Priced | None:
-        """Columns of the finder. Where it proves in floats that there are none, one search for a bound. Else None."""
-        if finder is None or late(LAST / 2):
-            return None
-        excess, columns = finder(a, effort.allowed / 8, lambda: late(LAST / 2) or bool(effort.stopped()))
-        if columns.shape[1]:
-            return Priced(np.inf, columns)
-        if float(a.sum()) + excess > effort.size.value + effort.allowed / 2:
-            # Prices half way: no bound from them is near the master's value.
-            return None
-        return Priced(*pricer.search(a, effort.allowed / 8, BOXES[-1], settle=True))
 
     def price(a: FloatArray, level: int) -> Priced:
         if isinstance(utility, BayesGain):
@@ -75,14 +54,10 @@ def _by_boxes(
             if level == 0 and pricer.gains() > STALE and not late(LAST / 2):
                 # Columns are easily found, or the prices are those half way: the bound would be worse by the gain.
                 return Priced(np.inf, columns)
-            if (further := look_further(a)) is not None:
-                return further
             # The rest of the time is used for one bound; columns that it finds still improve the mechanism.
             return Priced(*pricer.search(a, effort.allowed / 8, BOXES[-1], settle=True))
         if level == 0:
             return Priced(np.inf, pricer.look(a))
-        if (further := look_further(a)) is not None:
-            return further
         return Priced(*pricer.search(a, effort.allowed / 8, BOXES[level - 1]))
 
     if not pricer.holds(np.ones(k)):

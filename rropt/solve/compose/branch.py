@@ -11,7 +11,7 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import Program
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
-from rropt.solve.matrix.branch import solve_matrices
+from rropt.solve.matrix.branch import by_corners, solve_matrices
 from rropt.solve.offdiagonal.branch import solve_off_diagonals
 
 CELLS = 4096
@@ -24,18 +24,19 @@ class BranchRoute(Route):
     name = "branch"
     because = "constraints on the whole matrix tie the columns of a convex objective: all are branched on together"
     takes = (OffDiagonalForm,)
-    goals = "maximises mutual information and chi-square information only"
+    goals = "maximises informations and, under LDP, bayes_success only"
     solvers = ("highs",)
 
     def takes_goal(self, program: Program) -> bool:
-        return program.sense == "maximize" and curve_class(program.utility) is not None
+        known = curve_class(program.utility) is not None or by_corners(program)
+        return program.sense == "maximize" and known
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if program.extra(OffDiagonalForm) is not None:
             return None
         if program.outputs is None:
             return Refusal("branch needs fixed outputs", "use route auto")
-        if not all(program.weights):
+        if not all(program.weights) and not by_corners(program):
             return Refusal("branch needs a prior without zeros", "leave out the inputs of probability zero")
         if program.size * len(program.outputs) > CELLS:
             return Refusal(f"branch takes {CELLS:,} cells at most", "merge categories")

@@ -19,8 +19,8 @@ from rropt.solve.designs.designs import solve_design
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.ldp.generation import solve_ldp
-from rropt.solve.metric.labels import Labels
-from rropt.solve.metric.search import LabelPricer
+from rropt.solve.metric.generation import solve_labels
+from rropt.solve.metric.labels import BOXED, Labels
 from rropt.solve.robust.robust import solve_robust
 
 
@@ -59,6 +59,7 @@ class ColumnsRoute(Route):
             return solve_robust(program, effort)
         if has_curve(program):
             return solve_ldp(program, effort)
-        labels = Labels.of(program)
-        finder = None if labels is None else LabelPricer(program, labels)
-        return solve_boxed(program, utility, effort, finder)
+        labels = Labels.of(program) if program.size > BOXED else None
+        if labels is not None:
+            return solve_labels(program, utility, labels, effort)
+        return solve_boxed(program, utility, effort)

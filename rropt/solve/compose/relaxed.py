@@ -1,11 +1,10 @@
-"""The `relaxed` route, for problems that no other route solves: a bound by a relaxation, and a mechanism by a local
+"""The `relaxed` route, for information above an entropy floor: a bound by a relaxation, and a mechanism by a local
 search.
 
 Mutual information above an entropy floor: sum_x s_x H(Q_x) <= sum_x s_x sum_y Q[x, y] (-log r_x(y)) for all
 distributions r_x (Gibbs), so every r gives a linear row that the floor implies. Branch and bound over the matrix with
 such rows is a true bound; rows at the points that it finds nearly close it at small sizes, above all under LDP. Where
-it is no better than the bound of `floor_bound`, that one stands. The risk of estimation with rows on the whole matrix:
-the design without them is a lower bound.
+it is no better than the bound of `floor_bound`, that one stands.
 """
 
 from __future__ import annotations
@@ -18,18 +17,16 @@ from itertools import permutations
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.exact import dyadic_down, dyadic_up, log_enclosure
-from rropt.program.cones import FloatArray, FreeCone
-from rropt.program.design_utilities import InverseTrace
-from rropt.program.entropy_floors import ConcaveFloor, has_entropy
-from rropt.program.programs import ColumnSum, Linear, Program, Row
+from rropt.program.cones import FloatArray
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.prove.steps import Gibbs, relax
 from rropt.solve.entropy.conic import no_mechanism, solve_conic
 from rropt.solve.entropy.floor_bound import floor_multipliers
-from rropt.solve.kernel.boxes.tree import MatrixBox
-from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
+from rropt.solve.kernel.climb import Oracle, climb_matrix
 from rropt.solve.kernel.curves import curve_class
-from rropt.solve.kernel.polyhedral import entry_model, farkas_candidate
 from rropt.solve.kernel.route import AUTO, Answer, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.kernel.search import Cell
 
 LOCAL = "a local search found the mechanism"
 STARTS, STEPS = 6, 60
@@ -44,24 +41,22 @@ RELABELLED = 4
 """Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism."""
 LEAST = 1e-6
 """Entries of a reference distribution are kept above this."""
-BITS = 60
-"""Bits after the point of a row's numbers, rounded so that the floor implies it: more lengthen the certificate."""
+BITS = 50
+"""Entries of a reference distribution are multiples of 2^-50 of its sum: more lengthen the certificate."""
 
 
 class RelaxedRoute(Route):
     """A true bound from a relaxation, and a mechanism from a local search."""
 
     name = "relaxed"
-    because = "no other route solves it: a relaxation bounds it, and a local search finds a mechanism"
+    because = "an entropy floor is relaxed to rows that it implies, and a local search finds a mechanism"
     takes = (ConcaveFloor,)
-    goals = "is for information above an entropy floor, and for the risk with constraints on the whole matrix"
+    purpose = "information above an entropy floor"
+    goals = "maximises mutual information and chi-square information only"
     solvers = ()
 
     def takes_goal(self, program: Program) -> bool:
-        floored = program.extra(ConcaveFloor) is not None
-        if program.sense == "maximize":
-            return floored and curve_class(program.utility) is not None
-        return isinstance(program.utility, InverseTrace) and (floored or bool(program.rows))
+        return program.sense == "maximize" and curve_class(program.utility) is not None
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         return Refusal("relaxed needs fixed outputs", AUTO) if program.outputs is None else None
@@ -72,11 +67,9 @@ class RelaxedRoute(Route):
         if middle is None:
             # The objective is not part of a proof that the constraints are infeasible.
             plain = replace(program, sense="maximize", utility=Linear(()))
-            farkas = no_mechanism(plain, effort) if has_entropy(program) else farkas_candidate(plain, effort)
+            farkas = no_mechanism(plain, effort)
             claim = SolverClaim("rropt", "no mechanism was found", None, 0.0)
-            return Answer(claim, farkas, relaxed=None if farkas is None else plain)
-        if isinstance(program.utility, InverseTrace):
-            return _risk(program, effort, best)
+            return Answer(claim, farkas, relaxed=plain if farkas else ())
         return _information(program, effort, best, middle)
 
 
@@ -85,18 +78,13 @@ def _chooser(program: Program, effort: Effort) -> Oracle:
     assert program.outputs is not None
     shape = program.size, len(program.outputs)
     plain = replace(program, sense="maximize", utility=Linear(()))
-    if program.extra(ConcaveFloor) is not None:
 
-        def above(cost: FloatArray) -> FloatArray | None:
-            terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
-            found = solve_conic(replace(plain, utility=Linear(terms)), effort)
-            return found.matrix if found.claim.status.startswith("optimal") else None
+    def above(cost: FloatArray) -> FloatArray | None:
+        terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
+        found = solve_conic(replace(plain, utility=Linear(terms)), effort)
+        return found.matrix if found.claim.status.startswith("optimal") else None
 
-        return above
-    return Vertices(entry_model(plain))
-
-
-# -- mutual information above a floor ------------------------------------------------------------------
+    return above
 
 
 def _information(program: Program, effort: Effort, best: Oracle, middle: FloatArray) -> Answer:
@@ -112,22 +100,22 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
     if least - value <= effort.allowed or effort.route("branch").refuse(loosened, None) is not None:
         return Answer(claim, MatrixDraft.of(found, program.outputs))
     limit = LONGEST if effort.time_limit is None else effort.time_limit
-    rows, answer, bound = tangent_rows(program, found, 0), None, np.inf
-    for number in range(1, ROUNDS + 1):
+    points, answer, bound = gibbs_points(found), None, np.inf
+    for number in range(ROUNDS):
         left = limit - (time.monotonic() - begun)
-        if effort.interrupted() or (number > 1 and left <= 0):
+        if effort.interrupted() or (number and left <= 0):
             break
-        relaxed = replace(loosened, rows=(*program.rows, *rows))
+        steps = (Gibbs(points),)
         wanted = max(effort.allowed, 0.1 * (bound - value) if np.isfinite(bound) else 0.05)
         inner = replace(effort.within(wanted), time_limit=max(left, 1.0), begun=time.monotonic())
-        tried = effort.route("branch").solve(relaxed, inner)
-        root = None if tried.dual is None else tried.dual.evidence_of(MatrixBox)
+        tried = effort.route("branch").solve(relax(program, steps), inner)
+        root = None if tried.dual is None else tried.dual.evidence_of(Cell)
         if root is None or tried.matrix is None:
             break
         reached = max(leaf.bound for leaf in root.leaves())
         slow = reached > bound - SLOW * (bound - value) if np.isfinite(bound) else False
         if reached < min(bound, least):
-            answer = replace(tried, relaxed=relaxed)
+            answer = replace(tried, relaxed=steps)
         bound = min(bound, reached)
         effort.monitor(value, min(bound, least))
         if slow or bound - value <= effort.allowed:
@@ -137,7 +125,7 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
         if better > value:
             found, value = again, better
             effort.found(value)
-        rows += tangent_rows(program, touched, number)
+        points += gibbs_points(touched)
     draft = MatrixDraft.of(found, program.outputs)
     claim = replace(claim, objective=value, seconds=time.monotonic() - begun)
     if answer is None:
@@ -175,99 +163,11 @@ def _above(program: Program, matrix: FloatArray, middle: FloatArray) -> FloatArr
     return np.asarray((1 - inside) * middle + inside * matrix)
 
 
-def tangent_rows(program: Program, near: FloatArray, number: int) -> tuple[Row, ...]:
-    """Rows that the floor implies, tight at `near` (k x m): exact, whatever `near` is."""
-    floor = program.required(ConcaveFloor)
-    k, m = near.shape
-    costs: list[list[Fraction]] = []
-    for x, share in enumerate(floor.shares):
-        # A distribution, or less than one: rounded down.
-        row = np.maximum(near[x], LEAST)
-        reference = [dyadic_down(Fraction(float(entry)), 50) for entry in row / row.sum()]
-        scale = max(sum(reference, Fraction(0)), Fraction(1))
-        costs.append([dyadic_up(-share * log_enclosure(entry / scale).lower, BITS) for entry in reference])
-    height = dyadic_down(
-        floor.at_least
-        * sum(
-            (
-                share * log_enclosure(Fraction(size)).lower
-                for share, size in zip(floor.shares, floor.sizes, strict=True)
-            ),
-            Fraction(0),
-        ),
-        BITS,
-    )
-    orders = list(permutations(range(m))) if m <= RELABELLED else [tuple(range(m))]
-    return tuple(
-        Row(
-            f"floor {number}.{at}",
-            "<=",
-            -height,
-            tuple((x, y, -costs[x][order[y]]) for x in range(k) for y in range(m) if costs[x][order[y]]),
-        )
-        for at, order in enumerate(orders)
-    )
-
-
-# -- the risk of estimation ----------------------------------------------------------------------------
-
-
-def _risk(program: Program, effort: Effort, best: Oracle) -> Answer:
-    begun = time.monotonic()
-    found, value = _descend(program, effort, best)
-    claim = SolverClaim("rropt", "a local minimum", value, time.monotonic() - begun, (LOCAL,))
-    draft = MatrixDraft.of(found, program.outputs)
-    relaxed = replace(program, rows=(), extras=(), outputs=None)
-    if isinstance(program.cone, FreeCone) or effort.route("columns").refuse(relaxed, None) is not None:
-        return Answer(claim, draft)
-    bound = effort.route("columns").solve(relaxed, effort)
-    note = f"{LOCAL}; the bound is that without the constraints on the whole matrix"
-    claim = replace(claim, status=bound.claim.stopped or claim.status, notes=(note,))
-    return Answer(claim, draft, bound.dual, relaxed)
-
-
-def _descend(program: Program, effort: Effort, best: Oracle) -> tuple[FloatArray | None, float]:
-    """The least risk that a few descents come to: toward the best point of the linearised risk, as long as the risk
-    falls.
-    """
-    assert program.outputs is not None
-    shape = program.size, len(program.outputs)
-    random = np.random.default_rng(0)
-    top, least = None, np.inf
-    for number in range(STARTS):
-        matrix = best(np.eye(*shape) if number == 0 else np.eye(*shape) + random.standard_normal(shape))
-        if matrix is None:
-            continue
-        value, slope = value_and_slope(program, matrix)
-        for _ in range(STEPS):
-            if slope is None or effort.stopped() or (toward := best(-slope)) is None:
-                break
-            shares = np.concatenate([2.0 ** -np.arange(20), [0.0]])
-            tried = [value_and_slope(program, (1 - share) * matrix + share * toward)[0] for share in shares]
-            share = float(shares[int(np.argmin(tried))])
-            if not share or min(tried) >= value - 1e-12 * abs(value):
-                break
-            matrix = (1 - share) * matrix + share * toward
-            value, slope = value_and_slope(program, matrix)
-        if value < least:
-            top, least = matrix, value
-    return top, least
-
-
-def value_and_slope(program: Program, matrix: FloatArray) -> tuple[float, FloatArray | None]:
-    """(the risk, its gradient as a k x m array); infinite and None where the frequencies are not identified."""
-    utility = program.utility
-    assert isinstance(utility, InverseTrace)
-    p = utility.prior
-    queries = np.array([[float(entry) for entry in row] for row in utility.rows])
-    mass = p @ matrix
-    own = matrix[:, mass > 1e-12]
-    information = own / mass[mass > 1e-12] @ own.T
-    if np.linalg.cond(information) > 1e12:
-        return np.inf, None
-    inverse = np.linalg.inv(information)
-    value = float(np.trace(queries @ inverse @ queries.T)) - float(utility.offset)
-    weight = inverse @ queries.T @ queries @ inverse
-    turned = weight @ matrix
-    safe = np.maximum(mass, 1e-12)
-    return value, -(2 * turned / safe - np.outer(p, (matrix * turned).sum(axis=0) / safe**2))
+def gibbs_points(near: FloatArray) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Points of rows that an entropy floor implies (`Gibbs`), tight at `near` (k x m): its rows in integers, and for
+    few outputs those of all orders of its columns."""
+    rows = np.maximum(near, LEAST)
+    shares = rows / rows.sum(axis=1, keepdims=True)
+    point = [[int(share * 2.0**BITS) for share in row] for row in shares.tolist()]
+    orders = list(permutations(range(near.shape[1]))) if near.shape[1] <= RELABELLED else [range(near.shape[1])]
+    return tuple(tuple(tuple(row[y] for y in order) for row in point) for order in orders)

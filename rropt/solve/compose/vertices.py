@@ -20,8 +20,7 @@ from rropt.solve.kernel.polyhedral import farkas_candidate, model_sides, signed_
 from rropt.solve.kernel.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, OffDiagonals, Route, SolverClaim
 from rropt.solve.ldp.enumeration import Staircases
-from rropt.solve.offdiagonal.vertices import information
-from rropt.solve.offdiagonal.vertices import vertices as off_diagonal_vertices
+from rropt.solve.offdiagonal.vertices import information, vertices as off_diagonal_vertices
 
 LARGEST_PRODUCT = 300_000
 """Largest number of (output, ray) variables of a linear utility."""

@@ -44,6 +44,11 @@ class DesignForms:
         assert found is not None
         return found
 
+    def slopes(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
+        """Derivatives of v'W W'v / (p.v) at columns v (k x n)."""
+        w, own = prior @ columns, self.forms @ (self.forms.T @ columns)
+        return np.asarray(2 * own / w - prior[:, None] * ((columns * own).sum(axis=0) / w**2))
+
     def numbers(self) -> tuple[FloatArray, ...]:
         """The arrays that are not None."""
         return (self.forms,) if self.factors is None else (self.forms, self.factors)

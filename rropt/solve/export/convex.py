@@ -13,7 +13,17 @@ from rropt.program.cones import BaseCone, CompleteCone, PolyhedralCone, base_con
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
-from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy
+from rropt.program.limits import Limits
+from rropt.program.programs import (
+    BayesGain,
+    ChiSquare,
+    ColumnSum,
+    Information,
+    Linear,
+    Program,
+    RowEntropy,
+    Utility,
+)
 from rropt.solve.export.names import Names
 from rropt.solve.kernel.polyhedral import edge_table
 
@@ -35,7 +45,7 @@ def convex_problem(program: Program, constraints: Sequence[Constraint], unit: fl
     assert reduced.outputs is not None
     names = Names.of(reduced, constraints)
     q = cp.Variable((reduced.size, len(reduced.outputs)), nonneg=True, name="Q")
-    wanted = unit * _utility(cp, q, reduced)
+    wanted = unit * _utility(cp, q, reduced.utility, reduced)
     goal = cp.Maximize(wanted) if reduced.sense == "maximize" else cp.Minimize(wanted)
     said = [("sum", cp.sum(q, axis=1) == 1), *_rows(cp, q, reduced), *_cone(cp, q, reduced, names)]
     said += _extras(cp, q, reduced)
@@ -46,7 +56,7 @@ def _insist_on_convexity(program: Program) -> None:
     """Raise InputError for what is not convex, or not over a matrix with fixed outputs."""
     utility, minimised = program.utility, program.sense == "minimize"
     for extra in program.extras:
-        if not isinstance(extra, ApproximateBound | ConcaveFloor):
+        if not isinstance(extra, ApproximateBound | ConcaveFloor | Limits):
             raise InputError(f"{extra.name} is not a convex constraint on the matrix", WHERE, "use solve()")
     if isinstance(utility, RowEntropy) and minimised:
         raise InputError("entropy is concave, and minimising it is not convex", WHERE, "maximise it")
@@ -64,8 +74,8 @@ def _insist_on_convexity(program: Program) -> None:
         raise InputError("the number of outputs is free", WHERE, remedy)
 
 
-def _utility(cp: Any, q: Any, program: Program) -> Any:
-    utility, (k, m) = program.utility, q.shape
+def _utility(cp: Any, q: Any, utility: Utility, program: Program) -> Any:
+    k, m = q.shape
     if isinstance(utility, Linear):
         return cp.sum(cp.multiply(utility.matrix(k, m), q))
     if isinstance(utility, RowEntropy):
@@ -129,6 +139,10 @@ def _extras(cp: Any, q: Any, program: Program) -> list[tuple[str, Any]]:
             others = [z for z in range(k) if z != x]
             over = cp.sum(cp.pos(np.ones((k - 1, 1)) @ q[[x]] - gamma * q[others]), axis=1)
             found.append((f"{bound.name} of {program.inputs[x]}", over <= float(bound.delta)))
+    if (limits := program.extra(Limits)) is not None:
+        for number, limit in enumerate(limits.limits):
+            whole = _utility(cp, q, limit.utility, program)
+            found.append((f"limit {number}", whole <= float(limit.at_most)))
     return found
 
 

@@ -85,9 +85,9 @@ class Proven:
         """Read from the certificate. Raises InputError where it has no single multipliers of the problem itself."""
         if certificate is None or mechanism is None:
             raise InputError("there is no certified optimum", WHERE, "solve to status certified")
-        if certificate.differences(program):
-            raise InputError("the certificate is of a relaxation", WHERE, "read solution.certificate")
         proof: dict[str, Any] = certificate.document["proof"]
+        if certificate.differences(program) or "steps" in proof:
+            raise InputError("the proof is of a relaxation", WHERE, "read solution.certificate")
         if proof["kind"] == "linear-dual":
             program = program.linearised()
         if proof["kind"] not in SINGLE or "known" in proof:

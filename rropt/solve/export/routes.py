@@ -10,6 +10,7 @@ from rropt.program.cones import CompleteCone, FreeCone, GraphCone, base_cone, co
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Program
 from rropt.solve.compose.branch import BranchRoute
+from rropt.solve.compose.general import GeneralRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.entropy.conic import ConicRoute
@@ -19,7 +20,7 @@ from rropt.solve.maximin.maximin import MaximinRoute
 from rropt.solve.registry import ROUTES, choose
 from rropt.solve.risk.risk import RiskRoute
 
-BY_RELAXATION = (RelaxedRoute.name, EventsRoute.name, MaximinRoute.name)
+BY_RELAXATION = (RelaxedRoute.name, EventsRoute.name, MaximinRoute.name, GeneralRoute.name)
 """Routes whose bound is that of a relaxation, or that the certificate format cannot state."""
 ENTRYWISE = (LinearRoute.name, ConicRoute.name)
 

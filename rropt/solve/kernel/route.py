@@ -19,6 +19,7 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.events import Event
 from rropt.program.programs import ColumnSum, Program
+from rropt.prove.steps import Step
 
 
 def ignore_progress(value: float | None, bound: float | None) -> None:
@@ -43,7 +44,7 @@ PROVING = 1.5
 """Seconds after the end of the whole solve when it must be over."""
 AUTO, NO_SOLVER = "use route auto", "leave the solver out"
 """Remedies of a refusal."""
-CONVEX = Refusal("a convex objective can be maximised only", "maximise it, or minimise expected_loss")
+CONVEX = Refusal("this convex objective can be maximised only", "maximise it, or minimise an information")
 
 
 @dataclass
@@ -170,10 +171,12 @@ class Draft(ABC):
 
 @dataclass(frozen=True)
 class MatrixDraft(Draft):
-    """A k x m matrix; `outputs` are the labels of its columns where they are fixed."""
+    """A k x m matrix; `outputs` are the labels of its columns where they are fixed, `inside` another matrix with slack
+    in all inequalities, where one is known."""
 
     matrix: FloatArray
     outputs: tuple[str, ...] | None = None
+    inside: FloatArray | None = None
 
     @classmethod
     def of(cls, matrix: FloatArray | None, outputs: tuple[str, ...] | None = None) -> MatrixDraft | None:
@@ -250,14 +253,24 @@ class Answer:
     """The answer of a route, in floating point.
 
     `draft` is a mechanism, or the multipliers that claim that none exists; None where nothing was found. `dual` proves
-    an upper bound after repair. `relaxed` is the program that the multipliers are about, where it is not the one that
-    was asked for: every mechanism of that one is one of `relaxed`.
+    an upper bound after repair. `relaxed` says of which program, where that is not the one that was asked for: of that
+    after these steps, or of a program that the certificate states in its place, and that allows as much.
     """
 
     claim: SolverClaim
     draft: Draft | Dual | None = None
     dual: Dual | None = None
-    relaxed: Program | None = None
+    relaxed: Program | tuple[Step, ...] = ()
+
+    @property
+    def stated(self) -> Program | None:
+        """The program that the certificate states, where it is not the one that was asked for."""
+        return self.relaxed if isinstance(self.relaxed, Program) else None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """From the program that the certificate states to the one that the multipliers are about."""
+        return () if isinstance(self.relaxed, Program) else self.relaxed
 
     @property
     def matrix(self) -> FloatArray | None:

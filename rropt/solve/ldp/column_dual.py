@@ -34,6 +34,8 @@ LEAF_BITS = 48
 """A leaf's t is a multiple of 2^-48: where two sets tie at a leaf, its bound has a kink in t, and a rounding of t
 costs its own size."""
 
+TREE = 20_000
+"""Nodes of the tree of one output at most."""
 NOISE = 1e-14
 """The error of the float search, for utilities of size 1."""
 
@@ -113,6 +115,23 @@ def _from_prices(
         if (proof := _proof(program, raised(a, program.prior, shift), found.root, leaf)) is not None:
             return proof
     return None
+
+
+def tree_at(program: Program, prices: list[Fraction], slack: float) -> list[object] | None:
+    """The `tree` that shows at exact prices that no column gains, where the search comes `slack` below that in floats;
+    None where there is none."""
+    if not has_curve(program):
+        return None
+    curve = curve_of(program)
+    pricer = LdpPricer(program.weights, curve, np.array([float(price) for price in prices]))
+    found = pricer.search(accept=-slack, node_limit=TREE)
+
+    def leaf(node: Node) -> Leaf:
+        return _leaf(curve.touch(node.slope)) if node.end is None else _leaf(node.end, node.slope)
+
+    proof = None if found.bound > 0 else _proof(program, prices, found.root, leaf)
+    tree = None if proof is None else proof.payload["tree"]
+    return tree if isinstance(tree, list) else None
 
 
 def _leaf(t: float, slope: float | None = None) -> Leaf:

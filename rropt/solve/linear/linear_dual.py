@@ -19,7 +19,7 @@ from rropt.errors import Refusal
 from rropt.exact import dyadic_up, of_each, rational_text
 from rropt.program.cones import CompleteCone, Cone, FloatArray, FreeCone, GraphCone, base_cone, cone_rows
 from rropt.program.events import ApproximateBound, Event
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from rropt.program.cones import FloatArray
-from rropt.program.programs import ColumnSum, Program
+from rropt.program.cones import CompleteCone, FloatArray
+from rropt.program.programs import ColumnSum, Information, Linear, Program
 from rropt.solve.kernel.climb import Vertices, climb_matrix
-from rropt.solve.kernel.polyhedral import EntryModel, farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+from rropt.solve.kernel.curves import curve_of, has_curve
+from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Size, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.matrix.cells import ColumnCells, Mixture, root_cell
+from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.search import MatrixRelaxation
 
 CLIMBS = 40
@@ -20,32 +25,98 @@ STEPS = 60
 """Steps of one climb at most."""
 CHUNK = 500
 """Boxes between two reports of progress."""
+FIRST, LATER = 200, 20
+"""Drawn choices of one corner an output that are climbed from after the first cell, and after every further piece."""
+PIECE = 50
+"""Cells of such a piece."""
+LOOSE = 1e-4
+"""The relative gap of a bound without the rows, which they leave open by more."""
+TANGENTS = 3
+"""A proof takes so many times as long where something is given."""
+PROVING = 2e-4
+"""Seconds that the proof of a cell takes to be written and checked, for each entry of the matrix."""
+
+
+def by_corners(program: Program) -> bool:
+    """Whether columns are limited over their smallest entries: under LDP, where the best corners of a box are known."""
+    complete = isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum)
+    return complete and listable(program.utility, program.size)
 
 
 def solve_matrices(program: Program, effort: Effort) -> Answer:
     """The best matrix whose columns are tied by rows."""
     begun = time.monotonic()
-    relaxation = MatrixRelaxation(program)
-    climber = _Climber(relaxation.model, program)
+    climber = _Climber(entry_model(replace(program, utility=Linear(()))), program)
     if not climber.feasible:
         claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
         return Answer(claim, farkas_candidate(program, effort))
+    relaxation: MatrixRelaxation | ColumnCells
+    if by_corners(program):
+        relaxation = ColumnCells(program, lambda: bool(effort.stopped()))
+    elif has_curve(program):
+        return _by_first_cell(program, effort, climber, begun)
+    else:
+        relaxation = MatrixRelaxation(program)
     climber.start(effort)
-    search = Search(relaxation)
-    search.run(np.inf)  # the root is bounded before a target is set
+    relaxation.aim(climber.best)
+    search: Search[Any] = Search(relaxation)
     relaxation.note = climber.note
-    while not (stopped := effort.stopped()):
-        # What is within half of the gap of the best matrix is good enough.
+    search.run(np.inf)  # the root is bounded before a target is set
+    guesses, piece = FIRST, CHUNK
+
+    def stopped() -> str:
+        """Why the search should stop now: the rest of the time may be needed to prove what it has."""
+        left = effort.remaining()
+        cells = search.nodes * program.size * relaxation.width if isinstance(relaxation, ColumnCells) else 0
+        if isinstance(program.utility, Information) and program.utility.given is not None:
+            cells *= TANGENTS
+        return effort.stopped() or ("time limit" if left is not None and left < PROVING * cells else "")
+
+    while not stopped():
         effort.found(climber.value)
+        if isinstance(relaxation, ColumnCells) and search.bound > climber.value + effort.allowed / 2:
+            climber.guess(relaxation.mixture, guesses, effort)
+            effort.found(climber.value)
+            guesses, piece = LATER, PIECE
+        # What is within half of the gap of the best matrix is good enough.
         accept, before = climber.value + effort.allowed / 2, search.nodes
         relaxation.aim(climber.best)
-        search.run(accept, Budget(search.nodes + CHUNK, lambda: bool(effort.stopped())))
+        search.run(accept, Budget(search.nodes + piece, lambda: bool(stopped())))
         effort.monitor(climber.value, search.bound)
         if search.bound <= accept or search.nodes == before:
             break
-    claim = SolverClaim("rropt", stopped or f"{search.nodes} boxes", climber.value, time.monotonic() - begun)
+    claim = SolverClaim("rropt", stopped() or f"{search.nodes} boxes", climber.value, time.monotonic() - begun)
     dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
     return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
+
+
+def _by_first_cell(program: Program, effort: Effort, climber: _Climber, begun: float) -> Answer:
+    """More inputs than have their corners listed: the bound without the rows, which is that of the first cell where
+    the rows are about the masses of columns; and a local maximum."""
+    left = effort.remaining()
+    loose = replace(effort, gap=max(effort.gap, LOOSE), size=Size(), time_limit=None if left is None else left / 2)
+    loose = replace(loose, begun=time.monotonic())
+    found = effort.route("columns").solve(replace(program, rows=(), outputs=None), loose)
+    root, mixture = None, None
+    if found.matrix is not None and found.claim.objective is not None:
+        prior = np.array([float(p) for p in program.prior])
+        # Where the universal bound is attained there are no prices but those that prove it.
+        prices = curve_of(program).ceiling()[0] * prior if found.dual is None else found.dual.prices
+        root = root_cell(program)
+        root.dual[: program.size] = prices
+        # The prover finds what the prices miss: at most what was asked for.
+        root.bound = max(found.claim.objective + loose.allowed, float(prices.sum()))
+        corners = found.matrix / found.matrix.min(axis=0)
+        shares = prior @ found.matrix
+        mixture = Mixture(corners, np.full(len(shares), -1), shares)
+    climber.start(effort)
+    climber.guess(mixture, FIRST, effort)
+    effort.found(climber.value)
+    effort.monitor(climber.value, None if root is None else root.bound)
+    status = effort.stopped() or "the bound without the rows"
+    claim = SolverClaim("rropt", status, climber.value, time.monotonic() - begun)
+    dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), root)
+    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), None if root is None else dual)
 
 
 class _Climber:
@@ -71,10 +142,30 @@ class _Climber:
             if effort.stopped():
                 return
 
+    def guess(self, mixture: Mixture | None, count: int, effort: Effort) -> None:
+        """Climb from matrices whose columns are drawn from the mixture of a cell: by turns the corners of each output's
+        own, and those of any. The slope of the utility at them is that of their directions, whatever their sums are."""
+        if mixture is None or not len(mixture.own):
+            return
+        for number in range(count):
+            drawn = np.ones_like(self.best)
+            for y in range(drawn.shape[1]):
+                several = np.flatnonzero(mixture.own == y) if number % 2 else np.arange(len(mixture.own))
+                if len(several):
+                    odds = mixture.shares[several] / mixture.shares[several].sum()
+                    drawn[:, y] = mixture.corners[:, self._random.choice(several, p=odds)]
+            slope = self._utility.gradient(drawn)
+            matrix = None if slope is None else self._vertex(slope)
+            if matrix is not None:
+                self.climb(matrix)
+            if effort.stopped():
+                return
+
     def note(self, matrix: FloatArray) -> None:
-        """Climb from some of the matrices that a search finds."""
+        """Climb from some of the matrices that a search finds, and from all that are better than the best one."""
         self._noted += 1
-        if self._noted <= CLIMBS or self._noted % CLIMBS == 0:
+        better = float(self._utility.mu(matrix).sum()) > self.value
+        if better or self._noted <= CLIMBS or self._noted % CLIMBS == 0:
             self.climb(np.maximum(matrix, 0.0))
 
     def climb(self, matrix: FloatArray) -> None:

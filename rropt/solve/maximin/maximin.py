@@ -26,11 +26,11 @@ from rropt.errors import InputError, NoRoute, Refusal
 from rropt.exact import cleared
 from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet
-from rropt.program.block_cones import RobustCone
-from rropt.program.cones import FloatArray, FreeCone
-from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.cones import Cone, FloatArray, FreeCone
+from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program
 from rropt.program.worst_case import LeastInformation
+from rropt.prove.steps import relax
 from rropt.solve.kernel.climb import climb
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size, SolverClaim
@@ -166,7 +166,7 @@ class MaximinRoute(Route):
 
     name = "maximin"
     because = "the least information over a set is a game: mixtures of its distributions are solved in turn"
-    takes = (LeastInformation, RobustCone, ConfidenceCone)
+    takes = (LeastInformation, Extra, Cone)
     purpose = "the least information over a set"
     solvers = ()
 
@@ -177,21 +177,20 @@ class MaximinRoute(Route):
         assert isinstance(program.utility, LeastInformation)
         if program.sense == "minimize":
             return Refusal("the least information can be maximised only", "maximise it")
-        if program.rows or program.outputs is not None:
-            return Refusal(
-                "the least information takes constraints on single columns only",
-                "leave out those on the whole matrix and the outputs, keep LDP or RLDP",
-            )
-        if isinstance(program.cone, FreeCone):
-            return Refusal("the least information needs a bound on the columns", "add LDP, or RLDP")
         try:
-            self._choose(mixed(program, (program.utility.confidence.center.probabilities,), (Fraction(1),)))
+            self._choose(_at_center(program))
         except NoRoute as error:
             return Refusal(error.what, error.remedy)
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         assert isinstance(program.utility, LeastInformation)
+        if program.outputs is not None or isinstance(program.cone, FreeCone):
+            # Columns that are tied together do not make a game: the mechanism and the bound are those of one
+            # distribution.
+            alone = _at_center(program)
+            found = self._choose(alone).solve(alone, effort)
+            return replace(found, relaxed=found.stated or relax(alone, found.steps))
         begun = time.monotonic()
         limit = effort.time_limit
         own = effort if limit is None else replace(effort, time_limit=(1 - RESERVED) * limit)
@@ -217,13 +216,13 @@ class MaximinRoute(Route):
             try:
                 answer = self._choose(one).solve(one, inner)
             except NoRoute:
-                # The exact cone of a confidence set has proofs for plain mutual information alone: its first bound is
-                # kept.
+                # The first bound is kept.
                 return None
             if answer.matrix is None or answer.claim.objective is None:
                 return None
             bound = min(reached, default=answer.claim.objective)
-            return Mixture(points, shares, answer.matrix, max(bound, answer.claim.objective), (one, answer))
+            proof = relax(one, answer.steps), answer
+            return Mixture(points, shares, answer.matrix, max(bound, answer.claim.objective), proof)
 
         def allowed(value: float) -> float:
             effort.found(value)
@@ -237,6 +236,12 @@ class MaximinRoute(Route):
             return Answer(claim, draft).with_notes("no mixture of distributions was solved")
         relaxed, answer = game.best.proof
         return Answer(claim, draft, answer.dual, relaxed)
+
+
+def _at_center(program: Program) -> Program:
+    """The program that maximises the information at the observed distribution, which exceeds the least one."""
+    assert isinstance(program.utility, LeastInformation)
+    return mixed(program, (program.utility.confidence.center.probabilities,), (Fraction(1),))
 
 
 def mixed(program: Program, points: tuple[Point, ...], shares: tuple[Fraction, ...]) -> Program:

@@ -9,6 +9,7 @@ is then largest at a closure of a graph with a node for each input and label (Is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -21,8 +22,15 @@ from rropt.program.programs import Information, Program
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
-MOST_NODES = 10_000
+BOXED = 8
+"""Inputs up to which boxes are used, since the verified core checks their proofs: they take less than a second there.
+Above it labels are far quicker; the checker alone has their proofs."""
+MOST_INPUTS = 512
+"""Those of a proof."""
+MOST_NODES, MOST_OF_A_TREE = 10_000, 100_000
 """Inputs and labels of one graph: finer lengths make it too large."""
+LEAST = 0.1
+"""The least unit: below it all columns are nearly alike, and what they are worth is lost in the rounding of a flow."""
 LONGEST = 500.0
 """The log of the largest ratio of a column, so that all entries are floats."""
 SCALE = 2.0**29
@@ -51,12 +59,18 @@ class Labels:
             return None
         steps = cleared(numbers) if cone.unit == "epsilon" else (1,) * len(numbers)
         unit = max(cone.exponents) / max(steps)
+        if unit < LEAST * (1 - 1e-9):
+            return None
         distances = reach(cone, k) / unit
-        if distances.sum(axis=1).max() > MOST_NODES or unit * distances.max() > LONGEST:
+        most = MOST_OF_A_TREE if len(numbers) == 2 * (k - 1) else MOST_NODES
+        if k > MOST_INPUTS or distances.sum(axis=1).max() > most or unit * distances.max() > LONGEST:
             return None
         ends = [(x, z, length) for (x, z, _), length in zip(cone.edges, steps, strict=True)]
-        edges = np.array([*ends, *((x, x, 1) for x in range(k))], dtype=np.int64).T
-        return cls(unit, edges, np.rint(distances).astype(np.int64))
+        away = np.rint(distances).astype(np.int64)
+        # An edge that is longer than a path says nothing.
+        shortest = [(x, z, length) for x, z, length in ends if length == away[x, z]]
+        edges = np.array([*shortest, *((x, x, 1) for x in range(k))], dtype=np.int64).T
+        return cls(unit, edges, away)
 
     def within(self, lower: IntArray, upper: IntArray) -> tuple[IntArray, IntArray]:
         """The limits that follow from some limits of the labels."""
@@ -88,27 +102,46 @@ class ClosureGraph:
     sources: IntArray
     targets: IntArray
 
-    def best(self, worth: FloatArray) -> tuple[float, np.ndarray[Any, np.dtype[np.bool_]]]:
-        """(what no closure is worth more than, the nodes of a closure that is worth about as much)."""
+    @cached_property
+    def _network(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """(row starts and columns of a network with both directions of each arc, the places of the arcs). Of the arcs
+        there are first those from the source to each node, then those to the sink, then those of `sources`."""
+        nodes = len(self.inputs)
+        every, ends = np.arange(nodes), np.full((2, nodes), nodes)
+        tails = np.concatenate([ends[0], every, self.sources])
+        heads = np.concatenate([every, ends[1] + 1, self.targets])
+        size = nodes + 2
+        keys, places = np.unique(np.concatenate([tails * size + heads, heads * size + tails]), return_inverse=True)
+        starts = np.searchsorted(keys, np.arange(size + 1) * size)
+        return starts.astype(np.int32), (keys % size).astype(np.int32), places[: len(tails)], keys
+
+    def best(self, worth: FloatArray) -> tuple[float, np.ndarray[Any, np.dtype[np.bool_]], FloatArray]:
+        """(what no closure is worth more than, the nodes of a closure that is worth about as much, a flow from each
+        target to its source that proves it, but for its rounding)."""
         nodes = len(worth)
         chosen = np.zeros(nodes, dtype=bool)
-        gains, losses = np.flatnonzero(worth > 0), np.flatnonzero(worth < 0)
-        total = float(worth[gains].sum())
-        if not len(gains):
-            return 0.0, chosen
-        source, sink = nodes, nodes + 1
-        tails = np.concatenate([np.full(len(gains), source), losses, self.sources])
-        heads = np.concatenate([gains, np.full(len(losses), sink), self.targets])
-        ends = np.concatenate([worth[gains], -worth[losses]]) * (SCALE / total)
+        total = float(worth[worth > 0].sum())
+        if total == 0:
+            return 0.0, chosen, np.zeros(len(self.sources))
+        starts, columns, places, keys = self._network
         # Capacities are rounded down and flows with them, so that the bound is rounded up.
-        room = np.concatenate([np.minimum(ends, SCALE), np.full(len(self.sources), ENDLESS)]).astype(np.int32)
-        network = sparse.csr_matrix((room, (tails, heads)), (nodes + 2, nodes + 2))
-        found = maximum_flow(network, source, sink, method="dinic")
-        left = network - found.flow
-        left.eliminate_zeros()
-        reached = breadth_first_order(left, source, return_predecessors=False)
+        scaled = np.minimum(np.abs(worth) * (SCALE / total), SCALE).astype(np.int32)
+        room = np.zeros(len(columns), dtype=np.int32)
+        room[places[:nodes]] = np.where(worth > 0, scaled, 0)
+        room[places[nodes : 2 * nodes]] = np.where(worth < 0, scaled, 0)
+        room[places[2 * nodes :]] = ENDLESS
+        shape = nodes + 2, nodes + 2
+        network = sparse.csr_matrix((room, columns, starts), shape)
+        found = maximum_flow(network, nodes, nodes + 1, method="dinic")
+        flow = found.flow.data
+        if len(flow) != len(room):
+            flow = np.asarray(found.flow[keys // shape[0], columns]).ravel()
+        left = room > flow
+        begins = np.concatenate([[0], np.cumsum(left)])[starts].astype(np.int32)
+        residual = sparse.csr_matrix((np.ones(begins[-1], dtype=np.int8), columns[left], begins), shape)
+        reached = breadth_first_order(residual, nodes, return_predecessors=False)
         chosen[reached[reached < nodes]] = True
-        return total - found.flow_value * (total / SCALE), chosen
+        return total - found.flow_value * (total / SCALE), chosen, flow[places[2 * nodes :]] * (total / SCALE)
 
 
 def _count(counts: IntArray) -> IntArray:

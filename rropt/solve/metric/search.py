@@ -1,110 +1,154 @@
 """Columns that exceed their prices most, by branch and bound over integer labellings.
 
-There is one cell for each input that may be the first of the largest entries, so that its label is 0. Mutual
+There is one cell for each input: in it the input's label is the least that it may have, and no label before it is.
+Mutual
 information is a sum over the inputs but for the term -w log w, w = p.v. This is at most its tangent t - w (1 + log t),
-and with the best t a minimum cut bounds the cell. Cells that stay open are split by the label of an input.
+and with the best t a cell is bounded by a minimum cut, or by dynamic programming where the graph is a tree. Cells that
+stay open are split by the label of an input.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.program.programs import Program
+from rropt.program.programs import Information, Program
 from rropt.solve.kernel.route import never
-from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne
+from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
+from rropt.solve.metric.forest import Forest
 from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels
 
 TANGENTS = 12
 """Cuts of one cell at most."""
 EXACT = 1e-15
 """A distance of floats that no further tangent lessens."""
-MOST_LIMITS = 2_000_000
+MOST_LIMITS = 20_000_000
 """Inputs times cells of one search."""
+MOST_OPERATIONS = 1.5e8
+"""What the checker may need for the leaves of a proof, by the table of the certificate format; it stops at 2e8."""
 WORTH = 1e-12
 """A reduced price that is more than the rounding of floats."""
+TOLERATED = 4
+"""The largest share of what may stay open by which a known column may exceed its price."""
+MANY = 4
+"""Columns worth adding, one for so many inputs, after which a search ends at once."""
+BATCH = 32
+"""Cells of a tree that are bounded at once."""
+ROOM = 4_000_000
+"""Labels of a batch at most."""
 
 
 class LabelCell(Cell):
     """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `found` are the labellings on
-    both sides of it."""
+    both sides of it, `cut` the input and the label at which it is split, `graph` what it is bounded by."""
 
-    __slots__ = ("bound", "found", "lower", "parts", "tangent", "upper")
+    __slots__ = ("bound", "cut", "found", "graph", "lower", "parts", "tangent", "upper")
 
-    def __init__(self, lower: IntArray, upper: IntArray, tangent: float | None = None) -> None:
+    def __init__(self, lower: IntArray, upper: IntArray, tangent: float | None = None, bound: float = math.inf) -> None:
         self.lower, self.upper, self.tangent = lower, upper, tangent
-        self.bound, self.parts = math.inf, None
+        self.bound, self.parts = bound, None
+        self.cut = 0, 0
         self.found: list[IntArray] = []
+        self.graph: ClosureGraph | None = None
+
+
+@dataclass(frozen=True)
+class LabelSearch:
+    """A search that covers all labellings: its trees, one for each input of the forest's order, and a bound on what
+    exceeds the prices that it was made for."""
+
+    relaxation: LabelRelaxation
+    prices: FloatArray
+    roots: list[LabelCell]
+    bound: float
+
+    @property
+    def total(self) -> float:
+        """The bound on the program."""
+        return float(self.prices.sum()) + self.bound
 
 
 class LabelRelaxation(OneByOne[LabelCell]):
     """The largest (mu(v) - prices . v) / p.v over the labellings. `best` is that of all columns met so far, `columns`
     are those met that are above 0. After `stop()` cells are bounded by infinity."""
 
-    def __init__(self, program: Program, labels: Labels, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
-        self._labels, self._prices, self._stop = labels, prices, stop
-        self._p = np.array([float(value) for value in program.prior])
-        self._logs = -labels.unit * np.arange(labels.distances.max() + 1)
-        self._entries = np.exp(self._logs)
-        self._phi = xlogx(self._entries)
+    def __init__(
+        self,
+        program: Program,
+        labels: Labels,
+        prices: FloatArray,
+        stop: Callable[[], bool] = never,
+        forest: Forest | None = None,
+    ) -> None:
+        self.labels = labels
+        self.forest = Forest.of(labels) if forest is None else forest
+        self.p = np.array([float(value) for value in program.prior])
+        self.least = least_labels(self.p, labels)
+        logs = -labels.unit * np.arange((self.least[:, None] + labels.distances).max() + 1)
+        self.entries = np.exp(logs)
+        self._phi = xlogx(self.entries)
+        self.mass = self.p[:, None] * self.entries
+        x, z = self.forest.links.T
+        bits = np.frexp(labels.distances[x, z] + labels.distances[z, x])[1]
+        self._spans = np.ones(len(self.p))
+        np.add.at(self._spans, x, bits / 8)
+        np.add.at(self._spans, z, bits / 4)
+        self.cuts = self.operations = 0
+        self.price(prices, stop)
+
+    def price(self, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
+        """From now on at other prices."""
+        self.prices, self._stop = prices, stop
+        self.worth = self.p[:, None] * self._phi - prices[:, None] * self.entries
         self.best = -math.inf
         self.columns: dict[bytes, FloatArray] = {}
 
     def roots(self) -> list[LabelCell]:
-        """For each input those labellings in which it has label 0 and no earlier one has. Inputs in the middle come
-        first: their labels have the least room, and those of later inputs are the tighter for it."""
+        """For each input those labellings in which it has its least label and none before it in the forest's order has.
+        Inputs in the middle come first: their labels have the least room, and those of later inputs are the tighter
+        for it."""
         cells = []
-        rank = np.argsort(np.argsort(self._labels.distances.max(axis=1), kind="stable"))
-        for x, reached in enumerate(self._labels.distances):
-            lower, upper = self._labels.within((rank < rank[x]).astype(np.int64), reached)
-            if (lower <= upper).all():
-                cells.append(LabelCell(lower, upper))
+        away = self.labels.distances
+        lower = (self.least - away).max(axis=1)
+        for x in self.forest.order:
+            cells.append(LabelCell(lower, self.least[x] + away[x]))
+            self.operations += self._count(cells[-1])
+            lower = np.maximum(lower, self.least[x] + 1 - away[:, x])
         return cells
 
-    def bound_one(self, node: LabelCell, enough: float) -> None:
-        """The least bound over the tangents: a convex function of log t, whose slope each labelling tells."""
-        if (node.lower > node.upper).any():
-            node.bound = -math.inf
+    def bound(self, nodes: Sequence[LabelCell], enough: float) -> None:
+        many = 1
+        if self.forest.whole:
+            widest = max(int((node.upper - node.lower).max()) for node in nodes) + 1
+            many = max(1, min(BATCH, ROOM // (len(self.p) * max(widest, 1))))
+        for first in range(0, len(nodes), many):
+            self._bound(nodes[first : first + many])
+
+    def _bound(self, nodes: Sequence[LabelCell]) -> None:
+        """The least bounds over the tangents: convex functions of log t, whose slopes the labellings tell."""
+        for node in nodes:
+            if (node.lower > node.upper).any():
+                node.bound = -math.inf
+        nodes = [node for node in nodes if node.bound > -math.inf]
+        if not nodes or self._stop():
             return
-        if self._stop():
-            return
-        graph = self._labels.graph(node.lower, node.upper)
-        left, right = (float(np.log(self._p @ self._entries[ends])) for ends in (node.upper, node.lower))
-        below = above = None
-        at, least, best = (left + right) / 2 if node.tangent is None else node.tangent, math.inf, -math.inf
+        cells = _Cells(self, nodes)
         for _ in range(TANGENTS):
-            at = min(max(at, left), right)
-            bound, labels = self._cut(node, graph, at)
-            value, w = self._met(labels)
-            best = max(best, value)
-            if bound < least:
-                least, node.tangent = bound, at
-            line = bound - math.exp(at) + (1 + at) * w, w, labels
-            if math.log(w) < at:
-                right, above = at, line
-            else:
-                left, below = at, line
-            if least <= 0 or best > 0 or bound - value < EXACT or right - left < EXACT or self._stop():
+            if not cells.step() or self._stop():
                 break
-            trial = math.log(w)
-            if below is not None and above is not None:
-                trial, reached = _lowest(below, above, left, right)
-                if least - reached < 1e-3 * (least - max(best, 0.0)):
-                    break
-            at = trial
-        node.found = [side[2] for side in (below, above) if side is not None]
-        node.bound = least / float(self._p @ self._entries[node.upper if least > 0 else node.lower])
+        cells.file()
 
     def split_one(self, node: LabelCell) -> Sequence[LabelCell]:
         """By the label in which the labellings on both sides differ most, or by the widest one."""
         if not node.found:
             return []
         first, last = node.found[0], node.found[-1]
-        apart = np.abs(self._entries[first] - self._entries[last]) * self._p
+        apart = np.abs(self.entries[first] - self.entries[last]) * self.p
         x, c = int(apart.argmax()), 0
         if apart[x] > 0:
             c = int(first[x] + last[x]) // 2
@@ -113,40 +157,139 @@ class LabelRelaxation(OneByOne[LabelCell]):
             c = int(node.lower[x] + node.upper[x]) // 2
         if node.lower[x] == node.upper[x]:
             return []
-        lower, upper = node.lower.copy(), node.upper.copy()
-        lower[x], upper[x] = c + 1, c
+        away = self.labels.distances
         parts = (
-            LabelCell(*self._labels.within(node.lower, upper), node.tangent),
-            LabelCell(*self._labels.within(lower, node.upper), node.tangent),
+            LabelCell(node.lower, np.minimum(node.upper, c + away[x]), node.tangent, node.bound),
+            LabelCell(np.maximum(node.lower, c + 1 - away[:, x]), node.upper, node.tangent, node.bound),
         )
-        node.parts = parts
+        self.operations += sum(map(self._count, parts)) - self._count(node)
+        node.cut, node.parts, node.found, node.graph = (x, c), parts, [], None
         return parts
 
-    def _cut(self, node: LabelCell, graph: ClosureGraph, at: float) -> tuple[float, IntArray]:
-        """(a bound on mu(v) - prices . v in a cell by the tangent at log t, a labelling that comes near it)."""
-        slope = self._prices + (1 + at) * self._p
+    def _count(self, node: LabelCell) -> int:
+        """The operations of the checker in a leaf."""
+        closed = bool((node.lower > node.upper).any())
+        return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 2) @ self._spans))
+
+    def graph(self, node: LabelCell) -> ClosureGraph:
+        """Of a cell, made once."""
+        if node.graph is None:
+            node.graph = self.labels.graph(node.lower, node.upper)
+        return node.graph
+
+    def cut(self, node: LabelCell, graph: ClosureGraph, at: float) -> tuple[float, IntArray, FloatArray]:
+        """(a bound on mu(v) - prices . v in a cell by the tangent at log t, a labelling that comes near it, the flow
+        that proves the bound)."""
+        self.cuts += 1
+        rows, every = self.worth - (1 + at) * self.mass, np.arange(len(self.p))
         x, j = graph.inputs, graph.labels
-        worth = self._p[x] * (self._phi[j] - self._phi[j - 1]) - slope[x] * (self._entries[j] - self._entries[j - 1])
-        most, chosen = graph.best(worth)
-        base = self._p @ self._phi[node.lower] - slope @ self._entries[node.lower] + math.exp(at)
-        return float(base) + most, node.lower + np.bincount(x[chosen], minlength=len(slope))
+        most, chosen, flow = graph.best(rows[x, j] - rows[x, j - 1])
+        base = float(rows[every, node.lower].sum()) + math.exp(at)
+        return base + most, node.lower + np.bincount(x[chosen], minlength=len(every)), flow
 
-    def _met(self, labels: IntArray) -> tuple[float, float]:
-        """(mu(v) - prices . v, p.v) of a labelling, which is remembered where it is above 0."""
-        v = self._entries[labels]
-        w = float(self._p @ v)
-        value = float(self._p @ self._phi[labels] - w * math.log(w) - self._prices @ v)
-        self.best = max(self.best, value / w)
-        if value > WORTH:
-            self.columns[v.tobytes()] = v
-        return value, w
+    def tables(self, lower: IntArray, upper: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The two parts of `rows`, of which the second is what 1 + log t multiplies."""
+        at = lower[..., None] + np.arange(int((upper - lower).max()) + 1)
+        beyond = at > upper[..., None]
+        at = np.minimum(at, upper[..., None])
+        x = np.arange(len(self.p))[:, None]
+        return np.where(beyond, -np.inf, self.worth[x, at]), self.mass[x, at]
+
+    def rows(self, lower: IntArray, upper: IntArray, at: FloatArray) -> FloatArray:
+        """What each label is worth in some cells by their tangents at log t: cells x inputs x labels from the lower
+        limits on, -inf beyond the upper ones."""
+        worth, mass = self.tables(lower, upper)
+        return np.asarray(worth - (1 + at)[:, None, None] * mass)
+
+    def met(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """mu(v) - prices . v and p.v of labellings (n, k), which are remembered where they are above 0."""
+        v = self.entries[labels]
+        w = v @ self.p
+        values = self._phi[labels] @ self.p - w * np.log(w) - v @ self.prices
+        self.best = max(self.best, float((values / w).max()))
+        for n in np.flatnonzero(values > WORTH):
+            self.columns[v[n].tobytes()] = v[n]
+        return values, w
 
 
-def _lowest(
-    below: tuple[float, float, IntArray], above: tuple[float, float, IntArray], left: float, right: float
-) -> tuple[float, float]:
+def least_labels(p: FloatArray, labels: Labels) -> IntArray:
+    """Labels that are larger where more of the prior is near, so that the input of a cell has the largest mass around
+    it, and not the largest entry: columns that are as good have about the same w in it."""
+    mass = np.log(np.exp(-labels.unit * labels.distances) @ p) / labels.unit
+    return np.rint(mass - mass.min()).astype(np.int64)
+
+
+class _Cells:
+    """Cells that are bounded together: in each step those that are open have one more tangent."""
+
+    def __init__(self, relaxation: LabelRelaxation, nodes: Sequence[LabelCell]) -> None:
+        self._of, self._nodes = relaxation, nodes
+        self.lower = np.array([node.lower for node in nodes])
+        self.upper = np.array([node.upper for node in nodes])
+        masses, entries = relaxation.p, relaxation.entries
+        self.smallest, self.largest = entries[self.upper] @ masses, entries[self.lower] @ masses
+        self.left, self.right = np.log(self.smallest), np.log(self.largest)
+        known = [node.tangent for node in nodes]
+        middle = (self.left + self.right) / 2
+        self.at = np.array([m if at is None else at for m, at in zip(middle, known, strict=True)])
+        count = len(nodes)
+        self.least, self.best = np.full(count, np.inf), np.full(count, -np.inf)
+        self.tangent = self.at.copy()
+        self.below, self.above = np.full((count, 2), np.nan), np.full((count, 2), np.nan)
+        self.under, self.over = self.lower.copy(), self.lower.copy()
+        self.open = np.arange(count)
+        whole = relaxation.forest.whole
+        self._graphs = [] if whole else [relaxation.graph(node) for node in nodes]
+        if whole:
+            self._worth, self._mass = relaxation.tables(self.lower, self.upper)
+
+    def _cuts(self, some: IntArray, at: FloatArray) -> tuple[FloatArray, IntArray]:
+        if self._graphs:
+            found = [self._of.cut(self._nodes[n], self._graphs[n], float(t)) for n, t in zip(some, at, strict=True)]
+            return np.array([value for value, *_ in found]), np.array([labels for _, labels, _ in found])
+        rows = self._worth[some] - (1 + at)[:, None, None] * self._mass[some]
+        values, labels = self._of.forest.best(self.lower[some], rows)
+        return values + np.exp(at), labels
+
+    def step(self) -> bool:
+        """One more tangent of each open cell; whether any is left open."""
+        some = self.open
+        at = np.clip(self.at[some], self.left[some], self.right[some])
+        bound, labels = self._cuts(some, at)
+        value, w = self._of.met(labels)
+        self.best[some] = np.maximum(self.best[some], value)
+        better = bound < self.least[some]
+        self.least[some] = np.minimum(self.least[some], bound)
+        self.tangent[some[better]] = at[better]
+        line = np.stack([bound - np.exp(at) + (1 + at) * w, w], axis=1)
+        low = np.log(w) < at
+        above, below = some[low], some[~low]
+        self.right[above], self.above[above], self.over[above] = at[low], line[low], labels[low]
+        self.left[below], self.below[below], self.under[below] = at[~low], line[~low], labels[~low]
+        done = (self.least[some] <= 0) | (self.best[some] > 0) | (bound - value < EXACT)
+        done |= self.right[some] - self.left[some] < EXACT
+        trial = np.log(w)
+        both = ~np.isnan(self.below[some, 0]) & ~np.isnan(self.above[some, 0])
+        for n in np.flatnonzero(both & ~done):
+            cell = some[n]
+            trial[n], reached = _lowest(self.below[cell], self.above[cell], self.left[cell], self.right[cell])
+            done[n] = self.least[cell] - reached < 1e-3 * (self.least[cell] - max(self.best[cell], 0.0))
+        self.at[some] = trial
+        self.open = some[~done]
+        return bool(len(self.open))
+
+    def file(self) -> None:
+        """Write the bounds into the cells."""
+        for n, node in enumerate(self._nodes):
+            sides = ((self.below[n], self.under[n]), (self.above[n], self.over[n]))
+            node.found = [labels for line, labels in sides if not np.isnan(line[0])]
+            node.tangent = float(self.tangent[n])
+            node.bound = float(self.least[n] / (self.smallest[n] if self.least[n] > 0 else self.largest[n]))
+
+
+def _lowest(below: FloatArray, above: FloatArray, left: float, right: float) -> tuple[float, float]:
     """(s, value) where the larger of both c + e^s - (1 + s) w is least between two numbers."""
-    (c, w, _), (d, u, _) = below, above
+    (c, w), (d, u) = below.tolist(), above.tolist()
     trials = [math.log(w), math.log(u)] + ([(c - d) / (w - u) - 1] if w != u else [])
     inside = [min(max(s, left), right) for s in trials]
     values = [max(c + math.exp(s) - (1 + s) * w, d + math.exp(s) - (1 + s) * u) for s in inside]
@@ -154,26 +297,52 @@ def _lowest(
 
 
 class LabelPricer:
-    """Columns worth adding at any prices, for a program whose columns are integer labellings."""
+    """Columns worth adding at any prices, for a program whose columns are integer labellings. The trees of the last
+    prices are used for the next ones. `found` is the search with the lowest bound on the program so far."""
 
-    def __init__(self, program: Program, labels: Labels) -> None:
-        self._program, self._labels = program, labels
+    def __init__(self, program: Program, labels: Labels, known: FloatArray | None = None) -> None:
+        assert isinstance(program.utility, Information)
+        self._size, self._utility = program.size, program.utility
+        self._known = np.zeros((program.size, 0)) if known is None else known
+        self._relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
+        batch = BATCH if self._relaxation.forest.whole else 1
+        self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: batch))
+        self.found: LabelSearch | None = None
 
     def __call__(self, prices: FloatArray, accept: float, stop: Callable[[], bool] = never) -> tuple[float, FloatArray]:
         """(a bound on the reduced prices per p.v, up to the rounding of floats; k x n columns with one above `accept`).
-        The search ends some cells after the first such column, or when all are bounded by `accept`."""
-        k = self._program.size
-        raised = prices + accept * np.array([float(value) for value in self._program.prior])
-        relaxation = LabelRelaxation(self._program, self._labels, raised, stop)
-        search = MaximumSearch(relaxation)
+        The search ends some cells after the first such column, sooner where there are many, or when all are bounded by
+        `accept`."""
+        relaxation, search = self._relaxation, self._search
+        accept = self._above_known(prices, accept)
+        raised = prices + accept * relaxation.p
+        relaxation.price(raised, stop)
+        search.reprice()
+        before = search.nodes
         met = 0
 
         def enough() -> bool:
             nonlocal met
+            made = search.nodes - before
             if relaxation.columns and not met:
-                met = search.nodes
-            return stop() or (met > 0 and search.nodes >= max(2 * k, 1.5 * met))
+                met = max(made, 1)
+            few = len(relaxation.columns) <= self._size / MANY
+            full = relaxation.operations > MOST_OPERATIONS
+            return stop() or full or (met > 0 and made >= max(1.5 * met, self._size if few else 0))
 
-        search.run(0.0, Budget(MOST_LIMITS / k, enough))
-        columns = np.array(list(relaxation.columns.values())).reshape(-1, k).T
-        return max(search.bound, 0.0) + accept, columns
+        search.run(0.0, Budget(MOST_LIMITS / self._size, enough))
+        bound = max(search.bound, 0.0)
+        columns = np.array(list(relaxation.columns.values())).reshape(-1, self._size).T
+        self._known = np.hstack([self._known, columns])
+        ended = LabelSearch(relaxation, raised, search.roots, bound)
+        if self.found is None or ended.total < self.found.total:
+            self.found = ended
+        return bound + accept, columns
+
+    def _above_known(self, prices: FloatArray, accept: float) -> float:
+        """What may stay open, so that no known column is found again where a solver's tolerance left it open."""
+        if not self._known.shape[1]:
+            return accept
+        left = (self._utility.mu(self._known) - prices @ self._known) / (self._relaxation.p @ self._known)
+        most = float(left.max()) * (1 + 1e-9) + WORTH
+        return most if accept < most <= TOLERATED * accept else accept

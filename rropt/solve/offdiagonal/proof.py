@@ -19,8 +19,7 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import Program
 from rropt.prove.balls import LARGEST, PRECISION, PRICE_BITS, SLACK, max_of, ratio_ball, unit_bits, upper_end
 from rropt.prove.certificates import Proof
-from rropt.prove.trees import EMPTY as LOWEST
-from rropt.prove.trees import branch_tree, written
+from rropt.prove.trees import EMPTY as LOWEST, branch_tree, written
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.offdiagonal.search import SHARED, OffDiagonalAnswer, OffDiagonalSearch, Part, Way

@@ -14,8 +14,9 @@ from rropt.errors import counted
 from rropt.exact import Interval, ball, enclosure
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta
 from rropt.model.convex_terms import X_LOG_X
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.route import Answer, Dual, ExactDraft, SolverClaim
 
 
@@ -32,7 +33,7 @@ def answer_blocks(program: Program) -> Answer:
     begun = time.monotonic()
     risk = program.required(PosteriorRisk)
     assert risk.blocks is not None
-    lower, taken = [], []
+    lower, ends = [], []
     for block in risk.blocks:
         own = [place for place, x in enumerate(block) if x in risk.categories]
         frequencies = [risk.counts[x] for x in block]
@@ -40,15 +41,36 @@ def answer_blocks(program: Program) -> Answer:
         low, high = (Fraction(0), Fraction(0)) if least is None else (least.lower, least.upper)
         most = Fraction(min(frequencies) if len(block) > 1 else 0)
         lower.append(low)
-        gain = float(block_utility(program, block, most)) - float(block_utility(program, block, high))
-        taken.append(most if gain > 0 else high)
-    blocks = FrequencyBlocks(risk.counts, risk.blocks, tuple(taken))
-    moved = sum(map(bool, taken))
+        ends.append((high, most))
+    blocks = FrequencyBlocks(risk.counts, risk.blocks, tuple(_better_ends(program, risk.blocks, ends)))
+    moved = sum(map(bool, blocks.thetas))
     claim = SolverClaim(
         "rropt", f"{moved} of {counted(len(risk.blocks), 'blocks')} moved", None, time.monotonic() - begun
     )
     dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), Thresholds(tuple(lower)))
     return Answer(claim, ExactDraft(blocks.mechanism(program.inputs)), dual)
+
+
+def _better_ends(
+    program: Program, blocks: Sequence[Sequence[int]], ends: Sequence[tuple[Fraction, Fraction]]
+) -> list[Fraction]:
+    """The better end of every theta, those of the other blocks at their first."""
+    utility, counts = program.utility, program.required(PosteriorRisk).counts
+    if isinstance(utility, Linear) or (isinstance(utility, Information) and utility.given is None):
+        parts = [
+            [float(block_utility(program, block, end)) for end in own] for block, own in zip(blocks, ends, strict=True)
+        ]
+        return [most if last > first else least for (least, most), (first, last) in zip(ends, parts, strict=True)]
+
+    def worth(thetas: Sequence[Fraction]) -> float:
+        made = FrequencyBlocks(counts, tuple(map(tuple, blocks)), tuple(thetas))
+        return worth_and_slope(program, made.mechanism(program.inputs).matrix)[0]
+
+    taken = [least for least, _ in ends]
+    for place, (_, most) in enumerate(ends):
+        other = [*taken[:place], most, *taken[place + 1 :]]
+        taken = other if worth(other) > worth(taken) else taken
+    return taken
 
 
 def block_utility(program: Program, block: Sequence[int], theta: Fraction) -> Interval:

@@ -12,8 +12,9 @@ from scipy import sparse
 from rropt.errors import InputError
 from rropt.mechanisms.families.block_choice import choose_blocks
 from rropt.program.cones import FloatArray, FreeCone, cone_rows, reach
-from rropt.program.identification_bound import PosteriorRisk
-from rropt.program.programs import Information, Linear, Program
+from rropt.program.limits import PosteriorRisk
+from rropt.program.programs import Linear, Program
+from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.risk.floats import FloatRisk
@@ -100,18 +101,7 @@ class RiskClimber:
 
     def utility(self, matrix: FloatArray) -> float:
         """The utility, to be maximised."""
-        if self.cost is not None:
-            return float((self.cost * matrix).sum())
-        assert isinstance(self.program.utility, Information)
-        return float(self.program.utility.mu(matrix).sum())
-
-    def _gradient(self, matrix: FloatArray) -> FloatArray:
-        if self.cost is not None:
-            return self.cost
-        assert isinstance(self.program.utility, Information)
-        found = self.program.utility.gradient(np.maximum(matrix, 1e-9))
-        assert found is not None
-        return found
+        return worth_and_slope(self.program, matrix)[0]
 
     def start(self) -> None:
         """Climb from the blocks that the table suggests and from the uninformative matrix."""
@@ -174,7 +164,7 @@ class RiskClimber:
                 self.best, self.value = matrix, value
 
     def _step(self, matrix: FloatArray, reach: FloatArray) -> FloatArray | None:
-        size = self.program.size
+        size, towards = self.program.size, worth_and_slope(self.program, matrix)[1]
         added, right = [], []
         for c in self.risk.risk.categories:
             margins, slopes = self.risk.slopes(matrix, c)
@@ -190,7 +180,7 @@ class RiskClimber:
         upper = np.minimum(matrix + reach, 1.0)
         for x, y in self.program.empty_cells:
             lower[x, y] = upper[x, y] = 0.0
-        return self._best(self._gradient(matrix), added, right, lower, upper)
+        return None if towards is None else self._best(towards, added, right, lower, upper)
 
     def extreme(self, cost: FloatArray) -> FloatArray | None:
         """The matrix that keeps rows and cone with the largest sum of `cost` (k x k) times cells."""

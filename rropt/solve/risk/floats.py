@@ -10,7 +10,7 @@ import numpy as np
 
 from rropt.model.identification import largest_size
 from rropt.program.cones import FloatArray
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 
 NEVER = 1e3
 LARGEST_ODDS = 1e12

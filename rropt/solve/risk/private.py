@@ -18,9 +18,10 @@ import scipy
 
 from rropt.exact import dyadic_up
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program, Row
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.prove.steps import Step, drop, relax
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.risk.climb import SAFE, RiskClimber
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.search import search_risk, spent
@@ -71,7 +72,7 @@ def answer_private(program: Program, effort: Effort) -> Answer:
             climber.offer(matrix)
     status, stopped = "a local maximum", ""
     dual: Dual | None = None
-    relaxed: Program | None = None
+    relaxed: Program | tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
     if loose is not None:
         dual, relaxed, stopped, notes = loose.dual, loose.relaxed, loose.claim.stopped, (WITHOUT_RISK,)
@@ -102,22 +103,16 @@ def placed(matrix: FloatArray, risk: FloatRisk) -> FloatArray:
 
 
 def _without_risk(program: Program, effort: Effort) -> Answer | None:
-    """The answer of the problem without the bound on risk; None where no route takes it. `relaxed` is then the
-    problem that the dual is about, where it is not the one with the risk."""
-    loose = program.without(PosteriorRisk)
+    """The answer of the problem without the bound on risk; None where no route takes it. `relaxed` then
+    leads to the problem that the dual is about."""
     if isinstance(program.utility, Linear):
-        return effort.route("linear").solve(loose, effort)
+        return effort.route("linear").solve(program.without(PosteriorRisk), effort)
     limit = LONGEST if effort.time_limit is None else effort.time_limit
     inner = replace(effort, time_limit=limit / 2)
-    free = replace(loose, outputs=None)
     # Without constraints between columns, their number and their labels are left free.
-    chosen: tuple[Program, Route] = (
-        (free, effort.route("columns")) if not program.rows else (loose, effort.route("branch"))
-    )
-    if chosen[1].refuse(chosen[0], None) is not None:
-        return None
-    found = chosen[1].solve(chosen[0], inner)
-    return replace(found, relaxed=chosen[0])
+    steps = drop(program, ("identification_risk", "outputs") if not program.rows else ("identification_risk",))
+    last, route = relax(program, steps), effort.route("branch" if program.rows else "columns")
+    return None if route.refuse(last, None) is not None else replace(route.solve(last, inner), relaxed=steps)
 
 
 def tightened(program: Program) -> Program:

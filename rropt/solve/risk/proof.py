@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from rropt.errors import Refusal
 from rropt.exact import dyadic_up, rational_text
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import leaves_below

@@ -8,7 +8,7 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.program.cones import FreeCone
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.risk.blocks import answer_blocks

@@ -14,11 +14,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from rropt.errors import Refusal
+from rropt.errors import NoRoute, Refusal
 from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.program.programs import Information, Program
+from rropt.program.extras import Extra
+from rropt.program.programs import Information, Program, RowEntropy
+from rropt.prove.steps import relax
 from rropt.solve.kernel.master import Master
 from rropt.solve.kernel.route import (
     GRACE,
@@ -38,6 +40,7 @@ from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_search import Probe
 from rropt.solve.robust_exact.cut_trees import CutTree
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
+from rropt.solve.robust_exact.outer import Outer
 
 RANDOM, MOST_RANDOM = 4, 40
 """Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
@@ -67,26 +70,37 @@ LEAST_GAP = 1e-9
 
 
 class CutsRoute(Route):
-    """Column generation over the cuts of a confidence cone."""
+    """Cuts of a confidence cone: column generation for mutual information, outer cones for everything else."""
 
     name = "cuts"
     because = "the cone is that of a confidence set: columns are generated, bounded by boxes over cuts"
-    takes = (ConfidenceCone,)
+    takes = (ConfidenceCone, Extra, RowEntropy)
     purpose = "robust LDP in form exact or product"
     solvers = ("highs",)
 
+    def __init__(self, choose: Callable[[Program], Route]) -> None:
+        self._choose = choose
+
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        plain = isinstance(program.utility, Information) and program.utility.given is None
-        if not plain or program.sense == "minimize" or program.rows or program.outputs is not None:
-            return Refusal(
-                "the exact cone of a confidence set takes mutual information and free outputs only",
-                'use form = "polytope"',
-            )
+        assert isinstance(program.cone, ConfidenceCone)
+        if _is_plain(program):
+            return None
+        try:
+            self._choose(relax(program, [Outer(program, program.cone, Effort(), self._choose).cut()]))
+        except NoRoute as error:
+            return Refusal(error.what.removeprefix("no route takes this problem: "), error.remedy)
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        assert isinstance(program.cone, ConfidenceCone) and isinstance(program.utility, Information)
-        return _Generation(program, program.cone, effort).run()
+        assert isinstance(program.cone, ConfidenceCone)
+        if _is_plain(program):
+            return _Generation(program, program.cone, effort).run()
+        return Outer(program, program.cone, effort, self._choose).run()
+
+
+def _is_plain(program: Program) -> bool:
+    """Whether the problem is the one that has proofs of its own: mutual information and free outputs."""
+    return program.utility.plain and program.sense == "maximize" and not program.rows and program.outputs is None
 
 
 class _Generation:

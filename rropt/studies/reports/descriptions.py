@@ -29,6 +29,8 @@ CONSTRAINTS = {
     "permutation_mixture": "The release is a random relabelling of the categories, drawn from the stated ones.",
     "forbidden": "The stated outputs are never released for the stated answers.",
     "floor": "A true answer is released as it is with at least the stated probability.",
+    "at_most": "Another number of the mechanism, such as its information or loss, is at most the stated one.",
+    "at_least": "Another number of the mechanism, such as its information or gain, is at least the stated one.",
     "linear": "A row of the user's own on the whole matrix.",
     "cone": "The user's own inequalities on each column.",
 }

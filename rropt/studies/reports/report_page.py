@@ -151,8 +151,7 @@ def _problem(report: Report) -> str:
     rules = [f"<strong>{_text(name)}</strong>: {_text(words)}" for name, words in rule_sentences(problem)]
     must = f"<p>It must hold that:</p>{_items(rules)}" if rules else "<p>No constraint is declared.</p>"
     words = f"{_text(goal_sentence(problem))} {_text(prior_sentence(problem, report.data))}"
-    name = "" if report.data is None else f": {_text(problem.name)}"
-    return f"<h2>The problem{name}</h2>\n<p>{words}</p>\n{must}"
+    return f"<h2>The problem</h2>\n<p>{words}</p>\n{must}"
 
 
 def _result(report: Report) -> str:

@@ -74,14 +74,16 @@ def _two_columns(title: str) -> Table:
 def problem_table(problem: Problem) -> Table:
     """The problem as understood, for the user to compare with what was meant."""
     program = problem.compile()
-    table = _two_columns(f"Problem: {plain(problem.name)}")
+    prior = problem.objective.prior
+    # Of a shipped model only the rules are those of the user's own column.
+    named = problem.name if prior is None or prior.source is None else str(prior.source)
+    table = _two_columns(f"Problem: {plain(named)}")
 
     def row(name: str, value: str) -> None:
         # As Text, for a label may look like markup.
         table.add_row(name, Text(plain(value)))
 
     row(problem.goal.sense, problem.objective.kind.replace("_", " "))
-    prior = problem.objective.prior
     if prior is not None:
         order = sorted(range(len(prior)), key=lambda x: -prior.weights[x])
         most = ", ".join(f"{prior.labels[x]} {float(prior.probabilities[x]):.4f}" for x in order[:3])

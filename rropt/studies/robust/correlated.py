@@ -21,6 +21,7 @@ from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError
 from rropt.exact import Interval, float_up
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet, Joint
@@ -64,8 +65,8 @@ class CorrelatedOptimum:
 @checked
 def correlated_optimum(
     joint: Joint,
-    epsilon: object = None,
-    gamma: object = None,
+    epsilon: Number | None = None,
+    gamma: Number | None = None,
     prior: Prior | None = None,
     gap: float = 1e-5,
     rounds: int = 40,

@@ -20,6 +20,7 @@ from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute, Refusal
 from rropt.exact import float_up
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import xlogx
 from rropt.model.distributions import ChiSquareSet
@@ -126,7 +127,7 @@ class _Mixtures:
         try:
             solution = problem.solve(gap=self.gap / 8, absolute_gap=self.gap / 8, time_limit=left)
         except NoRoute:
-            # The exact cone of a confidence set has proofs for plain mutual information alone: its first bound is kept.
+            # No route takes this mixture: the first bound is kept.
             if not self.started:
                 raise
             return None
@@ -150,7 +151,9 @@ class Columnwise:
 
 
 @checked
-def columnwise_maximin(confidence: ChiSquareSet, epsilon: object = None, gamma: object = None) -> Columnwise:
+def columnwise_maximin(
+    confidence: ChiSquareSet, epsilon: Number | None = None, gamma: Number | None = None
+) -> Columnwise:
     """Q^2 of Theorem 12: of all extreme columns of the polytope form the mixture with the largest L, up to 9 inputs.
 
     L = sum theta_v mu^2(v), where every column has a worst distribution of its own (46); mu^2 is found in floats by

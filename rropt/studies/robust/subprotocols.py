@@ -17,6 +17,7 @@ from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, shown
 from rropt.exact import exp_enclosure
 from rropt.io.arguments import checked
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust import ConditionalReporting, IndependentReporting, UnaryConditionalReporting
 from rropt.mechanisms.robust.base import centred, declared_level, split_level
@@ -67,8 +68,8 @@ class OptimalReporting:
 def optimal_reporting(
     family: type[Reporting],
     confidence: Confidence,
-    epsilon: object = None,
-    gamma: object = None,
+    epsilon: Number | None = None,
+    gamma: Number | None = None,
     points: int = 9,
     steps: int = 6,
     gap: float = 1e-7,

@@ -22,6 +22,7 @@ from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.files import check_writable, write_whole
 from rropt.io.processes import checked_workers, environment, spread
+from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.release.manifest import file_sha256
 from rropt.studies.sweeps import points, rows
@@ -100,8 +101,8 @@ def sweep(
     scheduler: str | None = None,
     keep: str | Path | None = None,
     route: str | None = None,
-    gap: object = None,
-    time_limit: object = None,
+    gap: Number | None = None,
+    time_limit: Number | None = None,
     solver: str | None = None,
     report: Report = lambda done, resumed, total: None,
 ) -> Swept:

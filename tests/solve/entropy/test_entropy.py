@@ -292,8 +292,6 @@ def test_what_no_route_takes_says_so() -> None:
     rate = rr.EntropyRate("0.5")
     with pytest.raises(NoRoute, match="conic takes linear objectives and the entropy of rows only; use route auto"):
         rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rate, BISTOCHASTIC]).solve("conic")
-    with pytest.raises(NoRoute, match=r"leave out entropy rate at least 0\.5: then route"):
-        rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), [rate]).solve()
     with pytest.raises(NoRoute, match="does not take entropy"):
         rr.Problem(rr.Maximize(rr.Trace()), [rate], inputs=["a", "b", "c"]).solve(route="linear")
     with pytest.raises(NoRoute, match="highs cannot solve problems with entropy"):

@@ -120,9 +120,9 @@ def test_merging_keeps_most() -> None:
 def test_what_the_route_does_not_take_is_said() -> None:
     rules = [rr.ApproximateLDP(1, "0.1")]
     with pytest.raises(rr.NoRoute, match="events maximises mutual information"):
-        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, PRIOR.labels, PRIOR.labels).solve()
+        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, PRIOR.labels, PRIOR.labels).solve("events")
     with pytest.raises(rr.NoRoute, match="an output for each action"):
-        rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, PRIOR.labels, list("abcdefg")).solve()
+        rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, PRIOR.labels, list("abcdefg")).solve("events")
     program = compiled(rr.MutualInformation(PRIOR))
     assert EventsRoute().refusal(program, "clarabel") is not None
     answer = EventsRoute().solve(program, Effort(time_limit=0.3, route=route_named))

@@ -168,8 +168,9 @@ def test_bits_are_bits() -> None:
 @pytest.mark.parametrize(
     ("objective", "rule", "what"),
     [
-        ("mutual_information", "floor + ldp", "branch-tree|certified"),
+        ("mutual_information", "floor + ldp", "corner-tree|certified"),
         ("minimax_risk", "bistochastic", "certified|relaxation"),
+        ("mutual_information", "identification_risk", "relaxation"),
     ],
 )
 def test_a_proof_without_multipliers_says_so(objective: str, rule: str, what: str) -> None:

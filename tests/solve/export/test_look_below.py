@@ -20,10 +20,12 @@ from rropt.studies.support import CONSTRAINTS, problem_of
 
 LINEAR = ("trace", "expected_loss", "expected_gain")
 RATIOS = ("ldp", "metric_dp", "maximal_rldp", "rldp, polytope", "rldp, sees other", "cone")
-TIES = tuple(name for name in CONSTRAINTS if name not in RATIOS and not name.startswith(("rldp", "identification")))
+TIES = tuple(
+    name for name in CONSTRAINTS if name not in RATIOS and not name.startswith(("rldp", "identification", "at_most"))
+)
 MASTERS = [(objective, rule) for objective in ("mutual_information", "chi_square", "bayes_success") for rule in RATIOS]
 CURVED = [("entropy_rate", rule) for rule in ("ldp", "floor + ldp", "bistochastic + ldp", "circulant", "metric_dp")]
-CURVED += [(objective, rule) for objective in LINEAR for rule in ("entropy_rate + ldp", "bistochastic + entropy_rate")]
+CURVED += [(objective, rule) for objective in LINEAR for rule in ("entropy_rate + ldp", "at_most")]
 FLAT = [(objective, rule) for objective in LINEAR for rule in (*RATIOS, *TIES) if "entropy_rate" not in rule]
 PRIOR = rr.Prior.from_counts({"low, 1": 5, "low; 1": 3, "höher": 2})
 

@@ -10,7 +10,6 @@ from rropt.studies.support import CONSTRAINTS, Cell, problem_of, read
 
 LISTED = read(Path(__file__).parents[3] / "docs" / "support.json")
 CELLS = [cell for cell in LISTED if cell.size == 4]
-REFUSED = [cell for cell in CELLS if cell.status == "no_route"]
 SEARCHED = ("stopped early: time limit", "the search")
 """How reasons begin that are about time, and not about the kind of proof."""
 LDP = rr.LDP(1)
@@ -25,41 +24,6 @@ def test_what_is_promised_is_what_the_table_of_support_has(cell: Cell) -> None:
         if own.proves == "certified":
             assert cell.status in ("certified", "infeasible") or cell.reason.startswith(SEARCHED)
     assert cell.status != "bounded" or chosen[0].proves == "bounded" or cell.reason.startswith(SEARCHED)
-
-
-@pytest.mark.parametrize("cell", thinned(REFUSED, 7), ids=lambda cell: cell.constraint)
-def test_the_remedy_of_a_refusal_works(cell: Cell) -> None:
-    """Left out, replaced or added as it says, the constraints leave a problem that the named route takes."""
-    problem = problem_of(cell.objective, cell.constraint, 4)
-    with pytest.raises(rr.NoRoute) as caught:
-        problem.solve()
-    change, _, promise = caught.value.remedy.partition(": then route ")
-    rules = list(problem.constraints)
-    if change == 'use form = "polytope"':
-        rules = [rr.RLDP(rule.level.epsilon, rule.confidence) for rule in rules if isinstance(rule, rr.RLDP)]
-    elif change == "keep LDP alone":
-        rules = [LDP]
-    else:
-        left = [rule for rule in rules if f"leave out {rule.describe()}" not in change]
-        assert len(left) == len(rules) - ("leave out" in change)
-        rules = [*left, LDP] if change.endswith("add LDP") else left
-    changed = rr.Problem(problem.goal, rules, problem.inputs, problem.outputs)
-    (chosen,) = [own.route for own in changed.routes() if own.chosen]
-    assert promise == f"{chosen} takes it"
-
-
-def test_a_refusal_has_one_reason() -> None:
-    with pytest.raises(rr.NoRoute) as caught:
-        problem_of("mutual_information, given", "bistochastic", 4).solve()
-    assert ", and branch " not in str(caught.value)
-    assert len(str(caught.value)) < 250
-
-
-def test_what_is_convex_and_has_no_route_can_be_exported() -> None:
-    least = rr.Problem(rr.Minimize(rr.MutualInformation(rr.Prior.uniform(3))), [rr.Floor("0.5")])
-    with pytest.raises(rr.NoRoute, match=r"to_cvxpy\(\) without a proof"):
-        least.solve()
-    assert least.to_cvxpy().solve(solver="CLARABEL") > 0
 
 
 @pytest.mark.parametrize("objective", ["mutual_information", "trace", "bayes_success", "minimax_risk"])

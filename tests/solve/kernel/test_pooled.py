@@ -12,8 +12,7 @@ from drawing import thinned
 import rropt as rr
 from rropt.declare.constraints.base import Constraint
 from rropt.model.convex_terms import SQUARE, X_LOG_X, Centred, ConvexTerm
-from rropt.solve.kernel.boxes import pool as boxpool
-from rropt.solve.kernel.boxes import pooled
+from rropt.solve.kernel.boxes import pool as boxpool, pooled
 from rropt.solve.kernel.boxes.pool import BoxPool
 from rropt.solve.kernel.boxes.pooled import PooledSearch, box_search
 from rropt.solve.kernel.boxes.search import ColumnForms

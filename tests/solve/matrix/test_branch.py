@@ -101,10 +101,15 @@ def test_rows_that_nothing_satisfies_are_called_infeasible() -> None:
     assert solution.verdict.proved
 
 
-def test_a_prior_with_zeros_has_no_branch() -> None:
-    prior = rr.Prior.from_counts({"a": 1, "b": 0})
+def test_a_prior_with_zeros_has_no_branch_without_ldp() -> None:
+    prior = rr.Prior.from_counts({"a": 1, "b": 0, "c": 2})
+    goal = rr.Maximize(rr.MutualInformation(prior))
     with pytest.raises(rr.NoRoute, match="zeros"):
-        rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.Bistochastic()]).solve()
+        rr.Problem(goal, [rr.MetricDP([("a", "b"), ("b", "c")]), rr.Bistochastic()]).solve(route="branch")
+    made = rr.Problem(goal, [rr.LDP(1), rr.Bistochastic()])
+    solution = made.solve(time_limit=20)
+    assert solution.status == "certified"
+    assert solution.value == pytest.approx(best_vertex(made), abs=1e-6)
 
 
 # -- one number off the diagonal in each row ---------------------------------------------------------------------------

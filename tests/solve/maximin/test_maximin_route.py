@@ -157,14 +157,6 @@ def test_problem_files_say_the_same(declared: object) -> None:
             "given stands beside it",
         ),
         (lambda: Problem(rr.Minimize(goal()), [rr.LDP(1)]).solve(), "the least information can be maximised only"),
-        (
-            lambda: Problem(rr.Maximize(goal()), []).solve(),
-            "needs a bound on the columns; add LDP: then route maximin takes it",
-        ),
-        (
-            lambda: Problem(rr.Maximize(goal()), [rr.LDP(1), rr.Floor("0.1")]).solve(),
-            "constraints on single columns only",
-        ),
         (lambda: Problem(rr.Maximize(goal()), [rr.LDP(1)]).solve(solver="highs"), "leave the solver out"),
         (lambda: Problem(rr.Maximize(goal()), [rr.LDP(1)]).solve(route="columns"), "columns"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -15,13 +15,15 @@ import rropt as rr
 from rropt.errors import Refusal
 from rropt.program.cones import ratio_edges
 from rropt.program.programs import Information, Program
-from rropt.solve.columns.generation import solve_boxed
-from rropt.solve.kernel.boxes.tree import BoxTree
+from rropt.solve.kernel.master import column_model
 from rropt.solve.kernel.rays import cdd_rays
 from rropt.solve.kernel.route import Effort
 from rropt.solve.kernel.search import Search
+from rropt.solve.metric.forest import Forest
+from rropt.solve.metric.generation import solve_labels
 from rropt.solve.metric.labels import Labels
-from rropt.solve.metric.search import LabelPricer, LabelRelaxation
+from rropt.solve.metric.proof import prove_labels
+from rropt.solve.metric.search import LabelPricer, LabelRelaxation, LabelSearch
 
 
 def weighted(edges: list[tuple[int, int, object]]) -> nx.Graph:
@@ -142,28 +144,60 @@ def test_a_search_that_is_stopped_bounds_nothing() -> None:
     assert columns.shape == (program.size, 0)
 
 
-def test_boxes_are_searched_once_where_cuts_find_no_further_column() -> None:
-    program = compiled(nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 3)), "1", 2)
-    utility = program.utility
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_tree_is_solved_as_its_cuts_solve_it(name: str) -> None:
+    """Bounds by dynamic programming over the links and by cuts are those of the same labellings."""
+    program = compiled(GRAPHS[name], "1", 4)
+    labels = labels_of(program)
+    forest = Forest.of(labels)
+    assert forest.whole == (name == "path")
+    prices = prices_near(program, listed(program, labels.unit), 1)
+    by_cuts = LabelRelaxation(program, labels, prices, forest=replace(forest, whole=False))
+    root = by_cuts.roots()[0]
+    rows = by_cuts.rows(root.lower[None], root.upper[None], np.array([-1.0]))
+    linked, chosen = forest.best(root.lower[None], rows)
+    bound, found, flow = by_cuts.cut(root, by_cuts.graph(root), -1.0)
+    assert bound <= float(linked[0]) + math.exp(-1) + 1e-8
+    assert (flow >= 0).all()
+    x, z = forest.links.T
+    assert (chosen[0, x] - chosen[0, z] <= forest.after).all()
+    assert (chosen[0, z] - chosen[0, x] <= forest.before).all()
+    if forest.whole:
+        assert bound == pytest.approx(float(linked[0]) + math.exp(-1), abs=1e-8)
+        assert (found == chosen[0]).all()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("epsilon", graded(["1"], ["0.3", "3"]))
+def test_the_proof_by_labels_is_proved_and_near_the_best_of_all_labellings(name: str, epsilon: str) -> None:
+    program = compiled(GRAPHS[name], epsilon, 2)
+    labels, utility = labels_of(program), program.utility
     assert isinstance(utility, Information)
-    pricer = LabelPricer(program, labels_of(program))
-    asked: list[tuple[float, int]] = []
-
-    def finder(prices: np.ndarray, accept: float, stop: Callable[[], bool]) -> tuple[float, np.ndarray]:
-        excess, columns = pricer(prices, accept, stop)
-        asked.append((float(prices.sum()) + excess, columns.shape[1]))
-        return excess, columns
-
-    answer = solve_boxed(program, utility, Effort(gap=1e-7), finder)
+    answer = solve_labels(program, utility, labels, Effort(gap=0.0, absolute_gap=1e-7))
     assert answer.dual is not None
-    tree = answer.dual.evidence_of(BoxTree)
-    assert tree is not None
-    assert answer.matrix is not None
-    value = float(utility.mu(answer.matrix).sum())
-    reached, last = asked[-1]
-    assert last == 0
-    assert reached == pytest.approx(value, rel=1e-7)
-    assert float(answer.dual.prices.sum()) + tree.bound == pytest.approx(value, rel=1e-7)
+    found = answer.dual.evidence_of(LabelSearch)
+    assert found is not None
+    proof = prove_labels(program, found, lambda: False)
+    assert proof is not None
+    assert proof.bound is not None
+    columns = listed(program, labels.unit)
+    master = column_model(utility.mu(columns), columns).solve(None)
+    assert float(proof.bound) == pytest.approx(master.objective, abs=2e-7)
+    assert float(proof.bound) >= master.objective
+    assert prove_labels(program, found, lambda: True) is None
+
+
+def test_a_solve_that_is_stopped_has_a_true_bound() -> None:
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 4))
+    prior = rr.Prior.from_counts({x: 3 * x * x % 7 + 1 for x in graph})
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, 1)])
+    stopped = problem.solve("columns", absolute_gap=1e-6, gap=0.0, monitor=lambda value, bound: False)
+    whole = problem.solve("columns", absolute_gap=1e-6, gap=0.0)
+    assert whole.status == "certified"
+    assert stopped.bound is not None
+    assert stopped.bound >= whole.value
+    assert whole.certificate is not None
+    assert whole.certificate.document["version"] == 6
 
 
 @pytest.mark.parametrize("name", ["path", "weighted"])
@@ -181,7 +215,7 @@ def test_other_cones_and_objectives_have_no_labels() -> None:
     prior = rr.Prior.from_counts(dict.fromkeys(graph, 1))
     information = rr.Maximize(rr.MutualInformation(prior))
     fine = weighted([(x, x + 1, f"1.{x}00001") for x in range(3)])
-    long = nx.path_graph(200)
+    long = nx.path_graph(500)
     far = nx.path_graph(40)
     others = [
         rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.MetricDP(graph, 1)]),
@@ -196,3 +230,18 @@ def test_other_cones_and_objectives_have_no_labels() -> None:
         ),
     ]
     assert [Labels.of(problem.compile()) for problem in others] == [None] * len(others)
+
+
+def test_a_column_that_a_solver_left_open_does_not_end_the_search() -> None:
+    """At epsilon 5 HiGHS leaves a column of the master above its price by 2e-7: the bound was the entropy."""
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 3))
+    program = compiled(graph, "5", 1)
+    labels, utility = labels_of(program), program.utility
+    assert isinstance(utility, Information)
+    known = np.ones((program.size, 1))
+    # At these prices the constant column, which is worth 0, is above its price by 2e-7.
+    prices = -2e-7 * utility.prior
+    pricer = LabelPricer(program, labels, known)
+    assert pricer._above_known(prices, 1e-7) == pytest.approx(2e-7, abs=2e-12)
+    assert pricer._above_known(prices, 4e-8) == 4e-8
+    assert pricer._above_known(prices, 3e-7) == 3e-7

@@ -14,7 +14,7 @@ from risk_oracle import BranchReader
 import rropt as rr
 from rropt.errors import NoRoute
 from rropt.model.identification import match_risks
-from rropt.program.identification_bound import PosteriorRisk
+from rropt.program.limits import PosteriorRisk
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.private import ROWS, placed, tightened
 
@@ -141,7 +141,7 @@ def test_no_mechanism_at_all() -> None:
 
 def test_blocks_know_no_privacy() -> None:
     with pytest.raises(NoRoute, match="leave blocks out"):
-        changes([rr.IdentificationRisk(COUNTS, "0.2", blocks="auto"), rr.LDP(2)]).solve()
+        changes([rr.IdentificationRisk(COUNTS, "0.2", blocks="auto"), rr.LDP(2)]).solve("risk")
 
 
 def informed(counts: list[int], at_most: str, *more: rr.Constraint, seconds: float = 2) -> rr.Solution:

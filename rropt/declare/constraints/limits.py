@@ -1,0 +1,128 @@
+"""Objectives as constraints: no more, or no less, than a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from rropt.declare import objectives
+from rropt.declare.constraints.base import Constraint
+from rropt.declare.objectives import Objective
+from rropt.declare.objectives.base import check_prior
+from rropt.errors import InputError
+from rropt.exact import declared_text, dyadic_down, log_enclosure, rational
+from rropt.io.arguments import checked
+from rropt.io.counts import same_labels
+from rropt.io.types import Counts, Number
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+from rropt.program.extras import Extra
+from rropt.program.limits import Limit, Limits
+from rropt.program.programs import BayesGain, Divergence, Linear, Row, Utility
+
+BITS = 80
+"""A limit in bits is taken down to a multiple of 2^-80 nats."""
+
+
+class _Bounded(Constraint):
+    """What `AtMost` and `AtLeast` share."""
+
+    objective: Objective
+    number: Fraction
+    upper: ClassVar[bool]
+
+    def __init__(self, objective: Objective, number: Number) -> None:
+        where = type(self).__name__
+        if not isinstance(objective, Objective):
+            raise InputError(
+                f"{type(objective).__name__} is not an objective", where, "as AtMost(ExpectedLoss(...), 1)"
+            )
+        object.__setattr__(self, "objective", objective)
+        object.__setattr__(self, "number", rational(number, where))
+        if objective.prior is not None:
+            self._form(objective.prior.labels)
+
+    @classmethod
+    def from_keys(
+        cls, objective: str, number: Number, prior: Prior | None = None, counts: Counts | None = None, **keys: Any
+    ) -> _Bounded:
+        """What a problem file declares; without `counts` the prior is that of its input."""
+        if prior is not None:
+            check_prior(prior, f"{cls.kind}: prior")
+        labels = None if prior is None or isinstance(counts, Mapping) else prior.labels
+        own = prior if counts is None else Prior.from_counts(counts, labels)
+        return cls(objectives.from_keys(objective, keys, own, cls.kind), number)
+
+    def _form(self, inputs: tuple[str, ...]) -> Utility:
+        """The utility of the objective. Raises InputError where the constraint is not a convex one."""
+        prior, utility = self.objective.prior, self.objective.form(inputs)
+        if prior is not None:
+            same_labels(prior.labels, inputs, f"{self.describe()}, prior")
+        known = isinstance(utility, Linear) or (self.upper and isinstance(utility, Divergence | BayesGain))
+        if not known:
+            side = "above" if self.upper else "below"
+            remedy = "maximise it as the objective" if not self.upper else "minimise it as the objective"
+            raise InputError(f"{self.objective.kind} cannot be a limit {side}", type(self).__name__, remedy)
+        return utility
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        value = self.objective.value(mechanism)
+        return value.upper - self.number if self.upper else self.number - value.lower
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        return self.objective.outputs(inputs)
+
+    def rows(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Row, ...]:
+        utility, sign = self._form(inputs), 1 if self.upper else -1
+        if not isinstance(utility, Linear):
+            return ()
+        terms = tuple((x, y, sign * value) for x, y, value in utility.cost)
+        return (Row(self.describe(), "<=", sign * self.number, terms),)
+
+    def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
+        utility = self._form(inputs)
+        if not isinstance(utility, Divergence | BayesGain):
+            return ()
+        number = self.number
+        if self.objective.units == "bits":
+            number = dyadic_down(number * log_enclosure(Fraction(2)).lower, BITS)
+        return (Limits((Limit(utility, number, self.objective.own_value),)),)
+
+    def keys(self) -> dict[str, object]:
+        prior = self.objective.prior
+        own: dict[str, object] = (
+            {} if prior is None else {"counts": dict(zip(prior.labels, prior.weights, strict=True))}
+        )
+        return {"objective": self.objective.kind, "number": self.number, **own, **self.objective.keys()}
+
+    def describe(self) -> str:
+        word = "at most" if self.upper else "at least"
+        return f"{self.objective.kind.replace('_', ' ')} {word} {declared_text(self.number)}"
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class AtMost(_Bounded):
+    """An objective is at most `number`, in its own units: a loss, a gain, a trace (one linear row), or what leaks:
+    mutual information, chi-square information, Bayes success. Each keeps its own prior. Raises InputError."""
+
+    kind: ClassVar[str] = "at_most"
+    upper: ClassVar[bool] = True
+
+    objective: Objective
+    number: Fraction
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class AtLeast(_Bounded):
+    """A linear objective is at least `number`: a gain, a trace, a loss. An information at least a number is not
+    a convex constraint: maximise it instead. Raises InputError."""
+
+    kind: ClassVar[str] = "at_least"
+    upper: ClassVar[bool] = False
+
+    objective: Objective
+    number: Fraction

@@ -1,0 +1,159 @@
+"""Steps of a proof: from the problem that a certificate states to one that relaxes it, which the proof is of.
+
+Written from docs/certificate-format.md, section 6, "Steps" (version 6). Every mechanism of a program is one of the
+program after a step, and is worth at least as much there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from rropt.exact import dyadic_down, dyadic_up, log_enclosure, rational_text
+from rropt.program.cones import FreeCone, PolyhedralCone
+from rropt.program.confidence_cones import ConfidenceCone, Weighed
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.events import ApproximateBound
+from rropt.program.extras import Extra, OffDiagonalForm
+from rropt.program.limits import Limits, PosteriorRisk
+from rropt.program.programs import Program, Row
+
+VERSION = 6
+"""The version of the format that has steps."""
+EXTRAS: dict[str, type[Extra]] = {
+    "entropy": ConcaveFloor,
+    "approximate": ApproximateBound,
+    "identification_risk": PosteriorRisk,
+    "structure": OffDiagonalForm,
+    "limits": Limits,
+}
+"""The parts of a problem that are extras of a program."""
+PARTS = ("cone", "cone_rows", "rows", *EXTRAS, "outputs")
+BITS = 60
+"""Bits after the point of the numbers of a row, which is weaker than the floor by at least 2^-60."""
+
+
+class Step(ABC):
+    """One step."""
+
+    @property
+    def lemma(self) -> str:
+        """The name of the assumption that it takes; empty where it takes none."""
+        return ""
+
+    @abstractmethod
+    def payload(self) -> dict[str, object]:
+        """The element of `steps`."""
+
+    @abstractmethod
+    def relax(self, program: Program) -> Program:
+        """The program after the step."""
+
+
+@dataclass(frozen=True)
+class Drop(Step):
+    """Leaves parts out: words of PARTS, which the program has. `which` are indices of rows, where not all of them are
+    meant."""
+
+    parts: tuple[str, ...]
+    which: tuple[int, ...] = ()
+
+    def payload(self) -> dict[str, object]:
+        return {"kind": "drop", "parts": list(self.parts)} | ({"which": list(self.which)} if self.which else {})
+
+    def relax(self, program: Program) -> Program:
+        kinds = tuple(kind for part, kind in EXTRAS.items() if part in self.parts)
+        extras = tuple(extra for extra in program.extras if not isinstance(extra, kinds))
+        rows, cone = program.rows, program.cone
+        if "rows" in self.parts:
+            rows = tuple(row for i, row in enumerate(rows) if self.which and i not in self.which)
+        if "cone" in self.parts:
+            cone = FreeCone()
+        elif "cone_rows" in self.parts:
+            assert isinstance(cone, PolyhedralCone)
+            cone = cone.base
+        outputs = None if "outputs" in self.parts else program.outputs
+        return replace(program, outputs=outputs, cone=cone, rows=rows, extras=extras)
+
+
+@dataclass(frozen=True)
+class Gibbs(Step):
+    """Rows in the place of an entropy floor: each of `points` is a matrix of integers > 0, k x m, whose rows are
+    proportional to distributions r_x, and gives the row sum_x shares[x] sum_y Q[x, y] log r_x(y) <= - the floor."""
+
+    points: tuple[tuple[tuple[int, ...], ...], ...]
+
+    @property
+    def lemma(self) -> str:
+        return "gibbs-inequality"
+
+    def payload(self) -> dict[str, object]:
+        return {"kind": "gibbs", "points": [[[str(n) for n in row] for row in point] for point in self.points]}
+
+    def relax(self, program: Program) -> Program:
+        """The rows are weaker than those of the format by 2^-BITS at least, so that what is proved with them holds."""
+        floor, least = program.required(ConcaveFloor), Fraction(1, 1 << BITS)
+        logs = (share * log_enclosure(Fraction(n)).lower for share, n in zip(floor.shares, floor.sizes, strict=True))
+        height = dyadic_down(floor.at_least * sum(logs, Fraction(0)), BITS) - least
+        rows = []
+        for number, point in enumerate(self.points):
+            terms = []
+            for x, (share, row) in enumerate(zip(floor.shares, point, strict=True)):
+                total = sum(row)
+                for y, n in enumerate(row):
+                    if share and n != total:
+                        code = dyadic_up(share * log_enclosure(Fraction(total, n)).upper, BITS) + least
+                        terms.append((x, y, -code))
+            rows.append(Row(f"floor {number}", "<=", -height, tuple(terms)))
+        return replace(program.without(ConcaveFloor), rows=(*program.rows, *rows))
+
+
+@dataclass(frozen=True)
+class Cut(Step):
+    """A polyhedral cone in the place of that of a confidence set: a row R.v <= ratio T.v for each cut, weights over two
+    blocks that may occur together."""
+
+    cuts: tuple[Weighed, ...]
+    ratio: Fraction
+
+    @classmethod
+    def of(cls, cone: ConfidenceCone, cuts: Iterable[Weighed]) -> Cut:
+        """Some cuts of a cone (`ConfidenceCone.valid`), at a ratio above all enclosures of gamma."""
+        return cls(tuple(cuts), dyadic_up(cone.level.ratio.upper + Fraction(1, 1 << (BITS + 10)), BITS))
+
+    def payload(self) -> dict[str, object]:
+        cuts = [
+            {"pair": [s, z], "first": [str(n) for n in first], "second": [str(n) for n in second]}
+            for s, z, first, second in self.cuts
+        ]
+        return {"kind": "cut", "ratio": rational_text(self.ratio), "cuts": cuts}
+
+    def relax(self, program: Program) -> Program:
+        assert isinstance(program.cone, ConfidenceCone)
+        return replace(program, cone=program.cone.outer(self.cuts, self.ratio))
+
+
+def drop(program: Program, parts: Iterable[str]) -> tuple[Drop, ...]:
+    """The step that leaves those of the parts out that the program has; none where it has none of them."""
+    is_there = {part: program.extra(kind) is not None for part, kind in EXTRAS.items()} | {
+        "cone": not isinstance(program.cone, FreeCone),
+        "cone_rows": isinstance(program.cone, PolyhedralCone),
+        "rows": bool(program.rows),
+        "outputs": program.outputs is not None,
+    }
+    found = tuple(part for part in parts if is_there[part])
+    return (Drop(found),) if found else ()
+
+
+def relax(program: Program, steps: Iterable[Step]) -> Program:
+    """The program after all steps."""
+    for step in steps:
+        program = step.relax(program)
+    return program
+
+
+def lemmas(steps: Iterable[Step]) -> tuple[str, ...]:
+    """The assumptions that the steps take."""
+    return tuple(dict.fromkeys(step.lemma for step in steps if step.lemma))

@@ -1,0 +1,258 @@
+"""The `general` route, for what no other route takes whole: any objective with any constraints.
+
+Without some of its constraints another route takes the problem, and its bound is a bound here too: the best of several
+such bounds is kept. Mechanisms come from those relaxations, as far as the constraints allow, and from local searches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations, permutations
+
+import numpy as np
+
+from rropt.errors import NoRoute, Refusal
+from rropt.io.clock import LATE
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.design_utilities import DesignUtility
+from rropt.program.entropy_floors import ConcaveFloor
+from rropt.program.extras import Extra
+from rropt.program.limits import PosteriorRisk
+from rropt.program.permutation_mixtures import Mixture
+from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy, Utility
+from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
+from rropt.solve.compose.local import LocalSearch
+from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.kernel.polyhedral import farkas_candidate
+from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, Size, SolverClaim
+from rropt.solve.risk.blocks import answer_blocks
+
+LONGEST = 20.0
+"""Seconds of all relaxations, and of the local searches, where there is no time limit."""
+BOUNDING, SEARCHING = 0.45, 0.85
+"""The shares of a time limit after which relaxations, and then local searches, end."""
+MIXTURE, OBSERVED = "weights of permutations", "all distributions of the set but the observed one"
+WORDS = {
+    "entropy": "the entropy floor",
+    "approximate": "approximate privacy",
+    "identification_risk": "the bound on identification risk",
+    "structure": "one number off the diagonal",
+    "limits": "limits on informations",
+    MIXTURE: "bounds on " + MIXTURE,
+    "rows": "constraints on the whole matrix",
+    OBSERVED: OBSERVED,
+    "cone_rows": "further rows of the cone",
+    "cone": "constraints on single columns",
+}
+"""What may be left out, and its names in messages."""
+ALONE = {OBSERVED, "cone_rows", "cone"}
+"""What concerns every column by itself."""
+SHORTEST = 0.05
+"""Seconds that a relaxation has at least."""
+LEVEL = 1e-9
+"""Bounds that differ by less, relative to their size, are as good: a proof that is machine-checked is preferred."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A program without the constraints `dropped`, and the route that takes it. `relaxed` leads to it, as in an
+    answer."""
+
+    dropped: frozenset[str]
+    program: Program
+    route: Route
+    relaxed: Program | tuple[Step, ...]
+
+
+class GeneralRoute(Route):
+    """A local search, and the best bound without some of the constraints."""
+
+    name = "general"
+    because = (
+        "no other route takes it whole: the bound is that without some constraints, and a local search finds a "
+        "mechanism"
+    )
+    takes = (Extra, Cone, Utility)
+    goals = "takes informations and Bayes gains, maximises entropy, and minimises risks of estimation"
+    solvers = ()
+
+    def __init__(
+        self,
+        choose: Callable[[Program], Route],
+        relaxed_bound: Callable[[Program], tuple[Fraction, str] | None],
+    ) -> None:
+        self._choose, self._relaxed_bound = choose, relaxed_bound
+
+    def takes_goal(self, program: Program) -> bool:
+        utility = program.utility
+        if isinstance(utility, (ColumnSum, RowEntropy)):
+            return program.sense == "maximize" or isinstance(utility, (Information, ChiSquare, BayesGain))
+        return isinstance(utility, Linear) or (isinstance(utility, DesignUtility) and program.sense == "minimize")
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if isinstance(program.utility, ColumnSum) and program.utility.gradient(np.ones((program.size, 1))) is None:
+            return Refusal("general needs the objective's gradient", "give UserColumnSum a slope")
+        with suppress(NoRoute):
+            return Refusal(f"general is for what no other route takes, and {self._choose(program).name} does", AUTO)
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        begun = time.monotonic()
+        limit = LONGEST / BOUNDING if effort.time_limit is None else effort.time_limit
+
+        def left(share: float) -> float:
+            return 0.0 if effort.stopped() else begun + share * limit - time.monotonic()
+
+        bound, answer, offered = np.inf, None, []
+        dropped: frozenset[str] = frozenset()
+        known = self._relaxed_bound(program)
+        plain = np.inf if known is None else program.sign * float(known[0])
+        relaxations = self._relaxations(program)
+        for number, one in enumerate(relaxations):
+            if number and left(BOUNDING) <= 0:
+                break
+            reached, tried = _bounded(one, effort, max(left(BOUNDING) / (len(relaxations) - number), SHORTEST))
+            if tried.farkas is not None:
+                return tried
+            offered += [] if tried.matrix is None else [tried.matrix]
+            if tried.dual is not None and _is_below(reached, bound):
+                bound, answer, dropped = reached, tried, one.dropped
+        if _is_below(plain, bound):
+            bound, answer = plain, None
+        effort.monitor(None, program.sign * bound if np.isfinite(bound) else None)
+        return self._searched(program, effort, begun, offered, lambda: left(SEARCHING) <= 0, answer, dropped)
+
+    def _searched(
+        self,
+        program: Program,
+        effort: Effort,
+        begun: float,
+        offered: list[np.ndarray],
+        over: Callable[[], bool],
+        answer: Answer | None,
+        dropped: frozenset[str],
+    ) -> Answer:
+        risk = program.extra(PosteriorRisk)
+        if risk is not None and risk.blocks is not None:
+            blocks = answer_blocks(program)
+            return replace(blocks, dual=None) if answer is None else replace(answer, draft=blocks.draft)
+        search = LocalSearch(program, effort, over)
+        # What was found before its end is kept: one step may take longer than what is left.
+        effort.clock.within(LATE / 2, lambda: search.run(offered))
+        if search.draft is None:
+            return _without_mechanism(program, effort, answer)
+        value = program.sign * search.worth
+        notes = ["a local search found the mechanism"]
+        if answer is not None:
+            without = " and ".join(words for part, words in WORDS.items() if part in dropped)
+            notes = [f"{notes[0]}; the bound is that without {without}"]
+        stopped = effort.stopped() or ("" if answer is None else answer.claim.stopped)
+        claim = SolverClaim("rropt", stopped or "a local optimum", value, time.monotonic() - begun, tuple(notes))
+        if answer is None:
+            return Answer(claim, search.draft)
+        return Answer(claim, search.draft, answer.dual, answer.relaxed)
+
+    def _relaxations(self, program: Program) -> list[Relaxation]:
+        """The least relaxations that another route takes, and after them those without any constraint between the
+        columns."""
+        parts = _parts(program)
+        found: list[Relaxation] = []
+        for count in range(1, len(parts) + 1):
+            for dropped in map(frozenset, combinations(parts, count)):
+                least = not any(one.dropped <= dropped for one in found)
+                if least or set(parts) - dropped <= ALONE:
+                    found += self._relaxation(program, dropped)
+        return found
+
+    def _relaxation(self, program: Program, dropped: frozenset[str]) -> list[Relaxation]:
+        """The relaxation without these parts, where another route takes it."""
+        loose, cone = program.without(Mixture) if MIXTURE in dropped else program, program.cone
+        if OBSERVED in dropped:
+            if "cone" in dropped:
+                return []
+            assert isinstance(cone, ConfidenceCone)
+            loose = replace(loose, cone=observed(cone))
+        parts = [part for part in PARTS if part in dropped]
+        steps = drop(loose, parts)
+        last = relax(loose, steps)
+        if not last.rows and not last.extras and isinstance(last.utility, (ColumnSum, DesignUtility)):
+            # Labels that nothing names are left free, and so is their number.
+            steps = drop(loose, [*parts, "outputs"])
+            last = relax(loose, steps)
+        try:
+            route = self._choose(last)
+        except NoRoute:
+            return []
+        # What no step leaves out is left out of the certificate's problem.
+        return [Relaxation(dropped, last, route, steps if loose is program else last)]
+
+
+def _parts(program: Program) -> list[str]:
+    """The constraints that can be left out, those first that are expected to matter least."""
+    cone = program.cone
+    parts = [part for part, kind in EXTRAS.items() if program.extra(kind) is not None]
+    parts += [MIXTURE] if program.extra(Mixture) is not None else []
+    parts += ["rows"] if program.rows else []
+    if isinstance(cone, ConfidenceCone):
+        return [*parts, OBSERVED, "cone"]
+    if isinstance(cone, PolyhedralCone) and not isinstance(cone.base, FreeCone):
+        return [*parts, "cone_rows"]
+    return parts if isinstance(cone, FreeCone) else [*parts, "cone"]
+
+
+def observed(cone: ConfidenceCone) -> Cone:
+    """The polyhedral cone around an exact one that the observed conditional distributions alone make: they are among
+    those of every set."""
+    size, gamma = len(cone.counts), cone.level.ratio.upper
+    rows = tuple(
+        tuple(
+            cone.conditional[x] if x in one else -gamma * cone.conditional[x] if x in other else Fraction(0)
+            for x in range(size)
+        )
+        for (s, one), (z, other) in permutations(enumerate(cone.blocks), 2)
+        if cone.masses[s] and cone.masses[z]
+    )
+    return PolyhedralCone(FreeCone(), rows) if rows else FreeCone()
+
+
+def _is_below(one: float, other: float) -> bool:
+    """Whether a bound is better than another one by more than LEVEL."""
+    return one < other - (LEVEL * abs(other) if np.isfinite(other) else 0.0)
+
+
+def _bounded(one: Relaxation, effort: Effort, seconds: float) -> tuple[float, Answer]:
+    """(the bound in floats, in the sense of a maximisation, the answer) of a relaxation in so much time."""
+    sign, reached = one.program.sign, [np.inf]
+
+    def note(value: float | None, bound: float | None) -> None:
+        if bound is not None:
+            reached.append(sign * bound)
+
+    inner = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, size=Size(), solver=None)
+    answer = one.route.solve(one.program, inner)
+    if answer.claim.objective is not None and not answer.claim.stopped and not np.isfinite(min(reached)):
+        reached.append(sign * answer.claim.objective)
+    if answer.stated is not None:
+        return min(reached), answer
+    whole = one.relaxed if isinstance(one.relaxed, Program) else (*one.relaxed, *answer.steps)
+    return min(reached), replace(answer, relaxed=whole)
+
+
+def _without_mechanism(program: Program, effort: Effort, answer: Answer | None) -> Answer:
+    """The answer where no mechanism was found: the bound, or the proof that linear constraints and an entropy floor
+    leave none."""
+    floor = tuple(extra for extra in program.extras if isinstance(extra, ConcaveFloor))
+    cone = observed(program.cone) if isinstance(program.cone, ConfidenceCone) else program.cone
+    plain = replace(program, sense="maximize", utility=Linear(()), extras=floor, cone=cone)
+    farkas: Dual | None = None
+    if program.outputs is not None and not effort.stopped():
+        farkas = no_mechanism(plain, effort) if floor else farkas_candidate(plain, effort)
+    claim = SolverClaim("rropt", effort.stopped() or "no mechanism was found", None, 0.0)
+    if farkas is not None:
+        return Answer(claim, farkas, relaxed=plain)
+    return Answer(claim) if answer is None else Answer(claim, None, answer.dual, answer.relaxed)

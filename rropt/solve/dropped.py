@@ -1,0 +1,71 @@
+"""Proofs of bounds that hold whatever most constraints are: they are left out, by steps, and what is left has a proof.
+
+The bounds are those of `simple_bound` (relaxed_bound.py) that a certificate can state, and of LDP without the further
+constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.program.cones import CompleteCone, base_cone
+from rropt.program.design_utilities import InverseDeterminant, InverseTrace
+from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy
+from rropt.prove.certificates import Proof
+from rropt.prove.steps import EXTRAS, Drop, drop
+from rropt.solve.designs.criteria import DesignForms
+from rropt.solve.kernel.route import Dual, Effort
+from rropt.solve.proving import prove
+
+COUPLING = ("rows", *EXTRAS, "outputs")
+"""All that ties columns to each other."""
+
+
+def prove_without(program: Program, effort: Effort, attained: float | None) -> Proof | None:
+    """The best proof of a bound from which constraints are left out; None where none is known, or where the
+    certificate format cannot state the program. `attained` as in `prove`."""
+    if any(not isinstance(extra, tuple(EXTRAS.values())) for extra in program.extras):
+        return None
+    found = (prove(program, dual, effort, attained, drop(program, parts)) for parts, dual in _choices(program))
+    proofs = [proof for proof in found if not isinstance(proof, Refusal) and proof.bound is not None]
+    return min(proofs, key=lambda proof: program.sign * (proof.bound or 0), default=None)
+
+
+def said_of(proof: Proof) -> str:
+    """What the steps of such a proof leave out, in words."""
+    words = [part.replace("_", " ") for step in proof.steps if isinstance(step, Drop) for part in step.parts]
+    return f"the bound is proved without {', '.join(words)}" if words else "the bound is proved from the frequencies"
+
+
+def _choices(program: Program) -> Iterator[tuple[tuple[str, ...], Dual | None]]:
+    """Parts to leave out, and the multipliers that prove a bound of what is left."""
+    utility, p = program.utility, np.array([float(share) for share in program.prior])
+    free = ("cone", *COUPLING)
+    if program.sense == "minimize" and not isinstance(utility, (Linear, InverseTrace, InverseDeterminant)):
+        return
+    if isinstance(utility, Linear):
+        assert program.outputs is not None
+        best = (program.sign * utility.matrix(program.size, len(program.outputs))).max(axis=1)
+        yield ("cone", "rows", *EXTRAS), Dual(best)
+    elif isinstance(utility, RowEntropy):
+        yield ("cone", "rows", *EXTRAS), None
+    elif isinstance(utility, BayesGain):
+        yield free, Dual(utility.table.max(axis=0))
+    elif isinstance(utility, InverseTrace):
+        queries = np.array([[float(c) for c in row] for row in utility.rows])
+        yield free, Dual(p * (queries**2).sum(axis=0), evidence=DesignForms((p * queries).T))
+    elif isinstance(utility, InverseDeterminant):
+        yield free, Dual(np.ones(program.size), evidence=DesignForms(np.diag(np.sqrt(p))))
+    elif isinstance(utility, (Information, ChiSquare)):
+        alone = utility.plain or isinstance(utility, ChiSquare)
+        if alone and isinstance(base_cone(program.cone), CompleteCone):
+            yield ("cone_rows", *COUPLING), None
+        if utility.plain:
+            yield COUPLING, None
+        elif isinstance(utility, ChiSquare):
+            yield free, Dual(1 - p)
+        else:
+            yield free, Dual(-p * np.log(np.where(p > 0, p, 1.0)))

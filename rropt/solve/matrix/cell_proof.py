@@ -1,0 +1,228 @@
+"""`corner-tree` proofs: convex objectives under LDP whose columns are tied by rows.
+
+Written from docs/certificate-format.md, section 6 (corner-tree). The float search suggests cells and multipliers. In
+every leaf the prices are raised along the prior by what its bound has left to the bound that is claimed; a tree of
+corners for each output, found in floats, is then tested in Arb balls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from flint import ctx
+
+from rropt.errors import Refusal
+from rropt.exact import dyadic_up, rational_text
+from rropt.program.cones import CompleteCone
+from rropt.program.programs import BayesGain, ColumnSum, Program
+from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
+from rropt.prove.certificates import Proof
+from rropt.solve.kernel.prover import Wanted
+from rropt.solve.kernel.route import Dual, never
+from rropt.solve.matrix.cells import ColumnCell
+from rropt.solve.matrix.corner_trees import CornerTrees, Sides
+
+VERSION = 6
+"""The version of the format that has corner-trees."""
+MARGINS = (1e-13, 1e-11, 1e-9, 1e-7)
+"""Shares of the bound that prices are raised by, the next where one is too little for the exact tests."""
+SPARE = 0.01
+"""The share of what a search left open by which the bound may be larger."""
+
+WholeTree = Callable[[Program, list[Fraction], float], "list[object] | None"]
+"""From a program without rows, exact prices and a slack, the `tree` of a column-dual at these prices; None where there
+is none."""
+
+
+def prove_cells(program: Program, root: ColumnCell, wanted: Wanted, whole: WholeTree) -> Proof | None:
+    """The `corner-tree` proof of a search; None where it bounds nothing."""
+    reached = max(leaf.bound for leaf in root.leaves())
+    if not math.isfinite(reached):
+        return None
+    target = -math.inf if wanted.target is None else wanted.target
+    size = max(abs(reached), 2.0**-40)
+    # Where the search did not come to the end, little of what is open makes the trees much shorter.
+    spare = 0.0 if wanted.attained is None else SPARE * max(reached - wanted.attained, 0.0)
+    stop = wanted.effort.closing()
+    with ctx.workprec(PRECISION):
+        first = None
+        if reached > target:
+            # The first cell alone has a short proof: what there is where the time for all of them is too short.
+            slack = max(MARGINS[-1] * size, SPARE * (root.bound - reached), spare)
+            bound = dyadic_up(Fraction(root.bound + slack), PRICE_BITS)
+            first = _proof(_Writer(program, root, bound, slack, whole, never))
+        for margin in MARGINS:
+            slack = margin * size if reached <= target else max(margin * size, spare)
+            bound = dyadic_up(Fraction(max(target, reached + slack)), PRICE_BITS)
+            proof = _proof(_Writer(program, root, bound, slack, whole, stop))
+            if proof is not None or stop():
+                return proof or first
+    return first
+
+
+def _proof(writer: _Writer) -> Proof | None:
+    """The proof of one claimed bound; None where it does not hold, or took too long."""
+    nodes = writer.nodes()
+    if nodes is None:
+        return None
+    bound, unit = rational_text(writer.bound), str(writer.unit)
+    payload: dict[str, object] = {"kind": "corner-tree", "yield": bound, "unit": unit, "nodes": nodes}
+    return Proof(payload, writer.bound, VERSION)
+
+
+class _Writer:
+    """One pass over the tree of cells, for one claimed bound."""
+
+    def __init__(
+        self,
+        program: Program,
+        root: ColumnCell,
+        bound: Fraction,
+        slack: float,
+        whole: WholeTree,
+        stop: Callable[[], bool],
+    ) -> None:
+        assert isinstance(program.cone, CompleteCone) and program.outputs is not None
+        self._program, self._root, self.bound, self._slack = program, root, bound, slack
+        self._whole, self._stop = whole, stop
+        self._gh = program.cone.level.ratio.upper
+        self._width = len(program.outputs)
+        utility = program.utility
+        self._actions = len(utility.gain) if isinstance(utility, BayesGain) else 0
+        self.unit = unit_for((leaf.dual for leaf in root.leaves()), float(bound))
+        self._test = None if isinstance(utility, BayesGain) else CornerTrees.of(program)
+
+    def nodes(self) -> list[Any] | None:
+        """The elements in preorder; None where a leaf does not hold."""
+        if not self.unit:
+            return None
+        one = Sides(
+            (Fraction(1),) * self._program.size,
+            (self._gh,) * self._program.size,
+            frozenset(range(self._actions)),
+        )
+        items: list[Any] = []
+        stack = [(self._root, [one] * self._width)]
+        while stack:
+            cell, path = stack.pop()
+            if self._stop():
+                return None
+            # A cell whose own bound is low enough needs no parts.
+            if cell.parts is not None and cell.bound + self._slack > float(self.bound):
+                element, first, second = _halves(cell, path)
+                items.append(element)
+                stack += [(cell.parts[1], second), (cell.parts[0], first)]
+                continue
+            leaf = self._leaf(cell, [own.tightened() for own in path], one)
+            if leaf is None:
+                return None
+            items.append(leaf)
+        return items
+
+    def _leaf(self, cell: ColumnCell, path: list[Sides], whole: Sides) -> dict[str, Any] | None:
+        program, unit, k = self._program, self.unit, self._program.size
+        scaled = [round(float(value) * unit) for value in cell.dual]
+        prices = scaled[:k]
+        rows = [
+            number if row.sense == "=" else max(number, 0) for number, row in zip(scaled[k:], program.rows, strict=True)
+        ]
+        pairs = list(zip(rows, program.rows, strict=True))
+        fixed = sum((Fraction(number, unit) * row.rhs for number, row in pairs), Fraction(0))
+        # What is left of the bound is shared out along the prior, rounded so that the sum stays below.
+        left = math.floor((self.bound - fixed) * unit)
+        prices = _spread(prices, left - sum(prices), program.prior)
+        tied = [[Fraction(price, unit) for price in prices] for _ in path]
+        for number, row in pairs:
+            if number:
+                for x, y, term in row.terms:
+                    tied[y][x] += Fraction(number, unit) * term
+        columns: list[Any] = []
+        known: dict[object, int] = {}
+        for y, (own, price) in enumerate(zip(path, tied, strict=True)):
+            if own.closed(self._actions):
+                columns.append([])
+                continue
+            if self._test is None:
+                if not self._action_holds(own, price):
+                    return None
+                columns.append([])
+                continue
+            key = (own, tuple(price))
+            if key in known:
+                columns.append(known[key])
+                continue
+            known[key] = y
+            column = self._column(own, price, whole)
+            if column is None:
+                return None
+            columns.append(column)
+        return {"a": prices, "l": [[i, number] for i, number in enumerate(rows) if number], "columns": columns}
+
+    def _column(self, own: Sides, price: list[Fraction], whole: Sides) -> Any:
+        assert self._test is not None
+        if own == whole:
+            tree = self._whole(replace(self._program, rows=(), outputs=None), price, self._slack / 4)
+            if tree is not None:
+                return {"tree": tree}
+        return self._test.tree(own, price, self._slack / 4)
+
+    def _action_holds(self, own: Sides, price: list[Fraction]) -> bool:
+        utility = self._program.utility
+        assert isinstance(utility, BayesGain)
+        scores = utility.scores()
+        return all(
+            sum(
+                (max((score - a) * low, (score - a) * high)
+                for score, a, low, high in zip(scores[g], price, own.lower, own.upper, strict=True)),
+                Fraction(0),
+            )
+            <= -Fraction(1, 2**70)
+            for g in own.actions
+        )  # fmt: skip
+
+
+def _halves(cell: ColumnCell, path: list[Sides]) -> tuple[list[object], list[Sides], list[Sides]]:
+    """(the element of a split cell, the paths of both parts)."""
+    y, x = cell.at
+    own = path[y]
+    if cell.action:
+        element: list[object] = ["g", y, x]
+        both = own._replace(actions=own.actions & {x}), own._replace(actions=own.actions - {x})
+    else:
+        c = Fraction(cell.c)
+        element = [y, x, rational_text(c)]
+        upper, lower = list(own.upper), list(own.lower)
+        upper[x], lower[x] = min(upper[x], c), max(lower[x], c)
+        both = own._replace(upper=tuple(upper)), own._replace(lower=tuple(lower))
+    first, second = list(path), list(path)
+    first[y], second[y] = both
+    return element, first, second
+
+
+def _spread(prices: list[int], steps: int, prior: tuple[Fraction, ...]) -> list[int]:
+    """Prices with so many steps more, shared along the prior; the sum is exact."""
+    shares = [math.floor(steps * p) for p in prior]
+    order = sorted(range(len(prior)), key=lambda x: shares[x] - steps * prior[x])
+    for x in order[: steps - sum(shares)]:
+        shares[x] += 1
+    return [price + share for price, share in zip(prices, shares, strict=True)]
+
+
+def no_whole_tree(program: Program, prices: list[Fraction], slack: float) -> list[object] | None:
+    """No tree of the whole cone."""
+    return None
+
+
+def prove(
+    program: Program, dual: Dual | None, wanted: Wanted, whole: WholeTree = no_whole_tree
+) -> Proof | Refusal | None:
+    """Convex objectives under LDP with fixed outputs, by the cells of a search."""
+    root = None if dual is None else dual.evidence_of(ColumnCell)
+    if root is None or program.outputs is None or not isinstance(program.utility, ColumnSum):
+        return None
+    proof = prove_cells(program, root, wanted, whole)
+    return Refusal("no corner-tree bounds every matrix") if proof is None else proof

@@ -1,0 +1,46 @@
+"""Column generation under metric privacy with integer distances, priced by cuts alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rropt.program.cones import FloatArray
+from rropt.program.programs import ColumnSum, Program
+from rropt.solve.kernel.master import Priced, generate
+from rropt.solve.kernel.route import Answer, Effort
+from rropt.solve.metric.labels import Labels
+from rropt.solve.metric.search import LabelPricer
+
+FOR_PROOF = 0.15
+"""The share of a time limit that is left for the flows of the proof."""
+
+
+def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: Effort) -> Answer:
+    """The answer of a program whose columns are integer labellings, with the search that bounds it."""
+    start = starts(labels)
+    pricer = LabelPricer(program, labels, start)
+    p = np.array([float(value) for value in program.prior])
+
+    def late() -> bool:
+        left = effort.remaining()
+        return left is not None and (effort.time_limit is None or left < FOR_PROOF * effort.time_limit)
+
+    def price(a: FloatArray, level: int) -> Priced:
+        if late():
+            return Priced(np.inf, np.zeros((len(a), 0)))
+        return Priced(*pricer(a, effort.allowed / 8, late))
+
+    answer = generate(utility, start, p, price, effort, [])
+    if answer.dual is None or pricer.found is None:
+        return answer
+    return replace(answer, dual=replace(answer.dual, prices=pricer.found.prices, evidence=pricer.found))
+
+
+def starts(labels: Labels) -> FloatArray:
+    """k x n columns: the constant one, and for each input those that fall or rise with the distance from it."""
+    away = labels.distances
+    falls, rises = away, away.max(axis=0)[:, None] - away.T
+    found = np.concatenate([np.zeros((1, len(away)), dtype=np.int64), falls, rises])
+    return np.exp(-labels.unit * np.unique(found, axis=0)).T

@@ -1,0 +1,150 @@
+"""`column-dual` proofs by labels: mutual information under metric privacy with integer distances.
+
+Written from docs/certificate-format.md, section 6 (Labels). The search suggests prices, cells and tangents. On a tree
+of inputs that is all; elsewhere a minimum cut of every leaf gives the flows on what is not linked. Flows and tangents
+are rounded first: then each leaf is bounded in floats, and the prices are raised along the prior by the excess of the
+worst one and by more than the rounding of floats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rropt.errors import Refusal
+from rropt.exact import rational_text
+from rropt.program.programs import Program
+from rropt.prove.certificates import Proof
+from rropt.prove.trees import column_dual, raised
+from rropt.prove.uninformative import or_entropy
+from rropt.solve.kernel.boxes.tree import BoxTree
+from rropt.solve.kernel.prover import Wanted
+from rropt.solve.kernel.route import Dual
+from rropt.solve.metric.labels import BOXED, Labels
+from rropt.solve.metric.search import BATCH, LabelCell, LabelPricer, LabelRelaxation, LabelSearch
+
+VERSION = 6
+"""The version of the format that has labels."""
+UNIT = 2**36
+"""What flows are counted in."""
+TANGENT = 2**30
+"""Tangents are multiples of one over this."""
+ROUNDED = 1e-12
+"""The error that is assumed of floats, as a share of their terms: a thousand times their rounding."""
+
+
+def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool]) -> Proof | None:
+    """The `column-dual` proof by the cells of a search; None where one has no bound, or where `stop()` is true before
+    it is written."""
+    relaxation = found.relaxation
+    relaxation.price(found.prices)
+    leaves = _Leaves(relaxation)
+    items: list[Any] = []
+    for root in found.roots:
+        for node in root.nodes():
+            if stop():
+                return None
+            if node.parts is None:
+                items.append(leaves.item(node))
+            else:
+                items.append(list(node.cut))
+    prices = raised(found.prices, program.prior, leaves.excess())
+    forest = relaxation.forest
+    return column_dual(
+        prices,
+        VERSION,
+        unit=str(UNIT),
+        order=forest.order.tolist(),
+        least=relaxation.least.tolist(),
+        links=forest.links.tolist(),
+        labels=items,
+    )
+
+
+class _Leaves:
+    """The leaves of a proof; those that are not closed are bounded in batches."""
+
+    def __init__(self, relaxation: LabelRelaxation) -> None:
+        self._relaxation = relaxation
+        self._linked = {(x, z) for pair in relaxation.forest.links.tolist() for x, z in (pair, pair[::-1])}
+        self._waiting: list[tuple[LabelCell, float, dict[tuple[int, int], int]]] = []
+        self._worst = 0.0
+
+    def item(self, cell: LabelCell) -> dict[str, Any]:
+        """The element of a leaf."""
+        if (cell.lower > cell.upper).any() or cell.tangent is None:
+            return {"t": "1", "f": []}
+        t = Fraction(max(1, round(math.exp(cell.tangent) * TANGENT)), TANGENT)
+        flows, net = [], dict[tuple[int, int], int]()
+        if not self._relaxation.forest.whole:
+            flows = list(self._flows(cell, math.log(t)))
+        for x, z, j, *numbers in flows:
+            step = int(self._relaxation.labels.distances[x, z])
+            for label, y in enumerate(numbers, j):
+                net[x, label - step] = net.get((x, label - step), 0) + y
+                net[z, label] = net.get((z, label), 0) - y
+        self._waiting.append((cell, math.log(t), net))
+        if len(self._waiting) == BATCH:
+            self._bound()
+        return {"t": rational_text(t), "f": flows}
+
+    def excess(self) -> float:
+        """What the prices are to be raised by, for each unit of the prior."""
+        self._bound()
+        return self._worst
+
+    def _flows(self, cell: LabelCell, at: float) -> Iterator[list[int]]:
+        """The flows between inputs that are not linked, [x, z, j, y, ...] in their order."""
+        graph = self._relaxation.graph(cell)
+        *_, flow = self._relaxation.cut(cell, graph, at)
+        counts = np.rint(flow * UNIT).astype(np.int64)
+        some = np.flatnonzero(counts > 0)
+        sources = graph.sources[some]
+        x, z, j = graph.inputs[graph.targets[some]], graph.inputs[sources], graph.labels[sources]
+        found: dict[tuple[int, int], dict[int, int]] = {}
+        for own, other, label, y in zip(x.tolist(), z.tolist(), j.tolist(), counts[some].tolist(), strict=True):
+            if own != other and (own, other) not in self._linked:
+                found.setdefault((own, other), {})[label] = y
+        for pair, numbers in sorted(found.items()):
+            first, last = min(numbers), max(numbers)
+            yield [*pair, first, *(numbers.get(label, 0) for label in range(first, last + 1))]
+
+    def _bound(self) -> None:
+        if not self._waiting:
+            return
+        relaxation = self._relaxation
+        lower, upper = (np.array([getattr(cell, side) for cell, *_ in self._waiting]) for side in ("lower", "upper"))
+        at = np.array([at for _, at, _ in self._waiting])
+        rows = relaxation.rows(lower, upper, at)
+        for n, (cell, _, net) in enumerate(self._waiting):
+            sent = np.zeros(rows.shape[1:])
+            for (x, label), y in net.items():
+                sent[x, label - cell.lower[x]] += y / UNIT
+            rows[n] += sent.cumsum(axis=1)
+        values, _ = relaxation.forest.best(lower, rows)
+        sizes = np.where(np.isfinite(rows), np.abs(rows), 0.0).max(axis=2).sum(axis=1) + np.exp(at)
+        over = (values + np.exp(at) + ROUNDED * sizes) / (relaxation.entries[upper] @ relaxation.p)
+        self._worst = max(self._worst, float(over.max()))
+        self._waiting = []
+
+
+def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:
+    """Mutual information under metric privacy with integer distances. Where the prices come from another route they are
+    searched once."""
+    labels = Labels.of(program)
+    if labels is None or dual is None or dual.evidence_of(BoxTree) is not None:
+        return None
+    found, stop = dual.evidence_of(LabelSearch), wanted.effort.closing()
+    if found is None and program.size <= BOXED:
+        return None
+    if found is None:
+        pricer = LabelPricer(program, labels)
+        target = math.inf if wanted.target is None else wanted.target
+        pricer(dual.prices, max(0.0, (target - math.fsum(dual.prices)) / 2) if math.isfinite(target) else 0.0, stop)
+        found = pricer.found
+    proof = prove_labels(program, found, stop) if found is not None and math.isfinite(found.bound) else None
+    return or_entropy(program, proof, "the search ended before it had bounded all labellings")

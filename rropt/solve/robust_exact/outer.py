@@ -1,0 +1,313 @@
+"""Any other problem on the exact cone of a confidence set: outer polyhedral cones, solved by another route.
+
+Finitely many cuts make a larger, polyhedral cone, and the optimum over it is a bound. The worst distributions for its
+columns give further cuts, until the mechanism moved into the exact cone loses no more than is allowed. Between two such
+optima columns climb along the slope of the utility less their prices, each over a linear programme of its own: that
+costs little, and finds nearly all cuts that matter. Where the utility is a sum over columns, the columns that are found
+inside are mixed by a linear programme, whose prices the climbs then take.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from scipy import sparse
+
+from rropt.program.cones import FloatArray
+from rropt.program.confidence_cones import ConfidenceCone, Weighed
+from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.prove.steps import Cut, relax
+from rropt.solve.kernel.climb import worth
+from rropt.solve.kernel.lp import LpModel
+from rropt.solve.kernel.polyhedral import model_sides
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, Size
+from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.solve.robust_exact.cut_program import CutProgram
+
+ROUNDS = 100
+"""Outer cones at most."""
+FIRST, FIRST_SHARE = 1e-2, 0.3
+"""The relative gap to which the first outer cone is solved, and its share of the time; ..."""
+FINER = 0.1
+"""... the gap of the others, as a share of what the mechanism lost on its way into the exact cone."""
+CLIMBS, FEW, MIXTURES = 20, 1, 2
+"""Steps of the climb of a column at most, of one between two mixtures, and mixtures between two outer cones."""
+REACHED = 1e-9
+"""Shares of the way to a constant column below which a column is on the boundary of the exact cone."""
+LEAST_ENTRY = 1e-12
+"""Slopes are taken at entries from here on."""
+EMPTY = 1e-11
+"""Columns with less mass than this are not looked at."""
+SMALL = 0.05
+"""Columns that gain less than this share of the gap are not added to a mixture."""
+PRESENT = 20
+"""Cuts of the programme of a climb, for each input."""
+
+
+@dataclass
+class Columns:
+    """Columns with mean one, `points` (n x k), and the output of each (0 where these are free)."""
+
+    points: FloatArray
+    outputs: np.ndarray
+
+    def plus(self, other: Columns) -> Columns:
+        """These and others."""
+        return Columns(np.vstack([self.points, other.points]), np.concatenate([self.outputs, other.outputs]))
+
+    def at(self, places: np.ndarray) -> Columns:
+        """Some of them."""
+        return Columns(self.points[places], self.outputs[places])
+
+
+class Outer:
+    """The loop over outer cones of a program; `choose` gives the route of one with a polyhedral cone."""
+
+    def __init__(
+        self, program: Program, cone: ConfidenceCone, effort: Effort, choose: Callable[[Program], Route]
+    ) -> None:
+        self.program, self.cone, self.effort, self._choose = program, cone, effort, choose
+        size = program.size
+        self.pool = CutPool(cone)
+        # The cuts of the outer cone by their numbers in the pool; None where one cannot be proved valid.
+        self._cuts: dict[int, Weighed | None] = {}
+        # The cuts that a column with all its mass on one input meets: without them one without prior has no limit.
+        self.pool.pulled(np.eye(size))
+        self._add(range(len(self.pool)))
+        self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size, sliced=True)
+        self._lp.add(range(len(self.pool)))
+        self._best: tuple[float, Answer] | None = None
+        self._found: tuple[float, FloatArray] | None = None
+        self._gap, self._seconds = FIRST, 0.0
+        utility = program.utility
+        self._mixes = not program.extras and isinstance(utility, Linear | ColumnSum)
+        width = 1 if program.outputs is None else len(program.outputs)
+        self._inside = Columns(np.ones((width, size)), np.arange(width))
+
+    def run(self) -> Answer:
+        """The best mechanism, and the multipliers of the outer cone with the best bound."""
+        effort, sign, lost = self.effort, self.program.sign, math.inf
+        for _ in range(ROUNDS):
+            answer, bound, reached = self._solved(lost)
+            if not isinstance(answer.draft, MatrixDraft) or not answer.draft.matrix.any():
+                break
+            if self._best is None or bound < self._best[0]:
+                self._best = bound, answer
+            cuts, value = (self._mixed if self._mixes else self._moved)(answer)
+            # What the way into the exact cone cost, and what is open altogether.
+            lost, left = math.inf, math.inf
+            if self._found is not None and math.isfinite(value):
+                lost = max(reached - value, 0.0) / max(abs(value), 1e-300)
+                left = self._best[0] - self._found[0]
+                effort.found(sign * self._found[0])
+                effort.monitor(sign * self._found[0], sign * self._best[0])
+            remaining = effort.remaining()
+            late = remaining is not None and remaining < self._seconds
+            if left <= effort.allowed / 2 or effort.stopped() or late:
+                break
+            if not self._add(cuts) and self._gap <= effort.gap / 4:
+                break
+        if answer.farkas is not None or self._best is None:
+            return answer
+        draft = self._best[1].draft if self._found is None else MatrixDraft(self._found[1], self.program.outputs)
+        return replace(self._best[1], draft=draft)
+
+    def cut(self) -> Cut:
+        """The step to the outer cone."""
+        return Cut.of(self.cone, [cut for cut in self._cuts.values() if cut is not None])
+
+    def _add(self, cuts: Iterable[int]) -> int:
+        """Add cuts of the pool to the outer cone; how many are new."""
+        before = len(self._cuts)
+        for cut in cuts:
+            if cut not in self._cuts:
+                self._cuts[cut] = self.cone.valid(self.pool.cuts[cut])
+        return len(self._cuts) - before
+
+    def _solved(self, lost: float) -> tuple[Answer, float, float]:
+        """(the answer over the outer cone, its bound on sign * utility in floats, what its mechanism has)."""
+        cut, effort, sign = self.cut(), self.effort, self.program.sign
+        relaxed = relax(self.program, [cut])
+        reached: list[float] = []
+
+        def note(value: float | None, bound: float | None) -> None:
+            if bound is not None:
+                reached.append(sign * bound)
+
+        left = effort.remaining()
+        self._gap = max(effort.gap / 4, min(FIRST, FINER * lost))
+        begun = time.monotonic()
+        inner = replace(
+            effort,
+            gap=self._gap,
+            absolute_gap=effort.absolute_gap / 4,
+            time_limit=left if left is None or self._best is not None else FIRST_SHARE * left,
+            begun=begun,
+            monitor=note,
+            size=Size(),
+            solver=None,
+        )
+        answer = self._route(relaxed).solve(relaxed, inner)
+        self._seconds = time.monotonic() - begun
+        value = answer.claim.objective
+        own = math.inf if value is None else sign * value
+        if answer.stated is not None:
+            # Multipliers of a program that is stated in the place of the outer one prove nothing of this one.
+            answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)
+        return (
+            replace(answer, relaxed=(cut, *answer.steps)),
+            max(min(reached, default=math.inf if answer.claim.stopped else own), own),
+            own,
+        )
+
+    def _route(self, relaxed: Program) -> Route:
+        """The route of the outer cone: by columns where it can, as cddlib loses rays among many near cuts."""
+        route = self._choose(relaxed)
+        columns = self.effort.route("columns") if route.name == "vertices" else route
+        return route if columns.refusal(relaxed) is not None else columns
+
+    def _keep(self, value: float, matrix: FloatArray) -> float:
+        """Keep a mechanism that is the best one so far; its value."""
+        if self._found is None or value > self._found[0]:
+            self._found = value, matrix
+        return value
+
+    # -- mechanisms inside the exact cone --------------------------------------------------------------
+
+    def _moved(self, answer: Answer) -> tuple[list[int], float]:
+        """(cuts, sign * utility of the mechanism moved into the exact cone)."""
+        assert isinstance(answer.draft, MatrixDraft)
+        matrix = answer.draft.matrix
+        masses = matrix.sum(axis=0)
+        kept = masses > EMPTY
+        inside, _, met = self.pool.pulled(matrix.T[kept])
+        moved = np.zeros_like(matrix)
+        moved[:, kept] = inside.T
+        # The sums of the rows are restored by columns that keep every ratio, and so are inside too.
+        rest = 1 - moved.sum(axis=1)
+        gamma = self.pool.gamma
+        share = max((rest.max() - gamma * rest.min()) / (gamma - 1), 0.0)
+        moved = (moved + np.outer(rest + share, masses / masses.sum())) / (1 + share)
+        value = worth(self.program.utility, moved)
+        points = Columns(matrix.T[kept] / masses[kept, None] * self.program.size, np.flatnonzero(kept))
+        tight = [] if answer.dual is None else self._climbed(points, answer.dual, CLIMBS)[1]
+        # What else must hold is left to the rounding, which knows a matrix to move toward.
+        plain = not self.program.rows and not self.program.extras
+        return [*chain(*met), *tight], self._keep(
+            -math.inf if value is None else self.program.sign * value, moved if plain else matrix
+        )
+
+    def _mixed(self, answer: Answer) -> tuple[list[int], float]:
+        """(cuts, sign * utility of the best mixture of columns inside), after climbs from the columns of mixtures until
+        these find no better ones."""
+        assert isinstance(answer.draft, MatrixDraft)
+        matrix = answer.draft.matrix
+        masses = matrix.sum(axis=0)
+        kept = np.flatnonzero(masses > EMPTY)
+        points = matrix.T[kept] / masses[kept, None] * self.program.size
+        inside, _, met = self.pool.pulled(points)
+        own = kept if self.program.outputs is not None else np.zeros(len(kept), dtype=int)
+        self._inside = self._inside.plus(Columns(inside / inside.mean(axis=1, keepdims=True), own))
+        value, cuts = -math.inf, list(chain(*met))
+        if answer.dual is not None:
+            found, tight, _ = self._climbed(Columns(points, own), answer.dual, FEW)
+            self._inside = self._inside.plus(found)
+        for _ in range(MIXTURES):
+            theta, dual = self._master()
+            if theta is None or dual is None:
+                break
+            value = float(self._worths(self._inside) @ theta)
+            self._keep(value, self._matrix(theta))
+            found, tight, met_all = self._climbed(self._inside.at(np.flatnonzero(theta > EMPTY)), dual, FEW)
+            gains = self._worths(found) - (self._prices(found, dual) * found.points).sum(axis=1)
+            better = np.flatnonzero(gains > SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
+            if (not len(better) and met_all) or self.effort.stopped():
+                break
+            self._inside = self._inside.plus(found.at(better))
+        return [*cuts, *tight], value
+
+    def _master(self) -> tuple[FloatArray | None, Dual | None]:
+        """(shares of the columns inside, multipliers) of the best mixture."""
+        size, coupling = self.program.size, len(self.program.rows)
+        table = self._inside.points.T
+        if coupling:
+            width = len(self.program.outputs or ())
+            rows = self.program.row_matrix(width).toarray().reshape(coupling, size, width)
+            table = np.vstack([table, np.einsum("ixn,nx->in", rows[:, :, self._inside.outputs], self._inside.points)])
+        lp = LpModel(self._worths(self._inside), sparse.csr_matrix(table), *model_sides(self.program, 0))
+        found = lp.solve(self.effort.remaining(), self.effort.interrupted)
+        if found.x is None or found.row_dual is None or found.status != "optimal":
+            return None, None
+        return np.maximum(found.x, 0.0), Dual(found.row_dual[:size], found.row_dual[size:])
+
+    def _matrix(self, theta: FloatArray) -> FloatArray:
+        """The mechanism of a mixture."""
+        columns = self._inside.points.T * theta
+        if self.program.outputs is None:
+            return np.asarray(columns[:, theta > EMPTY])
+        matrix = np.zeros((self.program.size, len(self.program.outputs)))
+        np.add.at(matrix.T, self._inside.outputs, columns.T)
+        return matrix
+
+    # -- columns ---------------------------------------------------------------------------------------
+
+    def _worths(self, columns: Columns) -> FloatArray:
+        """sign * utility of every column."""
+        utility, points = self.program.utility, columns.points
+        if isinstance(utility, ColumnSum):
+            return self.program.sign * utility.mu(points.T)
+        assert isinstance(utility, Linear)
+        costs = utility.matrix(self.program.size, len(self.program.outputs or ()))
+        return self.program.sign * np.asarray((costs.T[columns.outputs] * points).sum(axis=1))
+
+    def _prices(self, columns: Columns, dual: Dual) -> FloatArray:
+        """The prices (n x k) of the entries of columns: of the sums and of the rows."""
+        found = np.repeat(dual.prices[None, :], len(columns.points), axis=0)
+        if self.program.rows and len(dual.rows) == len(self.program.rows):
+            width = len(self.program.outputs or ())
+            by_entry = (self.program.row_matrix(width).T @ dual.rows).reshape(self.program.size, width)
+            found += by_entry.T[columns.outputs]
+        return found
+
+    def _costs(self, columns: Columns, dual: Dual) -> FloatArray | None:
+        """The slopes of the utility less the prices (n x k); None where they are not known."""
+        utility, points = self.program.utility, np.maximum(columns.points, LEAST_ENTRY)
+        touching = getattr(dual.evidence, "slopes", None)
+        if touching is not None:
+            found = touching(points.T, np.array([float(p) for p in self.program.prior])).T
+        elif isinstance(utility, Linear):
+            costs = utility.matrix(self.program.size, len(self.program.outputs or ()))
+            found = self.program.sign * costs.T[columns.outputs]
+        else:
+            slope = utility.gradient(points.T) if isinstance(utility, ColumnSum) else None
+            found = None if slope is None else self.program.sign * slope.T
+        return None if found is None else found - self._prices(columns, dual)
+
+    def _climbed(self, columns: Columns, dual: Dual, steps: int) -> tuple[Columns, list[int], bool]:
+        """(the best columns for the slopes at some less the prices, by linear programmes with cuts; the cuts that prove
+        them to be; whether all of them are inside)."""
+        costs = self._costs(columns, dual)
+        if costs is None:
+            return columns, [], True
+        costs, first = np.unique(costs, axis=0, return_index=True)
+        size = self.program.size
+        zeros, tops = np.zeros(size), np.full(size, float(size))
+        ends, active, tight = columns.points[first], np.arange(len(first)), dict[int, list[int]]()
+        for _ in range(steps):
+            for at in active.tolist():
+                found = self._lp.solve(costs[at], zeros, tops)
+                if found.x is not None and found.row_dual is not None:
+                    ends[at] = np.maximum(found.x, 0.0)
+                    tight[at] = [self._lp.present[row] for row in np.flatnonzero(found.row_dual[1:])]
+            ends[active], shares, met = self.pool.pulled(ends[active])
+            self._lp.add(cut for own in met for cut in own)
+            active = active[shares > REACHED]
+            if not len(active) or self.effort.stopped():
+                break
+        points = ends / ends.mean(axis=1, keepdims=True)
+        return Columns(points, columns.outputs[first]), [cut for own in tight.values() for cut in own], not len(active)

@@ -1,0 +1,1 @@
+"""Least leakage: convex informations minimised, or kept below a number."""

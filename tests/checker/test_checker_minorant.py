@@ -1,0 +1,346 @@
+"""Limits of a problem, and the step `minorant` of version 6: what each number says, and what breaks without it.
+
+Each mutant breaks one rule of the format alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from math import log
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put
+from second.checker import verdict as second_verdict
+
+from rropt import checker
+from rropt.checker import check_bytes
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+F = Fraction
+
+
+def example(name: str) -> Document:
+    made: Document = json.loads((EXAMPLES / f"{name}.json").read_bytes())
+    return made
+
+
+LEAST = example("steps-minorant")
+"""Minimises mutual information at an expected loss, with limits on Bayes success and on chi-square information."""
+STEPS = LEAST["proof"]["steps"]
+LIMITS = LEAST["problem"]["limits"]
+ONES = [["1"] * 3] * 3
+
+
+def said(made: Document) -> tuple[str, str]:
+    """Both checkers' verdict, and the first one's reason."""
+    data = encode(made)
+    first, second = check_bytes(data), second_verdict(data)
+    assert first.status == second[0], (first.reason, second)
+    return first.status, first.reason
+
+
+def with_steps(*steps: Document, **more: Any) -> Document:
+    made = copy.deepcopy(LEAST)
+    made["proof"]["steps"] = [copy.deepcopy(step) for step in steps]
+    made["problem"].update(copy.deepcopy(more))
+    return made
+
+
+def beyond() -> Document:
+    """A limit that no mechanism but the constant ones keeps, and that the proof leaves out of account."""
+    limit = {"utility": {"kind": "chi_square"}, "weights": ["1"] * 3, "at_most": "0"}
+    return with_steps(*STEPS, {"kind": "drop", "parts": ["limits"]}, limits=[*LIMITS, limit])
+
+
+def test_the_example_has_a_step_for_the_goal_and_for_each_limit() -> None:
+    assert said(LEAST) == ("PROVED", "")
+    assert [step["kind"] for step in STEPS] == ["minorant"] * 3
+    assert ["of" in step for step in STEPS] == [False, True, True]
+    assert [limit["utility"]["kind"] for limit in LIMITS] == ["bayes", "chi_square"]
+
+
+def test_no_step_can_be_left_out() -> None:
+    for number in range(3):
+        steps = STEPS[:number] + STEPS[number + 1 :]
+        made = with_steps(*steps)
+        assert said(made)[0] == "UNREADABLE", number
+    assert said(put(LEAST, "proof", "steps", value=put))[0] == "UNREADABLE"
+    assert_unreadable(put(LEAST, "proof", "steps", value=put), "problem.sense: minimize goes only with")
+
+
+def test_a_limit_that_is_dropped_takes_its_row_with_it() -> None:
+    made = with_steps(STEPS[0], {"kind": "drop", "parts": ["limits"]})
+    assert_unreadable(made, "proof.rows")
+    made["proof"]["rows"] = made["proof"]["rows"][:1]
+    assert said(made)[0] in ("PROVED", "REFUTED")
+    assert_unreadable(with_steps(STEPS[0], *[{"kind": "drop", "parts": ["limits"]}] * 2), "no part limits to drop")
+    assert_unreadable(with_steps(STEPS[0], STEPS[1]), "proof.steps.limits: must be absent")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_mechanism_is_held_to_every_limit(number: int) -> None:
+    made = put(LEAST, "problem", "limits", number, "at_most", value="1/1000000")
+    assert said(made) == ("REFUTED", f"mechanism: not proved that it keeps problem.limits[{number}]")
+
+
+def limited_to_itself(end: str) -> Document:
+    """With the mechanism's own information as a third limit: it is irrational, and the file's two ends enclose it."""
+    made = with_steps(*STEPS, {"kind": "drop", "parts": ["limits"]})
+    own = {"utility": {"kind": "mutual_information"}, "weights": LEAST["problem"]["weights"]}
+    made["problem"]["limits"].append(own | {"at_most": LEAST["value"][end]})
+    return made
+
+
+# What only one check catches; tests/checker/test_checker.py removes the checks.
+ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    ("above a limit", ("_check_limits",), lambda: limited_to_itself("lower")),
+    ("a limit that only constant mechanisms keep", ("_check_limits",), beyond),
+]
+
+
+def test_a_limit_on_information_is_held_by_the_upper_end() -> None:
+    assert said(limited_to_itself("upper"))[0] == "PROVED"
+    assert said(limited_to_itself("lower"))[0] == "REFUTED"
+
+
+def test_a_limit_has_a_prior_of_its_own() -> None:
+    made = copy.deepcopy(LEAST)
+    made["problem"]["limits"][1]["weights"] = ["1", "1", "1"]
+    made["problem"]["limits"][1]["at_most"] = "100"
+    assert said(made)[0] in ("PROVED", "REFUTED")
+    given = {"kind": "mutual_information", "given": [["2", "3"], ["1", "2"], ["2", "0"]]}
+    limit = {"utility": given, "weights": ["5", "3", "2"], "at_most": "2"}
+    made = with_steps(*STEPS, {"kind": "minorant", "points": ONES, "of": 0})
+    made["problem"]["limits"].append(limit)
+    made["proof"]["rows"].append("0")
+    assert said(made) == ("PROVED", "")
+    made["problem"]["limits"][2]["weights"] = ["5", "3", "3"]
+    assert_unreadable(made, "does not sum to the weight")
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        ([], "problem.limits"),
+        ({}, "problem.limits"),
+        ([1], "problem.limits[0]"),
+        ([{"utility": {"kind": "chi_square"}, "weights": ["1"] * 3}], "the key 'at_most' is missing"),
+        ([{**LIMITS[1], "name": "n"}], "the key 'name' is unknown"),
+        ([{**LIMITS[1], "weights": ["0"] * 3}], "problem.limits[0].weights"),
+        ([{**LIMITS[1], "weights": ["1"] * 2}], "problem.limits[0].weights"),
+        ([{**LIMITS[1], "at_most": 1}], "problem.limits[0].at_most"),
+        ([{**LIMITS[1], "utility": {"kind": "entropy", "shares": ["1"] * 3}}], "problem.limits[0].utility.kind"),
+        ([{**LIMITS[1], "utility": {"kind": "linear", "cost": []}}], "problem.limits[0].utility.kind"),
+        ([{**LIMITS[1], "utility": {"kind": "inverse_trace"}}], "problem.limits[0].utility.kind"),
+        ([{**LIMITS[0], "utility": {"kind": "bayes", "gain": [["1"] * 2]}}], "problem.limits[0].utility.gain[0]"),
+    ],
+)
+def test_what_limits_are(limits: Any, why: str) -> None:
+    made = put(LEAST, "problem", "limits", value=limits)
+    assert_unreadable(made, why)
+    assert said(made)[0] == "UNREADABLE"
+
+
+def test_64_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for many in (64, 65):
+        made = with_steps(STEPS[0], {"kind": "drop", "parts": ["limits"]}, limits=[LIMITS[0]] * many)
+        made["proof"]["rows"] = made["proof"]["rows"][:1]
+        assert (said(made)[0] == "UNREADABLE") == (many == 65)
+    assert_limit_named(monkeypatch, "MAX_STEPS", 1, "limits", with_steps(STEPS[0]))
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+def test_older_versions_have_no_limits(version: int) -> None:
+    assert_unreadable(put(LEAST, "version", value=version), "limits")
+
+
+def test_a_structure_has_no_limits() -> None:
+    made = example("uniform-off-diagonal")
+    made["version"] = 6
+    k = len(made["problem"]["inputs"])
+    made["problem"]["limits"] = [{"utility": {"kind": "chi_square"}, "weights": ["1"] * k, "at_most": "9"}]
+    assert_unreadable(made, "problem.limits: does not go with the key structure")
+    assert said(made)[0] == "UNREADABLE"
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ({"kind": "minorant"}, "the key 'points' is missing"),
+        ({"kind": "minorant", "points": ONES, "forms": []}, "the key 'forms' is unknown"),
+        ({"kind": "minorant", "points": ONES[:2]}, "steps[0].points"),
+        ({"kind": "minorant", "points": [["1"] * 2] * 3}, "steps[0].points[0]"),
+        ({"kind": "minorant", "points": [["1", "1", "0"], *ONES[1:]]}, "steps[0].points[0][2]"),
+        ({"kind": "minorant", "points": [["1", "1", "1/2"], *ONES[1:]]}, "steps[0].points[0][2]"),
+        ({"kind": "minorant", "points": ONES, "of": 2}, "steps[0].of"),
+        ({"kind": "minorant", "points": ONES, "of": -1}, "steps[0].of"),
+        ({"kind": "minorant", "points": ONES, "of": "0"}, "steps[0].of"),
+        ({"kind": "minorant", "points": [["0"] * 3] * 3, "of": 0}, "steps[0].points[0]: the numbers sum to 0"),
+        ({"kind": "minorant", "points": [["1", "0", "1"]] * 3, "of": 1}, "steps[0].points[0][1]"),
+    ],
+)  # fmt: skip
+def test_what_a_minorant_needs(step: Document, why: str) -> None:
+    made = with_steps(step, *STEPS[1:])
+    assert_unreadable(made, why)
+    assert said(made)[0] == "UNREADABLE"
+
+
+def test_only_a_convex_goal_that_is_minimised_has_a_minorant() -> None:
+    why = "steps[0]: the problem before this step must have the sense minimize and the utility"
+    assert_unreadable(with_steps(*STEPS, sense="maximize"), why)
+    assert_unreadable(with_steps(STEPS[0], *STEPS), why.replace("[0]", "[1]"))
+    assert_unreadable(with_steps(*STEPS, utility={"kind": "linear", "cost": []}), why)
+    assert said(with_steps(*STEPS, sense="maximize"))[0] == "UNREADABLE"
+
+
+def test_free_outputs_are_one_only_where_merging_is_no_loss() -> None:
+    """A maximum, and the risk of estimates, get worse where outputs are merged: of these a limit has no row."""
+    why = "steps[0]: the problem before this step must have the sense minimize and the utility"
+    limit = {"utility": {"kind": "chi_square"}, "weights": ["1"] * 3, "at_most": "9"}
+    of = {"kind": "minorant", "points": ONES[:1], "of": 0}
+    for sense, utility in (("maximize", "mutual_information"), ("minimize", "inverse_trace")):
+        more = {"sense": sense, "utility": {"kind": utility}, "outputs": None, "rows": [], "limits": [limit]}
+        made = with_steps(of, **more)
+        made["problem"]["weights"] = ["5", "3", "2"]
+        assert_unreadable(made, why)
+        assert said(made)[0] == "UNREADABLE"
+
+
+def free_outputs() -> Document:
+    """The least information where nothing fixes the outputs, attained by a constant of two outputs."""
+    made = with_steps(
+        {"kind": "minorant", "points": ONES[:1]},
+        {"kind": "minorant", "points": ONES[:1], "of": 0},
+        outputs=None,
+        rows=[],
+    )
+    made["problem"]["limits"] = [LIMITS[1]]
+    made["mechanism"] = {
+        "denominators": ["2"],
+        "outputs": ["y", "n"],
+        "columns": [{"dense": ["1", "1", "1"]}, {"dense": ["1", "1", "1"]}],
+    }
+    made["value"], made["bound"] = {"lower": "0", "upper": "0"}, "0"
+    made["proof"] = {
+        "kind": "linear-dual",
+        "prices": ["0"] * 3,
+        "rows": ["0"],
+        "flows": [],
+        "steps": made["proof"]["steps"],
+    }
+    return made
+
+
+def test_free_outputs_become_one() -> None:
+    made = free_outputs()
+    assert said(made) == ("PROVED", "")
+    made["proof"]["steps"][0]["points"] = ONES
+    assert_unreadable(made, "steps[0].points")
+    above = put(free_outputs(), "bound", value="1/1000")
+    assert said(above)[0] == "REFUTED"
+
+
+def test_numbers_of_points_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = with_steps(*STEPS[:1], limits=LIMITS[1:])
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", 8, "numbers of the points, and of their forms", made)
+    one = {"kind": "minorant", "points": [["1"]] * 3}
+    made = with_steps(one, utility={"kind": "bayes", "gain": [["1"] * 3]}, limits=LIMITS[1:])
+    assert_limit_named(monkeypatch, "MAX_PRODUCT", 8, "numbers of the points, and of their forms", made)
+
+
+def test_other_points_prove_less() -> None:
+    for number in range(3):
+        made = copy.deepcopy(LEAST)
+        points = made["proof"]["steps"][number]["points"]
+        made["proof"]["steps"][number]["points"] = [list(reversed(point)) for point in points]
+        assert said(made)[0] == "REFUTED", number
+
+
+def test_gibbs_is_assumed_for_mutual_information_only() -> None:
+    assert LEAST["assumptions"] == ["gibbs-inequality"]
+    assert said(put(LEAST, "assumptions", value=[])) == ("REFUTED", "assumptions: must be exactly [gibbs-inequality]")
+    made = put(free_outputs(), "problem", "utility", value={"kind": "chi_square"})
+    assert said(made)[0] == "REFUTED"
+    assert said(put(made, "assumptions", value=[])) == ("PROVED", "")
+
+
+# -- the forms ---------------------------------------------------------------------------------------------------
+
+
+def measure(kind: str) -> Any:
+    table = [[2, 3], [1, 0], [0, 4]]
+    weights = [5, 1, 4] if kind == "given" else [5, 0, 4]
+    given = table if kind == "given" else None
+    gain = [[F(1), F(0), F(1, 3)], [F(-1), F(2), F(1, 2)]] if kind == "bayes" else []
+    utility = {"given": "mutual_information", "plain": "mutual_information", "square": "chi_square"}.get(kind, kind)
+    free = checker._FREE
+    return checker._Problem("minimize", 3, None, weights, sum(weights), utility, [], gain, free, [], given, False)
+
+
+def mu(of: Any, v: list[F]) -> float:
+    p = [F(weight, of.total) for weight in of.weights]
+    if of.gain:
+        return float(max(sum(a * g * b for a, g, b in zip(p, gain, v, strict=True)) for gain in of.gain))
+    if of.utility == "chi_square":
+        w = sum(a * b for a, b in zip(p, v, strict=True))
+        return float(sum(a * b * b for a, b in zip(p, v, strict=True)) / w - w)
+    table = of.given or [[weight] for weight in of.weights]
+    found = 0.0
+    for column in zip(*table, strict=True):
+        shares = [F(cell, of.total) for cell in column]
+        mean = sum(a * b for a, b in zip(shares, v, strict=True)) / sum(shares)
+        found += sum(float(a * b) * log(b / mean) for a, b in zip(shares, v, strict=True) if a and b)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["plain", "given", "square", "bayes"])
+def test_forms_are_below_the_function_and_touch_it(kind: str) -> None:
+    of, rng = measure(kind), random.Random(kind)
+    for _ in range(40):
+        point = [rng.choice([1, 2, 7, 10**9]) for _ in (of.gain or of.weights)]
+        if of.gain and rng.random() < 0.5:
+            point[rng.randrange(len(point))] = 0
+        form = [F(number, checker.ONE) for number in checker._minorant(of, point, checker._sparse(of.gain))]
+        for _ in range(10):
+            v = [F(rng.randrange(1, 50), 7) for _ in range(3)]
+            assert float(sum(a * b for a, b in zip(form, v, strict=True))) <= mu(of, v) + 1e-12
+        if not of.gain:
+            touched = [F(number) for number in point]
+            own = float(sum(a * b for a, b in zip(form, touched, strict=True)))
+            assert own == pytest.approx(mu(of, touched), abs=1e-9 * max(point))
+
+
+def test_forms_are_taken_down() -> None:
+    of = measure("plain")
+    form = checker._minorant(of, [3, 1, 2], [])
+    mean = F(5 * 3 + 4 * 2, 9)
+    for x, n in ((0, 3), (2, 2)):
+        low, high = log_ends(F(n) / mean)
+        p = F(of.weights[x], 9)
+        assert F(form[x], checker.ONE) <= p * high
+        assert F(form[x], checker.ONE) >= p * low - F(1, 2**120)
+    assert form[1] == 0, "an input without probability has no part in it"
+    exact = F(5, 9) * (2 * F(3) / mean - F(5 * 9 + 4 * 4, 9) / mean**2 - 1)
+    square = F(checker._minorant(measure("square"), [3, 1, 2], [])[0], checker.ONE)
+    assert 0 <= exact - square < F(1, 2**150)
+    of = measure("bayes")
+    gains = checker._minorant(of, [1, 2], checker._sparse(of.gain))
+    assert 0 <= F(5, 9) * (1 * F(1) + 2 * F(-1)) / 3 - F(gains[0], checker.ONE) < F(1, 2**150)
+
+
+def test_the_report_names_limits_and_minorants() -> None:
+    lines = check_bytes(encode(LEAST)).report().splitlines()
+    assert lines[0].endswith("rows: 1, limits: 2")
+    assert "limit 0: bayes at most 3/4; prior: from 1/5 to 1/2" in lines
+    assert "limit 0: gains of 3 actions: from 0 to 1" in lines
+    assert "limit 1: chi_square at most 1/2; prior: from 1/5 to 1/2" in lines
+    assert "step 1: puts linear costs in the place of mutual information" in lines
+    assert "step 2: puts a row in the place of the limit of bayes to 3/4" in lines
+    assert "step 3: puts a row in the place of the limit of chi square to 1/2" in lines
+    assert any(line.startswith("proof of: minimize linear, k = 3") and line.endswith("rows: 3") for line in lines)

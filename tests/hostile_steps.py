@@ -1,0 +1,195 @@
+"""More of tests/hostile.py: what only version 6 has, corner-trees and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hostile import FREE, GAMMA, chain, file, names, uniform
+
+WORTH = "9" * 40
+
+
+def corner(
+    k: int, m: int, utility: Any, leaf: Any, count: int, rows: Any = (), branch: Any = (0, 0, "2"), lemmas: Any = ()
+) -> Any:
+    """A corner-tree of `count` branches, each with the same leaf."""
+    problem = {"inputs": names(k), "outputs": names(m), "rows": [*rows], "utility": utility, "cone": GAMMA}
+    proof = {"kind": "corner-tree", "yield": WORTH, "unit": "1", "nodes": chain([*branch], leaf, count)}
+    return file(6, problem, uniform(k, m, problem["outputs"]), ("0", WORTH), WORTH, proof, *lemmas)
+
+
+def corner_gains(scale: int) -> Any:
+    """Every action at every output of every leaf."""
+    k, m, actions = 16, 32, 1 + scale // 4
+    gain = [[f"1/{2 + (g + x) % 7}" for x in range(k)] for g in range(actions)]
+    leaf = {"a": [9] * k, "l": [], "columns": [[]] * m}
+    return corner(k, m, {"kind": "bayes", "gain": gain}, leaf, scale)
+
+
+def corner_zeros(scale: int) -> Any:
+    """Gains that are 0."""
+    k, m, actions = 16, 32, 4 * scale
+    leaf = {"a": [9] * k, "l": [], "columns": [[]] * m}
+    return corner(k, m, {"kind": "bayes", "gain": [["0"] * k] * actions}, leaf, scale)
+
+
+def corner_rows(scale: int) -> Any:
+    """Rows of the problem that every leaf names."""
+    k, m, count = 16, 32, 1 + scale // 20
+    rows = [
+        {"name": f"{i}", "sense": "<=", "rhs": "99999", "terms": [[x, y, "1"] for x in range(k) for y in range(m)]}
+        for i in range(count)
+    ]
+    leaf = {"a": [9] * k, "l": [[i, 1 + i] for i in range(count)], "columns": [[]] * m}
+    return corner(k, m, {"kind": "bayes", "gain": [["1"] + ["0"] * (k - 1)]}, leaf, scale, rows)
+
+
+def corner_leaves(scale: int, kind: str = "mutual_information", lemma: str = "mi-column-convex") -> Any:
+    """Each output of each leaf with a tree of its own, of one leaf."""
+    k, m = 32, 64
+    own: list[Any] = ["1"] if kind == "mutual_information" else []
+    leaf = {"a": [9] * k, "l": [], "columns": [[own]] * m}
+    return corner(k, m, {"kind": kind}, leaf, 2 * scale, lemmas=[lemma])
+
+
+def corner_squares(scale: int) -> Any:
+    return corner_leaves(scale, "chi_square", "chi-square-column-convex")
+
+
+def corner_same(scale: int) -> Any:
+    """Outputs that are like the first one."""
+    k, m = 32, 64
+    leaf = {"a": [9] * k, "l": [], "columns": [[["1"]], *[0] * (m - 2), [["1"]]]}
+    lemmas = ["mi-column-convex"]
+    return corner(k, m, {"kind": "mutual_information"}, leaf, 4 * scale, branch=(m - 1, 0, "9"), lemmas=lemmas)
+
+
+def corner_whole(scale: int) -> Any:
+    """Trees of the whole cone, each of one leaf."""
+    k, m = 64, 32
+    leaf = {"a": [9] * k, "l": [], "columns": [{"tree": ["1"]}] * m}
+    return corner(k, m, {"kind": "mutual_information"}, leaf, scale, branch=(0, 0, "4"), lemmas=["mi-column-convex"])
+
+
+def corner_deep(scale: int) -> Any:
+    """A long tree of corners of one output."""
+    k, depth = 256, 6
+
+    def tree(x: int) -> list[Any]:
+        return [["1"]] if x == depth else [x, *tree(x + 1), *tree(x + 1)]
+
+    leaf = {"a": [9] * k, "l": [], "columns": [tree(0)]}
+    return corner(k, 1, {"kind": "mutual_information"}, leaf, scale, lemmas=["mi-column-convex"])
+
+
+def corner_deep_squares(scale: int) -> Any:
+    k, depth = 256, 6
+
+    def tree(x: int) -> list[Any]:
+        return [[]] if x == depth else [x, *tree(x + 1), *tree(x + 1)]
+
+    leaf = {"a": [9] * k, "l": [], "columns": [tree(0)]}
+    return corner(k, 1, {"kind": "chi_square"}, leaf, scale, lemmas=["chi-square-column-convex"])
+
+
+def corner_given(scale: int) -> Any:
+    """A tangent for each value of what is given."""
+    k, m, given = 16, 16, 32
+    utility = {"kind": "mutual_information", "given": [["1"] * given] * k}
+    leaf = {"a": [99] * k, "l": [], "columns": [[["1"] * given]] * m}
+    made = corner(k, m, utility, leaf, scale, lemmas=["mi-column-convex"])
+    made["problem"]["weights"] = [str(given)] * k
+    return made
+
+
+def gibbs(scale: int, share: str = "1", n: Callable[[int], str] = str) -> Any:
+    """A logarithm for each number of a point."""
+    k, m, points = 10, 10, scale
+    floor = {"at_least": "0", "shares": ["1", *[share] * (k - 1)], "sizes": [2] * k}
+    problem = {"inputs": names(k), "outputs": names(m), "rows": [], "utility": {"kind": "linear", "cost": []},
+               "cone": FREE, "entropy": floor}  # fmt: skip
+    numbers = [[[n(1 + i + 7 * x + 3 * y) for y in range(m)] for x in range(k)] for i in range(points)]
+    proof = {"kind": "linear-dual", "steps": [{"kind": "gibbs", "points": numbers}], "prices": ["0"] * k,
+             "rows": ["0"] * points, "flows": []}  # fmt: skip
+    return file(6, problem, uniform(k, m, problem["outputs"]), ("0", "0"), "0", proof, "gibbs-inequality")
+
+
+def gibbs_zeros(scale: int) -> Any:
+    """Rows without a share."""
+    return gibbs(scale, "0")
+
+
+def outer(scale: int, ratio: str = "2") -> Any:
+    """The rows of cuts, each used."""
+    k, count = 64, 1 + scale
+    counts = ["5"] * k
+    cone = {"kind": "confidence", "gamma": "2", "blocks": [[*range(k - 1)], [k - 1]], "counts": counts,
+            "radius": {"lower": "1/10", "upper": "1/10"}, "form": "exact"}  # fmt: skip
+    cut = {"pair": [1, 0], "first": ["5"], "second": ["5"] * (k - 1)}
+    problem = {"inputs": names(k), "outputs": ["0"], "utility": {"kind": "linear", "cost": []}, "cone": cone}
+    steps = [{"kind": "cut", "ratio": ratio, "cuts": [cut] * count}]
+    proof = {"kind": "linear-dual", "steps": steps, "prices": ["1"] * k, "rows": [], "flows": [],
+             "multipliers": [["0"] * count]}  # fmt: skip
+    mechanism = {**uniform(k, 1), "membership": [[["1", "1"]] * 2]}
+    return file(6, problem, mechanism, ("0", "0"), str(k), proof, "cauchy-schwarz-membership")
+
+
+def outer_long(scale: int) -> Any:
+    """A long ratio, which all weights are multiplied by."""
+    return outer(scale, "7" * 3999)
+
+
+def minorant(k: int, m: int, utility: Any, point: list[str], weight: str = "1", lemmas: Any = ()) -> Any:
+    """The cost of m outputs, each from the same point."""
+    problem = {"sense": "minimize", "inputs": names(k), "outputs": names(m), "weights": [weight] * k,
+               "utility": utility}  # fmt: skip
+    proof = {"kind": "linear-dual", "steps": [{"kind": "minorant", "points": [point] * m}], "prices": ["9"] * k,
+             "rows": [], "flows": []}  # fmt: skip
+    return file(6, problem, uniform(k, m, problem["outputs"]), ("0", "9"), str(-9 * k), proof, *lemmas)
+
+
+def minorant_plain(scale: int) -> Any:
+    """A logarithm for each number of a point."""
+    return minorant(20, 10 * scale, {"kind": "mutual_information"}, [str(7 + x) for x in range(20)],
+                    lemmas=["gibbs-inequality"])  # fmt: skip
+
+
+def minorant_given(scale: int) -> Any:
+    """A logarithm for each number of a point and each value of what is given."""
+    k, size = 4, 10 * scale
+    utility = {"kind": "mutual_information", "given": [["1"] * size] * k}
+    return minorant(k, size, utility, ["1", "2", "3", "4"], str(size), ["gibbs-inequality"])
+
+
+def minorant_square(scale: int) -> Any:
+    return minorant(20, 10 * scale, {"kind": "chi_square"}, [str(7 + x) for x in range(20)])
+
+
+def minorant_bayes(scale: int) -> Any:
+    """All gains for each point."""
+    size = 2 + scale
+    gain = [[f"1/{2 + (g + x) % 7}" for x in range(size)] for g in range(size)]
+    return minorant(size, size, {"kind": "bayes", "gain": gain}, [str(g) for g in range(size)])
+
+
+def minorant_one(scale: int) -> Any:
+    """One action: a form has a number for each input, and its point one."""
+    k, m = 30 * scale, 10 * scale
+    return minorant(k, m, {"kind": "bayes", "gain": [["1"] * k]}, ["1"])
+
+
+def minorant_zeros(scale: int) -> Any:
+    """One gain that is not 0."""
+    k, m = 30 * scale, 10 * scale
+    return minorant(k, m, {"kind": "bayes", "gain": [["1", *["0"] * (k - 1)]]}, ["1"])
+
+
+STEPS: dict[str, Callable[[int], Any]] = {
+    made.__name__: made
+    for made in (
+        corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
+        corner_deep_squares, corner_given, gibbs, gibbs_zeros, outer, outer_long, minorant_plain, minorant_given,
+        minorant_square, minorant_bayes, minorant_one, minorant_zeros,
+    )
+}  # fmt: skip

@@ -1,0 +1,317 @@
+"""Other problems on the exact cone: outer cones by cuts, certificates of the problem itself, and their truth."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from drawing import thinned
+from scipy.optimize import linprog, minimize
+from second.checker import check
+
+import rropt as rr
+from rropt.checker import check_bytes
+from rropt.declare.constraints import Constraint
+from rropt.problem import Goal
+from rropt.program.confidence_cones import ConfidenceCone
+from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.prove.steps import Cut, relax
+from rropt.solve.kernel.climb import worth
+from rropt.solve.robust_exact.cut_pool import CutPool
+from rropt.studies.support import OBJECTIVES, Setting, problem_of
+
+F = Fraction
+FORMS = ("exact", "product")
+QUICK = ("trace", "expected_loss", "bayes_success", "chi_square", "mutual_information, given", "d_optimality")
+TABLES = {
+    "even": [[35, 65], [10, 90]],
+    "rare": [[1, 15], [983, 1]],
+    "zero": [[12, 30], [0, 49]],
+    "wide": [[40, 12, 31], [7, 55, 20]],
+}
+
+
+def random_table(seed: int) -> list[list[int]]:
+    rng = np.random.default_rng(seed)
+    table: list[list[int]] = rng.integers(2, 200, size=(2, 2)).tolist()
+    if seed % 5 == 4:
+        table[seed % 2][0] = 0
+    return table
+
+
+def objectives(known: rr.ChiSquareSet, seed: int = 0) -> dict[str, Goal]:
+    """One of each kind, with uneven numbers."""
+    rng, labels, prior = np.random.default_rng(seed), known.pairs.labels, known.counts
+    size = len(labels)
+    costs = [
+        [0 if x == y else int(n) for y, n in enumerate(row)] for x, row in enumerate(rng.integers(1, 9, (size, size)))
+    ]
+    positive = rr.Prior.from_probabilities({label: F(2 * x + 3, size * (size + 2)) for x, label in enumerate(labels)})
+    return {
+        "trace": rr.Maximize(rr.Trace()),
+        "loss": rr.Minimize(rr.ExpectedLoss(prior, costs, labels)),
+        "bayes": rr.Maximize(rr.BayesSuccess(prior)),
+        "chi-square": rr.Maximize(rr.ChiSquareInformation(prior)),
+        "d": rr.Minimize(rr.DOptimality(positive)),
+        "risk": rr.Minimize(rr.MinimaxRisk(positive)),
+    }
+
+
+def stated(known: rr.ChiSquareSet, goal: Goal, form: str, *more: Constraint, epsilon: object = 1) -> rr.Problem:
+    inputs = None if goal.objective.prior is not None else known.pairs.labels
+    return rr.Problem(goal, [rr.RLDP(epsilon, known, form), *more], inputs)
+
+
+def assert_proved(problem: rr.Problem, solution: rr.Solution) -> None:
+    """The certificate states the problem itself, every checker accepts it, and its first step is a cut."""
+    assert solution.status == "certified", (solution.status, solution.gap, solution.warnings)
+    certificate = solution.certificate
+    assert certificate is not None
+    assert certificate.differences(problem.compile()) == []
+    assert certificate.document["proof"]["steps"][0]["kind"] == "cut"
+    data = certificate.to_json().encode()
+    assert (check_bytes(data).status, check(data)) == ("PROVED", "PROVED")
+
+
+def assert_private(known: rr.ChiSquareSet, mechanism: rr.Mechanism, gamma: float, form: str) -> None:
+    """P(y | s) <= gamma P(y | z) at random distributions of the set, from the definition alone."""
+    rng = np.random.default_rng(1)
+    counts = np.array(known.counts.weights, dtype=float)
+    own, bound = counts / counts.sum(), float(known.excess.lower)
+    width = len(known.pairs.other)
+    blocks = [slice(s * width, (s + 1) * width) for s in range(len(known.pairs.sensitive))]
+    matrix, tried = mechanism.matrix, 0
+    for _ in range(4000):
+        direction = rng.normal(size=len(own)) * np.where(own > 0, own**0.5, 0.05)
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            point = own + middle * (direction - direction.sum() * own)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                distance = np.where(own > 0, (own - point) ** 2 / point, point).sum()
+            inside = (point >= 0).all() and np.isfinite(distance) and distance <= bound
+            low, high = (middle, high) if inside else (low, middle)
+        point = own + low * (direction - direction.sum() * own)
+        if any(point[block].sum() <= 0 for block in blocks):
+            continue
+        tried += 1
+        answers = np.array([point[block] / point[block].sum() @ matrix[block] for block in blocks])
+        for one, other in itertools.permutations(range(len(blocks)), 2):
+            assert (answers[one] <= gamma * answers[other] * (1 + 1e-12) + 1e-15).all()
+    assert tried > 3000
+
+
+def inside_columns(cone: ConfidenceCone, count: int, seed: int) -> np.ndarray:
+    """Columns of the cone (n x k), most of them on its boundary."""
+    rng = np.random.default_rng(seed)
+    points = rng.dirichlet(np.full(len(cone.counts), 0.3), size=count)
+    corners = np.array(list(itertools.product([0.0, 1.0], repeat=len(cone.counts)))[1:])
+    inside, _, _ = CutPool(cone).pulled(np.vstack([points, corners, corners + rng.random(corners.shape) * 0.3]))
+    return np.asarray(inside / inside.mean(axis=1, keepdims=True))
+
+
+def best_of(program: Program, columns: np.ndarray) -> float:
+    """sign * utility of the best mixture of columns."""
+    assert isinstance(program.utility, (Linear, ColumnSum))
+    if isinstance(program.utility, ColumnSum):
+        gains, table = program.utility.mu(columns.T), columns.T
+    else:
+        width = len(program.outputs or ())
+        costs = program.utility.matrix(program.size, width)
+        gains, table = (columns @ costs).T.ravel(), np.hstack([columns.T] * width)
+    found = linprog(-program.sign * gains, A_eq=table, b_eq=np.ones(program.size))
+    assert found.status == 0
+    return float(-found.fun)
+
+
+def local_optimum(program: Program, seed: int) -> float:
+    """sign * utility of a local optimum over matrices of k outputs whose columns the oracle finds inside, by SLSQP."""
+    cone, size, rng = program.cone, program.size, np.random.default_rng(seed)
+    assert isinstance(cone, ConfidenceCone)
+    gamma = float(cone.level.ratio)
+
+    def value(point: np.ndarray) -> float:
+        found = worth(program.utility, point.reshape(size, size))
+        return -program.sign * (found if found is not None and np.isfinite(found) else -program.sign * 1e9)
+
+    def room(point: np.ndarray) -> np.ndarray:
+        return -cone.adversary.worst(np.maximum(point.reshape(size, size).T, 0.0), gamma).bound.ravel()
+
+    limits = [
+        {"type": "ineq", "fun": room},
+        {"type": "eq", "fun": lambda point: point.reshape(size, size).sum(axis=1) - 1},
+    ]
+    start = np.full((size, size), 0.7 / size) + 0.3 * rng.dirichlet(np.ones(size), size)
+    options = {"maxiter": 200, "ftol": 1e-12}
+    found = minimize(value, start.ravel(), bounds=[(0, 1)] * size**2, constraints=limits, options=options)
+    if room(found.x).min() < -1e-7 or np.abs(found.x.reshape(size, size).sum(axis=1) - 1).max() > 1e-7:
+        return -np.inf
+    return -float(found.fun)
+
+
+@pytest.mark.parametrize(
+    ("kind", "starts", "form"),
+    [
+        ("trace", 3, "exact"),
+        ("trace", 3, "product"),
+        ("loss", 3, "exact"),
+        ("chi-square", 3, "exact"),
+        ("d", 1, "exact"),
+    ],
+)
+def test_local_searches_over_the_oracle_are_no_better(kind: str, starts: int, form: str) -> None:
+    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    problem = stated(known, objectives(known)[kind], form)
+    solution, program = problem.solve(gap=1e-6), problem.compile()
+    best = max(local_optimum(program, seed) for seed in range(starts))
+    assert best <= program.sign * solution.bound + 1e-6
+    assert best >= program.sign * solution.value - 0.02 * abs(solution.value)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("objective", QUICK)
+def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> None:
+    problem = problem_of(objective, f"rldp, {form}", 4)
+    solution = problem.solve(gap=1e-6)
+    assert_proved(problem, solution)
+    assert solution.mechanism is not None
+    assert problem.compile().excess(solution.mechanism) == {}
+    assert_private(rr.ChiSquareSet(Setting.of(4).prior, "0.05"), solution.mechanism, np.e, "exact")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(kind, name, marks=[pytest.mark.long] if (kind, name) == ("d", "wide") else [])
+        for kind in ("trace", "loss", "bayes", "chi-square", "d")
+        for name in TABLES
+    ],
+)
+def test_forms_are_nested_and_mixtures_of_random_columns_are_no_better(kind: str, name: str) -> None:
+    known = rr.ChiSquareSet(TABLES[name], "0.05")
+    goal = objectives(known)[kind]
+    sign = 1 if goal.sense == "maximize" else -1
+    reached = []
+    for form in ("polytope", "product", "exact"):
+        problem = stated(known, goal, form)
+        solution = problem.solve(gap=1e-6)
+        assert solution.status == "certified", (form, solution.gap, solution.warnings)
+        reached.append((sign * solution.value, sign * solution.bound))
+        if form == "polytope":
+            continue
+        assert_proved(problem, solution)
+        program = problem.compile()
+        assert isinstance(program.cone, ConfidenceCone)
+        columns = inside_columns(program.cone, 300, 7)
+        if kind != "d":
+            best = best_of(program, columns)
+            assert best <= sign * solution.bound + 1e-9
+    assert reached[0][0] <= reached[1][1] + 1e-9
+    assert reached[1][0] <= reached[2][1] + 1e-9
+
+
+@pytest.mark.parametrize("seed", thinned(range(20), 4))
+def test_random_problems_are_closed_to_nine_in_a_hundred_million(seed: int) -> None:
+    known = rr.ChiSquareSet(random_table(seed), "0.05")
+    goals = objectives(known, seed)
+    goal = goals[list(goals)[seed % 5]]
+    epsilon = ("0.5", "1", "2", "4")[seed % 4]
+    for form in FORMS:
+        problem = stated(known, goal, form, epsilon=epsilon)
+        solution = problem.solve(gap=9e-8, absolute_gap=9e-8)
+        assert_proved(problem, solution)
+        assert 0 <= solution.gap <= 9e-8 * max(1.0, abs(solution.bound))
+
+
+def test_every_outer_cone_contains_the_exact_one() -> None:
+    """Any cut that is proved valid is satisfied by every column of the cone, at the ratio of the step."""
+    for name, form in itertools.product(TABLES, FORMS):
+        known = rr.ChiSquareSet(TABLES[name], "0.05")
+        program = stated(known, rr.Maximize(rr.Trace()), form).compile()
+        cone = program.cone
+        assert isinstance(cone, ConfidenceCone)
+        pool, columns = CutPool(cone), inside_columns(cone, 60, 3)
+        for point in np.random.default_rng(2).dirichlet(np.full(len(cone.counts), 0.3), size=40):
+            pool.pulled(point[None, :])
+        valid = [own for cut in pool.cuts if (own := cone.valid(cut)) is not None]
+        assert len(valid) > 0.9 * len(pool)
+        assert {sum(side) for cut in valid for side in cut[2:]} == {1 << 48}
+        step = Cut.of(cone, valid)
+        assert step.ratio > cone.level.ratio.upper
+        relaxed = relax(program, [step]).cone
+        exact = [[F(float(entry)) for entry in column] for column in columns]
+        kept = [column for column in exact if cone.excess(column) <= 0]
+        assert len(kept) > 0.9 * len(exact)
+        assert max(relaxed.excess(column) for column in kept) <= 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_and_floors_go_with_the_exact_cone(form: str) -> None:
+    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    goal = objectives(known)["loss"]
+    free = stated(known, goal, form).solve(gap=1e-6)
+    for more in ([rr.Bistochastic()], [rr.Floor("0.05")], [rr.Symmetric(), rr.Floor("0.02")]):
+        problem = stated(known, goal, form, *more)
+        solution = problem.solve(gap=1e-6)
+        assert_proved(problem, solution)
+        assert solution.mechanism is not None
+        assert problem.compile().excess(solution.mechanism) == {}
+        assert solution.value >= free.bound - 1e-9
+        polytope = stated(known, goal, "polytope", *more).solve(gap=1e-6)
+        assert solution.bound <= polytope.value + 1e-9
+
+
+def test_contradictory_rows_are_proved_to_be() -> None:
+    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    labels = known.pairs.labels
+    truth = rr.LinearConstraint([[int(x == y) for y in range(4)] for x in range(4)], ">=", "3.9", "truth")
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.RLDP(1, known, "exact"), truth], labels, labels)
+    solution = problem.solve()
+    assert solution.status == "infeasible"
+    assert solution.certificate is not None
+    data = solution.certificate.to_json().encode()
+    assert (check_bytes(data).status, check(data)) == ("PROVED", "PROVED")
+    assert solution.certificate.document["proof"]["steps"][0]["kind"] == "cut"
+
+
+def test_a_short_solve_has_a_true_bound() -> None:
+    """Of 16 inputs: no mechanism of the smaller cone of the polytope form beats it."""
+    for objective in ("chi_square", "bayes_success"):
+        problem = problem_of(objective, "rldp, exact", 16)
+        solution = problem.solve(time_limit=1)
+        polytope = problem_of(objective, "rldp, polytope", 16).solve(time_limit=1)
+        assert solution.bound is not None
+        assert solution.mechanism is not None
+        assert polytope.value <= solution.bound
+        assert solution.value <= solution.bound
+        assert problem.compile().excess(solution.mechanism) == {}
+
+
+def test_the_refusal_is_that_of_the_route_within() -> None:
+    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    with pytest.raises(rr.NoRoute) as caught:
+        rr.Problem(rr.Minimize(rr.InjectedEntropy()), [rr.RLDP(1, known, "exact")], known.pairs.labels).solve()
+    assert str(caught.value).count("no route takes this problem") == 1
+
+
+@pytest.mark.parametrize("kind", ["trace", "loss", "bayes", "chi-square", "d", "risk"])
+def test_floats_of_a_utility_are_its_value(kind: str) -> None:
+    known = rr.ChiSquareSet(TABLES["wide"], "0.05")
+    goal = objectives(known)[kind]
+    program = stated(known, goal, "exact").compile()
+    rng = np.random.default_rng(0)
+    table = [[F(int(n)) for n in row] for row in rng.integers(1, 9, (6, 6)) + 20 * np.eye(6, dtype=int)]
+    rows = [[entry / sum(row) for entry in row] for row in table]
+    mechanism = rr.Mechanism.from_rationals(rows, program.inputs, program.outputs or program.inputs)
+    found = worth(program.utility, mechanism.matrix)
+    assert found == pytest.approx(float(goal.objective.own_value(mechanism).lower), rel=1e-12)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_no_certificate_is_written_that_the_format_cannot_state(objective: str) -> None:
+    """Whatever the time ends before."""
+    for rule in ("rldp, exact", "rldp, product"):
+        solution = problem_of(objective, rule, 4).solve(time_limit=0.001)
+        assert not any("not accepted" in warning for warning in solution.warnings)
