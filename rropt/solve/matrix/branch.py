@@ -31,6 +31,8 @@ PIECE = 50
 """Cells of such a piece."""
 LOOSE = 1e-4
 """The relative gap of a bound without the rows, which they leave open by more."""
+NEARLY_EQUAL = 1.021
+"""Below this ratio the gains of corners are lost in the tolerances of a solver; entries are branched on instead."""
 TANGENTS = 3
 """A proof takes so many times as long where something is given."""
 PROVING = 2e-4
@@ -51,9 +53,11 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
         claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
         return Answer(claim, farkas_candidate(program, effort))
     relaxation: MatrixRelaxation | ColumnCells
-    if by_corners(program):
+    plain = isinstance(program.utility, Information) and program.utility.plain
+    nearly_equal = isinstance(program.cone, CompleteCone) and program.cone.level.ratio.upper < NEARLY_EQUAL
+    if by_corners(program) and not (plain and nearly_equal):
         relaxation = ColumnCells(program, lambda: bool(effort.stopped()))
-    elif has_curve(program):
+    elif has_curve(program) and not by_corners(program):
         return _by_first_cell(program, effort, climber, begun)
     else:
         relaxation = MatrixRelaxation(program)

@@ -310,6 +310,9 @@ class _Programme:
         self._lp.add_columns(worth, sparse.csc_matrix(np.vstack([columns, tied])))
         self.columns, self.own = np.hstack([self.columns, columns]), np.concatenate([self.own, own])
         self.worth = np.concatenate([self.worth, worth])
+        if self.shares is not None:
+            # They have no share of the last optimum, which is kept where a solve fails.
+            self.shares = np.concatenate([self.shares, np.zeros(len(own))])
 
     def solve(self) -> bool:
         """Whether there is an optimum."""
@@ -338,7 +341,6 @@ class _Programme:
             for y in range(self._cells.width):
                 mine = self.own == y
                 loss[mine] += self._cells.tied(self.dual, y) @ self.columns[:, mine]
-            # Columns that came after the last optimum have no share yet.
-            loss[: len(self.shares)][self.shares > 0] = -np.inf
+            loss[self.shares > 0] = -np.inf
             keep = np.sort(np.argpartition(loss, most)[:most])
         return self.corners[:, keep], self.own[keep]
