@@ -79,7 +79,7 @@ from rropt.studies.support import OBJECTIVES
 from rropt.testing import run
 
 assert "subset_truth" in OBJECTIVES
-problem = rr.parse_problem(
+problem = rr.problem_file.parse_problem(
     """
     + repr(
         """schema = 1
@@ -95,9 +95,8 @@ epsilon = 1
     )
     + """
 )
-assert rr.parse_problem(rr.problem_to_toml(problem)).objective == problem.objective == rr.SubsetTruth(
-    problem.objective.prior, ["a", "c"]
-)
+again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
+assert again.objective == problem.objective == rr.SubsetTruth(problem.objective.prior, ["a", "c"])
 run(problem.objective)
 print(problem.solve().status, goal_sentence(problem))
 """

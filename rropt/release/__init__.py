@@ -1,5 +1,9 @@
 """Tables and files in, protected tables and files out."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from rropt.release.cross import CrossClassification
 from rropt.release.estimating import estimate_file
 from rropt.release.facade import counts_of, release_file, release_folder, release_table, table_of
@@ -8,10 +12,14 @@ from rropt.release.privacy import Privacy, privacy_of
 from rropt.release.provenance import load_design, load_mechanism
 from rropt.release.reading import ReleaseFile, load_release
 
+if TYPE_CHECKING:
+    from rropt.release.learn import RandomizedColumn
+
 __all__ = [
     "CrossClassification",
     "Privacy",
     "ProtectedColumn",
+    "RandomizedColumn",
     "Release",
     "ReleaseFile",
     "counts_of",
@@ -25,3 +33,14 @@ __all__ = [
     "release_table",
     "table_of",
 ]
+
+
+# Hidden from type checkers; scikit-learn is loaded with the name that needs it.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name != "RandomizedColumn":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from rropt.release.learn import RandomizedColumn
+
+        return RandomizedColumn
