@@ -347,7 +347,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("IndependentReporting", confidence=r["set"], **level, **protocols, sub_sensitive="krr")
     add_methods(rr.robust.SecretRandomizedResponse(r["pairs"], 1), formula={})
     for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting"):
-        add_methods(getattr(rr, name)(r["set"], 1), formula={})
+        add_methods(getattr(rr.robust, name)(r["set"], 1), formula={})
     add("warner", truth=0.8, categories=("yes", "no"))
     add("unrelated_question", sensitive=0.7, yes=0.5, categories=("yes", "no"))
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
@@ -415,6 +415,14 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         delimiter=None,
         time_limit=1,
     )
+    claim = folder / "claims" / "claim.toml"
+    claim.parent.mkdir()
+    text = rr.problem_file.problem_to_toml(r["problem"])
+    (claim.parent / "problem.toml").write_text(text, encoding="utf-8")
+    stated = 'schema = 1\nproblem = "problem.toml"\nclaimed = "bound"\nvalue = "2"\n'
+    claim.write_text(stated, encoding="utf-8")
+    add("read_claim", path=claim)
+    add("own_claims", path=claim.parent)
     add(
         "verify_claim",
         problem=r["problem"],
@@ -510,7 +518,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     for protocol in (
         rr.robust.SecretRandomizedResponse(r["pairs"], 1),
         *(
-            getattr(rr, name)(known, 1)
+            getattr(rr.robust, name)(known, 1)
             for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting")
         ),
     ):
