@@ -96,4 +96,4 @@ def test_categories_of_no_record_are_told(batch: int) -> None:
     with pa.OSFile("t.arrow", "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
         writer.write_table(table, max_chunksize=batch)
     with pytest.warns(UserWarning, match="'public' is released unchanged with 1 category that no record has"):
-        rr.release_file("t.arrow", rr.ProtectedColumn("level", DESIGN))
+        rr.release.release_file("t.arrow", rr.release.ProtectedColumn("level", DESIGN))

@@ -417,7 +417,7 @@ def test_labels_are_escaped_in_every_picture(tmp_path: Path) -> None:
     rr.write_report(solution, page)
     assert not any(letter in page.read_text() for letter in "\x1b\x9b\u202e")
     # A problem file has no such character, and is the same problem.
-    written = rr.problem_to_toml(solution.problem)
+    written = rr.problem_file.problem_to_toml(solution.problem)
     assert not any(letter in written for letter in "\x1b\x9b\u202e")
     Path("p.toml").write_text(written)
     assert rr.load_problem("p.toml").inputs == prior.labels

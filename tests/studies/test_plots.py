@@ -58,7 +58,7 @@ def test_no_control_character_of_a_label_reaches_a_picture(tmp_path: Path) -> No
     for figure in (
         plots.heat_map(mechanism, title=labels[0]),
         plots.frequencies(mechanism.estimate([50, 60, 70]), [0.3, 0.3, 0.4], title=labels[1]),
-        plots.birkhoff_weights(rr.birkhoff(mechanism)),
+        plots.birkhoff_weights(rr.ordering.birkhoff(mechanism)),
     ):
         drawn = saved(figure, tmp_path)
         assert not any(letter in drawn for letter in "\x1b\x07\x9b\x00\u202e")
