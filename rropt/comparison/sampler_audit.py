@@ -3,23 +3,29 @@
 Events are sets of outputs. They are chosen on one half of the trials and tested on the other half, so a choice among
 many costs nothing; those that are tested share the error (Bonferroni). For inputs x, x' and an event S, with
 confidence 1 - a each, p(S | x) is at least its lower and p(S | x') at most its upper limit of Clopper and Pearson
-(Biometrika 26, 1934). Under (epsilon, delta)-LDP p(S | x) <= exp(epsilon) p(S | x') + delta, so both levels follow.
+(Biometrika 26, 1934), each of which an enclosure of its binomial sum confirms. Under (epsilon, delta)-LDP
+p(S | x) <= exp(epsilon) p(S | x') + delta, so both levels follow.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from rropt.errors import InputError, counted, shown
-from rropt.exact import float_up, rational
+from rropt.exact import ball, enclosure, float_up, rational
 from rropt.io.arguments import checked
+from rropt.io.count_records import records
 from rropt.io.counts import bounded
 from rropt.io.types import Number
 from rropt.model.privacy import Level
@@ -38,6 +44,9 @@ MOST_TRIALS, MOST_INPUTS = 1 << 32, 1 << 10
 ROUNDING = 1e-9
 """Share by which limits are widened, for the rounding of the quantiles of the beta distribution."""
 POWER = 0.9
+TAIL = 1e-12
+"""Share of a binomial sum that is bounded and not added up."""
+TAIL_BITS = 128
 
 
 @dataclass(frozen=True)
@@ -85,16 +94,43 @@ def limits(count: Any, trials: Any, error: float) -> tuple[Any, Any]:
     return low * (1 - ROUNDING), np.minimum(high * (1 + ROUNDING), 1)
 
 
-@checked
-def detectable_epsilon(
-    epsilon: Number, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
-) -> float:
-    """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
-    of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
-    the truth is not detected. Raises InputError."""
-    claimed, share = _level(epsilon), _delta(delta)
-    _numbers(trials, confidence, inputs)
-    half, error = trials // 2, (1 - confidence) / (2 * EVENTS)
+def proved_limits(count: int, trials: int, error: float) -> tuple[float, float]:
+    """The same for one count, moved outwards until an upper bound of the binomial sum is at most `error`."""
+    low, high = map(float, limits(count, trials, error))
+    while low > 0 and not _tail_is_below(count, trials, Fraction(low), error):
+        low *= 1 - ROUNDING
+    while high < 1 and not _tail_is_below(trials - count, trials, 1 - Fraction(high), error):
+        high = min(high * (1 + ROUNDING), 1.0)
+    return low, high
+
+
+def _tail_is_below(count: int, trials: int, share: Fraction, error: float) -> bool:
+    """Whether P(X >= count) < error for X binomial of `trials` and `share`, proved by an enclosure."""
+    if share <= 0 < count:
+        return True
+    if share * (trials + 1) >= count:
+        return False  # half of the distribution, about
+
+    def compute() -> arb:
+        odds, p = ball(share / (1 - share)), ball(share)
+        lgamma = [arb(number + 1).lgamma() for number in (trials, count, trials - count)]
+        term = (lgamma[0] - lgamma[1] - lgamma[2] + count * p.log() + (trials - count) * (1 - p).log()).exp()
+        # Terms fall ever faster: what follows one of them is less than a geometric series.
+        total, at = arb(0), count
+        while at < trials:
+            ratio = odds * (trials - at) / (at + 1)
+            rest = term / (1 - ratio)
+            if rest < total * TAIL:
+                return total + rest
+            total, term, at = total + term, term * ratio, at + 1
+        return total + term
+
+    return enclosure(compute, TAIL_BITS).upper < Fraction(error)
+
+
+@lru_cache(maxsize=1024)
+def _detectable(claimed: float, share: float, half: int, inputs: int, error: float) -> float:
+    """The level of `detectable_epsilon`, with `half` of the trials and the `error` of one limit."""
 
     def detected(level: float) -> bool:
         from scipy import stats
@@ -116,8 +152,20 @@ def detectable_epsilon(
 
 
 @checked
+def detectable_epsilon(
+    epsilon: Number, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
+) -> float:
+    """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
+    of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
+    the truth is not detected. Raises InputError."""
+    claimed, share = _level(epsilon), _delta(delta)
+    _numbers(trials, confidence, inputs)
+    return _detectable(claimed, share, trials // 2, inputs, (1 - confidence) / (2 * EVENTS))
+
+
+@checked
 def audit_sampler(
-    sampler: Callable[[list[Any]], Iterable[Any]] | Iterable[tuple[Any, Any]],
+    sampler: Callable[[list[Any]], Iterable[Any]] | Iterable[tuple[Any, Any]] | str | os.PathLike[str],
     epsilon: Number,
     confidence: float = 0.99,
     inputs: Sequence[Any] | None = None,
@@ -128,7 +176,8 @@ def audit_sampler(
 
     `sampler` is a function that takes a list of inputs and returns as many outputs, each drawn independently, such as
     `Mechanism.randomize` with its labels as `inputs`; it is called `trials` times for each input. Or it is the (input,
-    output) pairs themselves, in the order in which they were drawn. Outputs may be anything that prints or hashes, also
+    output) pairs themselves, in the order in which they were drawn, or the path of a CSV file of them with a header and
+    two columns. Outputs may be anything that prints or hashes, also
     arrays and lists. A correct sampler is rejected with probability 1 - `confidence` at most. What is not rejected may
     still be wrong: see `detectable`. Raises InputError.
     """
@@ -141,7 +190,7 @@ def audit_sampler(
         tables = _drawn(sampler, named, trials)
     else:
         _numbers(trials, confidence, 2)
-        tables = _split(sampler)
+        tables = _split(_read(sampler) if isinstance(sampler, str | os.PathLike) else sampler)
     names = list(tables[0])
     least = min(sum(table[name].values()) for table in tables for name in names)
     detectable = detectable_epsilon(epsilon, 2 * least, len(names), confidence, delta)
@@ -153,7 +202,7 @@ def audit_sampler(
     for more, less, members in events:
         counts = int(tested[1][more, members].sum()), int(tested[1][less, members].sum())
         sizes = int(tested[2][more]), int(tested[2][less])
-        low, high = float(limits(counts[0], sizes[0], error)[0]), float(limits(counts[1], sizes[1], error)[1])
+        low, high = proved_limits(counts[0], sizes[0], error)[0], proved_limits(counts[1], sizes[1], error)[1]
         ratio = max((low - share) * (1 - ROUNDING) / high, 0.0)
         event = Event(names[more], names[less], tuple(chosen[0][at] for at in members), counts, sizes)
         if best is None or ratio > best[0]:
@@ -216,6 +265,16 @@ def _drawn(sampler: Callable[[list[Any]], Iterable[Any]], inputs: list[Any], tri
             for at, name in enumerate(keys):
                 table[name].update(map(_key, outputs[at :: len(keys)]))
     return tables
+
+
+def _read(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of a CSV file, one after the other."""
+    for line, row in records(path, None):
+        if len(row) != 2:
+            what = f"line {line} has {counted(len(row), 'values')}, not an input and an output"
+            raise InputError(what, str(path), "give two columns, and quotes around a value with commas")
+        if line > 1:
+            yield row[0], row[1]
 
 
 def _split(pairs: Iterable[Any]) -> Tables:

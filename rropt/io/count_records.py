@@ -75,7 +75,7 @@ def count_records(
         raise InputError("this reader takes text files only", where, remedy)
     counts: dict[tuple[str, ...], int] = {}
     missing = 0
-    rows = _rows(path, delimiter)
+    rows = records(path, delimiter)
     _, header = next(rows, (1, []))
     for name in columns:
         check_column(header, name, where)
@@ -117,8 +117,8 @@ def plain_delimiter(given: str | None, path: str | os.PathLike[str]) -> str:
     return given
 
 
-def _rows(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    """(number of the last line, values) of each record, the header first."""
+def records(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    """(number of the last line, values) of each record of a CSV file, the header first. Raises InputError."""
     where = str(path)
     delimiter = plain_delimiter(delimiter, path)
     try:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,6 +122,64 @@ def test_limits_are_those_of_clopper_and_pearson(count: int, trials: int, error:
     # Not much wider than they must be.
     assert count == 0 or tail(low * Fraction(1001, 1000), above) > error
     assert count == trials or tail(1 - (1 - high) * Fraction(1001, 1000), below) > error
+
+
+@pytest.mark.parametrize("trials", [1, 7, 40, 3000, 10**6, 10**9])
+@pytest.mark.parametrize("error", [0.2, 1e-3, 1e-9])
+def test_limits_are_proved(trials: int, error: float) -> None:
+    """An enclosure confirms the limit, and does not confirm one that is a little tighter."""
+    from rropt.comparison.sampler_audit import _tail_is_below, proved_limits
+
+    for count in {0, 1, trials // 100, trials // 3, trials - 1, trials}:
+        low, high = proved_limits(count, trials, error)
+        assert 0 <= low <= count / trials <= high <= 1
+        for share, number, step in (
+            (Fraction(low), count, 0),
+            (1 - Fraction(high), trials - count, Fraction(2, 10**9)),
+        ):
+            if share > 0:
+                assert _tail_is_below(number, trials, share, error)
+                assert not _tail_is_below(number, trials, share * Fraction(10**6 + 1, 10**6) + step, error)
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_a_tail_is_below_what_it_is_below(number: int) -> None:
+    from rropt.comparison.sampler_audit import _tail_is_below
+
+    draw = random.Random(number)
+    trials = draw.randint(2, 60)
+    count, share = draw.randint(1, trials), Fraction(draw.randint(1, 99), 100)
+    tail = sum(
+        (math.comb(trials, x) * share**x * (1 - share) ** (trials - x) for x in range(count, trials + 1)), Fraction(0)
+    )
+    assert not _tail_is_below(count, trials, share, float(tail * Fraction(10**9 - 1, 10**9)))
+    if share * (trials + 1) < count:
+        assert _tail_is_below(count, trials, share, float(tail * Fraction(10**9 + 1, 10**9)))
+
+
+def test_limits_that_rounding_made_too_tight_are_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rropt.comparison import sampler_audit
+
+    right = sampler_audit.proved_limits(30, 100, 0.01)
+    monkeypatch.setattr(sampler_audit, "limits", lambda count, trials, error: (right[0] * 1.00001, right[1] / 1.00001))
+    monkeypatch.setattr(sampler_audit, "ROUNDING", 1e-6)
+    low, high = sampler_audit.proved_limits(30, 100, 0.01)
+    assert low <= right[0] * (1 + 2e-9)
+    assert high >= right[1] * (1 - 2e-9)
+
+
+def test_a_file_of_pairs_is_audited(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    draw, codes = subsets(1, 1, truth_first=True), [0, 1, 2, 3, 4] * 4000
+    lines = [f'{code},"{output}"' for code, output in zip(codes, draw(codes), strict=True)]
+    path.write_text("input,output\n" + "\n".join(lines) + "\n")
+    assert rr.audit_sampler(path, 1).rejected
+    assert rr.audit_sampler(str(path), 1).epsilon == rr.audit_sampler(path, 1).epsilon
+    path.write_text("input,output\n0,1,2\n")
+    with pytest.raises(InputError, match="line 2 has 3 values, not an input and an output"):
+        rr.audit_sampler(path, 1)
+    with pytest.raises(InputError, match="cannot read this data file"):
+        rr.audit_sampler(tmp_path / "none.csv", 1)
 
 
 def test_pairs_are_audited_as_a_function_is() -> None:
