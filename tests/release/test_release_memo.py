@@ -341,6 +341,28 @@ def test_strata_and_joint_columns() -> None:
     assert all(one["memoised"] for one in made.manifest["columns"])
 
 
+def test_strata_in_another_order_are_a_second_draw_or_the_same_answers() -> None:
+    """The order of the outputs decides how words become answers."""
+    cba = Mechanism.from_matrix(ABC.matrix[:, ::-1], list("abc"), list("cba"))
+    rows = [(f"p{at}", "abc"[at % 3], str(at % 2), "zy"[at % 2]) for at in range(400)]
+    write("t.csv", rows, ("id", "x", "s", "t"))  # type: ignore[arg-type]
+    release_file("t.csv", ProtectedColumn("x", {"0": ABC, "1": cba}, by="s"), **WITH)
+    other = ProtectedColumn("x", {"y": cba, "z": ABC}, by="t")
+    with pytest.raises(InputError, match="a second draw leaks more"):
+        release_file("t.csv", other, "o.csv", **WITH)
+    # The answers of a stratum are the same ones, or agree as often as independent draws, also with one mechanism alone.
+    release_file("t.csv", other, "o.csv", force=True, **WITH)
+    alone = [row[:3] for row in rows]
+    release_file(write("alone/t.csv", alone), ProtectedColumn("x", ABC), **WITH)
+    found = [answers(path) for path in ("t.protected.csv", "o.csv", "alone/t.protected.csv")]
+    chance = float((ABC.matrix[0] ** 2).sum())
+    for stratum in "01":
+        names = [name for name, _, own, _ in rows if own == stratum]
+        for one, two in ((0, 1), (0, 2), (1, 2)):
+            same = np.mean([found[one][name] == found[two][name] for name in names])
+            assert abs(same - chance) < 6 * (chance * (1 - chance) / len(names)) ** 0.5 or same == 1
+
+
 # -- files and bad input -----------------------------------------------------------------------------------------
 
 

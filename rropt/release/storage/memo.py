@@ -71,7 +71,11 @@ def read_key(path: Path) -> bytes:
 
 def _hashed(key: bytes, *parts: str | bytes, size: int = 32) -> Any:
     """BLAKE2b of texts, each with its length before it, so that no two lists of texts are one."""
-    found = hashlib.blake2b(key=key, digest_size=size)
+    return _added(hashlib.blake2b(key=key, digest_size=size), *parts)
+
+
+def _added(found: Any, *parts: str | bytes) -> Any:
+    """The hash of further texts."""
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
         found.update(len(data).to_bytes(8, "little") + data)
@@ -85,13 +89,15 @@ class Scope:
     def __init__(self, key: bytes, stack: Stack, identity: str) -> None:
         rows = [(digest(one), label) for _, one in stack.column.strata for label in one.inputs]
         columns = (str(len(stack.column.columns)), *stack.column.columns)
+        drawing = (str(len(stack.drawing)), *stack.drawing)
         # Strata are not in it: a record that moves to one with the same mechanism keeps its answer.
         mechanisms = sorted({made for made, _ in rows})
-        self.name = str(_hashed(key, "scope", identity, *columns, *mechanisms).hexdigest())
+        self.name = str(_hashed(key, "scope", identity, *columns, *drawing, *mechanisms).hexdigest())
         self.number = int.from_bytes(bytes.fromhex(self.name)[:8], "little", signed=True)
         self._key, self._function = key, KeyedFunction(_hashed(key, "function").digest())
         self._who = self._function.states([_hashed(key, "who", *columns, size=BLOCK).digest()])
-        self._rows = [_hashed(key, "answer", *columns, made, label, size=BLOCK).digest() for made, label in rows]
+        answer = _hashed(key, "answer", *columns, *drawing, size=BLOCK)
+        self._rows = [_added(answer.copy(), made, label).digest() for made, label in rows]
         self._states: dict[int, np.ndarray] = {}
 
     def blocks(self, rows: np.ndarray, identities: Texts, number: int = 0) -> np.ndarray:

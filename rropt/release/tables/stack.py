@@ -12,6 +12,7 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
 from rropt.release.cross import LARGEST_PRODUCT, joined, split
 from rropt.release.plan import ProtectedColumn
 
@@ -93,9 +94,15 @@ class Stack:
                 found[kind] = labels.index(label)
         return Part(name, labels, found["null"], found["other"])
 
-    def _stack(self) -> Mechanism | MechanismSampler:
+    @property
+    def drawing(self) -> tuple[str, ...]:
+        """What decides, beside a mechanism, how random words become one of its answers."""
+        return type(self._sampler).__name__, *self.outputs
+
+    def _stack(self) -> Mechanism | MechanismSampler | ConstantTimeSampler:
         strata = [one for _, one in self.column.strata]
-        if len(strata) == 1:
+        constant = takes(self.rows, len(self.outputs), {number for one in strata for number in one.denominators})
+        if len(strata) == 1 and not constant:
             return strata[0]
         place = {label: y for y, label in enumerate(self.outputs)}
         rows: list[list[int]] = []
@@ -106,7 +113,9 @@ class Stack:
                 for y, entry in zip(at, entries, strict=True):
                     row[y] = entry
                 rows.append(row)
-        return MechanismSampler(rows, [number for one in strata for number in one.row_denominators])
+        return (ConstantTimeSampler if constant else MechanismSampler)(
+            rows, [number for one in strata for number in one.row_denominators]
+        )
 
     def _release(self, inputs: set[tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if len(self.column.released) == 1:
