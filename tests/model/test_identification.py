@@ -204,11 +204,11 @@ def test_what_is_attained_is_said_exactly() -> None:
 
 
 def test_the_ladder_climbs_to_the_first_bound_that_the_table_has_categories_for() -> None:
-    rungs = ladder((1, 3, 1, 9), 0, F(1, 10))
+    rungs = ladder((1, 3, 1, 9), F(1, 10))
     assert [rung.at_most for rung in rungs] == [F(1, 10), *(F(1, n) for n in range(9, 2, -1))]
     assert rungs[-1].stands
     assert rungs[-1].needed == 4 == rungs[-1].available
-    assert ladder((12, 3), 0, F(1, 10))[0].stands
+    assert ladder((12, 3), F(1, 10))[0].stands
 
 
 # -- the constraint ------------------------------------------------------------------------------------
