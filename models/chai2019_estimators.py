@@ -1,7 +1,7 @@
 """Of Chai's dissertation as functions: the example after Theorem 3.2 and RAPPOR's customary estimator (7.13).
 
 The split of the variance (2.3) and the risk of projected estimates (chapter 8) are `variance_split` and
-`projected_risk` of `rropt.estimate.risk`.
+`projected_risk` of `rropt.estimation.risk`.
 """
 
 from __future__ import annotations

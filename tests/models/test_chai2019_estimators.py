@@ -20,14 +20,14 @@ def test_more_outputs_than_inputs_have_the_parity(k: int, outputs: int) -> None:
     assert (len(made.inputs), len(made.outputs)) == (k, outputs)
     assert made.parity() == F(7, 2)
     # Answers that say nothing are not admissible; without them it is k-RR, which is.
-    assert bool(rr.admissible(made, gamma="7/2")) == (outputs == k)
+    assert bool(rr.ordering.admissible(made, gamma="7/2")) == (outputs == k)
     with pytest.raises(rr.InputError):
         wide_design(k, k - 1, "7/2")
 
 
 def test_the_customary_estimate_is_unbiased_with_the_published_risk() -> None:
     """Summed over all answers of one person, at gamma = 4, where the square root is exact."""
-    design, k = rr.UnaryEncoding(3, gamma=4), 3
+    design, k = rr.mechanisms.UnaryEncoding(3, gamma=4), 3
     p, q = design.present, design.absent
     mean, square = [F(0)] * k, F(0)
     for x, bits in itertools.product(range(k), itertools.product((0, 1), repeat=k)):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rropt.errors import InputError
+from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta, rough_theta
 from rropt.model.identification import at_risk, checked_risk, match_risks, paper_block_size
@@ -39,6 +40,7 @@ class Rung:
         return self.needed <= self.available
 
 
+@checked
 def ladder(counts: Sequence[int], at_most: Number, category: int = 0) -> tuple[Rung, ...]:
     """The paper's search for a bound on R_c that a table can keep, up to the first that it can, which is the last one.
 

@@ -10,7 +10,7 @@ import pytest
 from rropt.models.chai2019_estimators import wide_design
 
 import rropt as rr
-from rropt.estimate.risk import projected_risk, variance_split
+from rropt.estimation.risk import projected_risk, variance_split
 
 F = Fraction
 PRIOR = rr.Prior.from_probabilities(["1/2", "3/10", "1/5"])
@@ -56,11 +56,11 @@ def test_projecting_to_the_nearest_point_never_costs() -> None:
 
 
 def test_the_sum_over_samples_is_the_mean_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = rr.SubsetSelection(3, gamma=2, t=1).to_mechanism()
+    made = rr.mechanisms.SubsetSelection(3, gamma=2, t=1).to_mechanism()
     for method in ("nearest", "clipped"):
         exact = projected_risk(made, PRIOR, 12, method)
         assert exact.standard_error == 0
-        monkeypatch.setattr("rropt.estimate.risk.MOST_SAMPLES", 0)
+        monkeypatch.setattr("rropt.estimation.risk.MOST_SAMPLES", 0)
         drawn = projected_risk(made, PRIOR, 12, method)
         monkeypatch.undo()
         assert drawn.standard_error > 0
