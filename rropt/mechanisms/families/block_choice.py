@@ -17,8 +17,9 @@ from fractions import Fraction
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
-from rropt.io.types import Number
+from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta, rough_theta
+from rropt.model.frequencies import Frequencies
 from rropt.model.identification import at_risk, checked_risk, match_risks, paper_block_size
 
 BISECTIONS = 9
@@ -41,18 +42,21 @@ class Rung:
 
 
 @checked
-def ladder(counts: Sequence[int], at_most: Number, category: int = 0) -> tuple[Rung, ...]:
+def ladder(counts: Counts, at_most: Number, category: Label = 0) -> tuple[Rung, ...]:
     """The paper's search for a bound on R_c that a table can keep, up to the first that it can, which is the last one.
 
-    It tries `at_most` and then 1 / (n - 1), 1 / (n - 2), ... with n = ceil(1 / at_most); the last of all is 1 / T_c,
-    where nothing needs to be changed. Raises InputError for a bound outside of (0, 1) or a category without records.
-    Source: An Improved Bound for Security in an Identity Disclosure Problem, section 2.
+    `category` is a label of `counts`, or its place in a list. It tries `at_most` and then 1 / (n - 1), 1 / (n - 2), ...
+    with n = ceil(1 / at_most); the last of all is 1 / T_c, where nothing needs to be changed. Raises InputError for a
+    bound outside of (0, 1) or a category without records. Source: An Improved Bound for Security in an Identity
+    Disclosure Problem, section 2.
     """
     tried = checked_risk(at_most, "at_most")
-    if not 0 <= category < len(counts) or counts[category] < 1:
+    table = Frequencies.read(counts, "ladder", whole=True)
+    labels = table.labels or [str(place) for place in range(len(table.numbers))]
+    own = dict(zip(labels, table.numbers, strict=True)).get(str(category), 0)
+    if not own:
         raise InputError(f"category {category} has no records", "ladder", "give a category of the table that has some")
-    own = counts[category]
-    available = sum(count >= own for count in counts)
+    available = sum(count >= own for count in table.numbers)
     below = math.ceil(1 / tried)
     rungs: list[Rung] = []
     while not rungs or not rungs[-1].stands:
