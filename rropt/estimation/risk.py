@@ -24,6 +24,8 @@ __all__ = ["ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"]
 
 MOST_SAMPLES = 20_000
 """Samples up to which the risk of projected estimates is an exact sum."""
+MOST_PEOPLE, MOST_DRAWS = 10**15, 10**6
+"""Largest numbers of people, whose samples floats hold exactly, and of draws, which are held in memory."""
 PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"nearest": projected, "clipped": clipped}
 ExactMatrix = tuple[tuple[Fraction, ...], ...]
 
@@ -95,8 +97,9 @@ def projected_risk(
     """
     if method not in PROJECTIONS:
         raise InputError(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")
-    if people < 1 or draws < 2:
-        raise InputError(f"people={people}, draws={draws}", "projected_risk", "give at least 1 and 2")
+    if not 1 <= people <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
+        remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
+        raise InputError("the number of people or of draws is out of range", "projected_risk", remedy)
     p, matrix = prior.array, mechanism.matrix
     if matrix.shape[0] != len(p) or np.linalg.matrix_rank(matrix) < len(p):
         raise InputError("the mechanism does not identify this prior", "projected_risk", "rropt identify repairs it")

@@ -15,13 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.io.counts import clean_labels
 from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta, rough_theta
 from rropt.model.frequencies import Frequencies
 from rropt.model.identification import at_risk, checked_risk, match_risks, paper_block_size
 
+MOST_RUNGS = 10_000
+"""Steps of a ladder, each of which computes a block size."""
 BISECTIONS = 9
 """Halvings in search of the smallest bound that a table allows."""
 
@@ -53,9 +56,12 @@ def ladder(counts: Counts, at_most: Number, category: Label = 0) -> tuple[Rung, 
     tried = checked_risk(at_most, "at_most")
     table = Frequencies.read(counts, "ladder", whole=True)
     labels = table.labels or [str(place) for place in range(len(table.numbers))]
-    own = dict(zip(labels, table.numbers, strict=True)).get(str(category), 0)
+    (name,) = clean_labels([category], "category")
+    own = dict(zip(labels, table.numbers, strict=True)).get(name, 0)
     if not own:
-        raise InputError(f"category {category} has no records", "ladder", "give a category of the table that has some")
+        raise InputError(f"category {name} has no records", "ladder", "give a category of the table that has some")
+    if tried * MOST_RUNGS < 1:
+        raise InputError(f"there may be more than {counted(MOST_RUNGS, 'steps')}", "ladder", "raise at_most")
     available = sum(count >= own for count in table.numbers)
     below = math.ceil(1 / tried)
     rungs: list[Rung] = []
