@@ -1,7 +1,7 @@
 """Receipts of a ledger: the number and the hash of its last line, signed by Ed25519 (RFC 8032).
 
-Anyone who can write a ledger can compute its hashes, and take lines from its end. A receipt that is kept elsewhere shows
-both: all lines up to it are as they were when it was signed. Keys are PEM files, as OpenSSL makes them.
+Anyone who can write a ledger can compute its hashes, and take lines from its end. A receipt that is kept elsewhere
+shows both: all lines up to it are as they were when it was signed. Keys are PEM files, as OpenSSL makes them.
 """
 
 from __future__ import annotations
