@@ -82,10 +82,7 @@ def release_file(
     given, kept = _as_release(release), None if ledger is None else ledger_place(ledger)
     warn = warn or warn_python
     people = _population(population)
-    if (identity is None) != (key is None):
-        raise InputError("one of identity and key is given", "release", "give both, or none (--id and --key)")
-    secret = None if key is None else named_path(key)
-    options = (force, delimiter, monitor, warn, kept, people, quote_formulas, identity, secret)
+    options = (force, delimiter, monitor, warn, kept, people, quote_formulas, identity, _secret(identity, key))
     return FileRelease(source, given, target, *options).run()
 
 
@@ -99,6 +96,8 @@ def release_folder(
     report: Callable[[int, int, int], None] = lambda done, standing, total: None,
     ledger: str | os.PathLike[str] | None = None,
     population: str | None = None,
+    identity: str | None = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> FolderReleased:
     """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does: a file is the unit.
 
@@ -109,8 +108,9 @@ def release_folder(
     others go on, because no second run, of a scheduler either, may draw again. `population` and `ledger` are as in
     `release_file`. A `ledger` that exists, or a URL, is one for all files: where no person is in two of them, write
     {file} into the `population`, which stands for the name of each file. Any other `ledger` is a folder with one for
-    each file. `report(done, standing, total)` is called with numbers of files. Raises InputError; then nothing was
-    drawn.
+    each file. `identity` and `key`, whose file every worker must see, are as there too: a person has the same answer in
+    all files, and a person whose value differs from that of a file before is refused there. `report(done, standing,
+    total)` is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
     from rropt.release.folder import release_all
@@ -119,7 +119,15 @@ def release_folder(
     source = named_path(data)
     target = _beside(source) if output is None else named_path(output)
     kept = None if ledger is None else ledger_place(ledger)
-    return release_all(source, _as_release(release), target, workers, scheduler, report, kept, _population(population))
+    options = (report, kept, _population(population), identity, _secret(identity, key))
+    return release_all(source, _as_release(release), target, workers, scheduler, *options)
+
+
+def _secret(identity: str | None, key: str | os.PathLike[str] | None) -> Path | None:
+    """The path of the key. Raises InputError where it stands without a column of identities, or such a column alone."""
+    if (identity is None) != (key is None):
+        raise InputError("one of identity and key is given", "release", "give both, or none (--id and --key)")
+    return None if key is None else named_path(key)
 
 
 def _population(name: str | None) -> str:

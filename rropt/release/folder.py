@@ -76,11 +76,13 @@ class _Task:
     release: Release
     ledger: Place | None
     population: str
+    identity: str | None = None
+    key: Path | None = None
 
     def work(self, warn: Callable[[str], None]) -> FileRelease:
         """The release of the file. Raises InputError."""
         own = (self.data, self.release, self.output, False, None, _silent, warn, self.ledger, self.population)
-        return FileRelease(*own)
+        return FileRelease(*own, identity=self.identity, key=self.key)
 
 
 def release_all(
@@ -92,6 +94,8 @@ def release_all(
     report: Report,
     ledger: Place | None = None,
     population: str = "",
+    identity: str | None = None,
+    key: Path | None = None,
 ) -> FolderReleased:
     """Release the files of the folder `data`; see `rropt.release.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
@@ -106,6 +110,8 @@ def release_all(
             release,
             kept if shared or kept is None else kept / f"{name}{ledgers.SUFFIX}",  # type: ignore[operator]
             population.replace("{file}", name),
+            identity,
+            None if key is None else key.resolve(),
         )
         for name in _names(data, output)
     ]

@@ -124,8 +124,9 @@ def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool
     found = []
     for design in column.designs:
         promised = None if design.problem is None else approximate_level(design.problem)
-        size = len(design.mechanism.inputs) ** 2 * len(design.mechanism.outputs)
-        if promised is None or size > MOST_TERMS or (len(column.designs) > 1 and not public):
+        if promised is None or (len(column.designs) > 1 and not public):
+            return None
+        if len(design.mechanism.inputs) ** 2 * len(design.mechanism.outputs) > MOST_TERMS:
             return None
         found.append((promised.log_ratio.upper, ApproximateBound(promised, Fraction(0)).excess(design.mechanism)))
     epsilon, delta = (max(numbers) for numbers in zip(*found, strict=True))
