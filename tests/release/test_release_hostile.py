@@ -292,7 +292,7 @@ def test_pages_that_are_cut_or_changed_are_refused_in_one_line() -> None:
         Path("c.parquet").write_bytes(changed)
         with ending(), contextlib.suppress(InputError):
             refused += 1
-            rr.counts_of("c.parquet", "x", AB)
+            rr.release.counts_of("c.parquet", "x", AB)
             refused -= 1
     assert refused > 30
 
@@ -411,11 +411,16 @@ def test_labels_are_escaped_in_every_picture(tmp_path: Path) -> None:
     drawn = estimate_svg(mechanism.estimate([30, 40]), 0.95, title=ESCAPE)
     assert "\x1b" not in drawn
     ElementTree.fromstring(drawn)
-    prior = rr.Prior.from_counts({ESCAPE: 3, "plain": 5})
+    prior = rr.Prior.from_counts({ESCAPE: 3, "c\x9b31m": 4, "a\u202eb": 5})
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]).solve()
     page = tmp_path / "page.html"
     rr.write_report(solution, page)
-    assert "\x1b" not in page.read_text()
+    assert not any(letter in page.read_text() for letter in "\x1b\x9b\u202e")
+    # A problem file has no such character, and is the same problem.
+    written = rr.problem_file.problem_to_toml(solution.problem)
+    assert not any(letter in written for letter in "\x1b\x9b\u202e")
+    Path("p.toml").write_text(written)
+    assert rr.load_problem("p.toml").inputs == prior.labels
 
 
 # -- the system's generator ----------------------------------------------------------------------------------
