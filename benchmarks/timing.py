@@ -1,7 +1,7 @@
 """Whether the time of a draw depends on the values: `python -m benchmarks.timing [MEASUREMENTS]`, after dudect.
 
 Columns of one value and of random values take turns at random, and Welch's t compares the times (Reparaz, Balasch and
-Verbauwhede 2017: |t| < 4.5). Times above the 90th percentile of all are left out, since they are those of other programs.
+Verbauwhede 2017: |t| < 4.5). Times above the 90th percentile are those of other programs, and left out.
 Run it on a quiet machine.
 """
 

@@ -128,9 +128,21 @@ def _tail_is_below(count: int, trials: int, share: Fraction, error: float) -> bo
     return enclosure(compute, TAIL_BITS).upper < Fraction(error)
 
 
-@lru_cache(maxsize=1024)
-def _detectable(claimed: float, share: float, half: int, inputs: int, error: float) -> float:
-    """The level of `detectable_epsilon`, with `half` of the trials and the `error` of one limit."""
+@checked
+def detectable_epsilon(
+    epsilon: Number, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
+) -> float:
+    """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
+    of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
+    the truth is not detected. Raises InputError."""
+    _numbers(trials, confidence, inputs)
+    return _detectable(_level(epsilon), _delta(delta), trials, inputs, confidence)
+
+
+@lru_cache(256)
+def _detectable(claimed: float, share: float, trials: int, inputs: int, confidence: float) -> float:
+    """The same of exp(epsilon) and delta as floats. It is asked again at each audit of a series."""
+    half, error = trials // 2, (1 - confidence) / (2 * EVENTS)
 
     def detected(level: float) -> bool:
         from scipy import stats
@@ -149,18 +161,6 @@ def _detectable(claimed: float, share: float, half: int, inputs: int, error: flo
         middle = (low + high) / 2
         low, high = (low, middle) if detected(middle) else (middle, high)
     return high
-
-
-@checked
-def detectable_epsilon(
-    epsilon: Number, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
-) -> float:
-    """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
-    of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
-    the truth is not detected. Raises InputError."""
-    claimed, share = _level(epsilon), _delta(delta)
-    _numbers(trials, confidence, inputs)
-    return _detectable(claimed, share, trials // 2, inputs, (1 - confidence) / (2 * EVENTS))
 
 
 @checked

@@ -297,7 +297,7 @@ def test_another_column_of_identities_is_a_second_draw() -> None:
 
 
 def test_a_draw_that_ended_early_is_made_again_at_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [(str(at), "abc"[at % 3], "") for at in range(300_000)]
+    rows = [(str(at), "abc"[at % 3], "") for at in range(100_000)]
 
     def stop(done: int, total: int | None) -> None:
         raise KeyboardInterrupt
