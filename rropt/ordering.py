@@ -1,6 +1,7 @@
-"""Mechanisms compared: orders of informativeness, profiles, mixtures of permutations, and what audits found."""
+"""Mechanisms compared: orders of informativeness, profiles, levels of several draws, mixtures of permutations."""
 
 from rropt.comparison.audit import Audit
+from rropt.comparison.composition import composed_delta
 from rropt.comparison.orders.admissible import admissible, improve
 from rropt.comparison.orders.blackwell import dominates, equivalent
 from rropt.comparison.orders.deficiency import deficiency
@@ -17,6 +18,7 @@ __all__ = [
     "admissible",
     "attained_region",
     "birkhoff",
+    "composed_delta",
     "deficiency",
     "delta_of",
     "detectable_epsilon",

@@ -97,14 +97,14 @@ def limits(count: Any, trials: Any, error: float) -> tuple[Any, Any]:
 def proved_limits(count: int, trials: int, error: float) -> tuple[float, float]:
     """The same for one count, moved outwards until an upper bound of the binomial sum is at most `error`."""
     low, high = map(float, limits(count, trials, error))
-    while low > 0 and not _tail_is_below(count, trials, Fraction(low), error):
+    while low > 0 and not tail_is_below(count, trials, Fraction(low), error):
         low *= 1 - ROUNDING
-    while high < 1 and not _tail_is_below(trials - count, trials, 1 - Fraction(high), error):
+    while high < 1 and not tail_is_below(trials - count, trials, 1 - Fraction(high), error):
         high = min(high * (1 + ROUNDING), 1.0)
     return low, high
 
 
-def _tail_is_below(count: int, trials: int, share: Fraction, error: float) -> bool:
+def tail_is_below(count: int, trials: int, share: Fraction, error: float) -> bool:
     """Whether P(X >= count) < error for X binomial of `trials` and `share`, proved by an enclosure."""
     if share <= 0 < count:
         return True

@@ -128,7 +128,7 @@ def test_limits_are_those_of_clopper_and_pearson(count: int, trials: int, error:
 @pytest.mark.parametrize("error", [0.2, 1e-3, 1e-9])
 def test_limits_are_proved(trials: int, error: float) -> None:
     """An enclosure confirms the limit, and does not confirm one that is a little tighter."""
-    from rropt.comparison.sampler_audit import _tail_is_below, proved_limits
+    from rropt.comparison.sampler_audit import proved_limits, tail_is_below
 
     for count in {0, 1, trials // 100, trials // 3, trials - 1, trials}:
         low, high = proved_limits(count, trials, error)
@@ -138,13 +138,13 @@ def test_limits_are_proved(trials: int, error: float) -> None:
             (1 - Fraction(high), trials - count, Fraction(2, 10**9)),
         ):
             if share > 0:
-                assert _tail_is_below(number, trials, share, error)
-                assert not _tail_is_below(number, trials, share * Fraction(10**6 + 1, 10**6) + step, error)
+                assert tail_is_below(number, trials, share, error)
+                assert not tail_is_below(number, trials, share * Fraction(10**6 + 1, 10**6) + step, error)
 
 
 @pytest.mark.parametrize("number", range(20))
-def test_a_tail_is_below_what_it_is_below(number: int) -> None:
-    from rropt.comparison.sampler_audit import _tail_is_below
+def test_atail_is_below_what_it_is_below(number: int) -> None:
+    from rropt.comparison.sampler_audit import tail_is_below
 
     draw = random.Random(number)
     trials = draw.randint(2, 60)
@@ -152,9 +152,9 @@ def test_a_tail_is_below_what_it_is_below(number: int) -> None:
     tail = sum(
         (math.comb(trials, x) * share**x * (1 - share) ** (trials - x) for x in range(count, trials + 1)), Fraction(0)
     )
-    assert not _tail_is_below(count, trials, share, float(tail * Fraction(10**9 - 1, 10**9)))
+    assert not tail_is_below(count, trials, share, float(tail * Fraction(10**9 - 1, 10**9)))
     if share * (trials + 1) < count:
-        assert _tail_is_below(count, trials, share, float(tail * Fraction(10**9 + 1, 10**9)))
+        assert tail_is_below(count, trials, share, float(tail * Fraction(10**9 + 1, 10**9)))
 
 
 def test_limits_that_rounding_made_too_tight_are_moved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,8 +26,8 @@ from rropt.release.tables.stack import Stack  # noqa: E402
 
 ABC = RandomizedResponse(("a", "b", "c"), epsilon=1).to_mechanism()
 COLUMN = ProtectedColumn("x", ABC)
-WORDS, FURTHER = [[2947330692, 3310015761], [2382918505, 690727287], [2970467122, 2182166827]], [1886719645, 1194407633]
-TAGS = [[7701022722165331756, -324978379977957259]]
+WORDS, FURTHER = [[524066856, 393751921], [331917144, 1632386369], [3050322455, 208306624]], [4090291844, 2658041193]
+TAGS, ANSWERS = [[7701022722165331756, 5255701963884795971]], [0, 0, 1, 0, 1, 2, 0, 1, 1, 2, 0, 1]
 WITH: dict[str, Any] = {"identity": "id", "key": "key"}
 ROWS = [(f"p{at}", "abc"[at * at % 3], str(at % 7)) for at in range(500)]
 
@@ -164,6 +164,9 @@ def test_the_words_of_a_record_are_these() -> None:
     source = scope.source(np.array([0, 2]), Texts.of([b"one", "zwölf".encode() * 5]))
     words = [source.words(2).tolist() for _ in range(3)]
     assert words == WORDS
+    stack, rows = Stack(COLUMN), np.array([0, 1, 2] * 4)
+    names = Texts.of([f"p{at}".encode() for at in range(12)])
+    assert stack.draw(rows, scope.source(rows, names)).tolist() == ANSWERS
     assert source.of(1).words(2).tolist() == FURTHER
     assert scope.tags(np.array([1]), Texts.of([b"one"])).tolist() == TAGS
 

@@ -9,6 +9,8 @@ j are a few lines of the cache, so that where a row stands does not matter eithe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,11 @@ class ConstantTimeSampler:
             raise ArithmeticError("the rows of a mechanism do not sum to their denominators: a fault of rropt")
         sums = np.cumsum(np.array(scaled, dtype=np.int64), axis=1)
         self._sums = np.ascontiguousarray(sums[:, :-1].T)
+
+    def law(self, x: int) -> tuple[Fraction, ...]:
+        """The exact probabilities of the m outputs at input `x`, read back from the sums that `sample` uses."""
+        ends = [0, *self._sums[:, x].tolist(), 1 << BITS]
+        return tuple(Fraction(high - low, 1 << BITS) for low, high in pairwise(ends))
 
     def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
         """Draw one output for each of n inputs, which are positions 0, ..., k - 1: an array of one axis. It asks for n
