@@ -26,6 +26,8 @@ from rropt.io.files import read_text
 from rropt.model.prior import Pairs, Prior, clean_labels
 from rropt.problem import Maximize, Minimize, Problem, SolveOptions
 
+__all__ = ["load_problem", "parse_problem", "problem_to_toml"]
+
 TOP_KEYS = ("schema", "name", "input", "objective", "constraint", "outputs", "solve")
 INPUT_KEYS = ("counts_file", "data_file", "counts", "probabilities", "uniform", "categories")
 DATA_KEYS = ("column", "delimiter", "null")
@@ -314,5 +316,6 @@ def _value(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML basic string: JSON's escapes serve, but for DEL, which TOML wants escaped too."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A TOML basic string: JSON's escapes, and escapes of all else that is not printed."""
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in written)

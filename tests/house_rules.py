@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,11 +22,14 @@ THEORIES = (
     "linear", "ldp", "columns", "matrix", "offdiagonal", "robust", "robust_exact", "designs", "risk", "events",
     "entropy", "permutations", "maximin", "metric", "tangent",
 )  # fmt: skip
+FACADES = ("claims", "ordering", "patterns", "privacy", "robust")
+"""Public namespaces that name things of other rooms and have no code of their own."""
 LEVELS: tuple[tuple[str, ...], ...] = (
     ("cli", "__main__"),
+    FACADES,
     ("studies",),
     ("models", "__init__"),
-    ("comparison", "release", "estimate", "disclosure", "testing"),
+    ("comparison", "release", "estimation", "disclosure", "testing"),
     ("problem", "problem_file"),
     ("solve", "solve.compose"),
     tuple(f"solve.{theory}" for theory in THEORIES),
@@ -94,8 +98,15 @@ class Tree:
                 modules[name] = (path, ast.parse(path.read_text(encoding="utf-8"), str(path)))
         return cls(modules)
 
-    def imports(self) -> Iterator[Import]:
+    def imports(self) -> tuple[Import, ...]:
         """Every import of every module, each with the module that it really names."""
+        return self._imports
+
+    @cached_property
+    def _imports(self) -> tuple[Import, ...]:
+        return tuple(self._found())
+
+    def _found(self) -> Iterator[Import]:
         for name, (path, tree) in self.modules.items():
             package = name if path.name == "__init__.py" else name.rpartition(".")[0]
             for node, kind in walk(tree, "module"):
@@ -226,11 +237,26 @@ def between_theories(tree: Tree) -> list[str]:
 
 def crowded(tree: Tree) -> list[str]:
     """More names at the top than MOST_NAMES, and folders with more than MOST_FILES files or without a docstring."""
-    tops = {name.split(".")[1] for name in tree.modules if "." in name} - {"__main__", "models"}
+    tops = {name.split(".")[1] for name in tree.modules if "." in name} - {"__main__", "models", *FACADES}
     faults = [] if len(tops) <= MOST_NAMES else [f"{len(tops)} names at the top (at most {MOST_NAMES})"]
     folders = Counter(path.parent for path, _ in tree.modules.values())
     faults += [f"{folder.name}/: {n} files (at most {MOST_FILES})" for folder, n in folders.items() if n > MOST_FILES]
     faults += [f"{folder.name}/ has no __init__.py" for folder in folders if not (folder / "__init__.py").exists()]
+    return faults
+
+
+def facades(tree: Tree) -> list[str]:
+    """Namespaces with anything but imports and `__all__`, or with an import that they do not show."""
+    faults = []
+    for name, (_, module) in tree.modules.items():
+        if room(name) not in FACADES or ast.get_docstring(module) is None:
+            continue
+        imported = [alias.name for node in module.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+        rest = [node for node in module.body[1:] if not isinstance(node, ast.ImportFrom)]
+        shown = rest.pop(0) if rest else None
+        listed = ast.literal_eval(shown.value) if isinstance(shown, ast.Assign) else []
+        if rest or sorted(imported) != sorted(listed):
+            faults.append(f"{name}: a namespace imports what its __all__ lists, and does nothing else")
     return faults
 
 
@@ -343,14 +369,17 @@ PRIVATE = {
 
 
 def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Which private names of the package each file of a folder of tests imports, or takes from what it imports. The
-    tests of the checker are left out: its pieces are tested one by one."""
+    """Which private names of the package each file of a folder of tests imports, or takes from what it imports. For
+    the tests of the checker see `pieces`."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
         if name.startswith("checker"):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+        text = path.read_text(encoding="utf-8")
+        if not re.search(r"[.\s(]_[a-zA-Z]", text):
+            continue  # parsing takes most of the time
+        tree = ast.parse(text, str(path))
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom | ast.Import)]
         taken = [(alias.asname or alias.name, alias.name) for node in imports for alias in node.names if of_rropt(node)]
         private = {asked for _, asked in taken if is_private(asked)}
@@ -364,6 +393,27 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
         if private:
             found[name] = tuple(sorted(private))
     return found
+
+
+PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
+PIECES = frozenset([
+    "agrees", "approximate", "boxes", "branches", "checker_pieces", "chi_tree", "columns", "criteria", "cuts",
+    "designs", "entropy", "levels", "minorant", "mutants_boxes", "mutants_cases", "mutants_claims",
+    "mutants_columns", "mutants_corners", "mutants_cornertrees", "mutants_forms", "mutants_labels",
+    "mutants_levels", "mutants_levels_walk", "mutants_numbers", "mutants_offdiagonal", "mutants_outer",
+    "mutants_plain_utilities", "mutants_problem", "mutants_reading", "mutants_reading_branches",
+    "mutants_reading_designs", "mutants_report", "mutants_risk", "mutants_riskproofs", "mutants_shapes",
+    "mutants_steps", "mutants_sums", "mutants_text", "mutants_thresholds", "mutants_trees",
+    "mutants_utilities", "mutants_yields", "offdiagonal", "operations", "risk", "shapes", "statement",
+])  # fmt: skip
+"""The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What
+is new speaks to `check_bytes`."""
+
+
+def pieces(folder: Path) -> set[str]:
+    """The files of a folder of tests that name something private of the checker."""
+    files = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    return {path.stem.removeprefix("test_checker_") for path, text in files.items() if PIECE.search(text)}
 
 
 def of_rropt(node: ast.ImportFrom | ast.Import) -> bool:

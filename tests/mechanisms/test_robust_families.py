@@ -15,25 +15,19 @@ import pytest
 from drawing import thinned
 from hypothesis import given, settings, strategies as st
 
-from rropt import (
-    LDP,
+from rropt import LDP, InputError, MaximalRLDP, Mechanism, Pairs, Prior, RandomizedResponse
+from rropt.mechanisms.robust import RobustProtocol, calibration, conditional
+from rropt.mechanisms.robust.search import best_point, best_points, information, spaced
+from rropt.model.distributions import ChiSquareBall, Confidence
+from rropt.robust import (
     ChiSquareSet,
     ConditionalReporting,
     EveryDistribution,
     IndependentReporting,
-    InputError,
     KnownDistribution,
-    MaximalRLDP,
-    Mechanism,
-    Pairs,
-    Prior,
-    RandomizedResponse,
     SecretRandomizedResponse,
     UnaryConditionalReporting,
 )
-from rropt.mechanisms.robust import RobustProtocol, calibration, conditional
-from rropt.mechanisms.robust.search import best_point, best_points, information, spaced
-from rropt.model.distributions import ChiSquareBall, Confidence
 
 F = Fraction
 FAMILIES = {"IR": IndependentReporting, "GRR_CR": ConditionalReporting, "UE_CR": UnaryConditionalReporting}
@@ -252,7 +246,7 @@ def test_tiny_and_large_levels(family: str) -> None:
 
 
 @given(st.lists(st.integers(0, 40), min_size=6, max_size=6).filter(any), st.fractions(F(1, 100), F(8)))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_any_counts_make_private_protocols(counts: list[int], epsilon: Fraction) -> None:
     c = ChiSquareSet([counts[:3], counts[3:]], "0.1")
     for family in (IndependentReporting, ConditionalReporting):

@@ -53,20 +53,20 @@ def test_nothing_is_drawn_when_the_warning_comes() -> None:
     def warn(caution: str) -> None:
         seen.append((caution, Path("o.csv").exists(), Path("o.csv.manifest.json").exists()))
 
-    rr.release_file("people.csv", rr.ProtectedColumn("level", DESIGN), "o.csv", warn=warn)
+    rr.release.release_file("people.csv", rr.release.ProtectedColumn("level", DESIGN), "o.csv", warn=warn)
     assert [(output, manifest) for _, output, manifest in seen] == [(False, False)]
     with pytest.warns(UserWarning, match="'number' is released unchanged"):
-        rr.release_file("people.csv", rr.ProtectedColumn("level", DESIGN), "p.csv", force=True)
+        rr.release.release_file("people.csv", rr.release.ProtectedColumn("level", DESIGN), "p.csv", force=True)
 
 
 def test_a_dropped_or_protected_column_is_not_named() -> None:
     seen: list[str] = []
     number = rr.RandomizedResponse(["7", "8", "9"], epsilon=1)
-    level = rr.ProtectedColumn("level", DESIGN)
-    rr.release_file("people.csv", rr.Release(level, drop=["number"]), "o.csv", warn=seen.append)
+    level = rr.release.ProtectedColumn("level", DESIGN)
+    rr.release.release_file("people.csv", rr.release.Release(level, drop=["number"]), "o.csv", warn=seen.append)
     assert seen == []
-    plan = rr.Release([level, rr.ProtectedColumn("number", number)])
-    rr.release_file("people.csv", plan, "p.csv", force=True, warn=seen.append)
+    plan = rr.release.Release([level, rr.release.ProtectedColumn("number", number)])
+    rr.release.release_file("people.csv", plan, "p.csv", force=True, warn=seen.append)
     assert [one for one in seen if "released as it is" in one] == []
     assert any("add up to epsilon 3 for a person, more than the 1 of any one" in one for one in seen)
 
@@ -85,3 +85,15 @@ def test_memory_does_not_grow_with_the_values(monkeypatch: pytest.MonkeyPatch) -
     assert line.startswith(
         "'few' is released unchanged and determines 1 of the 1 bits of 's'; it determines it in 100 %"
     )
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_categories_of_no_record_are_told(batch: int) -> None:
+    values = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0, None, 3] * 3), pa.array(["u", "v", "of a dropped record", "w"])
+    )
+    table = pa.table({"level": LEVELS * 4, "public": values})
+    with pa.OSFile("t.arrow", "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table, max_chunksize=batch)
+    with pytest.warns(UserWarning, match="'public' is released unchanged with 1 category that no record has"):
+        rr.release.release_file("t.arrow", rr.release.ProtectedColumn("level", DESIGN))
