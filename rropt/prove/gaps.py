@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from rropt.exact import Interval
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, ratio_edges
 from rropt.program.design_utilities import InverseDeterminant, InverseTrace
 from rropt.program.programs import BayesGain, Divergence, Linear, Program, RowEntropy, Sense
+from rropt.program.sums import Sum
 
 GRAIN = Fraction(1, 1 << 40)
 """The loss that rounding may cause, as a share of the utility's range: entries are whole multiples of 2^-53, and a
@@ -64,6 +66,9 @@ def _spread(program: Program) -> Fraction:
         return Fraction(program.size)
     if isinstance(utility, Divergence):
         return _mix_truth(program)
+    if isinstance(utility, Sum):
+        terms = [(Fraction(1), Linear(utility.cost)), *utility.parts]
+        return sum((abs(weight) * _spread(replace(program, utility=part)) for weight, part in terms), Fraction(0))
     return utility.offset if isinstance(utility, InverseTrace) else Fraction(0)
 
 
