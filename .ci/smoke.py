@@ -43,7 +43,9 @@ def main() -> None:
         "linear": rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP("1")], inputs=list("abc")),
         "columns": rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP("1")]),
         "vertices": rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP("1")]),
-        "conic": rr.Problem(rr.Maximize(rr.Trace()), [rr.Bistochastic(), rr.EntropyRate(0.5)], inputs=list("abc")),
+        "conic": rr.Problem(
+            rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic(), rr.EntropyRate(0.5)], inputs=list("abc")
+        ),
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

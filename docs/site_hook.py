@@ -1,16 +1,17 @@
 """What mkdocs asks while it builds the site.
 
-`<!-- names: A B -->` becomes the documentation of these public names, `<!-- names: the others -->` that of all public
-names which the page does not mention; `<!-- objectives -->` the table of the words of problem files,
+`<!-- names: A B -->` becomes the documentation of these public names (the name of a namespace stands for all of its
+names), `<!-- names: the others -->` that of all names of rropt which the page does not
+mention; `<!-- objectives -->` the table of the words of problem files,
 `<!-- examples -->` that of the examples of certificates. Pages that the contents in mkdocs.yml do not name are listed
 at their end, and names of pages that are not there (yet) are left out.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 ORDER = re.compile(r"<!-- names: (.*?) -->", re.DOTALL)
@@ -27,13 +28,16 @@ def expanded(text: str) -> str:
 
     asked = {name for order in ORDER.findall(text) if order != OTHERS for name in order.split()}
     unknown = asked - set(rropt.__all__)
+    told: set[str] = set()
     if unknown:
         raise KeyError(f"no public names: {', '.join(sorted(unknown))}")
     left = [name for name in rropt.__all__ if name not in asked and name not in SKIPPED]
 
     def blocks(order: re.Match[str]) -> str:
-        names = left if order[1] == OTHERS else order[1].split()
-        return "\n\n".join(f"::: {home(name)}" for name in names)
+        homes = [place for name in (left if order[1] == OTHERS else order[1].split()) for place in homes_of(name)]
+        new = [place for place in dict.fromkeys(homes) if place not in told]
+        told.update(new)
+        return "\n\n".join(f"::: {place}" for place in new)
 
     return ORDER.sub(blocks, text)
 
@@ -59,13 +63,13 @@ def words(text: str) -> str:
     return text.replace("<!-- objectives -->", "\n".join(lines))
 
 
-def home(name: str) -> str:
-    """The module and the name within it that a public name stands for, as a reader of source finds it."""
+def homes_of(name: str) -> list[str]:
+    """The modules and the names within them that a public name, or a namespace, stands for in the source."""
     import rropt
 
     thing = getattr(rropt, name)
-    module = importlib.import_module(thing.__module__)
-    return f"{module.__name__}.{thing.__name__}"
+    things = [getattr(thing, one) for one in thing.__all__] if isinstance(thing, ModuleType) else [thing]
+    return [f"{one.__module__}.{one.__name__}" for one in things]
 
 
 def contents(nav: list[Any], pages: set[str]) -> list[Any]:

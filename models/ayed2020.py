@@ -24,7 +24,7 @@ from rropt.models.plots import Curve, Figure, Panel, Table
 from rropt.declare.constraints import LDP, UniformOffDiagonal
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError
-from rropt.estimate.information import plug_in_information
+from rropt.estimation.information import plug_in_information
 from rropt.exact import exp_enclosure
 from rropt.mechanisms.estimators.likelihood import maximum_likelihood
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism

@@ -26,6 +26,8 @@ from rropt.io.files import read_text
 from rropt.model.prior import Pairs, Prior, clean_labels
 from rropt.problem import Maximize, Minimize, Problem, SolveOptions
 
+__all__ = ["load_problem", "parse_problem", "problem_to_toml"]
+
 TOP_KEYS = ("schema", "name", "input", "objective", "constraint", "outputs", "solve")
 INPUT_KEYS = ("counts_file", "data_file", "counts", "probabilities", "uniform", "categories")
 DATA_KEYS = ("column", "delimiter", "null")

@@ -1,4 +1,4 @@
-"""What is public: `rropt.__all__`, and what the documentation imports from a room where people work with mechanisms."""
+"""What is public: the names of rropt and of its namespaces, and what the documentation imports from other rooms."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import rropt as rr
 from rropt.release import multivariate
 
 DOCS = [Path(__file__).parent.parent / "README.md", *sorted((Path(__file__).parent.parent / "docs").rglob("*.md"))]
-IMPORT = re.compile(r"^from (rropt\.(?:comparison|estimate|mechanisms|release)\.[\w.]+) import (.+)$", re.MULTILINE)
+IMPORT = re.compile(r"^from (rropt\.(?:comparison|estimation|mechanisms|release)\.[\w.]+) import (.+)$", re.MULTILINE)
 
 
 # Methods that are protocols between rooms: they take numbers of the package's own making, in its own order.
@@ -43,6 +44,8 @@ INTERNAL = [
 def documented() -> dict[str, object]:
     """Functions and classes by name."""
     found: dict[str, object] = {name: getattr(rr, name) for name in rr.__all__}
+    for space in [one for one in found.values() if isinstance(one, ModuleType) and one is not rr.checker]:
+        found |= {name: getattr(space, name) for name in space.__all__}
     found |= {name: getattr(multivariate, name) for name in multivariate.__all__}
     for page in DOCS:
         for module, names in IMPORT.findall(page.read_text(encoding="utf-8")):

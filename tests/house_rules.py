@@ -21,11 +21,14 @@ THEORIES = (
     "linear", "ldp", "columns", "matrix", "offdiagonal", "robust", "robust_exact", "designs", "risk", "events",
     "entropy", "permutations", "maximin", "metric", "tangent",
 )  # fmt: skip
+FACADES = ("claims", "ordering", "patterns", "privacy", "robust")
+"""Public namespaces that name things of other rooms and have no code of their own."""
 LEVELS: tuple[tuple[str, ...], ...] = (
     ("cli", "__main__"),
+    FACADES,
     ("studies",),
     ("models", "__init__"),
-    ("comparison", "release", "estimate", "disclosure", "testing"),
+    ("comparison", "release", "estimation", "disclosure", "testing"),
     ("problem", "problem_file"),
     ("solve", "solve.compose"),
     tuple(f"solve.{theory}" for theory in THEORIES),
@@ -226,11 +229,26 @@ def between_theories(tree: Tree) -> list[str]:
 
 def crowded(tree: Tree) -> list[str]:
     """More names at the top than MOST_NAMES, and folders with more than MOST_FILES files or without a docstring."""
-    tops = {name.split(".")[1] for name in tree.modules if "." in name} - {"__main__", "models"}
+    tops = {name.split(".")[1] for name in tree.modules if "." in name} - {"__main__", "models", *FACADES}
     faults = [] if len(tops) <= MOST_NAMES else [f"{len(tops)} names at the top (at most {MOST_NAMES})"]
     folders = Counter(path.parent for path, _ in tree.modules.values())
     faults += [f"{folder.name}/: {n} files (at most {MOST_FILES})" for folder, n in folders.items() if n > MOST_FILES]
     faults += [f"{folder.name}/ has no __init__.py" for folder in folders if not (folder / "__init__.py").exists()]
+    return faults
+
+
+def facades(tree: Tree) -> list[str]:
+    """Namespaces with anything but imports and `__all__`, or with an import that they do not show."""
+    faults = []
+    for name, (_, module) in tree.modules.items():
+        if room(name) not in FACADES or ast.get_docstring(module) is None:
+            continue
+        imported = [alias.name for node in module.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+        rest = [node for node in module.body[1:] if not isinstance(node, ast.ImportFrom)]
+        shown = rest.pop(0) if rest else None
+        listed = ast.literal_eval(shown.value) if isinstance(shown, ast.Assign) else []
+        if rest or sorted(imported) != sorted(listed):
+            faults.append(f"{name}: a namespace imports what its __all__ lists, and does nothing else")
     return faults
 
 

@@ -79,7 +79,7 @@ from rropt.studies.support import OBJECTIVES
 from rropt.testing import run
 
 assert "subset_truth" in OBJECTIVES
-problem = rr.parse_problem(
+problem = rr.problem_file.parse_problem(
     """
     + repr(
         """schema = 1
@@ -95,9 +95,8 @@ epsilon = 1
     )
     + """
 )
-assert rr.parse_problem(rr.problem_to_toml(problem)).objective == problem.objective == rr.SubsetTruth(
-    problem.objective.prior, ["a", "c"]
-)
+again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
+assert again.objective == problem.objective == rr.SubsetTruth(problem.objective.prior, ["a", "c"])
 run(problem.objective)
 print(problem.solve().status, goal_sentence(problem))
 """
@@ -109,9 +108,9 @@ def test_an_objective_with_its_word_is_one_file_and_one_line(checkout: Path, tmp
     shutil.copytree(checkout / "rropt", tmp_path / "rropt", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(checkout / "tests" / "subset_truth.py", tmp_path / "rropt" / "declare" / "objectives")
     public = tmp_path / "rropt" / "__init__.py"
-    text, line = public.read_text(encoding="utf-8"), '    "Trace": "declare.objectives",\n'
+    text, line = public.read_text(encoding="utf-8"), '    "errors": "InputError NoRoute RroptError",\n'
     assert text.count(line) == 1
-    own = '    "SubsetTruth": "declare.objectives.subset_truth",\n'
+    own = '    "declare.objectives.subset_truth": "SubsetTruth",\n'
     public.write_text(text.replace(line, own + line), encoding="utf-8")
     done = run(tmp_path, WORD)
     assert (done.returncode, done.stderr) == (0, "")

@@ -50,6 +50,7 @@ RULES = (
     rules.circles,
     rules.between_theories,
     rules.crowded,
+    rules.facades,
     rules.heap_loops,
     rules.stray_solvers,
     rules.undocumented,
@@ -139,6 +140,11 @@ BROKEN = {
         rules.crowded,
         {f"models__claims__m{number}": "" for number in range(15)},
     ),
+    "a namespace with code": (rules.facades, {"patterns": "__all__ = []\ndef f():\n    'Doc.'"}),
+    "a namespace that hides a name": (
+        rules.facades,
+        {"patterns": "from rropt.exact import a, b\n__all__ = ['a']", "exact": ""},
+    ),
     "21 names at the top": (rules.crowded, {f"m{number}__a": "" for number in range(21)}),
     "a second search": (rules.heap_loops, {"solve__ldp__a": "import heapq"}),
     "a second search inside a function": (rules.heap_loops, {"solve__ldp__a": LAZY + "from heapq import heappush"}),
@@ -186,6 +192,7 @@ def test_the_rule_fails_where_it_is_broken(tmp_path: Path, name: str) -> None:
 
 KEPT = {
     "exact": "from rropt.errors import InputError",
+    "patterns": "from rropt.exact import a, b\n__all__ = ['a', 'b']",
     "errors": "",
     "model__prior": "from rropt.exact import x\nfrom rropt.io import files",
     "io__files": "",
@@ -244,7 +251,19 @@ def loaded(code: str, cwd: Path) -> set[str]:
 def test_no_public_name_is_a_module_of_the_package(checkout: Path) -> None:
     """Importing a submodule sets its name on the package, and would hide a function of that name."""
     modules = {path.stem for path in (checkout / "rropt").iterdir() if not path.name.startswith("_")}
-    assert modules.isdisjoint(rropt.__all__)
+    spaces = {name for name in rropt.__all__ if inspect.ismodule(getattr(rropt, name))}
+    assert modules & set(rropt.__all__) == spaces
+
+
+def test_the_names_of_rropt_are_few_and_the_others_say_where_they_are() -> None:
+    """Nobody reads a list of 125 names. What is in a namespace is not at the top too, and its place is told."""
+    spaces = {name for name in rropt.__all__ if inspect.ismodule(getattr(rropt, name))}
+    assert len(set(rropt.__all__) - spaces) <= 51
+    assert {"release", "estimation", "disclosure", "ordering", "claims"} <= spaces
+    for space in sorted(spaces):
+        for name in set(getattr(rropt, space).__all__) - {"load_problem"}:
+            with pytest.raises(AttributeError, match=rf"it is rr\.\w+\.{name}$"):
+                getattr(rropt, name)
 
 
 def test_importing_rropt_loads_nothing_heavy(checkout: Path) -> None:

@@ -71,7 +71,9 @@ def test_what_breaks_a_rule_is_not_proved(text):
 
 
 @pytest.mark.parametrize("part", ["0", "0.3", "0.75", "1"])
-@pytest.mark.parametrize("constraints", [[], [rr.LDP(2)], [rr.Bistochastic()]], ids=["free", "ldp", "bistochastic"])
+@pytest.mark.parametrize(
+    "constraints", [[], [rr.LDP(2)], [rr.patterns.Bistochastic()]], ids=["free", "ldp", "bistochastic"]
+)
 def test_a_solve_with_a_floor_is_proved_by_both(part, constraints):
     """A part of 1 leaves uniform rows only: there both sides are equal, logarithm by logarithm."""
     found = rr.Problem(rr.Minimize(rr.Trace(PRIOR)), [*constraints, rr.EntropyRate(part)]).solve(gap=1e-6)

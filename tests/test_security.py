@@ -52,7 +52,7 @@ def test_every_line_names_tests_that_are_there() -> None:
 
 def test_apply_takes_no_seed() -> None:
     assert not [name for name in inspect.signature(apply).parameters if "seed" in name]
-    assert "source" not in inspect.signature(rr.release_file).parameters
+    assert "source" not in inspect.signature(rr.release.release_file).parameters
 
 
 @pytest.mark.parametrize("number", range(20))
@@ -150,15 +150,15 @@ def test_no_command_opens_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_copy_in_another_folder_is_not_noticed(tmp_path: Path) -> None:
     """Said, because it would be wrong to rely on it."""
     pytest.importorskip("pyarrow")
-    column = rr.ProtectedColumn("x", RandomizedResponse(("a", "b"), epsilon=1).to_mechanism())
+    column = rr.release.ProtectedColumn("x", RandomizedResponse(("a", "b"), epsilon=1).to_mechanism())
     data = tmp_path / "t.csv"
     data.write_text("x\na\nb\n")
-    rr.release_file(data, column)
+    rr.release.release_file(data, column)
     (tmp_path / "other").mkdir()
     copy = Path(shutil.copy(data, tmp_path / "other"))
-    assert rr.release_file(copy, column).manifest["earlier_draws"] == 0
+    assert rr.release.release_file(copy, column).manifest["earlier_draws"] == 0
     # With the ledger of the original it is.
     (tmp_path / "third").mkdir()
     third = Path(shutil.copy(data, tmp_path / "third"))
     with pytest.raises(InputError, match="a second draw leaks more"):
-        rr.release_file(third, column, ledger=tmp_path / "t.csv.ledger")
+        rr.release.release_file(third, column, ledger=tmp_path / "t.csv.ledger")

@@ -79,5 +79,5 @@ def test_no_public_parameter_takes_just_anything() -> None:
 
 
 def test_a_name_that_is_almost_right_gets_a_hint() -> None:
-    with pytest.raises(AttributeError, match="did you mean 'LDP'"):
+    with pytest.raises(AttributeError, match=r"did you mean rr\.LDP\?"):
         rr.LPD  # noqa: B018

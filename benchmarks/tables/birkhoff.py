@@ -55,7 +55,7 @@ def balanced(table: np.ndarray) -> np.ndarray:
 
 
 def example(kind: str, size: int) -> object:
-    """A size x size bistochastic matrix, always the same: what `rropt.birkhoff` is given."""
+    """A size x size bistochastic matrix, always the same: what `rropt.ordering.birkhoff` is given."""
     rng = np.random.default_rng(size)
     if kind == "dense":
         return balanced(rng.random((size, size)))
@@ -99,17 +99,17 @@ def peeled(entries: np.ndarray, plain: bool) -> int:
 
 
 class Birkhoff(Table):
-    """`rropt.birkhoff` against the first matching found and the plain bottleneck method, on the same integers."""
+    """`rropt.ordering.birkhoff` against the first matching and the plain bottleneck method, on the same integers."""
 
     name: ClassVar[str] = "birkhoff"
     title: ClassVar[str] = "Birkhoff decompositions"
     about: ClassVar[str] = f"""\
-**rropt** is `rropt.birkhoff(matrix)` end to end: floats to integers over 2^53 with all row and column sums exact, the
-decomposition, and adding it up again (the residual is exactly zero in every row). **First found** and **plain
-bottleneck** get those integers and take matchings of `scipy.sparse.csgraph.maximum_bipartite_matching` away until
-nothing is left: the first one found, or by bisection one whose smallest entry is as large as it can be. A dash: not
-run at this size. *Bound* is what no decomposition of this kind exceeds, nnz - 2 n + c + 1 for nnz positive entries in
-c blocks, at most (n - 1)^2 + 1. The targets are the seconds, and at most {MORE_TERMS:g} times the terms of the plain
+**rropt** is `rropt.ordering.birkhoff(matrix)` end to end: floats to integers over 2^53 with all row and column
+sums exact, the decomposition, and adding it up again (the residual is exactly zero in every row). **First found** and
+**plain bottleneck** get those integers and take matchings of `scipy.sparse.csgraph.maximum_bipartite_matching` away
+until nothing is left: the first one found, or by bisection one whose smallest entry is as large as it can be. A dash:
+not run at this size. *Bound* is what no decomposition of this kind exceeds, nnz - 2 n + c + 1 for nnz positive entries
+in c blocks, at most (n - 1)^2 + 1. The targets are the seconds, and at most {MORE_TERMS:g} times the terms of the plain
 bottleneck method where that was run.
 
 *Dense* matrices are random and scaled by Sinkhorn's method, *band* decays as exp(-|x - y| / 3), *few permutations* is
@@ -135,7 +135,7 @@ a mixture of 2 n of them with Dirichlet weights, *k-RR* is randomised response w
 
     def _row(self, kind: str, size: int, scale: Scale) -> Row:
         given = example(kind, size)
-        run = timed(lambda: rr.birkhoff(given))
+        run = timed(lambda: rr.ordering.birkhoff(given))
         decomposition: BirkhoffDecomposition = run.value
         terms = len(decomposition)
         entries = np.array(decomposition.source.numerators, dtype=np.int64)

@@ -35,15 +35,15 @@ class Case:
         return f"{self.size[0]} x {self.size[1]} {'seed ' if self.drawn else '#'}{self.instance}"
 
     @property
-    def confidence(self) -> rr.ChiSquareSet:
+    def confidence(self) -> rr.robust.ChiSquareSet:
         """The set of the counts, alpha 0.05."""
         if self.drawn:
-            return rr.ChiSquareSet(jeffreys(*self.size, self.instance))
+            return rr.robust.ChiSquareSet(jeffreys(*self.size, self.instance))
         with REFERENCE.open(newline="") as file:
             for row in csv.DictReader(file):
                 if (row["size"], row["instance"]) == (f"{self.size[0]}x{self.size[1]}", str(self.instance)):
                     counts = np.reshape([int(count) for count in row["counts"].split()], self.size)
-                    return rr.ChiSquareSet(rr.Prior.from_counts(counts, pairs=rr.Pairs(*self.size)))
+                    return rr.robust.ChiSquareSet(rr.Prior.from_counts(counts, pairs=rr.Pairs(*self.size)))
         raise RuntimeError(f"{self.name} is not in {REFERENCE.name}")
 
 

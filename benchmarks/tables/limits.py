@@ -26,10 +26,10 @@ def prior(size: int) -> rr.Prior:
     return rr.Prior(labels(size), [rng.randint(1, 10**6) for _ in range(size)])
 
 
-def pairs(sensitive: int, other: int) -> rr.ChiSquareSet:
+def pairs(sensitive: int, other: int) -> rr.robust.ChiSquareSet:
     """The set around a random table of counts, the same each time."""
     rng = random.Random(1)
-    return rr.ChiSquareSet([[rng.randint(5, 500) for _ in range(other)] for _ in range(sensitive)])
+    return rr.robust.ChiSquareSet([[rng.randint(5, 500) for _ in range(other)] for _ in range(sensitive)])
 
 
 def path(size: int, epsilon: object) -> rr.MetricDP:
@@ -77,8 +77,8 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
         "events, k = 150": lambda: most(rr.Trace(), rr.ApproximateLDP(1, "1/10"), inputs=labels(150)),
     },
     "branch": {
-        "symmetric, k = 30": lambda: most(information(30), rr.LDP(1), rr.Symmetric()),
-        "off-diagonals, k = 49,106": lambda: most(information(49106), rr.LDP(1), rr.UniformOffDiagonal()),
+        "symmetric, k = 30": lambda: most(information(30), rr.LDP(1), rr.patterns.Symmetric()),
+        "off-diagonals, k = 49,106": lambda: most(information(49106), rr.LDP(1), rr.patterns.UniformOffDiagonal()),
     },
     "vertices": {"LDP, k = 20": lambda: most(information(20), rr.LDP(1))},
     "columns": {
@@ -94,17 +94,19 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
         ),
     },
     "mixtures": {
-        "k = 150": lambda: most(rr.Trace(), rr.PermutationMixture(weights=[("identity", 0, "1/4")]), inputs=labels(150))
+        "k = 150": lambda: most(
+            rr.Trace(), rr.patterns.PermutationMixture(weights=[("identity", 0, "1/4")]), inputs=labels(150)
+        )
     },
     "risk": {"trace, k = 40": lambda: most(rr.Trace(), rr.IdentificationRisk(few(40), "1/50"), inputs=labels(40))},
     "conic": {"entropy, k = 120": lambda: most(rr.Trace(), rr.LDP(1), rr.EntropyRate("0.5"), inputs=labels(120))},
     "relaxed": {
         "entropy floor, k = 40": lambda: most(information(40), rr.LDP(2), rr.EntropyRate("0.5"), outputs=labels(40)),
     },
-    "truth": {"bistochastic, k = 60": lambda: most(information(60), rr.Bistochastic())},
+    "truth": {"bistochastic, k = 60": lambda: most(information(60), rr.patterns.Bistochastic())},
     "general": {
         "risk and symmetric, k = 40": lambda: rr.Problem(
-            rr.Minimize(rr.MinimaxRisk(prior(40))), [rr.LDP(2), rr.Symmetric()]
+            rr.Minimize(rr.MinimaxRisk(prior(40))), [rr.LDP(2), rr.patterns.Symmetric()]
         ),
     },
     "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, "1/10"), outputs=labels(60))},

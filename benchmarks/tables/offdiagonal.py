@@ -158,7 +158,7 @@ only."""
     @staticmethod
     def _row(case: Case) -> Row:
         objective = rr.MutualInformation(rr.Prior.from_counts(case.weights))
-        problem = rr.Problem(rr.Maximize(objective), [rr.LDP(case.alpha), rr.UniformOffDiagonal()])
+        problem = rr.Problem(rr.Maximize(objective), [rr.LDP(case.alpha), rr.patterns.UniformOffDiagonal()])
         limit = None if case.target is None else max(10.0, 2 * case.target)
         run = solved(problem, "branch", GAP, limit)
         mechanism = run.solution.mechanism

@@ -101,7 +101,7 @@ def _orders(size: int, ask: bool) -> Iterator[Row]:
     for name, first, second, truth in _channels(size):
         task = f"order, {name}"
         a, b = rr.Mechanism.from_matrix(first), rr.Mechanism.from_matrix(second)
-        run = timed(lambda a=a, b=b: rr.dominates(a, b))
+        run = timed(lambda a=a, b=b: rr.ordering.dominates(a, b))
         witness = "with a witness, exact for these matrices rounded to rationals"
         yield _row(task, size, "rropt", run.seconds, run.seconds, f"{'yes' if run.value else 'no'}, {witness}", "")
         for peer in (QIF, DIT) if ask else ():
@@ -118,7 +118,7 @@ def _orders(size: int, ask: bool) -> Iterator[Row]:
 
 def _mixtures(size: int, ask: bool) -> Iterator[Row]:
     matrix = balanced(np.random.default_rng(size).random((size, size)))
-    run = timed(lambda: rr.birkhoff(matrix))
+    run = timed(lambda: rr.ordering.birkhoff(matrix))
     yield _row("Birkhoff", size, "rropt", run.seconds, run.seconds, f"{len(run.value)} terms, residual 0", "")
     for mended in (False, True) if ask else ():
         tool = "birkhoff, mended" if mended else "birkhoff as shipped"

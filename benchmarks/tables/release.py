@@ -56,7 +56,7 @@ def write(path: Path, rows: int) -> None:
 def release(data: Path, output: Path) -> None:
     """What is measured."""
     mechanism = rr.RandomizedResponse(LABELS, epsilon=1)
-    rr.release_file(data, rr.ProtectedColumn("category", mechanism), output, force=True)
+    rr.release.release_file(data, rr.release.ProtectedColumn("category", mechanism), output, force=True)
 
 
 def memoised(data: Path, output: Path) -> None:
@@ -65,8 +65,8 @@ def memoised(data: Path, output: Path) -> None:
 
     key = output.with_name(f"{output.name}.key")
     new_key(key)
-    column = rr.ProtectedColumn("category", rr.RandomizedResponse(LABELS, epsilon=1))
-    rr.release_file(data, column, output, force=True, identity="id", key=key)
+    column = rr.release.ProtectedColumn("category", rr.RandomizedResponse(LABELS, epsilon=1))
+    rr.release.release_file(data, column, output, force=True, identity="id", key=key)
 
 
 def loop(data: Path, output: Path) -> None:

@@ -108,7 +108,7 @@ paper took 72 s for 3 x 4 and stopped 4 x 4 after 12 hours. *Check* is the check
     def _row(case: Case) -> Row:
         prior = case.prior
         assert prior.pairs is not None
-        confidence = rr.ChiSquareSet(prior)
+        confidence = rr.robust.ChiSquareSet(prior)
         problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP(case.epsilon, confidence)])
         limit = case.target if case.stopped else max(10.0, 2 * case.target)
         run = solved(problem, "columns", 1e-6 if case.stopped else case.gap, limit)

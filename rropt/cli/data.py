@@ -170,7 +170,7 @@ def identify(
     share: Annotated[str, typer.Option("--share", help="How often the other design is used, in (0, 1).")] = "0.1",
 ) -> None:
     """Mix a design that does not identify the frequencies with one that does, at the same privacy, for `estimate`."""
-    from rropt.estimate.identifiability import companion, identifying
+    from rropt.estimation.identifiability import companion, identifying
     from rropt.mechanisms.estimators.linear import float_rank
     from rropt.model.promises import plain_ratio
     from rropt.prove.mechanism_files import CERTIFICATE
@@ -190,7 +190,9 @@ def identify(
     place = Path(mechanism)
     for rule in _declared_privacy(place if place.is_dir() else place.parent):
         if rule.violation(cured.mechanism) > 0:
-            remedy = "mix in a design that keeps it: rropt.identifying(mechanism, with_=design, share=...) in Python"
+            remedy = (
+                "mix in a design that keeps it: rr.estimation.identifying(mechanism, with_=design, share=...) in Python"
+            )
             raise InputError(f"it would not keep what was declared: {rule.describe()}", mechanism, remedy)
     written = cured.mechanism.save(out)
     size = counted(len(given.inputs), "inputs")

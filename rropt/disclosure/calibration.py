@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rropt.disclosure import MisclassifiedRisk, Population
-from rropt.disclosure.release import Intruder
+from rropt.disclosure.population import Population
+from rropt.disclosure.release import Intruder, MisclassifiedRisk
 from rropt.errors import InputError, counted, shown
 from rropt.io.arguments import checked
 from rropt.mechanisms.families.randomized_response import RandomizedResponse

@@ -1,6 +1,49 @@
-"""Ways of randomising an answer: explicit matrices and named families."""
+"""Ways of randomising an answer: explicit matrices and named families, each loaded where it is first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 # Imported with the first of them, as its class reads one version of mechanism files.
-from rropt.mechanisms import off_diagonal
+from rropt.mechanisms import off_diagonal as off_diagonal
 
-__all__ = ["off_diagonal"]
+if TYPE_CHECKING:
+    from rropt.mechanisms.families.classical import generalization, unrelated_question, warner
+    from rropt.mechanisms.families.hadamard import HadamardResponse
+    from rropt.mechanisms.families.hashing import LocalHashing
+    from rropt.mechanisms.families.product import ProductMechanism
+    from rropt.mechanisms.garbling import merge_proportional
+    from rropt.mechanisms.sets import Rappor, SubsetMixture, SubsetSelection, UnaryEncoding
+
+__all__ = [
+    "HadamardResponse",
+    "LocalHashing",
+    "ProductMechanism",
+    "Rappor",
+    "SubsetMixture",
+    "SubsetSelection",
+    "UnaryEncoding",
+    "generalization",
+    "merge_proportional",
+    "unrelated_question",
+    "warner",
+]
+
+_HOMES = {
+    "families.classical": ("generalization", "unrelated_question", "warner"),
+    "families.hadamard": ("HadamardResponse",),
+    "families.hashing": ("LocalHashing",),
+    "families.product": ("ProductMechanism",),
+    "garbling": ("merge_proportional",),
+    "sets": ("Rappor", "SubsetMixture", "SubsetSelection", "UnaryEncoding"),
+}
+
+# Hidden from type checkers: with it they would take any name for one that exists.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        for module, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(f"{__name__}.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -166,7 +166,7 @@ def plain_ratio(problem: Mapping[str, Any]) -> Fraction | None:
         raise InputError(
             f"no level of LDP is known that keeps its promise: {promised(problem)}",
             "certificate",
-            "mix in a design that keeps it: rropt.identifying(mechanism, with_=design, share=...) in Python",
+            "mix in a design that keeps it: rropt.estimation.identifying(mechanism, with_=design, share=...) in Python",
         )
     return min((level.ratio.lower for level in found), default=None)
 

@@ -144,7 +144,7 @@ def few_weights(mixture: Mixture, table: Table) -> Weights | None:
         tried += 1
         if tried > TRIED:
             raise InputError(
-                "there are too many choices of permutations to try", WHERE, "decompose it with rr.birkhoff"
+                "there are too many choices of permutations to try", WHERE, "decompose it with rr.ordering.birkhoff"
             )
         open_cell = next(((x, y) for x, y in support if all(one[x] != y for one in chosen)), None)
         if open_cell is None:

@@ -1,27 +1,41 @@
 """Tables and files in, protected tables and files out."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from rropt.release.cross import CrossClassification
 from rropt.release.estimating import estimate_file
 from rropt.release.facade import counts_of, release_file, release_folder, release_table, table_of
 from rropt.release.plan import ProtectedColumn, Release
-from rropt.release.privacy import Privacy, privacy_of
-from rropt.release.provenance import load_design, load_mechanism
-from rropt.release.reading import ReleaseFile, load_release
+from rropt.release.privacy import Privacy as Privacy, privacy_of as privacy_of
+from rropt.release.provenance import load_design as load_design, load_mechanism as load_mechanism
+from rropt.release.reading import ReleaseFile as ReleaseFile, load_release
+
+if TYPE_CHECKING:
+    from rropt.release.learn import RandomizedColumn
 
 __all__ = [
     "CrossClassification",
-    "Privacy",
     "ProtectedColumn",
+    "RandomizedColumn",
     "Release",
-    "ReleaseFile",
     "counts_of",
     "estimate_file",
-    "load_design",
-    "load_mechanism",
     "load_release",
-    "privacy_of",
     "release_file",
     "release_folder",
     "release_table",
     "table_of",
 ]
+
+
+# Hidden from type checkers; scikit-learn is loaded with the name that needs it.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name != "RandomizedColumn":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from rropt.release.learn import RandomizedColumn
+
+        return RandomizedColumn

@@ -91,7 +91,7 @@ def release_all(
     ledger: Path | None = None,
     population: str = "",
 ) -> FolderReleased:
-    """Release the files of the folder `data`; see `rropt.release_folder`. Raises InputError."""
+    """Release the files of the folder `data`; see `rropt.release.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
     source, target = data.resolve(), output.resolve()
     kept = None if ledger is None else ledger.resolve()

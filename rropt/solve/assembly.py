@@ -177,7 +177,7 @@ def _uninformative(mechanism: Mechanism, objective: Objective) -> tuple[str, ...
     rank = _rank(mechanism)
     if rank == len(mechanism.inputs):
         return ()
-    remedy = "`rropt identify` (rropt.identifying in Python) mixes in a design that does"
+    remedy = "`rropt identify` (rropt.estimation.identifying in Python) mixes in a design that does"
     if objective.kind == Trace.kind and objective.prior is None:
         remedy = "loosen the constraints"
     return (

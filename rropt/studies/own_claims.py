@@ -104,6 +104,7 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
     return own.claim(name, table.get("where", place.name), table.get("statement", own.sentence()).rstrip("."))
 
 
+@checked
 def own_claims(path: str | os.PathLike[str]) -> tuple[Claim, ...]:
     """The claim of a file, or the claims of a folder's files `*.toml`, by name; problem files are left out. Raises
     InputError where a folder has none."""

@@ -58,7 +58,7 @@ PROBLEMS: dict[str, Callable[[], rr.Problem]] = {
     "forbidden": lambda: rr.Problem(
         rr.Maximize(rr.Trace(_prior(P3, K3))),
         [
-            rr.Forbidden([("a", "c")]),
+            rr.patterns.Forbidden([("a", "c")]),
             rr.LinearConstraint([[1, 0, 0]] * 3, "=", 1, "first"),
             rr.LinearConstraint([[0, 1, 0]] * 3, "<=", "0.9", "second"),
         ],

@@ -247,7 +247,7 @@ RELEASE = (
 @EXAMPLES
 def test_csv_files(tmp_path: Path, examples: int) -> None:
     path = tmp_path / "table.csv"
-    protected = rr.ProtectedColumn("answer", MECHANISM)
+    protected = rr.release.ProtectedColumn("answer", MECHANISM)
     pytest.importorskip("pyarrow")
 
     def read(data: bytes) -> None:
@@ -255,8 +255,8 @@ def test_csv_files(tmp_path: Path, examples: int) -> None:
         one_line(lambda: rr.Prior.from_csv(path))
         one_line(lambda: rr.Prior.from_csv(path, pairs=("s", "u")))
         one_line(lambda: rr.Prior.from_csv(path, column="answer"))
-        one_line(lambda: rr.counts_of(path, "answer", MECHANISM))
-        one_line(lambda: rr.release_file(path, protected, tmp_path / "out.csv", force=True))
+        one_line(lambda: rr.release.counts_of(path, "answer", MECHANISM))
+        one_line(lambda: rr.release.release_file(path, protected, tmp_path / "out.csv", force=True))
 
     drawn(examples, broken([COUNTS, PAIR_COUNTS, PEOPLE], CELLS), read)
 
@@ -269,7 +269,7 @@ def test_release_files(tmp_path: Path, examples: int) -> None:
 
     def read(data: bytes) -> None:
         path.write_bytes(data)
-        one_line(lambda: rr.load_release(path))
+        one_line(lambda: rr.release.load_release(path))
 
     values = [*AWKWARD, '"people.csv"', '"answer"', '"../x"', '{ file = "mechanism.json" }']
     drawn(examples, broken([RELEASE], values), read)
@@ -280,12 +280,12 @@ def test_release_files(tmp_path: Path, examples: int) -> None:
 def test_parquet_and_arrow_files(tmp_path: Path, suffix: str, examples: int) -> None:
     original = _columnar(suffix, tmp_path)
     path = tmp_path / f"damaged{suffix}"
-    protected = rr.ProtectedColumn("answer", MECHANISM)
+    protected = rr.release.ProtectedColumn("answer", MECHANISM)
 
     def read(data: bytes) -> None:
         path.write_bytes(data)
-        one_line(lambda: rr.counts_of(path, "answer", MECHANISM))
-        one_line(lambda: rr.release_file(path, protected, tmp_path / f"out{suffix}", force=True))
+        one_line(lambda: rr.release.counts_of(path, "answer", MECHANISM))
+        one_line(lambda: rr.release.release_file(path, protected, tmp_path / f"out{suffix}", force=True))
 
     drawn(examples, damaged(original), read)
 
@@ -295,7 +295,7 @@ def test_names_of_columns_that_are_not_utf8_are_one_line(tmp_path: Path, suffix:
     path = tmp_path / f"damaged{suffix}"
     path.write_bytes(_columnar(suffix, tmp_path).replace(b"answer", b"\x80nswer"))
     with pytest.raises(rr.InputError, match=r"it cannot be read"):
-        rr.counts_of(path, "answer", MECHANISM)
+        rr.release.counts_of(path, "answer", MECHANISM)
 
 
 def _columnar(suffix: str, folder: Path) -> bytes:

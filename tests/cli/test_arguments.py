@@ -100,7 +100,7 @@ def right() -> dict[str, Any]:
     joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=pairs)
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=ABC)
     mechanism = rr.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], ABC, ABC)
-    table = rr.KeyTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
+    table = rr.disclosure.KeyTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
     return {
         "prior": prior,
         "pairs": pairs,
@@ -108,9 +108,9 @@ def right() -> dict[str, Any]:
         "problem": problem,
         "solution": problem.solve(),
         "mechanism": mechanism,
-        "set": rr.ChiSquareSet(joint),
+        "set": rr.robust.ChiSquareSet(joint),
         "table": table,
-        "population": rr.fit_population(table, 0.1),
+        "population": rr.disclosure.fit_population(table, 0.1),
         "paired": rr.Mechanism.from_matrix(np.full((4, 2), 0.5), pairs.labels, ["0", "1"]),
     }
 
@@ -124,12 +124,12 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     mechanism.save(folder / "mechanism.json")
     found.certificate.save(folder / "certificate.json")
     found.save(folder / "solution.json")
-    (folder / "problem.toml").write_text(rr.problem_to_toml(r["problem"]), encoding="utf-8")
-    column = rr.ProtectedColumn("ans", mechanism)
-    release = rr.Release(column)
-    product = rr.ProductMechanism([mechanism, mechanism], ["first", "second"])
+    (folder / "problem.toml").write_text(rr.problem_file.problem_to_toml(r["problem"]), encoding="utf-8")
+    column = rr.release.ProtectedColumn("ans", mechanism)
+    release = rr.release.Release(column)
+    product = rr.mechanisms.ProductMechanism([mechanism, mechanism], ["first", "second"])
     level = {"epsilon": 1, "gamma": None}
-    polytope = rr.Polytope([[1, 0, 0, -1]], [1], pairs=r["pairs"], center=r["joint"])
+    polytope = rr.robust.Polytope([[1, 0, 0, -1]], [1], pairs=r["pairs"], center=r["joint"])
     made: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {}
 
     def add(where: str, /, **arguments: Any) -> None:
@@ -160,7 +160,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         "distance": {"paper": False},
         "contains": {"distribution": r["joint"]},
     }
-    for one in (r["set"], rr.KnownDistribution(r["joint"]), rr.EveryDistribution(r["pairs"]), polytope):
+    for one in (r["set"], rr.robust.KnownDistribution(r["joint"]), rr.robust.EveryDistribution(r["pairs"]), polytope):
         add_methods(one, **bounds)
     add_methods(
         r["set"],
@@ -215,10 +215,10 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     for name in ("Bistochastic", "Circulant", "Symmetric", "Tridiagonal", "UniformOffDiagonal"):
         add(name)
     add("Blocks", blocks=[["a", "b"], ["c"]])
-    add_methods(rr.Blocks([["a", "b"], ["c"]]), members={"inputs": tuple(ABC)})
+    add_methods(rr.patterns.Blocks([["a", "b"], ["c"]]), members={"inputs": tuple(ABC)})
     add("PermutationMixture", permutations=["identity", ABC], weights=None, max_terms=3)
     mixed = rr.Mechanism.from_rationals([["3/4", "1/4"], ["1/4", "3/4"]], ["a", "b"], ["a", "b"])
-    add_methods(rr.PermutationMixture(["identity", ["b", "a"]]), decompose={"mechanism": mixed})
+    add_methods(rr.patterns.PermutationMixture(["identity", ["b", "a"]]), decompose={"mechanism": mixed})
     add("EntropyRate", at_least=0.5)
     add("SharedEntropyRate", at_least=0.5, blocks=[["a", "b"], ["c"]])
     add("Forbidden", cells=[("a", "b")])
@@ -243,7 +243,10 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("RhoToRho", rho1=0.2, rho2=0.5)
     add("RhoToRho.guaranteed", gamma=3, rho1=0.2, rho2=None)
     add_methods(
-        rr.PreciseBoundary(3), upper={"prior": 0.5}, lower={"prior": 0.5}, breached={"prior": 0.5, "posterior": 0.6}
+        rr.privacy.PreciseBoundary(3),
+        upper={"prior": 0.5},
+        lower={"prior": 0.5},
+        breached={"prior": 0.5, "posterior": 0.6},
     )
     # mechanisms
     plain = rr.Mechanism.from_rationals([[1], [1]])
@@ -293,7 +296,11 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         own = {"UnaryEncoding": {"kind": "symmetric", "present": None, "absent": None}, "Rappor": {"trimmed": False}}
         own |= {"SubsetSelection": {"t": 1}, "LocalHashing": {"buckets": 3}}
         add(name, categories=3, **level, **own.get(name, {}))
-    hadamard, subsets, hashing = rr.HadamardResponse(ABC, 1), rr.SubsetSelection(ABC, 1), rr.LocalHashing(ABC, 1)
+    hadamard, subsets, hashing = (
+        rr.mechanisms.HadamardResponse(ABC, 1),
+        rr.mechanisms.SubsetSelection(ABC, 1),
+        rr.mechanisms.LocalHashing(ABC, 1),
+    )
     add_methods(
         hadamard,
         **(drawn | {"estimate": {"counts": [5, 6, 7, 8], "method": "unbiased", "prior": None}}),
@@ -338,9 +345,9 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("ConditionalReporting", confidence=r["set"], **level, **protocols)
     add("UnaryConditionalReporting", confidence=r["set"], **level, **protocols)
     add("IndependentReporting", confidence=r["set"], **level, **protocols, sub_sensitive="krr")
-    add_methods(rr.SecretRandomizedResponse(r["pairs"], 1), formula={})
+    add_methods(rr.robust.SecretRandomizedResponse(r["pairs"], 1), formula={})
     for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting"):
-        add_methods(getattr(rr, name)(r["set"], 1), formula={})
+        add_methods(getattr(rr.robust, name)(r["set"], 1), formula={})
     add("warner", truth=0.8, categories=("yes", "no"))
     add("unrelated_question", sensitive=0.7, yes=0.5, categories=("yes", "no"))
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
@@ -408,6 +415,14 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         delimiter=None,
         time_limit=1,
     )
+    claim = folder / "claims" / "claim.toml"
+    claim.parent.mkdir()
+    text = rr.problem_file.problem_to_toml(r["problem"])
+    (claim.parent / "problem.toml").write_text(text, encoding="utf-8")
+    stated = 'schema = 1\nproblem = "problem.toml"\nclaimed = "bound"\nvalue = "2"\n'
+    claim.write_text(stated, encoding="utf-8")
+    add("read_claim", path=claim)
+    add("own_claims", path=claim.parent)
     add(
         "verify_claim",
         problem=r["problem"],
@@ -433,7 +448,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     # robustness and strategies
     add("robust_level", mechanism=r["paired"], confidence=r["set"])
     add("robust_audit", mechanism=r["paired"], confidence=r["set"])
-    add_methods(rr.robust_audit(r["paired"], r["set"]), holds={"epsilon": 1})
+    add_methods(rr.robust.robust_audit(r["paired"], r["set"]), holds={"epsilon": 1})
     add("worst_information", mechanism=r["paired"], confidence=r["set"], gap=1e-2, boxes=5, time_limit=1)
     add("minimax_strategy", constraints=[rr.LDP(1)], categories=ABC, gap=1e-3, rounds=1, time_limit=2)
     # estimating and disclosure
@@ -451,7 +466,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("fit_population", table=r["table"], fraction=0.1, margins="independence", family="poisson")
     # releases
     add("CrossClassification", columns={"x": ["a", "b"], "y": ["c", "d"]}, impossible=[{"x": "a", "y": "c"}])
-    add_methods(rr.CrossClassification({"x": ["a", "b"], "y": ["c", "d"]}), counts={"table": [[1, 2], [3, 4]]})
+    add_methods(rr.release.CrossClassification({"x": ["a", "b"], "y": ["c", "d"]}), counts={"table": [[1, 2], [3, 4]]})
     add("ProtectedColumn", columns="ans", mechanism=mechanism, by=(), null=None, other=None, name=None)
     add("Release", columns=column, drop=())
     add_methods(release, public={"column": column})
@@ -459,7 +474,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("table_of", file=people, columns={"ans": mechanism}, where=None, delimiter=None)
     add("estimate_file", file=people, columns={"ans": mechanism}, method="unbiased", where=None, delimiter=None)
     add("release_table", table=pd.DataFrame({"ans": ABC}), release=release, source=None)
-    learned = rr.RandomizedColumn(mechanism).fit([["a"], ["b"]])
+    learned = rr.release.RandomizedColumn(mechanism).fit([["a"], ["b"]])
     add("RandomizedColumn", mechanism=mechanism, problem=None)
     add_methods(
         learned,
@@ -498,12 +513,12 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add_methods(several.from_columns(records, 0.5).solve(), randomize={"columns": records})
     # whole studies, as small as they can be
     known = r["set"]
-    for one in (known, polytope, rr.KnownDistribution(r["joint"]), rr.EveryDistribution(r["pairs"])):
+    for one in (known, polytope, rr.robust.KnownDistribution(r["joint"]), rr.robust.EveryDistribution(r["pairs"])):
         add_methods(one, lower_bounds={})
     for protocol in (
-        rr.SecretRandomizedResponse(r["pairs"], 1),
+        rr.robust.SecretRandomizedResponse(r["pairs"], 1),
         *(
-            getattr(rr, name)(known, 1)
+            getattr(rr.robust, name)(known, 1)
             for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting")
         ),
     ):
@@ -511,10 +526,10 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     rough = {"gap": 0.1, "rounds": 1, "time_limit": 2}
     add("columnwise_maximin", confidence=known, **level)
     add("maximin_information", confidence=known, constraints=[rr.LDP(1)], boxes=3, **rough)
-    add("correlated_optimum", joint=rr.Joint(known), prior=None, **level, **rough)
+    add("correlated_optimum", joint=rr.robust.Joint(known), prior=None, **level, **rough)
     add(
         "optimal_reporting",
-        family=rr.ConditionalReporting,
+        family=rr.robust.ConditionalReporting,
         confidence=known,
         points=3,
         steps=1,

@@ -102,12 +102,12 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("floor label at 0", lambda: problem(rr.Floor({"zz": 0}), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
     ("floor label twice", lambda: rr.Floor({1: 0.5, "1": 0.2}), "twice"),
     ("floor length", lambda: problem(rr.Floor([0.1]), goal=TRACE, inputs=ABC), "1 number for 3 inputs"),
-    ("forbidden number", lambda: rr.Forbidden(5), "Forbidden"),  # type: ignore[arg-type]
-    ("forbidden numbers", lambda: rr.Forbidden([1, 2]), "Forbidden"),  # type: ignore[list-item]
-    ("forbidden string", lambda: rr.Forbidden(["ab"]), "not a pair"),
-    ("forbidden triple", lambda: rr.Forbidden([("a", "b", "c")]), "not a pair"),
-    ("forbidden nothing", lambda: rr.Forbidden([]), "no cells"),
-    ("forbidden label", lambda: problem(rr.Forbidden([("a", "zz")]), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
+    ("forbidden number", lambda: rr.patterns.Forbidden(5), "Forbidden"),  # type: ignore[arg-type]
+    ("forbidden numbers", lambda: rr.patterns.Forbidden([1, 2]), "Forbidden"),  # type: ignore[list-item]
+    ("forbidden string", lambda: rr.patterns.Forbidden(["ab"]), "not a pair"),
+    ("forbidden triple", lambda: rr.patterns.Forbidden([("a", "b", "c")]), "not a pair"),
+    ("forbidden nothing", lambda: rr.patterns.Forbidden([]), "no cells"),
+    ("forbidden label", lambda: problem(rr.patterns.Forbidden([("a", "zz")]), goal=TRACE, inputs=ABC), "'zz'.*a, b, c"),
     # rows and cones of one's own
     ("linear sense", lambda: rr.LinearConstraint([[1]], "<", 1), "sense"),
     ("linear ragged", lambda: rr.LinearConstraint([[1], [1, 2]], "<=", 1), "lengths"),

@@ -131,7 +131,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with these claims and their problem."""
     monkeypatch.chdir(tmp_path)
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=["yes", "no"])
-    (tmp_path / "problem.toml").write_text(rr.problem_to_toml(problem), encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(rr.problem_file.problem_to_toml(problem), encoding="utf-8")
     for name, text in OWN.items():
         (tmp_path / f"{name}.toml").write_text(f'schema = 1\nproblem = "problem.toml"\n{text}', encoding="utf-8")
     return tmp_path

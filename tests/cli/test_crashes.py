@@ -54,20 +54,20 @@ def test_who_asks_for_nothing_gets_help(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_number_names_an_item_only_where_it_can_mean_one_thing() -> None:
-    asked = rr.ProductMechanism([mechanism(), rr.RandomizedResponse(ABC, 3).to_mechanism()])
+    asked = rr.mechanisms.ProductMechanism([mechanism(), rr.RandomizedResponse(ABC, 3).to_mechanism()])
     assert asked.names == ("1", "2")
     assert asked.item_parity(1) == asked.item_parity("1") == mechanism().parity()
     with pytest.raises(rr.InputError, match="not an item"):
         asked.item_parity(0)
-    named = rr.ProductMechanism(asked.items, ["first", "second"])
+    named = rr.mechanisms.ProductMechanism(asked.items, ["first", "second"])
     assert named.item_parity(1) == named.item_parity("second") != named.item_parity(0)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: rr.counts_of(pd.DataFrame({"ans": ABC}), "ans", mechanism()),  # type: ignore[arg-type]
-        lambda: rr.minimax_strategy([rr.LDP], 4),  # type: ignore[list-item, arg-type]
+        lambda: rr.release.counts_of(pd.DataFrame({"ans": ABC}), "ans", mechanism()),  # type: ignore[arg-type]
+        lambda: rr.estimation.minimax_strategy([rr.LDP], 4),  # type: ignore[list-item, arg-type]
         lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=ABC, options={"gap": 1}),  # type: ignore[arg-type]
         lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=ABC, options={}),  # type: ignore[arg-type]
         lambda: mechanism().entry(3, 0),
@@ -82,7 +82,7 @@ def test_wrong_arguments_are_said(call) -> None:  # type: ignore[no-untyped-def]
 
 def test_a_wrong_argument_is_said_of_the_function_that_was_called() -> None:
     with pytest.raises(rr.InputError, match=r"^counts_of, file: "):
-        rr.counts_of(pd.DataFrame({"ans": ABC}), "ans", mechanism())  # type: ignore[arg-type]
+        rr.release.counts_of(pd.DataFrame({"ans": ABC}), "ans", mechanism())  # type: ignore[arg-type]
 
 
 def test_a_path_longer_than_a_float_can_count_overflows_nothing() -> None:
@@ -99,10 +99,10 @@ def test_a_path_longer_than_a_float_can_count_overflows_nothing() -> None:
 PAIRS = rr.Pairs(["s", "t"], ["u", "v"])
 JOINT = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=PAIRS)
 SETS = {
-    "chi-square": rr.ChiSquareSet(JOINT),
-    "known": rr.KnownDistribution(JOINT),
-    "every": rr.EveryDistribution(PAIRS),
-    "polytope": rr.Polytope([[1, 0, 0, -1]], [1], pairs=PAIRS, center=JOINT),
+    "chi-square": rr.robust.ChiSquareSet(JOINT),
+    "known": rr.robust.KnownDistribution(JOINT),
+    "every": rr.robust.EveryDistribution(PAIRS),
+    "polytope": rr.robust.Polytope([[1, 0, 0, -1]], [1], pairs=PAIRS, center=JOINT),
 }
 
 

@@ -55,7 +55,7 @@ def confirm(found: Improvement, given: rr.Mechanism, gamma: Fraction) -> None:
     for row, wanted in zip(better, rows_of(given), strict=True):
         for y, entry in enumerate(wanted):
             assert sum((p * line[y] for p, line in zip(row, c, strict=True) if line[y]), F(0)) == entry
-    assert rr.admissible(found.mechanism, gamma=gamma)
+    assert rr.ordering.admissible(found.mechanism, gamma=gamma)
 
 
 @pytest.mark.parametrize("k", range(2, 7))
@@ -63,24 +63,24 @@ def test_rappor_is_improved_strictly(k: int) -> None:
     """Chai and Nayak, end of chapter 7: without its two constant outputs RAPPOR is admissible, and better."""
     given = rappor(k, F(2))
     assert given.parity() == 4
-    assert not rr.admissible(given, gamma=4)
-    assert {fault.output for fault in rr.admissible(given, gamma=4).shortfalls} == {"y0", f"y{2**k - 1}"}
-    found = rr.improve(given, gamma=4)
+    assert not rr.ordering.admissible(given, gamma=4)
+    assert {fault.output for fault in rr.ordering.admissible(given, gamma=4).shortfalls} == {"y0", f"y{2**k - 1}"}
+    found = rr.ordering.improve(given, gamma=4)
     confirm(found, given, F(4))
     assert found.strict
     assert found.mechanism.shape == (k, 2**k - 2)
-    backwards = rr.dominates(given, found.mechanism)
+    backwards = rr.ordering.dominates(given, found.mechanism)
     assert not backwards
     assert backwards.gap > 0
 
 
 def test_rappor_of_the_package_is_improved() -> None:
     for k in (2, 3, 4):
-        given = rr.Rappor(k, epsilon=1).to_mechanism()
-        found = rr.improve(given, epsilon=1)
+        given = rr.mechanisms.Rappor(k, epsilon=1).to_mechanism()
+        found = rr.ordering.improve(given, epsilon=1)
         assert found.strict
         assert rr.LDP(epsilon=1).violation(found.mechanism) == 0
-        assert rr.admissible(found.mechanism, epsilon=1)
+        assert rr.ordering.admissible(found.mechanism, epsilon=1)
         assert found.garbling.carries(found.mechanism, given)
 
 
@@ -95,9 +95,9 @@ def test_random_mechanisms_are_improved(seed: int) -> None:
         if parity == 1 or parity > 10**6:
             continue
         gamma = rng.choice([parity, parity + F(1, 10**9), parity * 2])
-        found = rr.improve(given, gamma=gamma)
+        found = rr.ordering.improve(given, gamma=gamma)
         confirm(found, given, gamma)
-        assert found.strict is not two_values_in_ratio(rr.merge_proportional(given).mechanism, gamma)
+        assert found.strict is not two_values_in_ratio(rr.mechanisms.merge_proportional(given).mechanism, gamma)
         done += 1
 
 
@@ -107,71 +107,71 @@ def test_strict_improvements_are_not_dominated_back() -> None:
         given = made(near_flat_rows(rng, rng.randint(2, 4), rng.randint(2, 4)))
         if given.parity() in (1, math.inf):
             continue
-        found = rr.improve(given)
-        assert bool(rr.dominates(given, found.mechanism)) is not found.strict
+        found = rr.ordering.improve(given)
+        assert bool(rr.ordering.dominates(given, found.mechanism)) is not found.strict
 
 
 def test_admissible_mechanisms_are_left_as_they_are() -> None:
     for k, gamma in itertools.product((2, 3, 5), (F(3, 2), F(9))):
         given = made(two_valued_rows(k, gamma))
-        assert rr.admissible(given)
-        assert rr.admissible(given, gamma=gamma)
-        found = rr.improve(given)
+        assert rr.ordering.admissible(given)
+        assert rr.ordering.admissible(given, gamma=gamma)
+        found = rr.ordering.improve(given)
         confirm(found, given, gamma)
         assert not found.strict
-        assert rr.equivalent(given, found.mechanism)
-        higher = rr.improve(given, gamma=gamma + 1)
+        assert rr.ordering.equivalent(given, found.mechanism)
+        higher = rr.ordering.improve(given, gamma=gamma + 1)
         confirm(higher, given, gamma + 1)
         assert higher.strict
 
 
 def test_a_mechanism_that_says_nothing_becomes_randomised_response() -> None:
-    found = rr.improve(made([[F(1, 4), F(3, 4)]] * 3), gamma=5)
+    found = rr.ordering.improve(made([[F(1, 4), F(3, 4)]] * 3), gamma=5)
     assert found.strict
     confirm(found, made([[F(1, 4), F(3, 4)]] * 3), F(5))
-    assert rr.equivalent(found.mechanism, made(two_valued_rows(3, F(5))))
+    assert rr.ordering.equivalent(found.mechanism, made(two_valued_rows(3, F(5))))
 
 
 def test_what_is_not_admissible_is_named() -> None:
     rows = [[F(1, 2), F(1, 4), F(1, 4)], [F(1, 4), F(1, 2), F(1, 4)], [F(3, 8), F(3, 8), F(1, 4)]]
-    found = rr.admissible(made(rows), gamma=2)
+    found = rr.ordering.admissible(made(rows), gamma=2)
     assert not found
     assert [(fault.output, fault.parity, fault.values) for fault in found.shortfalls] == [
         ("y0", 2, 3),
         ("y1", 2, 3),
         ("y2", 1, 1),
     ]
-    above = rr.admissible(made(rows), gamma=F(3, 2))
+    above = rr.ordering.admissible(made(rows), gamma=F(3, 2))
     assert not above.private
     assert not above
 
 
 def test_a_rounded_mechanism_is_nearly_admissible_and_says_so() -> None:
     given = rr.RandomizedResponse(3, epsilon=1).to_mechanism()
-    found = rr.admissible(given, epsilon=1)
+    found = rr.ordering.admissible(given, epsilon=1)
     assert found.private
     assert not found
     assert all(fault.values == 2 and abs(float(fault.parity) - math.e) < 1e-14 for fault in found.shortfalls)
-    assert rr.admissible(given)
+    assert rr.ordering.admissible(given)
 
 
 def test_wrong_input_is_said() -> None:
     rows = two_valued_rows(3, F(3))
     with pytest.raises(rr.InputError, match="its parity 3 is above gamma = 2; improve it at a higher level"):
-        rr.improve(made(rows), gamma=2)
+        rr.ordering.improve(made(rows), gamma=2)
     with pytest.raises(rr.InputError, match="own parity is one"):
-        rr.improve(made([[F(1)]] * 2))
+        rr.ordering.improve(made([[F(1)]] * 2))
     with pytest.raises(rr.InputError, match="own parity is infinite"):
-        rr.admissible(made([[F(1), F(0)], [F(0), F(1)]]))
+        rr.ordering.admissible(made([[F(1), F(0)], [F(0), F(1)]]))
     with pytest.raises(rr.InputError, match="not a mechanism"):
-        rr.admissible(rows)
+        rr.ordering.admissible(rows)
     with pytest.raises(rr.InputError, match="either epsilon or gamma"):
-        rr.improve(made(rows), epsilon=1, gamma=3)
+        rr.ordering.improve(made(rows), epsilon=1, gamma=3)
 
 
 def test_a_wrong_improvement_is_refused() -> None:
     given = made(near_flat_rows(random.Random(1), 3, 3))
-    found = rr.improve(given)
+    found = rr.ordering.improve(given)
     rows = [list(row) for row in found.garbling.rows]
     rows[0], rows[1] = rows[1], rows[0]
     with pytest.raises(ArithmeticError, match="does not carry"):

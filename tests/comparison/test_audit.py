@@ -219,7 +219,7 @@ def test_value_bound_and_share_at_its_own_level() -> None:
     assert found.admissible is False
     # What dominates it is the optimum itself here.
     assert found.improved_share == pytest.approx(1, abs=1e-6)
-    assert rr.dominates(found.improvement.mechanism, mechanism)  # type: ignore[union-attr]
+    assert rr.ordering.dominates(found.improvement.mechanism, mechanism)  # type: ignore[union-attr]
 
 
 def test_a_loss_is_shared_the_other_way_round() -> None:
@@ -246,7 +246,7 @@ def test_labels_are_brought_into_the_order_of_the_problem(write) -> None:
 
 
 def test_every_constraint_of_a_problem_is_looked_at() -> None:
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.Bistochastic()], inputs=["x", "y"])
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.patterns.Bistochastic()], inputs=["x", "y"])
     found = rr.audit(TABLE, problem)
     assert found.satisfies is False
     assert found.broken == ("bistochastic",)
@@ -258,7 +258,7 @@ PAIRS = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s0", "s1"], 
 
 def test_robust_privacy_is_judged_itself_and_not_its_form() -> None:
     """The best mechanism of form exact is robustly private, though no mechanism of the polytope form."""
-    counts = rr.ChiSquareSet(PAIRS, "0.05")
+    counts = rr.robust.ChiSquareSet(PAIRS, "0.05")
     exact = rr.Problem(rr.Maximize(rr.MutualInformation(PAIRS)), [rr.RLDP(1, counts, form="exact")]).solve(gap=1e-3)
     polytope = rr.RLDP(1, counts)
     assert exact.mechanism is not None
@@ -376,7 +376,7 @@ def test_the_command(write, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert found["epsilon"]["lower"] <= math.log(2.4) <= found["epsilon"]["upper"]
     assert 0 < found["share_of_optimum"] < 1
     assert found["value"]["lower"] <= found["bound"]
-    assert rr.dominates(rr.Mechanism.load(better), rr.Mechanism.load(better))
+    assert rr.ordering.dominates(rr.Mechanism.load(better), rr.Mechanism.load(better))
     assert cli.main(["audit", matrix, "--epsilon", "0.5", "--prior", counts]) == 0
     text = " ".join(capfd.readouterr().out.split())
     for words in (

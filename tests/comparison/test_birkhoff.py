@@ -570,4 +570,4 @@ def test_decimals_that_were_cut_off_move_little() -> None:
 
 
 def test_it_is_a_public_name() -> None:
-    assert rr.birkhoff is birkhoff
+    assert rr.ordering.birkhoff is birkhoff

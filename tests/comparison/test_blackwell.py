@@ -71,7 +71,7 @@ def test_a_garbling_is_found_again(zeros: float) -> None:
         k, m, n = rng.randint(2, 5), rng.randint(2, 6), rng.randint(2, 6)
         a = made(random_rows(rng, k, m, zeros))
         b = made(product(rows_of(a), random_rows(rng, m, n, rng.choice([0, 0.6]))))
-        verdict = rr.dominates(a, b)
+        verdict = rr.ordering.dominates(a, b)
         assert verdict
         confirm(verdict, a, b)
 
@@ -82,7 +82,7 @@ def test_every_other_pair_gets_a_decision_problem() -> None:
     for _ in range(60):
         k = rng.randint(2, 4)
         a, b = (made(random_rows(rng, k, rng.randint(2, 5), 0.2)) for _ in range(2))
-        verdict = rr.dominates(a, b)
+        verdict = rr.ordering.dominates(a, b)
         said.add(bool(verdict))
         confirm(verdict, a, b)
     assert False in said
@@ -95,11 +95,14 @@ def test_a_difference_that_no_float_sees_is_decided(digits: int) -> None:
     tiny = F(rng.randint(1, 9), 10**digits)
     for k in (2, 3, 4):
         a, less, more = (made(two_valued_rows(k, F(3) + step)) for step in (0, -tiny, tiny))
-        for verdict, one, other in ((rr.dominates(a, less), a, less), (rr.dominates(a, more), a, more)):
+        for verdict, one, other in (
+            (rr.ordering.dominates(a, less), a, less),
+            (rr.ordering.dominates(a, more), a, more),
+        ):
             confirm(verdict, one, other)
-        assert rr.dominates(a, less)
-        assert not rr.dominates(a, more)
-        assert rr.dominates(more, a)
+        assert rr.ordering.dominates(a, less)
+        assert not rr.ordering.dominates(a, more)
+        assert rr.ordering.dominates(more, a)
 
 
 def test_the_verdict_does_not_rest_on_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,11 +117,11 @@ def test_the_verdict_does_not_rest_on_the_solver(monkeypatch: pytest.MonkeyPatch
         k, m = rng.randint(2, 4), rng.randint(2, 4)
         a = made(random_rows(rng, k, m))
         pairs += [(a, made(product(rows_of(a), random_rows(rng, m, 3)))), (a, made(random_rows(rng, k, 3)))]
-    before = [bool(rr.dominates(a, b)) for a, b in pairs]
+    before = [bool(rr.ordering.dominates(a, b)) for a, b in pairs]
     assert set(before) == {True, False}
     monkeypatch.setattr("rropt.comparison.orders.blackwell.bracket", gives_up)
     for (a, b), wanted in zip(pairs, before, strict=True):
-        verdict = rr.dominates(a, b)
+        verdict = rr.ordering.dominates(a, b)
         assert bool(verdict) is wanted
         confirm(verdict, a, b)
 
@@ -129,7 +132,7 @@ def test_a_garbling_with_a_leak_is_not_dominated() -> None:
     leak = F(1, 10**40)
     bent = [base[0], base[1], [base[2][0] + leak, base[2][1] - leak]]
     a, b = made(base), made(bent)
-    verdict = rr.dominates(a, b)
+    verdict = rr.ordering.dominates(a, b)
     assert not verdict
     confirm(verdict, a, b)
 
@@ -139,10 +142,10 @@ def test_rows_with_their_own_denominators() -> None:
     c = [[F(1, 11), F(10, 11)], [F(5, 13), F(8, 13)]]
     b = made(product(rows_of(a), c))
     assert len(b.denominators) > 1
-    confirm(rr.dominates(a, b), a, b)
-    confirm(rr.dominates(b, a), b, a)
-    assert rr.dominates(a, b)
-    assert not rr.dominates(b, a)
+    confirm(rr.ordering.dominates(a, b), a, b)
+    confirm(rr.ordering.dominates(b, a), b, a)
+    assert rr.ordering.dominates(a, b)
+    assert not rr.ordering.dominates(b, a)
 
 
 def test_merging_keeps_everything_but_the_names() -> None:
@@ -155,11 +158,11 @@ def test_merging_keeps_everything_but_the_names() -> None:
             share = F(rng.randint(1, 9), 10)
             split[y][y], split[y][m + 1 + y] = share, 1 - share
         b = made(product(rows_of(a), split))  # output m is empty, every other one has a double
-        merged = rr.merge_proportional(b)
+        merged = rr.mechanisms.merge_proportional(b)
         assert merged.mechanism.shape[1] <= m
         assert product(rows_of(b), [list(row) for row in merged.forward.rows]) == rows_of(merged.mechanism)
         assert product(rows_of(merged.mechanism), [list(row) for row in merged.back.rows]) == rows_of(b)
-        both = rr.equivalent(a, b)
+        both = rr.ordering.equivalent(a, b)
         assert both
         confirm(both.forward, a, b)
         confirm(both.backward, b, a)
@@ -168,9 +171,9 @@ def test_merging_keeps_everything_but_the_names() -> None:
 def test_equivalence_is_no_accident_of_order() -> None:
     rows = random_rows(random.Random(5), 3, 4)
     a, b = made(rows), made([row[::-1] for row in rows])
-    assert rr.equivalent(a, b)
+    assert rr.ordering.equivalent(a, b)
     other = made([[*row[:2], row[2] + row[3]] for row in rows])
-    one_way = rr.equivalent(a, other)
+    one_way = rr.ordering.equivalent(a, other)
     assert one_way.forward
     assert not one_way.backward
     assert not one_way
@@ -205,7 +208,7 @@ def test_both_ends_of_a_deficiency_are_proved_and_close() -> None:
     for _ in range(30):
         k = rng.randint(2, 5)
         a, b = (made(random_rows(rng, k, rng.randint(2, 5), 0.1)) for _ in range(2))
-        found = rr.deficiency(a, b)
+        found = rr.ordering.deficiency(a, b)
         confirm_deficiency(found, a, b)
         assert found.value.upper - found.value.lower < F(1, 10**8)
 
@@ -215,11 +218,11 @@ def test_the_deficiency_of_a_blind_mechanism() -> None:
     for k, gamma in itertools.product((2, 3, 5), (F(2), F(7))):
         blind, told = made([[F(1)]] * k), made(two_valued_rows(k, gamma))
         expected = (gamma - 1) * (k - 1) / (k * (gamma + k - 1))
-        found = rr.deficiency(blind, told)
+        found = rr.ordering.deficiency(blind, told)
         confirm_deficiency(found, blind, told)
         assert abs(found.value.upper - expected) < F(1, 10**8)
         assert abs(found.value.lower - expected) < F(1, 10**8)
-        assert rr.deficiency(told, blind).value.upper == 0
+        assert rr.ordering.deficiency(told, blind).value.upper == 0
 
 
 # -- the exact simplex method ----------------------------------------------------------------------------
@@ -261,7 +264,7 @@ def test_dependent_rows_are_refused() -> None:
 
 def test_a_wrong_witness_makes_no_verdict() -> None:
     a, b = made(two_valued_rows(3, F(3))), made(two_valued_rows(3, F(2)))
-    good = rr.dominates(a, b)
+    good = rr.ordering.dominates(a, b)
     rows = [list(row) for row in good.garbling.rows]
     rows[0][0] -= F(1, 10**50)
     rows[0][1] += F(1, 10**50)
@@ -269,14 +272,23 @@ def test_a_wrong_witness_makes_no_verdict() -> None:
         Dominance(a, b, garbling=Garbling(tuple(map(tuple, rows))))
     with pytest.raises(ArithmeticError, match="not row-stochastic"):
         Garbling(((F(1, 2), F(1, 3)),))
-    back = rr.dominates(b, a)
+    back = rr.ordering.dominates(b, a)
     with pytest.raises(ArithmeticError, match="does not separate"):
         Dominance(b, a, problem=back.problem, gap=back.gap + F(1, 10**50))
     with pytest.raises(ArithmeticError, match="one witness"):
         Dominance(a, b)
 
 
-@pytest.mark.parametrize("compare", [rr.dominates, rr.equivalent, rr.deficiency, rr.less_noisy, rr.more_capable])
+@pytest.mark.parametrize(
+    "compare",
+    [
+        rr.ordering.dominates,
+        rr.ordering.equivalent,
+        rr.ordering.deficiency,
+        rr.ordering.less_noisy,
+        rr.ordering.more_capable,
+    ],
+)
 def test_what_cannot_be_compared_is_said(compare: object) -> None:
     a, b = made(two_valued_rows(3, F(3))), made(two_valued_rows(2, F(3)))
     with pytest.raises(rr.InputError, match=r"inputs of the second mechanism: .* missing"):
@@ -287,5 +299,5 @@ def test_what_cannot_be_compared_is_said(compare: object) -> None:
 
 def test_families_are_compared_as_they_are() -> None:
     small, large = rr.RandomizedResponse(4, gamma=2), rr.RandomizedResponse(4, gamma=3)
-    assert rr.dominates(large, small)
-    assert not rr.dominates(small, large)
+    assert rr.ordering.dominates(large, small)
+    assert not rr.ordering.dominates(small, large)

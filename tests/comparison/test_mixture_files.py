@@ -32,7 +32,7 @@ def test_solve_writes_the_weights_and_they_are_read_back(tmp_path: Path) -> None
     (tmp_path / "p.toml").write_text(PROBLEM)
     assert cli.main(["solve", str(tmp_path / "p.toml"), "--out", str(tmp_path / "o")]) == 0
     mechanism = rr.Mechanism.load(tmp_path / "o" / "mechanism.json")
-    weights = rr.load_mixture(tmp_path / "o" / "mixture.csv", mechanism)
+    weights = rr.ordering.load_mixture(tmp_path / "o" / "mixture.csv", mechanism)
     assert weights == rr.load_problem(tmp_path / "p.toml").solve().decomposition
     assert weights[mechanism.inputs] == F("0.3")
     # Added up here once more, without the reader.
@@ -50,7 +50,7 @@ def test_labels_with_ends_of_lines_survive(tmp_path: Path, labels: list[str]) ->
     inputs = tuple(labels)
     weights = {inputs: F(1, 3), inputs[::-1]: F(2, 3)}
     path = save_mixture(weights, inputs, tmp_path / "mixture.csv")
-    assert rr.load_mixture(path) == weights
+    assert rr.ordering.load_mixture(path) == weights
     # What any reader of CSV makes of the float matrix.
     mechanism = rr.RandomizedResponse(inputs, epsilon=1).to_mechanism()
     with mechanism.to_csv(tmp_path / "m.csv").open(encoding="utf-8", newline="") as stream:
@@ -87,7 +87,7 @@ def test_long_weights_stay_exact(tmp_path: Path) -> None:
     total = sum(drawn.values())
     weights = {outputs: F(weight, total) for outputs, weight in drawn.items()}
     path = save_mixture(weights, inputs, tmp_path / "mixture.csv")
-    assert rr.load_mixture(path) == weights
+    assert rr.ordering.load_mixture(path) == weights
 
 
 GOOD = "weight,a,b\n1/3,a,b\n2/3,b,a\n"
@@ -114,10 +114,10 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -
     mechanism = rr.Mechanism.from_rationals([[F(1, 3), F(2, 3)], [F(2, 3), F(1, 3)]], ["a", "b"], ["a", "b"])
     path = tmp_path / "mixture.csv"
     path.write_text(GOOD)
-    assert rr.load_mixture(path, mechanism) == {("a", "b"): F(1, 3), ("b", "a"): F(2, 3)}
+    assert rr.ordering.load_mixture(path, mechanism) == {("a", "b"): F(1, 3), ("b", "a"): F(2, 3)}
     path.write_text(text)
     with pytest.raises(InputError) as caught:
-        rr.load_mixture(path, mechanism)
+        rr.ordering.load_mixture(path, mechanism)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
@@ -125,4 +125,4 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -
 
 def test_no_file_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read this mixture file"):
-        rr.load_mixture(tmp_path / "none.csv")
+        rr.ordering.load_mixture(tmp_path / "none.csv")

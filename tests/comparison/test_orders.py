@@ -69,8 +69,8 @@ def confirm(found: Ordering, a: rr.Mechanism, b: rr.Mechanism) -> None:
 )
 def test_the_three_thresholds_of_erasure_against_flips(lost: str, blackwell: bool, less: bool, more: bool) -> None:
     a, b = erasure(2, lost), symmetric("0.1")
-    assert bool(rr.dominates(a, b)) is blackwell
-    for found, wanted in ((rr.less_noisy(a, b), less), (rr.more_capable(a, b), more)):
+    assert bool(rr.ordering.dominates(a, b)) is blackwell
+    for found, wanted in ((rr.ordering.less_noisy(a, b), less), (rr.ordering.more_capable(a, b), more)):
         assert found.holds is wanted
         confirm(found, a, b)
 
@@ -80,17 +80,17 @@ def test_erasure_against_randomised_response(k: int) -> None:
     """Erasure is less noisy exactly up to 1 - the contraction coefficient of b; for k-RR at 3 and k = 3 that is 4/5."""
     b = made(two_valued_rows(k, F(3)))
     a = erasure(k, "0.75")
-    assert not rr.dominates(a, b)
-    assert rr.less_noisy(a, b).holds is True
-    assert rr.more_capable(a, b).holds is True
+    assert not rr.ordering.dominates(a, b)
+    assert rr.ordering.less_noisy(a, b).holds is True
+    assert rr.ordering.more_capable(a, b).holds is True
     far = erasure(k, "0.95")
-    for found in (rr.less_noisy(far, b), rr.more_capable(far, b)):
+    for found in (rr.ordering.less_noisy(far, b), rr.ordering.more_capable(far, b)):
         assert found.holds is False
         confirm(found, far, b)
 
 
 def test_at_a_threshold_it_is_undecided_and_says_so() -> None:
-    found = rr.less_noisy(erasure(3, "0.8"), made(two_valued_rows(3, F(3))), pieces=200)
+    found = rr.ordering.less_noisy(erasure(3, "0.8"), made(two_valued_rows(3, F(3))), pieces=200)
     assert found.holds is None
     assert found.pieces == 200
     with pytest.raises(rr.RroptError, match=r"undecided \(open after 200 pieces\); use .holds"):
@@ -116,8 +116,8 @@ def test_the_proofs_do_not_close_beyond_the_threshold() -> None:
 
 def test_a_mechanism_with_zeros_or_many_inputs_is_not_proved_below() -> None:
     a, b = erasure(3, "0.3"), erasure(3, "0.2")
-    assert rr.less_noisy(a, b).holds is False
-    five = rr.less_noisy(erasure(5, "0.8"), made(two_valued_rows(5, F(3))))
+    assert rr.ordering.less_noisy(a, b).holds is False
+    five = rr.ordering.less_noisy(erasure(5, "0.8"), made(two_valued_rows(5, F(3))))
     assert five.holds is None
     assert "at most 4 inputs" in five.because
 
@@ -140,9 +140,9 @@ def test_the_orders_imply_each_other(k: int) -> None:
         ]
         a = made(mixed)
         blackwell, less, more = (
-            bool(rr.dominates(a, b)),
-            rr.less_noisy(a, b, pieces=300),
-            rr.more_capable(a, b, pieces=300),
+            bool(rr.ordering.dominates(a, b)),
+            rr.ordering.less_noisy(a, b, pieces=300),
+            rr.ordering.more_capable(a, b, pieces=300),
         )
         confirm(less, a, b)
         confirm(more, a, b)
@@ -154,9 +154,9 @@ def test_the_orders_imply_each_other(k: int) -> None:
 
 def test_truth_agrees_with_a_grid_of_priors() -> None:
     """What is proved for all priors holds on a grid of them, by the plain formula."""
-    a, b = made(two_valued_rows(3, F(7, 2))), rr.SubsetSelection(3, gamma=3, t=2).to_mechanism()
+    a, b = made(two_valued_rows(3, F(7, 2))), rr.mechanisms.SubsetSelection(3, gamma=3, t=2).to_mechanism()
     b = exact([[b.entry(x, y) for y in range(3)] for x in range(3)], a.inputs, b.outputs)
-    found = rr.more_capable(a, b)
+    found = rr.ordering.more_capable(a, b)
     assert found.holds is True
     for i in range(1, 12):
         for j in range(1, 12 - i):
@@ -203,4 +203,4 @@ def test_pieces_must_be_a_positive_integer() -> None:
     a = symmetric("0.1")
     for wrong in (0, True, 1.5):
         with pytest.raises(rr.InputError, match="not a positive integer"):
-            rr.less_noisy(a, a, pieces=wrong)
+            rr.ordering.less_noisy(a, a, pieces=wrong)

@@ -179,7 +179,7 @@ def test_only_vectors_that_are_majorised_have_a_witness() -> None:
 def test_a_mixture_of_permutations_carries_it_too() -> None:
     """The witness is a mechanism, its Birkhoff decomposition a random permutation of the entries with that mean."""
     witness = majorisation(["0.7", "0.2", "0.1"], ["0.4", "0.35", "0.25"])
-    decomposition = rr.birkhoff(witness.mechanism())
+    decomposition = rr.ordering.birkhoff(witness.mechanism())
     mean = [
         sum(w * witness.before[p[x]] for w, p in zip(decomposition.weights, decomposition.permutations, strict=True))
         for x in range(3)

@@ -15,17 +15,17 @@ from rropt.model.distributions import Confidence
 
 F = Fraction
 PAIRS = rr.Pairs(["f", "m"], ["a", "b"])
-COUNTS = rr.ChiSquareSet(rr.Prior.from_counts([[35, 65], [10, 90]], pairs=PAIRS))
-THREE = rr.ChiSquareSet([[1, 4, 465], [1, 62, 80], [59, 298, 30]])
+COUNTS = rr.robust.ChiSquareSet(rr.Prior.from_counts([[35, 65], [10, 90]], pairs=PAIRS))
+THREE = rr.robust.ChiSquareSet([[1, 4, 465], [1, 62, 80], [59, 298, 30]])
 SETS: dict[str, Confidence] = {
     "counts": COUNTS,
-    "known": rr.KnownDistribution(COUNTS.center),
-    "all": rr.EveryDistribution(PAIRS),
+    "known": rr.robust.KnownDistribution(COUNTS.center),
+    "all": rr.robust.EveryDistribution(PAIRS),
     "polytope": COUNTS.cuts(0),
 }
 
 
-def ratio(mechanism: rr.Mechanism, found: rr.RobustAudit, pairs: rr.Pairs) -> Fraction:
+def ratio(mechanism: rr.Mechanism, found: rr.robust.RobustAudit, pairs: rr.Pairs) -> Fraction:
     """P(output | likely) / P(output | unlikely) under the witness, from the definition."""
     assert found.witness is not None
     assert found.output is not None
@@ -60,10 +60,10 @@ def test_a_mechanism_pushed_past_its_epsilon_is_caught(name: str) -> None:
             low = middle
         else:
             high = middle
-    at = rr.robust_audit(mixed(low), confidence)
+    at = rr.robust.robust_audit(mixed(low), confidence)
     assert abs(float(at.upper) - 1) < 1e-10
     assert float(at.upper) - float(at.lower) < 1e-10
-    past = rr.robust_audit(mixed(low * (1 + F(1, 10**9))), confidence)
+    past = rr.robust.robust_audit(mixed(low * (1 + F(1, 10**9))), confidence)
     assert past.lower > 1
     assert past.holds(1) is False
     assert past.holds("1.001") is True
@@ -72,9 +72,9 @@ def test_a_mechanism_pushed_past_its_epsilon_is_caught(name: str) -> None:
 
 
 def test_every_protocol_keeps_its_level_and_the_optimum_has_it() -> None:
-    for family in (rr.IndependentReporting, rr.ConditionalReporting, rr.UnaryConditionalReporting):
+    for family in (rr.robust.IndependentReporting, rr.robust.ConditionalReporting, rr.robust.UnaryConditionalReporting):
         made = family(THREE, "1/2").to_mechanism()
-        found = rr.robust_audit(made, THREE)
+        found = rr.robust.robust_audit(made, THREE)
         # Exactly at its level it is, where no proof with slack to spare can be: what is proved is as tight as
         # ConfidenceCone.excess says, and entries of a block that differ in the 17th digit use some of that.
         assert rr.RLDP("1/2", THREE, "exact").violation(made) < F(1, 10**15)
@@ -84,43 +84,43 @@ def test_every_protocol_keeps_its_level_and_the_optimum_has_it() -> None:
         gap=1e-6
     )
     assert solution.mechanism is not None
-    found = rr.robust_audit(solution.mechanism, COUNTS)
+    found = rr.robust.robust_audit(solution.mechanism, COUNTS)
     assert found.holds("0.5000001") is True
     assert F(499, 1000) < found.lower <= F(1, 2)
 
 
 def test_a_witness_is_in_the_set() -> None:
-    mechanism = rr.SecretRandomizedResponse(PAIRS, 1).to_mechanism()
+    mechanism = rr.robust.SecretRandomizedResponse(PAIRS, 1).to_mechanism()
     for name, confidence in SETS.items():
-        found = rr.robust_audit(mechanism, confidence)
+        found = rr.robust.robust_audit(mechanism, confidence)
         assert found.witness is not None
         assert ratio(mechanism, found, PAIRS) >= exp_enclosure(F(found.lower)).lower
         if name == "polytope":
             assert confidence.contains([v for row in found.witness for v in row])
         if name == "all":
             assert abs(float(found.upper) - 1) < 1e-12
-    assert rr.robust_audit(mechanism, SETS["known"]).upper < rr.robust_audit(mechanism, COUNTS).lower
+    assert rr.robust.robust_audit(mechanism, SETS["known"]).upper < rr.robust.robust_audit(mechanism, COUNTS).lower
 
 
 def test_a_joint_is_audited_by_the_same_search() -> None:
-    joint = rr.Joint(THREE)
+    joint = rr.robust.Joint(THREE)
     rows = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
     mechanism = rr.Mechanism.from_matrix(rows, joint.inputs)
-    found = rr.robust_audit(mechanism, joint)
+    found = rr.robust.robust_audit(mechanism, joint)
     for epsilon, holds in ((F(found.upper), True), (F(found.lower) - F(1, 10**6), False)):
         assert (rr.RLDP(epsilon, joint, "exact").violation(mechanism) <= 0) is holds
     # Less than what the randomised response itself tells of X.
     assert float(found.upper) < math.log(8)
-    plain = rr.robust_audit(mechanism, rr.Joint(rr.EveryDistribution(THREE.pairs)))
+    plain = rr.robust.robust_audit(mechanism, rr.robust.Joint(rr.robust.EveryDistribution(THREE.pairs)))
     assert float(plain.upper) == pytest.approx(math.log(8), abs=1e-9)
 
 
 def test_what_tells_everything_and_nothing() -> None:
     whole = exact([[F(int(x == y)) for y in range(4)] for x in range(4)], PAIRS.labels, PAIRS.labels)
-    assert rr.robust_audit(whole, SETS["all"]).lower == math.inf
+    assert rr.robust.robust_audit(whole, SETS["all"]).lower == math.inf
     nothing = exact([[F(1, 2)] * 2] * 4, PAIRS.labels, ("x", "y"))
     for confidence in SETS.values():
-        found = rr.robust_audit(nothing, confidence)
+        found = rr.robust.robust_audit(nothing, confidence)
         assert found.lower == 0
         assert found.witness is None
         assert float(found.upper) < 1e-9
@@ -130,9 +130,9 @@ def test_what_tells_everything_and_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: rr.robust_audit(3, COUNTS), "robust_audit: a int and a ChiSquareSet"),  # type: ignore[arg-type]
+        (lambda: rr.robust.robust_audit(3, COUNTS), "robust_audit: a int and a ChiSquareSet"),  # type: ignore[arg-type]
         (
-            lambda: rr.robust_audit(rr.SecretRandomizedResponse(PAIRS, 1).to_mechanism(), THREE),
+            lambda: rr.robust.robust_audit(rr.robust.SecretRandomizedResponse(PAIRS, 1).to_mechanism(), THREE),
             "not among the labels",
         ),
     ],

@@ -56,7 +56,7 @@ def test_subset_selection_that_puts_the_truth_first_is_found() -> None:
 @pytest.mark.parametrize(("size", "claimed", "own"), [(2, "1", "1.15"), (8, "1", "1.25"), (4, "3", "3.4")])
 def test_randomised_response_of_a_wrong_parity_is_found(size: int, claimed: str, own: str) -> None:
     sampler = ours(rr.RandomizedResponse(size, epsilon=own).to_mechanism(), 2)
-    assert rr.detectable_epsilon(claimed, 60_000, size) < float(own)
+    assert rr.ordering.detectable_epsilon(claimed, 60_000, size) < float(own)
     found = rr.audit_sampler(sampler, claimed, inputs=range(size), trials=60_000)
     assert found.rejected
     assert float(claimed) < found.epsilon < float(own)
@@ -80,7 +80,7 @@ def test_an_output_that_tells_the_input_is_found_by_its_delta() -> None:
 CORRECT: dict[str, Callable[[int], Sampler]] = {
     "two categories": lambda seed: ours(rr.RandomizedResponse(2, epsilon=1).to_mechanism(), seed),
     "six categories": lambda seed: ours(rr.RandomizedResponse(6, epsilon=1).to_mechanism(), seed),
-    "sets": lambda seed: ours(rr.SubsetSelection(5, epsilon=1).to_mechanism(), seed),
+    "sets": lambda seed: ours(rr.mechanisms.SubsetSelection(5, epsilon=1).to_mechanism(), seed),
 }
 
 
@@ -94,7 +94,7 @@ def test_false_alarms_are_as_rare_as_is_said(name: str) -> None:
 
 
 def test_what_is_detectable_is_detected() -> None:
-    level = rr.detectable_epsilon(1, 3000, 3, 0.95)
+    level = rr.ordering.detectable_epsilon(1, 3000, 3, 0.95)
     wrong = rr.RandomizedResponse(3, epsilon=str(level)).to_mechanism()
     runs = [rr.audit_sampler(ours(wrong, seed), 1, 0.95, range(3), 3000) for seed in range(100)]
     assert runs[0].detectable == level
@@ -102,8 +102,8 @@ def test_what_is_detectable_is_detected() -> None:
 
 
 def test_nothing_is_detectable_where_trials_are_few() -> None:
-    assert rr.detectable_epsilon(8, 500, 2) == math.inf
-    assert rr.detectable_epsilon(8, 500_000, 2) < 10
+    assert rr.ordering.detectable_epsilon(8, 500, 2) == math.inf
+    assert rr.ordering.detectable_epsilon(8, 500_000, 2) < 10
 
 
 @pytest.mark.parametrize(("count", "trials", "error"), [(0, 40, 0.01), (3, 40, 0.01), (40, 40, 0.2), (17, 33, 1e-6)])

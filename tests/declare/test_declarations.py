@@ -129,7 +129,7 @@ def problems(draw: st.DrawFn) -> rr.Problem:
             )
         if draw(st.booleans()):
             cell = st.tuples(st.sampled_from(labels), st.sampled_from(labels))
-            constraints.append(rr.Forbidden(draw(st.lists(cell, min_size=1, max_size=3))))
+            constraints.append(rr.patterns.Forbidden(draw(st.lists(cell, min_size=1, max_size=3))))
     if draw(st.booleans()):
         constraints.append(draw(graphs(labels)))
     if draw(st.booleans()):
@@ -154,12 +154,12 @@ def problems(draw: st.DrawFn) -> rr.Problem:
 @given(problems())
 @settings(max_examples=80, derandomize=True)
 def test_a_problem_survives_its_file(problem: rr.Problem) -> None:
-    text = rr.problem_to_toml(problem)
-    again = rr.parse_problem(text)
+    text = rr.problem_file.problem_to_toml(problem)
+    again = rr.problem_file.parse_problem(text)
     assert again == problem
     assert again.name == problem.name
     assert again.compile() == problem.compile()
-    assert rr.parse_problem(rr.problem_to_toml(again)) == problem
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(again)) == problem
     assert tomllib.loads(text)["schema"] == 1
 
 
@@ -167,8 +167,8 @@ def test_a_problem_survives_its_file(problem: rr.Problem) -> None:
 @given(problems())
 @settings(max_examples=4000, derandomize=True)
 def test_many_problems_survive_their_files(problem: rr.Problem) -> None:
-    text = rr.problem_to_toml(problem)
-    assert rr.parse_problem(text) == problem
+    text = rr.problem_file.problem_to_toml(problem)
+    assert rr.problem_file.parse_problem(text) == problem
 
 
 TABLE = {"c": {"b": 1, "c": 0, "a": -1}, "a": {"b": 0, "c": 2, "a": 0}, "b": {"b": 0, "c": 0, "a": 3}}
@@ -195,7 +195,7 @@ def test_labels_survive_a_file(labelled: rr.Constraint, plain: rr.Constraint) ->
         rr.ExpectedGain(rr.Prior(list("abc"), [3, 2, 1]), [[1, 0, 0], [0, 1, 0], [0, 0, 1]], list("abc"))
     )
     problem = rr.Problem(goal, [rr.LDP(3), labelled])
-    again = rr.parse_problem(rr.problem_to_toml(problem))
+    again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
     assert again == problem
     assert again.compile() == problem.compile() == rr.Problem(goal, [rr.LDP(3), plain]).compile()
 
@@ -203,7 +203,7 @@ def test_labels_survive_a_file(labelled: rr.Constraint, plain: rr.Constraint) ->
 def test_outputs_that_are_fixed_anyway_may_be_said() -> None:
     """The objective fixes them, the caller repeats them: the same problem as without, and so is its file's."""
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["a", "b"], outputs=["a", "b"])
-    assert rr.parse_problem(rr.problem_to_toml(problem)) == problem
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem)) == problem
 
 
 def test_a_name_that_no_file_takes_is_no_name_of_a_problem() -> None:
@@ -217,7 +217,7 @@ def test_a_name_that_no_file_takes_is_no_name_of_a_problem() -> None:
 def test_a_gap_of_any_kind_of_number_survives(gap: object) -> None:
     options = rr.SolveOptions(gap=gap)  # type: ignore[arg-type]
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["a", "b"], options=options)
-    again = rr.parse_problem(rr.problem_to_toml(problem))
+    again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
     assert again.options.gap == pytest.approx(float(F(gap)))  # type: ignore[arg-type]
 
 
@@ -226,7 +226,7 @@ def test_a_gap_of_any_kind_of_number_survives(gap: object) -> None:
 
 def test_decimals_are_exact() -> None:
     text = 'schema = 1\n[input]\nprobabilities = {a = 0.1, b = 0.9}\n[objective]\nmaximize = "trace"\nweighted = true\n'
-    problem = rr.parse_problem(text + '[[constraint]]\nkind = "ldp"\nepsilon = 0.1\n')
+    problem = rr.problem_file.parse_problem(text + '[[constraint]]\nkind = "ldp"\nepsilon = 0.1\n')
     prior = problem.objective.prior
     assert prior is not None
     assert prior.probabilities == (F(1, 10), F(9, 10))
@@ -238,7 +238,7 @@ def test_decimals_are_exact() -> None:
 
 @pytest.mark.parametrize(("written", "gamma"), [('"3"', F(3)), ("3", F(3)), ("3.25", F(13, 4)), ('"10/3"', F(10, 3))])
 def test_gamma_is_exact(written: str, gamma: Fraction) -> None:
-    problem = rr.parse_problem(HEAD + f'[[constraint]]\nkind = "ldp"\ngamma = {written}\n')
+    problem = rr.problem_file.parse_problem(HEAD + f'[[constraint]]\nkind = "ldp"\ngamma = {written}\n')
     (ldp,) = problem.constraints
     assert isinstance(ldp, rr.LDP)
     assert ldp.level.gamma == gamma
@@ -291,7 +291,7 @@ def test_the_shipped_model_is_read() -> None:
     problem = rr.load_problem(path)
     assert problem.name == "adult-education"
     assert len(problem.inputs or ()) == 16
-    assert rr.parse_problem(rr.problem_to_toml(problem)) == problem
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem)) == problem
 
 
 # -- errors ----------------------------------------------------------------------------------------------------------
@@ -397,7 +397,7 @@ BAD += [
 def test_bad_files_say_what_where_and_what_to_do_in_one_line(text: str, what: str) -> None:
     text = text if "outputs" not in text else "outputs = 3\n" + text.replace('outputs = "ab"\n', "")
     with pytest.raises(rr.InputError, match=what) as info:
-        rr.parse_problem(text, "folder/file.toml")
+        rr.problem_file.parse_problem(text, "folder/file.toml")
     assert "\n" not in str(info.value)
     assert len(str(info.value)) < 500
     assert "file.toml" in str(info.value) or "no/such.csv" in str(info.value)
@@ -420,4 +420,4 @@ def test_what_no_file_can_hold_is_refused(value: Any) -> None:
 
     problem = rr.Problem(rr.Maximize(rr.Trace()), [Odd(0.1)], ["a", "b"])
     with pytest.raises(rr.InputError, match="cannot be written"):
-        rr.problem_to_toml(problem)
+        rr.problem_file.problem_to_toml(problem)

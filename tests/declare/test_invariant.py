@@ -80,8 +80,8 @@ def test_counts_of_other_inputs(counts: object, message: str) -> None:
 def test_a_problem_file_takes_the_counts_of_its_input() -> None:
     text = 'schema = 1\n[input]\ncounts = { a = 2, b = 9 }\n[objective]\nmaximize = "trace"\n'
     text += '[[constraint]]\nkind = "invariant"\n[[constraint]]\nkind = "ldp"\nepsilon = 1\n'
-    problem = rr.parse_problem(text)
+    problem = rr.problem_file.parse_problem(text)
     assert problem.constraints[0] == rr.Invariant({"a": 2, "b": 9})
-    assert rr.parse_problem(rr.problem_to_toml(problem)) == problem
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem)) == problem
     with pytest.raises(InputError, match="needs counts"):
-        rr.parse_problem(text.replace("counts = { a = 2, b = 9 }", 'categories = ["a", "b"]'))
+        rr.problem_file.parse_problem(text.replace("counts = { a = 2, b = 9 }", 'categories = ["a", "b"]'))

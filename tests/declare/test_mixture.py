@@ -69,7 +69,7 @@ def test_the_form_says_what_a_programme_over_the_weights_says(seed: int) -> None
     high = [F(rng.choice([20, 20, 10, 6]), 20) for _ in listed]
     if sum(high) < 1:
         high[0] = F(1)
-    constraint = rr.PermutationMixture(
+    constraint = rr.patterns.PermutationMixture(
         [[str(y) for y in places] for places in listed], list(zip(low, high, strict=True))
     )
     rows = constraint.rows(tuple(labels(size)), tuple(labels(size)))
@@ -98,9 +98,9 @@ def test_the_form_says_what_a_programme_over_the_weights_says(seed: int) -> None
 
 
 def test_all_permutations_are_every_bistochastic_matrix() -> None:
-    constraint = rr.PermutationMixture()
-    assert constraint.rows(ABC, ABC) == rr.Bistochastic().rows(ABC, ABC)
-    least = rr.PermutationMixture(weights={"identity": (F(1, 4), 1), CYCLE: ("1/5", 1)})
+    constraint = rr.patterns.PermutationMixture()
+    assert constraint.rows(ABC, ABC) == rr.patterns.Bistochastic().rows(ABC, ABC)
+    least = rr.patterns.PermutationMixture(weights={"identity": (F(1, 4), 1), CYCLE: ("1/5", 1)})
     inside = [[F(1, 4), F(3, 4), 0], [F(0), F(1, 4), F(3, 4)], [F(3, 4), F(0), F(1, 4)]]
     assert least.violation(exact(inside, ABC, ABC)) <= 0
     outside = [[F(1, 8), F(7, 8), 0], [F(0), F(1, 8), F(7, 8)], [F(7, 8), F(0), F(1, 8)]]
@@ -111,7 +111,7 @@ def test_all_permutations_are_every_bistochastic_matrix() -> None:
 
 def test_the_identity_at_most_one_half() -> None:
     """Of three categories, with all six permutations: the trace is at most 3/2 + 1/2, for the rest keeps one truth."""
-    capped = rr.PermutationMixture(weights=[("identity", 0, "1/2")])
+    capped = rr.patterns.PermutationMixture(weights=[("identity", 0, "1/2")])
     solution = rr.Problem(rr.Maximize(rr.Trace()), [capped], inputs=ABC).solve()
     assert solution.status == "certified"
     assert solution.bound == pytest.approx(2.0, abs=1e-9)
@@ -121,8 +121,8 @@ def test_the_identity_at_most_one_half() -> None:
     # A weight is not unique: cycles and identity make up the same as the three exchanges.
     uniform = exact([[F(1, 3)] * 3] * 3, ABC, ABC)
     assert capped.violation(uniform) <= 0
-    assert rr.PermutationMixture(weights=[("identity", 0, 0)]).violation(uniform) <= 0
-    assert rr.PermutationMixture(weights=[("identity", "0.34", 1)]).violation(uniform) > 0
+    assert rr.patterns.PermutationMixture(weights=[("identity", 0, 0)]).violation(uniform) <= 0
+    assert rr.patterns.PermutationMixture(weights=[("identity", "0.34", 1)]).violation(uniform) > 0
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -133,7 +133,7 @@ def test_the_best_mixture_is_that_of_the_weights(seed: int) -> None:
     listed = drawn(rng, size, 7)
     loss = [[rng.randint(0, 9) for _ in range(size)] for _ in range(size)]
     prior = rr.Prior.uniform(size)
-    constraint = rr.PermutationMixture(
+    constraint = rr.patterns.PermutationMixture(
         [[str(y) for y in places] for places in listed],
         [("identity", 0, "1/4"), ([str(y) for y in listed[-1]], "1/10", 1)],
     )
@@ -154,9 +154,9 @@ def test_the_best_mixture_is_that_of_the_weights(seed: int) -> None:
 def test_with_an_entropy_rate() -> None:
     shifts = [[str((x + s) % 5) for x in range(5)] for s in range(5)]
     problem = rr.Problem(
-        rr.Maximize(rr.Trace()), [rr.PermutationMixture(shifts), rr.EntropyRate("0.5")], inputs=range(5)
+        rr.Maximize(rr.Trace()), [rr.patterns.PermutationMixture(shifts), rr.EntropyRate("0.5")], inputs=range(5)
     )
-    plain = rr.Problem(rr.Maximize(rr.Trace()), [rr.Bistochastic(), rr.EntropyRate("0.5")], inputs=range(5))
+    plain = rr.Problem(rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic(), rr.EntropyRate("0.5")], inputs=range(5))
     # The best bistochastic matrix is circulant, so that shifts are enough.
     assert problem.solve().bound == pytest.approx(plain.solve().bound, abs=1e-9)
 
@@ -167,12 +167,12 @@ def test_dependent_lists_are_eliminated() -> None:
     assert len(Mixing.of(six, [(F(0), F(1))] * 6).undetermined) == 1
     every = [[str(y) for y in places] for places in itertools.permutations(range(4))]
     with pytest.raises(InputError, match="linearly dependent") as caught:
-        rr.PermutationMixture(every).rows(tuple(labels(4)), tuple(labels(4)))
+        rr.patterns.PermutationMixture(every).rows(tuple(labels(4)), tuple(labels(4)))
     assert "\n" not in str(caught.value)
 
 
 def test_bounds_that_sum_to_less_than_one_are_refused() -> None:
-    few = rr.PermutationMixture(weights=[(list(places), 0, "1/10") for places in itertools.permutations(ABC)])
+    few = rr.patterns.PermutationMixture(weights=[(list(places), 0, "1/10") for places in itertools.permutations(ABC)])
     with pytest.raises(InputError, match="less than one"):
         rr.Problem(rr.Maximize(rr.Trace()), [few], inputs=ABC)
 
@@ -180,24 +180,26 @@ def test_bounds_that_sum_to_less_than_one_are_refused() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: rr.PermutationMixture([]), "no permutations"),
-        (lambda: rr.PermutationMixture("ab"), "not a list"),
-        (lambda: rr.PermutationMixture([["a", "a"]]), "twice|distinct"),
-        (lambda: rr.PermutationMixture([["a", "b"], ["a", "b"]]), "listed twice"),
-        (lambda: rr.PermutationMixture([3]), "not a permutation"),
-        (lambda: rr.PermutationMixture(weights=[("identity", 0.5, 0.2)]), "low <= high"),
-        (lambda: rr.PermutationMixture(weights=[("identity", 0.5)]), "bounds no weight"),
-        (lambda: rr.PermutationMixture(weights=0.5), "not a list of bounds"),
-        (lambda: rr.PermutationMixture(weights={"identity": 0.5}), "not a pair"),
-        (lambda: rr.PermutationMixture(weights=[("identity", 0.6, 1), (["b", "a"], 0.6, 1)]), "more than one"),
-        (lambda: rr.PermutationMixture(["identity"], [(0, 0.5)]).rows(AB, AB), "less than one"),
-        (lambda: rr.PermutationMixture(["identity"], [(["b", "a"], 0, 0.5)]).rows(AB, AB), "not listed"),
+        (lambda: rr.patterns.PermutationMixture([]), "no permutations"),
+        (lambda: rr.patterns.PermutationMixture("ab"), "not a list"),
+        (lambda: rr.patterns.PermutationMixture([["a", "a"]]), "twice|distinct"),
+        (lambda: rr.patterns.PermutationMixture([["a", "b"], ["a", "b"]]), "listed twice"),
+        (lambda: rr.patterns.PermutationMixture([3]), "not a permutation"),
+        (lambda: rr.patterns.PermutationMixture(weights=[("identity", 0.5, 0.2)]), "low <= high"),
+        (lambda: rr.patterns.PermutationMixture(weights=[("identity", 0.5)]), "bounds no weight"),
+        (lambda: rr.patterns.PermutationMixture(weights=0.5), "not a list of bounds"),
+        (lambda: rr.patterns.PermutationMixture(weights={"identity": 0.5}), "not a pair"),
+        (lambda: rr.patterns.PermutationMixture(weights=[("identity", 0.6, 1), (["b", "a"], 0.6, 1)]), "more than one"),
+        (lambda: rr.patterns.PermutationMixture(["identity"], [(0, 0.5)]).rows(AB, AB), "less than one"),
+        (lambda: rr.patterns.PermutationMixture(["identity"], [(["b", "a"], 0, 0.5)]).rows(AB, AB), "not listed"),
         (
-            lambda: rr.PermutationMixture(["identity"], [("identity", 0.1, 1), (["a", "b"], 0, 0.5)]).rows(AB, AB),
+            lambda: rr.patterns.PermutationMixture(["identity"], [("identity", 0.1, 1), (["a", "b"], 0, 0.5)]).rows(
+                AB, AB
+            ),
             "bounded twice",
         ),
-        (lambda: rr.PermutationMixture([["a", "b"]]).rows(ABC, ABC), "not a permutation of the inputs"),
-        (lambda: rr.PermutationMixture(["identity", list(ABC)]).rows(ABC, ABC), "listed twice"),
+        (lambda: rr.patterns.PermutationMixture([["a", "b"]]).rows(ABC, ABC), "not a permutation of the inputs"),
+        (lambda: rr.patterns.PermutationMixture(["identity", list(ABC)]).rows(ABC, ABC), "listed twice"),
     ],
 )
 def test_bad_input_is_one_clear_line(make: object, words: str) -> None:

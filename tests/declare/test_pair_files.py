@@ -23,7 +23,7 @@ def text(given: str, constraint: str = RLDP) -> str:
 def test_pairs_and_counts_of_the_input_are_those_of_the_constraint() -> None:
     problem = parse_problem(text(LABELS + TABLE))
     assert problem.objective.prior == PRIOR
-    assert problem.constraints == (rr.RLDP(1, rr.ChiSquareSet(PRIOR)),)
+    assert problem.constraints == (rr.RLDP(1, rr.robust.ChiSquareSet(PRIOR)),)
     assert problem.inputs == PRIOR.labels
 
 
@@ -32,7 +32,7 @@ def test_numbers_of_values_and_probabilities_serve_too() -> None:
     problem = parse_problem(text('sensitive = 2\nother = 2\nprobabilities = [[0.25, 0.5], ["1/8", 0.125]]\n', known))
     prior = rr.Prior.from_probabilities([["1/4", "1/2"], ["1/8", "1/8"]], pairs=rr.Pairs(2, 2))
     assert problem.objective.prior == prior
-    assert problem.constraints == (rr.RLDP(1, rr.KnownDistribution(prior)),)
+    assert problem.constraints == (rr.RLDP(1, rr.robust.KnownDistribution(prior)),)
 
 
 def test_a_file_of_counts_names_its_two_columns(tmp_path: Path) -> None:
@@ -43,16 +43,16 @@ def test_a_file_of_counts_names_its_two_columns(tmp_path: Path) -> None:
     given = 'counts_file = "pairs.csv"\npairs = ["sex", "race"]\n'
     problem = parse_problem(text(given), str(tmp_path / "problem.toml"))
     assert problem.objective.prior == PRIOR
-    assert problem.constraints == (rr.RLDP(1, rr.ChiSquareSet(PRIOR)),)
+    assert problem.constraints == (rr.RLDP(1, rr.robust.ChiSquareSet(PRIOR)),)
 
 
 @pytest.mark.parametrize("form", ["polytope", "exact"])
 def test_what_is_written_reads_the_same(form: str) -> None:
     for prior in (PRIOR, rr.Prior.from_probabilities([["1/3", "1/6"], ["1/4", "1/4"]], pairs=rr.Pairs(2, 2))):
-        of = rr.ChiSquareSet(PRIOR) if prior is PRIOR else rr.KnownDistribution(prior)
+        of = rr.robust.ChiSquareSet(PRIOR) if prior is PRIOR else rr.robust.KnownDistribution(prior)
         given = form if prior is PRIOR else "polytope"
         problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP("0.3", of, given)])
-        again = parse_problem(rr.problem_to_toml(problem))
+        again = parse_problem(rr.problem_file.problem_to_toml(problem))
         assert again == problem
         assert again.objective.prior is not None
         assert again.objective.prior.pairs == prior.pairs

@@ -100,7 +100,7 @@ def solved(constraint: rr.LDP, prior: rr.Prior) -> rr.Solution:
 def test_fewer_intruders_leave_more_information() -> None:
     """All properties; one property; one property of a known population: each keeps more than the last."""
     prior = rr.Prior.from_counts({"a": 3, "b": 2, "c": 4, "d": 1})
-    criterion = rr.RhoToRho("0.2", "0.4")
+    criterion = rr.privacy.RhoToRho("0.2", "0.4")
     assert criterion.level.gamma == F(8, 3)
     values = [
         solved(rr.LDP(criterion=criterion), prior),
@@ -120,7 +120,7 @@ def test_fewer_intruders_leave_more_information() -> None:
 
 def test_a_criterion_solves_as_the_gamma_that_it_demands() -> None:
     prior = rr.Prior.uniform(4)
-    by_criterion = solved(rr.LDP(criterion=rr.BayesFactor(3)), prior)
+    by_criterion = solved(rr.LDP(criterion=rr.privacy.BayesFactor(3)), prior)
     by_gamma = solved(rr.LDP(gamma=3), prior)
     assert by_criterion.bound == by_gamma.bound
 
@@ -141,12 +141,12 @@ def test_the_problem_file_says_the_same() -> None:
         'criterion = { kind = "sip", upper = "min(1, 3*p)", lower = { points = [[0, 0], [0.5, 0.1], [1, 1]] } }\n'
         'properties = [["a", "b"], ["c"]]\npopulation = { a = 1, b = 2.5, c = "1/3", d = 1 }\n'
     )
-    problem = rr.parse_problem(text)
+    problem = rr.problem_file.parse_problem(text)
     (constraint,) = problem.constraints
     assert constraint.level.gamma == F(9, 5)
     assert constraint.properties == (("a", "b"), ("c",))
     assert dict(constraint.population) == {"a": 1, "b": F(5, 2), "c": F(1, 3), "d": 1}
-    assert rr.parse_problem(rr.problem_to_toml(problem)).constraints == problem.constraints
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem)).constraints == problem.constraints
 
 
 def cone_of(**keys: object) -> Callable[[], object]:

@@ -25,10 +25,10 @@ F = Fraction
 PAIRS = rr.Pairs(["f", "m"], ["a", "b", "c"])
 COUNTS = rr.Prior.from_counts([[35, 3, 130], [0, 24, 209]], pairs=PAIRS)
 SETS: dict[str, Confidence] = {
-    "counts": rr.ChiSquareSet(COUNTS, "0.05"),
-    "few counts": rr.ChiSquareSet([[3, 0], [1, 5], [0, 0]], "0.2"),
-    "known": rr.KnownDistribution(COUNTS),
-    "all": rr.EveryDistribution(PAIRS),
+    "counts": rr.robust.ChiSquareSet(COUNTS, "0.05"),
+    "few counts": rr.robust.ChiSquareSet([[3, 0], [1, 5], [0, 0]], "0.2"),
+    "known": rr.robust.KnownDistribution(COUNTS),
+    "all": rr.robust.EveryDistribution(PAIRS),
 }
 
 
@@ -88,7 +88,7 @@ def rows_of(confidence: Confidence, gamma: Fraction) -> tuple[tuple[Fraction, ..
 
 def test_the_rows_leave_pairs_with_one_sensitive_value_alone() -> None:
     """(44) with s1 = s2 would bound U within one s: a column that tells u for one s entirely must be allowed."""
-    known = rr.KnownDistribution(rr.Prior.from_counts([[1, 1], [1, 1]], pairs=rr.Pairs(2, 2)))
+    known = rr.robust.KnownDistribution(rr.Prior.from_counts([[1, 1], [1, 1]], pairs=rr.Pairs(2, 2)))
     rows = rows_of(known, F(2))
     assert rows == ((F(1, 2), F(1, 2), -1, -1), (-1, -1, F(1, 2), F(1, 2)))
     tells = exact([[F(1), F(0)], [F(0), F(1)]] * 2, known.pairs.labels, ("a", "b"))
@@ -106,7 +106,7 @@ def test_all_distributions_are_maximal_rldp() -> None:
     assert isinstance(cone, RobustCone)
     assert cone.general() == same.cone(PAIRS.labels)
     assert isinstance(cone.general(), GraphCone)
-    srr = rr.SecretRandomizedResponse(PAIRS, "1.5").to_mechanism()
+    srr = rr.robust.SecretRandomizedResponse(PAIRS, "1.5").to_mechanism()
     assert every.violation(srr) <= 0
     assert rr.RLDP("1.5", SETS["counts"]).violation(srr) <= 0
 
@@ -115,7 +115,7 @@ def test_what_satisfies_it_is_private_for_members_of_the_set() -> None:
     """Exactly, at random members of F, for columns pushed to the border of the cone."""
     rng = random.Random(8)
     confidence = SETS["counts"]
-    assert isinstance(confidence, rr.ChiSquareSet)
+    assert isinstance(confidence, rr.robust.ChiSquareSet)
     constraint = rr.RLDP(1, confidence)
     gamma, labels = constraint.level.ratio.upper, PAIRS.labels
     for _ in range(10):
@@ -164,7 +164,7 @@ def test_polyopt_reaches_the_reference() -> None:
     for row in (rows[2], rows[12]):
         assert row["size"] == "2x2"
         counts = np.array([int(count) for count in row["counts"].split()]).reshape(2, 2)
-        confidence = rr.ChiSquareSet(counts)
+        confidence = rr.robust.ChiSquareSet(counts)
         problem = rr.Problem(
             rr.Maximize(rr.MutualInformation(confidence.center)), [rr.RLDP(row["epsilon"], confidence)]
         )

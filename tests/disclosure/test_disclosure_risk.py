@@ -348,7 +348,7 @@ def test_calibrated_designs_of_most_information() -> None:
 
     def most(epsilon: float) -> Any:
         goal = rr.Maximize(rr.MutualInformation(prior))
-        return rr.Problem(goal, [rr.LDP(epsilon=epsilon), rr.UniformOffDiagonal()]).solve().mechanism
+        return rr.Problem(goal, [rr.LDP(epsilon=epsilon), rr.patterns.UniformOffDiagonal()]).solve().mechanism
 
     limit = made.risk().tau2 / 2
     found = calibrate(made, limit, "c2", most, low=1.0, high=4.0, steps=2, tolerance=1.0)

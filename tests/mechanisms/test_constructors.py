@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
+from documented import documented
 from ending import ending
 from hypothesis import given, settings, strategies as st
 
@@ -28,7 +29,7 @@ READERS: dict[str, Callable[[], object]] = {
     "MinimaxRisk": lambda: rr.MinimaxRisk(PRIOR, ROWS),
     "LinearConstraint": lambda: rr.LinearConstraint(DISTANCES, "<=", 1),
     "ConeConstraint": lambda: rr.ConeConstraint(DISTANCES),
-    "Polytope": lambda: rr.Polytope(ROWS, [0] * SIZE),
+    "Polytope": lambda: rr.robust.Polytope(ROWS, [0] * SIZE),
     "Mechanism": lambda: rr.Mechanism.from_matrix(ROWS),
     "Mechanism, columns": lambda: rr.Mechanism.from_column_stochastic(ROWS),
     "Mechanism, text": lambda: rr.Mechanism.from_rationals([[Fraction(1, SIZE)] * SIZE] * SIZE),
@@ -62,16 +63,16 @@ def test_equal_numbers_of_a_table_are_read_once(name: str) -> None:
 
 
 def test_every_public_class_that_takes_a_table_is_among_them() -> None:
-    public = {name: getattr(rr, name) for name in rr.__all__ if inspect.isclass(getattr(rr, name))}
+    public = {name: thing for name, thing in documented().items() if inspect.isclass(thing)}
     taking = {name for name, one in public.items() if TABLES & inspect.signature(one).parameters.keys()}
     assert taking <= READERS.keys() | {"Audit", "RobustAudit"}
 
 
 LARGE: dict[str, Callable[[], object]] = {
-    "the sizes of 2,500 bits": lambda: rr.UnaryEncoding(2500, 1),
-    "the sizes of 2,500 bits, some left out": lambda: rr.Rappor(2500, 1, trimmed=True),
+    "the sizes of 2,500 bits": lambda: rr.mechanisms.UnaryEncoding(2500, 1),
+    "the sizes of 2,500 bits, some left out": lambda: rr.mechanisms.Rappor(2500, 1, trimmed=True),
     "a guess of 30,000 categories": lambda: rr.BayesSuccess(rr.Prior.uniform(30_000)),
-    "5,000 impossible combinations of 64,000": lambda: rr.CrossClassification(
+    "5,000 impossible combinations of 64,000": lambda: rr.release.CrossClassification(
         {name: range(40) for name in "abc"},
         [{"a": str(at % 40), "b": str(at // 40 % 40), "c": str(at // 1600)} for at in range(5000)],
     ),
@@ -86,7 +87,7 @@ def test_constructors_end(name: str) -> None:
 
 def test_unary_encoding_refuses_what_would_fill_the_memory() -> None:
     with pytest.raises(rr.InputError, match="use fewer categories"):
-        rr.UnaryEncoding(100_000, 1)
+        rr.mechanisms.UnaryEncoding(100_000, 1)
 
 
 SHARES = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=10**6)

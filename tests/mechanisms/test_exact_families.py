@@ -13,7 +13,7 @@ from drawing import graded
 
 import rropt as rr
 from rropt.declare.objectives import MinimaxRisk
-from rropt.estimate.strategy import exact_locally_best
+from rropt.estimation.strategy import exact_locally_best
 from rropt.mechanisms.families.hadamard import HadamardResponse
 from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.sampling import Source

@@ -29,7 +29,7 @@ def float_rate(matrix: np.ndarray) -> float:
 
 
 def bistochastic(mechanism: Mechanism) -> bool:
-    return rr.Bistochastic().violation(mechanism) == 0
+    return rr.patterns.Bistochastic().violation(mechanism) == 0
 
 
 # -- the table -----------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_figures_that_there_are_not(number: int, points: int) -> None:
 def test_the_optimum_keeps_at_least_the_truth_of_every_family(rate: str) -> None:
     kept = ruiz2021.kept_truth(rate)
     solution = rr.Problem(
-        rr.Maximize(rr.Trace()), [rr.Bistochastic(), rr.EntropyRate(rate)], inputs=range(ruiz2021.SIZE)
+        rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic(), rr.EntropyRate(rate)], inputs=range(ruiz2021.SIZE)
     ).solve(gap=1e-9)
     assert solution.bound is not None
     best = solution.bound / ruiz2021.SIZE
@@ -206,11 +206,17 @@ def test_the_matrices_are_those_of_the_paper() -> None:
         (lambda: families.anatomy_family(4).at("1.5"), "whole number"),
         (lambda: families.tridiagonal_family(12).parameter("0.5"), "at most"),
         (lambda: families.keep_family(4).parameter(2), "not a probability"),
-        (lambda: rr.Blocks([["a", "b"], ["b"]]), "two blocks"),
-        (lambda: rr.Blocks([]), "no blocks"),
-        (lambda: rr.Blocks("ab"), "not a list"),
-        (lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.Blocks([["a"]])], inputs=["a", "b"]), "no block holds b"),
-        (lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.Blocks([["a", "b"], ["c"]])], inputs=["a", "b"]), "c is no"),
+        (lambda: rr.patterns.Blocks([["a", "b"], ["b"]]), "two blocks"),
+        (lambda: rr.patterns.Blocks([]), "no blocks"),
+        (lambda: rr.patterns.Blocks("ab"), "not a list"),
+        (
+            lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.patterns.Blocks([["a"]])], inputs=["a", "b"]),
+            "no block holds b",
+        ),
+        (
+            lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.patterns.Blocks([["a", "b"], ["c"]])], inputs=["a", "b"]),
+            "c is no",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_line(make: object, words: str) -> None:

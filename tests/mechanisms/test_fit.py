@@ -77,7 +77,7 @@ def test_honest_releases_are_not_doubted(k: int) -> None:
     draw = np.random.default_rng(k)
     designs = [rr.RandomizedResponse([str(x) for x in range(k)], epsilon=e).to_mechanism() for e in ("0.1", 1, 4)]
     if k == 3:
-        designs.append(rr.SubsetSelection(["a", "b", "c", "d", "e"], epsilon=1).to_mechanism())
+        designs.append(rr.mechanisms.SubsetSelection(["a", "b", "c", "d", "e"], epsilon=1).to_mechanism())
     for design in designs:
         for n in (2, 30, 1000, 1_000_000):
             for _ in range(12):

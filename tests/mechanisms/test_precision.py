@@ -14,11 +14,11 @@ from rropt.mechanisms.precision import variances
 
 FAMILIES = {
     "k-rr": lambda: rr.RandomizedResponse(4, epsilon=1).mechanism,
-    "subset": lambda: rr.SubsetSelection(6, epsilon=1),
-    "rappor": lambda: rr.Rappor(4, epsilon=1),
-    "optimised": lambda: rr.UnaryEncoding(5, epsilon=2, kind="optimised"),
-    "hadamard": lambda: rr.HadamardResponse(5, epsilon=1),
-    "hashing": lambda: rr.LocalHashing(6, epsilon=1),
+    "subset": lambda: rr.mechanisms.SubsetSelection(6, epsilon=1),
+    "rappor": lambda: rr.mechanisms.Rappor(4, epsilon=1),
+    "optimised": lambda: rr.mechanisms.UnaryEncoding(5, epsilon=2, kind="optimised"),
+    "hadamard": lambda: rr.mechanisms.HadamardResponse(5, epsilon=1),
+    "hashing": lambda: rr.mechanisms.LocalHashing(6, epsilon=1),
     "uneven": lambda: rr.Mechanism.from_matrix([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]),
 }
 
@@ -40,7 +40,7 @@ def test_variances_are_those_of_single_reports_and_the_worst_is_the_worst(name):
     for _ in range(runs):
         codes = rng.choice(k, size=n, p=truth.array)
         reports = design.sample(codes)
-        if isinstance(design, (rr.Mechanism, rr.HadamardResponse)):
+        if isinstance(design, (rr.Mechanism, rr.mechanisms.HadamardResponse)):
             width = len(design.outputs) if isinstance(design, rr.Mechanism) else design.width
             reports = np.bincount(reports, minlength=width)
         seen.append(design.estimate(reports).centre)
@@ -54,19 +54,19 @@ def test_variances_are_those_of_single_reports_and_the_worst_is_the_worst(name):
 
 
 def test_sample_sizes_are_the_least_that_are_enough():
-    design = rr.SubsetSelection(6, epsilon=1)
+    design = rr.mechanisms.SubsetSelection(6, epsilon=1)
     z = stats.norm.isf(0.025)
-    n = rr.sample_size(design, "0.02")
+    n = rr.estimation.sample_size(design, "0.02")
     worst = float(variances(design).max())
     assert z * np.sqrt(worst / n) <= 0.02 < z * np.sqrt(worst / (n - 1))
     truth = rr.Prior.uniform(6)
-    assert rr.sample_size(design, "0.02", frequencies=truth) <= n
-    assert rr.sample_size(design, "0.02", simultaneous=True) > n
-    assert rr.sample_size(design, "0.02", level="0.99") > n
+    assert rr.estimation.sample_size(design, "0.02", frequencies=truth) <= n
+    assert rr.estimation.sample_size(design, "0.02", simultaneous=True) > n
+    assert rr.estimation.sample_size(design, "0.02", level="0.99") > n
     # Stricter privacy needs more people, and the truth needs those of a plain survey: 1/4 z^2 / width^2.
-    assert rr.sample_size(rr.SubsetSelection(6, epsilon="0.5"), "0.02") > n
+    assert rr.estimation.sample_size(rr.mechanisms.SubsetSelection(6, epsilon="0.5"), "0.02") > n
     plain = rr.Mechanism.from_matrix([[1, 0], [0, 1]])
-    assert rr.sample_size(plain, "0.02") == int(np.ceil(z * z / 4 / 0.02**2))
+    assert rr.estimation.sample_size(plain, "0.02") == int(np.ceil(z * z / 4 / 0.02**2))
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_sample_sizes_are_the_least_that_are_enough():
 )
 def test_bad_input(options, said):
     with pytest.raises(rr.InputError, match=said):
-        rr.sample_size(rr.SubsetSelection(6, epsilon=1), **options)
+        rr.estimation.sample_size(rr.mechanisms.SubsetSelection(6, epsilon=1), **options)
 
 
 def test_a_design_that_identifies_nothing_has_no_sample_size():
     with pytest.raises(rr.InputError, match="do not distinguish"):
-        rr.sample_size(rr.Mechanism.from_matrix([[0.5, 0.5]] * 3), "0.1")
+        rr.estimation.sample_size(rr.Mechanism.from_matrix([[0.5, 0.5]] * 3), "0.1")
 
 
 def test_twenty_items_under_one_budget():
     """Chapter 8: d = 20 yes-no items, each at epsilon / 20 of the whole; the 2^20 tuples are never listed."""
     d, n = 20, 60_000
-    items = [rr.warner(Fraction(2, 3), ("yes", "no"))] * d
-    design = rr.ProductMechanism(items, [f"item {at}" for at in range(d)])
+    items = [rr.mechanisms.warner(Fraction(2, 3), ("yes", "no"))] * d
+    design = rr.mechanisms.ProductMechanism(items, [f"item {at}" for at in range(d)])
     assert design.parity() == Fraction(2) ** d
     assert design.item_parity("item 7") == 2
     rng = np.random.default_rng(5)

@@ -15,25 +15,19 @@ import pytest
 from drawing import thinned
 from hypothesis import given, settings, strategies as st
 
-from rropt import (
-    LDP,
+from rropt import LDP, InputError, MaximalRLDP, Mechanism, Pairs, Prior, RandomizedResponse
+from rropt.mechanisms.robust import RobustProtocol, calibration, conditional
+from rropt.mechanisms.robust.search import best_point, best_points, information, spaced
+from rropt.model.distributions import ChiSquareBall, Confidence
+from rropt.robust import (
     ChiSquareSet,
     ConditionalReporting,
     EveryDistribution,
     IndependentReporting,
-    InputError,
     KnownDistribution,
-    MaximalRLDP,
-    Mechanism,
-    Pairs,
-    Prior,
-    RandomizedResponse,
     SecretRandomizedResponse,
     UnaryConditionalReporting,
 )
-from rropt.mechanisms.robust import RobustProtocol, calibration, conditional
-from rropt.mechanisms.robust.search import best_point, best_points, information, spaced
-from rropt.model.distributions import ChiSquareBall, Confidence
 
 F = Fraction
 FAMILIES = {"IR": IndependentReporting, "GRR_CR": ConditionalReporting, "UE_CR": UnaryConditionalReporting}

@@ -15,9 +15,9 @@ from rropt.mechanisms.robust.unary_plane import Subsets
 
 EPSILONS = (0.2, 1.5, 4.4, 8.0)
 FAMILIES = {
-    "IR": rr.IndependentReporting,
-    "GRR-CR": rr.ConditionalReporting,
-    "UE-CR": rr.UnaryConditionalReporting,
+    "IR": rr.robust.IndependentReporting,
+    "GRR-CR": rr.robust.ConditionalReporting,
+    "UE-CR": rr.robust.UnaryConditionalReporting,
 }
 
 
@@ -25,7 +25,7 @@ FAMILIES = {
 @pytest.mark.parametrize("shape", graded([(2, 5)], [((3, 3),), ((5, 2),)]))
 def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, int]) -> None:
     rng = np.random.default_rng([7, *shape])
-    counts = rr.ChiSquareSet(rng.multinomial(1000, rng.dirichlet(np.full(math.prod(shape), 0.5))).reshape(shape))
+    counts = rr.robust.ChiSquareSet(rng.multinomial(1000, rng.dirichlet(np.full(math.prod(shape), 0.5))).reshape(shape))
     found = utility_curves(counts, EPSILONS, way)
     assert tuple(found) == METHODS
     for name, family in FAMILIES.items():
@@ -37,13 +37,13 @@ def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, in
             assert 0 <= share[at] <= epsilon
     center = counts.center.array
     for at, epsilon in enumerate(EPSILONS):
-        secret = rr.SecretRandomizedResponse(counts.pairs, str(epsilon)).utility(counts.center)
+        secret = rr.robust.SecretRandomizedResponse(counts.pairs, str(epsilon)).utility(counts.center)
         assert found["SRR"].value[at] == pytest.approx(secret, abs=1e-12)
         assert found["GRR"].value[at] == response_information(center, np.exp([epsilon]))[0]
 
 
 def test_methods_may_be_chosen_and_large_ones_are_left_out() -> None:
-    wide = rr.ChiSquareSet(np.arange(1, 31).reshape(15, 2))
+    wide = rr.robust.ChiSquareSet(np.arange(1, 31).reshape(15, 2))
     assert set(utility_curves(wide, [1.0], methods=("SRR", "UE-CR"))) == {"SRR"}
     with pytest.raises(rr.InputError, match="exact, paper"):
         utility_curves(wide, [1.0], "none")

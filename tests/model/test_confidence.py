@@ -15,10 +15,11 @@ from flint import arb, ctx, fmpq
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from rropt import ChiSquareSet, EveryDistribution, InputError, KnownDistribution, Pairs, Polytope, Prior
+from rropt import InputError, Pairs, Prior
 from rropt.exact import Interval
 from rropt.model.distributions import ChiSquareBall, chi_square_quantile
 from rropt.model.distributions.quantile import root_down, root_up, significant_down, significant_up
+from rropt.robust import ChiSquareSet, EveryDistribution, KnownDistribution, Polytope
 
 F = Fraction
 COUNTS = [[1, 4, 465], [1, 62, 80], [59, 298, 30]]

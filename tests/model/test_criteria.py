@@ -17,7 +17,7 @@ from rropt.model.privacy.expressions import parse
 from rropt.model.privacy.spans import Span
 
 F = Fraction
-CSIP, SIP = rr.CanonicalSIP, rr.StrictInformationPrivacy
+CSIP, SIP = rr.privacy.CanonicalSIP, rr.privacy.StrictInformationPrivacy
 
 
 def on_a_grid(h: Callable[[Fraction], Fraction | float]) -> float:
@@ -34,14 +34,14 @@ def on_a_grid(h: Callable[[Fraction], Fraction | float]) -> float:
 # -- known values ----------------------------------------------------------------------------------------
 
 EXACT = {
-    "rho": (rr.RhoToRho("0.1", "0.5"), F(9)),
+    "rho": (rr.privacy.RhoToRho("0.1", "0.5"), F(9)),
     "rho as steps": (CSIP({"steps": [[0, "0.5"], ["0.1", 1]]}), F(9)),
     "rho as both": (SIP({"steps": [[0, 0], ["0.5", "0.1"]]}, {"steps": [[0, "0.5"], ["0.1", 1]]}), F(9)),
-    "beta": (rr.BetaFactor(3), F(3)),
+    "beta": (rr.privacy.BetaFactor(3), F(3)),
     "beta upwards": (CSIP("min(1, 3*p)"), F(3)),
     "beta downwards": (SIP(lower="p/3"), F(3)),
     "beta by both": (SIP(lower="p/3", upper="min(1, 3*p)"), F(3)),
-    "Bayes": (rr.BayesFactor(20), F(20)),
+    "Bayes": (rr.privacy.BayesFactor(20), F(20)),
     "precise": (CSIP("20*p/(1+19*p)"), F(20)),
     "precise downwards": (SIP(lower="p/(p+20*(1-p))"), F(20)),
     "the tighter side": (SIP(lower="p/2", upper="min(1, 3*p)"), F(2)),
@@ -145,11 +145,11 @@ def test_the_demanded_parity_is_sufficient_and_necessary() -> None:
 @pytest.mark.parametrize("gamma", [F(3, 2), F(3), F(20)])
 def test_a_parity_guarantees_and_what_it_guarantees_demands_it_back(gamma: Fraction) -> None:
     for found in (
-        rr.RhoToRho.guaranteed(gamma, rho1="0.1"),
-        rr.RhoToRho.guaranteed(gamma, rho2="0.7"),
-        rr.BetaFactor.guaranteed(gamma),
-        rr.BayesFactor.guaranteed(gamma),
-        rr.CanonicalSIP.guaranteed(gamma),
+        rr.privacy.RhoToRho.guaranteed(gamma, rho1="0.1"),
+        rr.privacy.RhoToRho.guaranteed(gamma, rho2="0.7"),
+        rr.privacy.BetaFactor.guaranteed(gamma),
+        rr.privacy.BayesFactor.guaranteed(gamma),
+        rr.privacy.CanonicalSIP.guaranteed(gamma),
     ):
         assert found.parity.lower == found.parity.upper == gamma
 
@@ -195,14 +195,16 @@ def test_whatever_is_reached_lies_in_the_region(k: int) -> None:
         for _ in range(8):
             rows = random_rows(rng, k, rng.randint(2, 4), zeros)
             mechanism = exact(rows, [f"x{x}" for x in range(k)], [f"y{y}" for y in range(len(rows[0]))])
-            region = rr.attained_region(mechanism)
+            region = rr.ordering.attained_region(mechanism)
             for _ in range(60):
                 prior, posterior = reached(mechanism, rng)
                 assert region.contains(prior, posterior)
 
 
 def test_with_three_inputs_all_between_is_reached_and_with_two_it_is_not() -> None:
-    two, three = (rr.attained_region(exact(two_valued_rows(k, F(4)), list("abc"[:k]), list("abc"[:k]))) for k in (2, 3))
+    two, three = (
+        rr.ordering.attained_region(exact(two_valued_rows(k, F(4)), list("abc"[:k]), list("abc"[:k]))) for k in (2, 3)
+    )
     assert two.band is None
     assert two.factors == (F(1, 4), F(4))
     assert two.posteriors("1/2") == (F(1, 5), F(4, 5))
@@ -224,7 +226,7 @@ def test_with_three_inputs_all_between_is_reached_and_with_two_it_is_not() -> No
 
 def test_outputs_that_exclude_all_but_one_reach_two_posteriors_only() -> None:
     identity = exact([[F(int(x == y)) for y in range(3)] for x in range(3)], list("abc"), list("abc"))
-    region = rr.attained_region(identity)
+    region = rr.ordering.attained_region(identity)
     assert region.posteriors("0.3") == (0, 1)
     assert not region.contains("0.3", "0.5")
     with pytest.raises(rr.InputError, match="infinite"):
@@ -366,9 +368,12 @@ WRONG = {
         lambda: curve({"points": [[0, 0, 0]]}),
         "boundary points: entry 0 is not a pair (p, h); as [0.1, 0.3]",
     ),
-    "rho swapped": (lambda: rr.RhoToRho("0.5", "0.1"), "rho_to_rho: rho1 = 0.5 is not below rho2 = 0.1; swap them"),
-    "rho of one": (lambda: rr.RhoToRho("0.5", 1), "rho2: it is 1, not between 0 and 1; it is a probability"),
-    "beta of one": (lambda: rr.BetaFactor(1), "beta: it is 1, not above 1; try 3"),
+    "rho swapped": (
+        lambda: rr.privacy.RhoToRho("0.5", "0.1"),
+        "rho_to_rho: rho1 = 0.5 is not below rho2 = 0.1; swap them",
+    ),
+    "rho of one": (lambda: rr.privacy.RhoToRho("0.5", 1), "rho2: it is 1, not between 0 and 1; it is a probability"),
+    "beta of one": (lambda: rr.privacy.BetaFactor(1), "beta: it is 1, not above 1; try 3"),
     "no demand": (
         lambda: CSIP("1").level,
         "canonical strict information privacy: it does not restrict the parity; leave it out, or lower the boundary",
@@ -379,7 +384,7 @@ WRONG = {
         "the demanded parity is one; raise the boundary",
     ),
     "both": (
-        lambda: rr.LDP(1, criterion=rr.BetaFactor(2)),
+        lambda: rr.LDP(1, criterion=rr.privacy.BetaFactor(2)),
         "LDP: a criterion stands beside epsilon or gamma; give one of them",
     ),
     "a kind": (
@@ -416,9 +421,9 @@ DECLARED += [ENCLOSED[name][0] for name in ("points", "a root", "from below")]
 def test_criteria_go_to_problem_files_and_back(number: int) -> None:
     declared = DECLARED[number]
     text = 'schema = 1\n[input]\nuniform = 3\n[objective]\nmaximize = "trace"\n'
-    problem = rr.parse_problem(text)
+    problem = rr.problem_file.parse_problem(text)
     with_it = rr.Problem(problem.goal, [rr.LDP(criterion=declared)], problem.inputs)
-    again = rr.parse_problem(rr.problem_to_toml(with_it))
+    again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(with_it))
     assert again.constraints == with_it.constraints
     assert again.constraints[0].criterion == declared
 

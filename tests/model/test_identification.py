@@ -357,6 +357,6 @@ kind = "identification_risk"
 at_most = 0.1
 blocks = "auto"
 """
-    problem = rr.parse_problem(text)
-    assert rr.parse_problem(rr.problem_to_toml(problem)) == problem
+    problem = rr.problem_file.parse_problem(text)
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem)) == problem
     assert problem.solve().mechanism is not None

@@ -21,7 +21,7 @@ from documented import INTERNAL, callables
 import rropt as rr
 from rropt.comparison.permutations.majorisation import majorisation
 from rropt.comparison.permutations.permutation_model import reverse_map
-from rropt.estimate.information import estimated_information
+from rropt.estimation.information import estimated_information
 from rropt.release.multivariate import Attribute, averaged, microaggregate
 
 pd = pytest.importorskip("pandas")
@@ -30,7 +30,7 @@ ABC = ["a", "b", "c"]
 PRIOR = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
 PAIRS = rr.Pairs(["s", "t"], ["u", "v", "w"])
 TABLE = [[30, 20, 10], [12, 25, 40]]
-CHI = rr.ChiSquareSet(rr.Prior.from_counts(TABLE, pairs=PAIRS))
+CHI = rr.robust.ChiSquareSet(rr.Prior.from_counts(TABLE, pairs=PAIRS))
 ROWS = [["3/4", "1/8", "1/8"], ["1/4", "1/2", "1/4"], ["1/8", "1/8", "3/4"]]
 ORDERED = rr.Problem(rr.Maximize(rr.Trace()), [rr.Floor({"a": "3/4", "b": "1/2", "c": "3/4"})], inputs=ABC)
 TURNED = [list(row) for row in zip(*ROWS, strict=True)]
@@ -97,9 +97,9 @@ def told(objective: Any) -> object:
 
 
 MECHANISM = rr.Mechanism.from_matrix(ROWS, ABC, ABC)
-HADAMARD = rr.HadamardResponse(ABC, 1.0)
-SUBSETS = rr.SubsetSelection([*ABC, "d"], 1.0)
-CROSS = rr.CrossClassification(KEYS)
+HADAMARD = rr.mechanisms.HadamardResponse(ABC, 1.0)
+SUBSETS = rr.mechanisms.SubsetSelection([*ABC, "d"], 1.0)
+CROSS = rr.release.CrossClassification(KEYS)
 RECTANGLE = [[1, 0, 2], [0, 3, 1]]
 LOSS = [[0, 1, 2], [1, 0, 3], [4, 5, 0]]
 POLYTOPE_D = [[1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, -1]]
@@ -108,7 +108,7 @@ CONDITIONALS = [F(1, 2), F(1, 4), F(1, 4), F(1, 8), F(3, 8), F(1, 2)]
 
 
 def polytope(D: Any = POLYTOPE_D, d: Any = (F(-1, 10), F(1)), E: Any = (), e: Any = ()) -> object:
-    made = rr.Polytope(D, d, E, e, pairs=PAIRS)
+    made = rr.robust.Polytope(D, d, E, e, pairs=PAIRS)
     return made.D, made.d, made.E, made.e
 
 
@@ -147,7 +147,12 @@ CASES: dict[str, list[Case]] = {
         )
     ],
     "EveryDistribution.contains.distribution": [
-        table(lambda v: rr.EveryDistribution(PAIRS).contains(v), [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]], ["s", "t"], FLOOR)
+        table(
+            lambda v: rr.robust.EveryDistribution(PAIRS).contains(v),
+            [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]],
+            ["s", "t"],
+            FLOOR,
+        )
     ],
     **{
         f"{type(one).__name__}.mean.values": [
@@ -155,9 +160,9 @@ CASES: dict[str, list[Case]] = {
         ]
         for one in (
             CHI,
-            rr.KnownDistribution(CHI.counts),
-            rr.EveryDistribution(PAIRS),
-            rr.Polytope(POLYTOPE_D, [0, 1], pairs=PAIRS),
+            rr.robust.KnownDistribution(CHI.counts),
+            rr.robust.EveryDistribution(PAIRS),
+            rr.robust.Polytope(POLYTOPE_D, [0, 1], pairs=PAIRS),
         )
     },
     "ChiSquareSet.support.direction": [numbers(lambda v: CHI.support(v)[0], [3, 1, 4, 1, 5, 9], labels=PAIR_LABELS)],
@@ -166,7 +171,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "Pairs.flattened.table": [table(lambda v: PAIRS.flattened(v, "counts"), TABLE, ["s", "t"], FLOOR)],
     "ChiSquareSet.counts": [
-        table(lambda v: prior(rr.ChiSquareSet(v).counts), TABLE, ["s", "t"], FLOOR, free=("rows", "columns"))
+        table(lambda v: prior(rr.robust.ChiSquareSet(v).counts), TABLE, ["s", "t"], FLOOR, free=("rows", "columns"))
     ],
     "ChiSquareSet.contains.distribution": [
         table(
@@ -178,14 +183,16 @@ CASES: dict[str, list[Case]] = {
     ],
     "KnownDistribution.contains.distribution": [
         table(
-            lambda v: rr.KnownDistribution(CHI.counts).contains(v),
+            lambda v: rr.robust.KnownDistribution(CHI.counts).contains(v),
             [["30/137", "20/137", "10/137"], ["12/137", "25/137", "40/137"]],
             ["s", "t"],
             FLOOR,
         )
     ],
     "Polytope.contains.distribution": [
-        numbers(lambda v: rr.Polytope(POLYTOPE_D, [0, 1], pairs=PAIRS).contains(v), CONDITIONALS, labels=PAIR_LABELS)
+        numbers(
+            lambda v: rr.robust.Polytope(POLYTOPE_D, [0, 1], pairs=PAIRS).contains(v), CONDITIONALS, labels=PAIR_LABELS
+        )
     ],
     "Polytope.D": [table(lambda v: polytope(D=v), POLYTOPE_D, None, PAIR_LABELS)],
     "Polytope.E": [table(lambda v: polytope(E=v, e=[0]), [[1, -1, 0, 2, 0, 0]], None, PAIR_LABELS)],
@@ -210,7 +217,9 @@ CASES: dict[str, list[Case]] = {
     "Floor.diagonal": [numbers(lambda v: held(rr.Floor(v)), [0.5, 0.3, 0.2], sparse=True)],
     "LDP.population": [
         numbers(
-            lambda v: held(rr.LDP(criterion=rr.RhoToRho(0.2, 0.5), properties=[["a"], ["a", "b"]], population=v)),
+            lambda v: held(
+                rr.LDP(criterion=rr.privacy.RhoToRho(0.2, 0.5), properties=[["a"], ["a", "b"]], population=v)
+            ),
             [0.5, 0.3, 0.2],
             plain=False,
         )
@@ -267,8 +276,8 @@ CASES: dict[str, list[Case]] = {
         numbers(lambda v: SUBSETS.covariance(v).tolist(), [0.4, 0.3, 0.2, 0.1], labels=[*ABC, "d"]),
     ],
     "KeyTable.of.counts": [
-        table(lambda v: rr.KeyTable.of(v, KEYS).counts.tolist(), RECTANGLE, ["f", "m"], ["x", "y", "z"]),
-        numbers(lambda v: rr.KeyTable.of(v, {"grade": ABC}).counts.tolist(), sparse=True),
+        table(lambda v: rr.disclosure.KeyTable.of(v, KEYS).counts.tolist(), RECTANGLE, ["f", "m"], ["x", "y", "z"]),
+        numbers(lambda v: rr.disclosure.KeyTable.of(v, {"grade": ABC}).counts.tolist(), sparse=True),
     ],
     "CrossClassification.counts.table": [
         table(lambda v: CROSS.counts(np.array(v) if isinstance(v, list) else v), RECTANGLE, ["f", "m"], ["x", "y", "z"])
@@ -277,7 +286,7 @@ CASES: dict[str, list[Case]] = {
         table(
             lambda v: {
                 tuple(sorted(zip(d.source.inputs, [d.source.outputs[y] for y in p], strict=True))): w
-                for d in [rr.birkhoff(v)]
+                for d in [rr.ordering.birkhoff(v)]
                 for w, p in zip(d.weights, d.permutations.tolist(), strict=True)
             },
             [[1, 0, 0], [0, 0, 1], [0, 1, 0]],
@@ -298,7 +307,7 @@ CASES: dict[str, list[Case]] = {
         )
     ],
     "verify_claim.matrix": [
-        table(lambda v: rr.verify_claim(ORDERED, v, "feasible", "2").verdict, ROWS, ABC, ABC, plain=False),
+        table(lambda v: rr.claims.verify_claim(ORDERED, v, "feasible", "2").verdict, ROWS, ABC, ABC, plain=False),
     ],
 }
 
@@ -515,7 +524,7 @@ def test_the_reproductions() -> None:
     )
     asked = rr.RandomizedResponse(["a", "b", "w"], 3.0).estimate(people.race.value_counts())
     assert asked.categories[int(asked.values.argmax())] == "w"
-    cross = rr.ChiSquareSet(pd.crosstab(people.sex, people.race))
+    cross = rr.robust.ChiSquareSet(pd.crosstab(people.sex, people.race))
     assert cross.pairs == rr.Pairs(["f", "m"], ["a", "b", "w"])
 
 

@@ -19,9 +19,9 @@ from rropt.program.cones import CompleteCone, PolyhedralCone, cone_rows
 
 F = Fraction
 PAIRS = rr.Pairs(["f", "m"], ["a", "b", "c"])
-COUNTS = rr.ChiSquareSet(rr.Prior.from_counts([[35, 3, 130], [10, 24, 209]], pairs=PAIRS))
+COUNTS = rr.robust.ChiSquareSet(rr.Prior.from_counts([[35, 3, 130], [10, 24, 209]], pairs=PAIRS))
 UNIT = np.eye(6, dtype=int).tolist()
-TIED = rr.Polytope(
+TIED = rr.robust.Polytope(
     [*UNIT, [1, 0, 0, -1, 0, 0], [-1, 0, 0, 1, 0, 0]],
     [0] * 6 + ["1/10", "1/10"],
     [[0, 1, 0, 0, -1, 0]],
@@ -71,8 +71,8 @@ def test_a_polytope_of_the_smallest_conditionals_is_the_form_polytope() -> None:
     assert np.allclose(rows, sorted(tuple(map(float, row)) for row in cone_rows(theirs.general())), rtol=1e-14)
 
 
-@pytest.mark.parametrize("counts", [COUNTS, rr.ChiSquareSet([[3, 0, 2], [1, 5, 9], [0, 0, 0]], "0.2")])
-def test_more_cuts_make_a_smaller_set_that_holds_the_whole_of_f(counts: rr.ChiSquareSet) -> None:
+@pytest.mark.parametrize("counts", [COUNTS, rr.robust.ChiSquareSet([[3, 0, 2], [1, 5, 9], [0, 0, 0]], "0.2")])
+def test_more_cuts_make_a_smaller_set_that_holds_the_whole_of_f(counts: rr.robust.ChiSquareSet) -> None:
     rng = np.random.default_rng(3)
     before = counts.cuts(0)
     for number in (1, 2, 4):
@@ -94,7 +94,7 @@ def test_more_cuts_make_a_smaller_set_that_holds_the_whole_of_f(counts: rr.ChiSq
 def test_utility_grows_with_cuts_between_polytope_and_product() -> None:
     def best(confidence: object, form: str = "polytope") -> tuple[float, float]:
         rule = rr.RLDP(2, confidence, form)  # type: ignore[arg-type]
-        route = "columns" if isinstance(confidence, rr.Polytope) else None
+        route = "columns" if isinstance(confidence, rr.robust.Polytope) else None
         found = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rule]).solve(route, gap=1e-4)
         assert found.status == "certified"
         assert found.value is not None
@@ -148,7 +148,7 @@ def test_rows_and_definition_agree_for_a_tied_polytope() -> None:
 
 def test_what_is_tied_allows_more() -> None:
     """Where U says little of S by assumption, more of U may be told."""
-    free = rr.Polytope(UNIT, [0] * 6, pairs=PAIRS)
+    free = rr.robust.Polytope(UNIT, [0] * 6, pairs=PAIRS)
     values = []
     for confidence in (free, TIED):
         solution = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rr.RLDP("1/2", confidence)]).solve(
@@ -168,7 +168,7 @@ def test_a_polytope_is_a_set_of_distributions() -> None:
     assert cut.radius(0) <= COUNTS.cuts(0).radius(0)
     assert cut.distance() >= COUNTS.distance()
     assert cut.lower(0, 1) <= cut.upper(0, 1)
-    made = rr.ConditionalReporting(cut, "1/2").to_mechanism()
+    made = rr.robust.ConditionalReporting(cut, "1/2").to_mechanism()
     assert rr.RLDP("1/2", COUNTS, "exact").violation(made) <= 0
     assert "12" not in repr(cut)
     assert repr(cut) == "Polytope(10 inequalities, 0 equations, 6 inputs)"
@@ -177,16 +177,16 @@ def test_a_polytope_is_a_set_of_distributions() -> None:
 # -- inputs correlated with S ---------------------------------------------------------------------------
 
 
-JOINT = rr.Joint(COUNTS)
+JOINT = rr.robust.Joint(COUNTS)
 
 
 @pytest.mark.parametrize("form", ["polytope", "product", "exact"])
-@pytest.mark.parametrize("over", [COUNTS, COUNTS.cuts(2), rr.KnownDistribution(COUNTS.center)])
+@pytest.mark.parametrize("over", [COUNTS, COUNTS.cuts(2), rr.robust.KnownDistribution(COUNTS.center)])
 def test_a_joint_is_pairs_that_do_not_look_at_s(form: str, over: object) -> None:
-    if form != "polytope" and not isinstance(over, rr.ChiSquareSet):
+    if form != "polytope" and not isinstance(over, rr.robust.ChiSquareSet):
         return
     rng = random.Random(2)
-    rule, pairs = rr.RLDP("1/2", rr.Joint(over), form), rr.RLDP("1/2", over, form)  # type: ignore[arg-type]
+    rule, pairs = rr.RLDP("1/2", rr.robust.Joint(over), form), rr.RLDP("1/2", over, form)  # type: ignore[arg-type]
     said = set()
     for _ in range(12):
         rows = random_rows(rng, 3, 3)
@@ -204,14 +204,14 @@ def test_a_joint_is_pairs_that_do_not_look_at_s(form: str, over: object) -> None
 
 
 def test_a_joint_of_everything_is_local_differential_privacy() -> None:
-    cone = rr.RLDP(1, rr.Joint(rr.EveryDistribution(PAIRS))).cone(PAIRS.other)
+    cone = rr.RLDP(1, rr.robust.Joint(rr.robust.EveryDistribution(PAIRS))).cone(PAIRS.other)
     assert cone == CompleteCone(rr.LDP(1).level)
 
 
 def test_the_privacy_funnel_with_a_known_distribution() -> None:
     """Two sensitive values that X tells nothing of: X itself may be told."""
     pairs = rr.Pairs(2, 3)
-    same = rr.Joint(rr.KnownDistribution(rr.Prior.from_counts([[1, 2, 3], [2, 4, 6]], pairs=pairs)))
+    same = rr.robust.Joint(rr.robust.KnownDistribution(rr.Prior.from_counts([[1, 2, 3], [2, 4, 6]], pairs=pairs)))
     assert same.prior.weights == (3, 6, 9)
     whole = exact([[F(int(x == y)) for y in range(3)] for x in range(3)], pairs.other, pairs.other)
     assert rr.RLDP("1/10", same).violation(whole) <= 0
@@ -228,8 +228,8 @@ def test_the_privacy_funnel_with_a_known_distribution() -> None:
         rr.RLDP(confidence=COUNTS.cuts(1), gamma=2),
         rr.RLDP("1/2", JOINT),
         rr.RLDP("1/2", JOINT, "exact"),
-        rr.RLDP("1/2", rr.Joint(rr.EveryDistribution(PAIRS))),
-        rr.RLDP("1/2", rr.Joint(TIED)),
+        rr.RLDP("1/2", rr.robust.Joint(rr.robust.EveryDistribution(PAIRS))),
+        rr.RLDP("1/2", rr.robust.Joint(TIED)),
     ],
 )
 def test_keys_declare_the_same_constraint(rule: rr.RLDP) -> None:
@@ -239,33 +239,35 @@ def test_keys_declare_the_same_constraint(rule: rr.RLDP) -> None:
 def test_a_problem_file_declares_a_joint_and_a_polytope() -> None:
     for rule, prior in ((rr.RLDP("1/2", JOINT), JOINT.prior), (rr.RLDP("1/2", TIED), COUNTS.center)):
         problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule])
-        assert rr.parse_problem(rr.problem_to_toml(problem)).constraints == problem.constraints
+        assert (
+            rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem)).constraints == problem.constraints
+        )
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "cuts": (lambda: COUNTS.cuts(-1), "number of cuts: it is -1; give 0, 1, 2, ..."),
     "no pairs": (
-        lambda: rr.RLDP(1, rr.Polytope([[1, 1]], [0])).cone(("a", "b")),
+        lambda: rr.RLDP(1, rr.robust.Polytope([[1, 1]], [0])).cone(("a", "b")),
         "Polytope: it is not given which inputs are pairs; give pairs=Pairs(sensitive, other)",
     ),
     "other pairs": (
-        lambda: rr.Polytope([[1, 1]], [0], pairs=PAIRS),
+        lambda: rr.robust.Polytope([[1, 1]], [0], pairs=PAIRS),
         f"Polytope pairs: its rows have 2 numbers; give Pairs of as many inputs, not {PAIRS!r}",
     ),
     "empty": (
-        lambda: rr.Polytope([[1, 0, 0, 0]], [-2], pairs=rr.Pairs(2, 2)).corners(0),
+        lambda: rr.robust.Polytope([[1, 0, 0, 0]], [-2], pairs=rr.Pairs(2, 2)).corners(0),
         "Polytope: it is empty; no conditionals satisfy its rows",
     ),
     "empty, said plainly": (
-        lambda: rr.Polytope([[0, 0, 0, 0]], [-2], pairs=rr.Pairs(2, 2)).corners(0),
+        lambda: rr.robust.Polytope([[0, 0, 0, 0]], [-2], pairs=rr.Pairs(2, 2)).corners(0),
         "Polytope: it is empty; no conditionals satisfy its rows",
     ),
     "joint of nothing": (
-        lambda: rr.Joint(3),  # type: ignore[arg-type]
+        lambda: rr.robust.Joint(3),  # type: ignore[arg-type]
         "Joint: 3 is not a set of distributions; give ChiSquareSet(counts, alpha)",
     ),
     "joint without a centre": (
-        lambda: rr.Joint(rr.EveryDistribution(PAIRS)).prior,
+        lambda: rr.robust.Joint(rr.robust.EveryDistribution(PAIRS)).prior,
         "Joint: it does not have a centre; give the prior of X by itself",
     ),
     "inputs of a joint": (
@@ -285,12 +287,15 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         'rldp: D and d are the rows of a polytope; give both with confidence = "polytope"',
     ),
     "alpha above 1": (
-        lambda: rr.ChiSquareSet([[1, 2], [3, 4]], "1.5"),
+        lambda: rr.robust.ChiSquareSet([[1, 2], [3, 4]], "1.5"),
         "alpha: it is 1.5, not between 0 and 1; try 0.05",
     ),
-    "alpha below 0": (lambda: rr.ChiSquareSet([[1, 2], [3, 4]], -1), "alpha: it is -1, not between 0 and 1; try 0.05"),
+    "alpha below 0": (
+        lambda: rr.robust.ChiSquareSet([[1, 2], [3, 4]], -1),
+        "alpha: it is -1, not between 0 and 1; try 0.05",
+    ),
     "nobody was counted": (
-        lambda: rr.ChiSquareSet([[0, 0], [0, 0]]),
+        lambda: rr.robust.ChiSquareSet([[0, 0], [0, 0]]),
         "count: all numbers are zero; give at least one positive number",
     ),
     "wrong axes": (
@@ -298,11 +303,14 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "counts: it is 3 x 2; it must be 2 sensitive x 3 other values: transpose it",
     ),
     "one row": (
-        lambda: rr.ChiSquareSet([[1, 2, 3]]),
+        lambda: rr.robust.ChiSquareSet([[1, 2, 3]]),
         "counts: it is not a table of at least 2 x 2 counts; give one row a sensitive value, or a Prior of pairs",
     ),
     "epsilon 0": (lambda: rr.RLDP(0, COUNTS), "epsilon: it is 0, not above 0; try 1.0"),
-    "epsilon below 0": (lambda: rr.ConditionalReporting(COUNTS, "-1/2"), "epsilon: it is -1/2, not above 0; try 1.0"),
+    "epsilon below 0": (
+        lambda: rr.robust.ConditionalReporting(COUNTS, "-1/2"),
+        "epsilon: it is -1/2, not above 0; try 1.0",
+    ),
 }
 
 

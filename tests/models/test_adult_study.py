@@ -40,12 +40,12 @@ def design(prior: rr.Prior, kind: str) -> rr.Mechanism:
     if kind == "k-RR":
         return rr.RandomizedResponse(prior.labels, epsilon=1).to_mechanism()
     goal = rr.Maximize(rr.MutualInformation(prior))
-    solution = rr.Problem(goal, [rr.LDP(epsilon=2), rr.UniformOffDiagonal()]).solve(gap=1e-4, time_limit=60)
+    solution = rr.Problem(goal, [rr.LDP(epsilon=2), rr.patterns.UniformOffDiagonal()]).solve(gap=1e-4, time_limit=60)
     assert solution.mechanism is not None
     if float_rank(solution.mechanism.matrix) == len(prior):
         return solution.mechanism
     other = rr.RandomizedResponse(prior.labels, epsilon=2)
-    return rr.identifying(solution.mechanism, with_=other, share="0.1").mechanism
+    return rr.estimation.identifying(solution.mechanism, with_=other, share="0.1").mechanism
 
 
 def study(prior: rr.Prior, mechanism: rr.Mechanism, releases: int, kind: str = "wilson") -> dict[str, np.ndarray]:

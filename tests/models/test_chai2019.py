@@ -95,7 +95,7 @@ def test_minimax_risk_is_the_published_formula_and_that_of_the_design(ratio: Fra
     for k in (2, 3, 4, 7, 12, 40):
         for t in range(1, k):
             assert chai2019.minimax_risk(k, ratio, t) == (k - 1) ** 2 / (height(k, ratio, t) - k)
-        assert chai2019.minimax_risk(k, ratio) == rr.SubsetSelection(k, gamma=ratio).minimax_risk()
+        assert chai2019.minimax_risk(k, ratio) == rr.mechanisms.SubsetSelection(k, gamma=ratio).minimax_risk()
         assert chai2019.minimax_risk(k, ratio) == min(chai2019.minimax_risk(k, ratio, t) for t in range(1, k))
         rough = chai2019.approximate_risk(k, ratio)
         assert rough <= chai2019.minimax_risk(k, ratio)
@@ -116,9 +116,9 @@ def test_efficiencies_by_brute_force_over_all_reports(k: int, square: Fraction) 
     root = F(math.isqrt(square.numerator), math.isqrt(square.denominator))
     prior = rr.Prior.uniform(k)
     for channel, risk in (
-        (rr.Rappor(k, gamma=square), found.rappor),
-        (rr.Rappor(k, gamma=square, trimmed=True), found.trimmed),
-        (rr.SubsetSelection(k, gamma=square), found.subset),
+        (rr.mechanisms.Rappor(k, gamma=square), found.rappor),
+        (rr.mechanisms.Rappor(k, gamma=square, trimmed=True), found.trimmed),
+        (rr.mechanisms.SubsetSelection(k, gamma=square), found.subset),
     ):
         assert channel.parity() == square
         assert risk in MinimaxRisk(prior).value(channel.to_mechanism())

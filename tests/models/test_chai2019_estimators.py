@@ -21,7 +21,7 @@ def test_more_outputs_than_inputs_have_the_parity(k: int, outputs: int) -> None:
     assert (len(made.inputs), len(made.outputs)) == (k, outputs)
     assert made.parity() == F(7, 2)
     # Answers that say nothing are not admissible; without them it is k-RR, which is.
-    assert bool(rr.admissible(made, gamma="7/2")) == (outputs == k)
+    assert bool(rr.ordering.admissible(made, gamma="7/2")) == (outputs == k)
     with pytest.raises(rr.InputError):
         wide_design(k, k - 1, "7/2")
 
@@ -55,7 +55,7 @@ def test_what_has_no_inverse_is_refused() -> None:
 
 def test_the_customary_estimate_is_unbiased_with_the_published_risk() -> None:
     """Summed over all answers of one person, at gamma = 4, where the square root is exact."""
-    design, k = rr.UnaryEncoding(3, gamma=4), 3
+    design, k = rr.mechanisms.UnaryEncoding(3, gamma=4), 3
     p, q = design.present, design.absent
     mean, square = [F(0)] * k, F(0)
     for x, bits in itertools.product(range(k), itertools.product((0, 1), repeat=k)):
@@ -88,7 +88,7 @@ def test_projecting_to_the_nearest_point_never_costs() -> None:
 
 
 def test_the_sum_over_samples_is_the_mean_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = rr.SubsetSelection(3, gamma=2, t=1).to_mechanism()
+    made = rr.mechanisms.SubsetSelection(3, gamma=2, t=1).to_mechanism()
     for method in ("nearest", "clipped"):
         exact = projected_risk(made, PRIOR, 12, method)
         assert exact.standard_error == 0

@@ -12,9 +12,9 @@ import pytest
 from rropt.models import lopuhaa2021
 from rropt.models.plots import Curve, Figure, Panel
 
-from rropt import ChiSquareSet, IndependentReporting
 from rropt.cli.main import main
 from rropt.errors import InputError
+from rropt.robust import ChiSquareSet, IndependentReporting
 
 
 def rows(text: str) -> list[dict[str, str]]:

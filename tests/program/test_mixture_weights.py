@@ -28,9 +28,9 @@ def labels(places: tuple[int, ...]) -> list[str]:
     return [str(y) for y in places]
 
 
-def bounded(bounds: Bounds, **further: object) -> rr.PermutationMixture:
+def bounded(bounds: Bounds, **further: object) -> rr.patterns.PermutationMixture:
     listed = [(labels(places), low, high) for places, (low, high) in bounds.items()]
-    return rr.PermutationMixture(weights=listed, **further)  # type: ignore[arg-type]
+    return rr.patterns.PermutationMixture(weights=listed, **further)  # type: ignore[arg-type]
 
 
 def over_all(size: int, worth: np.ndarray, bounds: Bounds) -> float:
@@ -95,7 +95,7 @@ def test_the_bound_is_that_of_all_weights(seed: int) -> None:
 def test_the_identity_at_most_one_half_of_many() -> None:
     """The best other permutation exchanges two: n/2 + (n - 2)/2 = n - 1 truths."""
     for size in (4, 9):
-        capped = rr.PermutationMixture(weights={"identity": (0, F(1, 2))})
+        capped = rr.patterns.PermutationMixture(weights={"identity": (0, F(1, 2))})
         solution = rr.Problem(rr.Maximize(rr.Trace()), [capped], inputs=range(size)).solve(gap=1e-9)
         assert solution.status == "certified"
         assert solution.bound == pytest.approx(size - 1, abs=1e-9)
@@ -107,7 +107,7 @@ def test_beside_local_privacy() -> None:
     every = list(itertools.permutations(range(size)))
     solution = rr.Problem(
         rr.Maximize(rr.Trace()),
-        [rr.PermutationMixture(weights={"identity": (0, "3/10")}), rr.LDP(gamma=gamma)],
+        [rr.patterns.PermutationMixture(weights={"identity": (0, "3/10")}), rr.LDP(gamma=gamma)],
         inputs=range(size),
     ).solve(gap=1e-9)
     table = np.array([[[float(places[x] == y) for places in every] for y in range(size)] for x in range(size)])
@@ -146,7 +146,7 @@ def test_membership_is_decided_exactly(size: int) -> None:
         for low, high in ((F(0), span.smallest), (span.largest, F(1)), (F(0), span.smallest - F(1, 10**12))):
             if not 0 <= low <= high <= 1 or (low, high) == (0, 1):
                 continue
-            constraint = rr.PermutationMixture(weights={"identity": (low, high)}, max_terms=None)
+            constraint = rr.patterns.PermutationMixture(weights={"identity": (low, high)}, max_terms=None)
             holds = low <= span.largest and high >= span.smallest
             told.add(holds)
             assert (constraint.violation(mechanism) <= 0) == holds
@@ -198,11 +198,11 @@ def test_few_permutations_against_all_choices(most: int) -> None:
         rr.LinearConstraint([[float(x == y == at) for y in range(size)] for x in range(size)], "<=", 0.4)
         for at in range(size)
     ]
-    few = rr.PermutationMixture(max_terms=most)
+    few = rr.patterns.PermutationMixture(max_terms=most)
     goal = rr.Minimize(rr.ExpectedLoss(rr.Prior.uniform(size), loss))
     solution = rr.Problem(goal, [few, *cells]).solve()
     least = -best_of_few(size, -np.array(loss) / size, most, 0.4)
-    free = rr.Problem(goal, [rr.Bistochastic(), *cells]).solve()
+    free = rr.Problem(goal, [rr.patterns.Bistochastic(), *cells]).solve()
     assert solution.value == pytest.approx(least, abs=1e-7)
     assert solution.bound == pytest.approx(free.bound, abs=1e-7)  # type: ignore[arg-type]
     assert solution.decomposition is not None
@@ -217,7 +217,7 @@ def test_few_permutations_against_all_choices(most: int) -> None:
 
 def test_few_of_a_list_with_bounds() -> None:
     shifts = [[str((x + s) % 5) for x in range(5)] for s in range(5)]
-    few = rr.PermutationMixture(shifts, [("identity", 0, "1/2")], max_terms=2)
+    few = rr.patterns.PermutationMixture(shifts, [("identity", 0, "1/2")], max_terms=2)
     solution = rr.Problem(rr.Maximize(rr.Trace()), [few], inputs=range(5)).solve()
     assert solution.status == "certified"
     assert solution.bound == pytest.approx(2.5, abs=1e-9)
@@ -228,7 +228,7 @@ def test_few_of_a_list_with_bounds() -> None:
 def test_too_few_permutations_are_said_to_be_too_few() -> None:
     """Under LDP every entry is positive: three permutations of four categories cannot do that."""
     solution = rr.Problem(
-        rr.Maximize(rr.Trace()), [rr.PermutationMixture(max_terms=3), rr.LDP(1)], inputs=list("abcd")
+        rr.Maximize(rr.Trace()), [rr.patterns.PermutationMixture(max_terms=3), rr.LDP(1)], inputs=list("abcd")
     ).solve()
     assert (solution.status, solution.mechanism) == ("bounded", None)
     assert any("so few" in warning for warning in solution.warnings)
@@ -238,7 +238,7 @@ def test_too_few_permutations_are_said_to_be_too_few() -> None:
 def test_few_permutations_of_many_categories() -> None:
     """The choice is then from those that the relaxation looks at: feasible, and the bound stays the relaxation's."""
     size = 9
-    few = rr.PermutationMixture(weights={"identity": (0, F(1, 4))}, max_terms=3)
+    few = rr.patterns.PermutationMixture(weights={"identity": (0, F(1, 4))}, max_terms=3)
     loss = [[abs(x - y) for y in range(size)] for x in range(size)]
     cells = [
         rr.LinearConstraint([[float(x == y == at) for y in range(size)] for x in range(size)], "<=", 0.5)
@@ -260,24 +260,24 @@ def test_few_permutations_of_many_categories() -> None:
 
 
 def test_what_does_not_fit() -> None:
-    capped = rr.PermutationMixture(weights={"identity": (0, 0.5)})
+    capped = rr.patterns.PermutationMixture(weights={"identity": (0, 0.5)})
     with pytest.raises(NoRoute, match="linear objectives") as caught:
         rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.EntropyRate("0.5")], inputs=range(4)).solve("mixtures")
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="2 constraints declare the same: weights of permutations"):
-        rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.PermutationMixture(max_terms=2)], inputs=range(4))
+        rr.Problem(rr.Maximize(rr.Trace()), [capped, rr.patterns.PermutationMixture(max_terms=2)], inputs=range(4))
     with pytest.raises(NoRoute, match="is for bounded weights"):
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.Bistochastic()], inputs=range(4)).solve("mixtures")
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.patterns.Bistochastic()], inputs=range(4)).solve("mixtures")
     with pytest.raises(NoRoute, match="highs only"):
         rr.Problem(rr.Maximize(rr.Trace()), [capped], inputs=range(4)).solve("mixtures", solver="scs")
-    twice = rr.PermutationMixture(weights=[("identity", 0, 0.5), (list("abcd"), 0, 0.5)])
+    twice = rr.patterns.PermutationMixture(weights=[("identity", 0, 0.5), (list("abcd"), 0, 0.5)])
     with pytest.raises(InputError, match="bounded twice"):
         rr.Problem(rr.Maximize(rr.Trace()), [twice], inputs=list("abcd"))
     for wrong in (0, -1, 2.0, True, "3"):
         with pytest.raises(InputError, match="no positive integer"):
-            rr.PermutationMixture(max_terms=wrong)  # type: ignore[arg-type]
+            rr.patterns.PermutationMixture(max_terms=wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="more weights"):
-        rr.PermutationMixture(weights=[("identity", 0.1, 1), (["b", "a"], 0.1, 1)], max_terms=1)
+        rr.patterns.PermutationMixture(weights=[("identity", 0.1, 1), (["b", "a"], 0.1, 1)], max_terms=1)
     uniform = exact([[F(1, 13)] * 13] * 13, list(map(str, range(13))), list(map(str, range(13))))
     with pytest.raises(InputError, match="too many to decide"):
         capped.violation(uniform)
@@ -290,7 +290,7 @@ def _identity() -> Mechanism:
 
 
 def test_a_problem_file_keeps_the_number() -> None:
-    few = rr.PermutationMixture(["identity", ["b", "a"]], max_terms=1)
+    few = rr.patterns.PermutationMixture(["identity", ["b", "a"]], max_terms=1)
     assert few.keys()["max_terms"] == 1
     assert "1 at most" in few.describe()
     assert constraints.from_keys("permutation_mixture", few.keys(), "here") == few

@@ -8,21 +8,17 @@ import numpy as np
 import pytest
 from drawing import thinned
 
-from rropt import (
+from rropt import InputError, Mechanism, Pairs, Prior, RandomizedResponse
+from rropt.mechanisms.robust.search import information, xlogx
+from rropt.program.worst_case import _Search, worst_columns
+from rropt.robust import (
     ChiSquareSet,
     ConditionalReporting,
     EveryDistribution,
-    InputError,
     KnownDistribution,
-    Mechanism,
-    Pairs,
-    Prior,
-    RandomizedResponse,
     SecretRandomizedResponse,
     worst_information,
 )
-from rropt.mechanisms.robust.search import information, xlogx
-from rropt.program.worst_case import _Search, worst_columns
 
 F = Fraction
 SETS = {

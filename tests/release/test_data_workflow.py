@@ -168,7 +168,7 @@ def test_a_column_of_a_problem_file() -> None:
     prior = rr.load_problem("problem.toml").objective.prior
     assert (prior.labels, prior.weights) == (("a", "b", "none"), (2, 3, 1))
     # Written again it holds the counts, and needs the file no more.
-    again = rr.parse_problem(rr.problem_to_toml(rr.load_problem("problem.toml")))
+    again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(rr.load_problem("problem.toml")))
     assert again.objective.prior == prior
 
 

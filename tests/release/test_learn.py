@@ -37,15 +37,15 @@ def column(values: list[Any]) -> np.ndarray:
 
 
 def test_it_draws_from_the_mechanism() -> None:
-    made = rr.RandomizedColumn(shifted(LABELS)).fit_transform(column(["a", "b", "c"]))
+    made = rr.release.RandomizedColumn(shifted(LABELS)).fit_transform(column(["a", "b", "c"]))
     assert made.tolist() == [["b"], ["c"], ["a"]]
     assert made.dtype == object
     for given in ([["1"], ["2"]], [[1], [2]], np.array([[1], [2]], dtype=np.int8)):
-        assert rr.RandomizedColumn(shifted(["1", "2"])).fit_transform(given).tolist() == [["2"], ["1"]]
+        assert rr.release.RandomizedColumn(shifted(["1", "2"])).fit_transform(given).tolist() == [["2"], ["1"]]
 
 
 def test_every_transform_draws_anew_and_says_what_it_costs() -> None:
-    fitted = rr.RandomizedColumn(ABC).fit(column(["a"]))
+    fitted = rr.release.RandomizedColumn(ABC).fit(column(["a"]))
     first, second = (fitted.transform(column(["a"] * 500)) for _ in range(2))
     assert (first != second).any()
     assert 0.999 < fitted.epsilon_ <= 1
@@ -53,8 +53,8 @@ def test_every_transform_draws_anew_and_says_what_it_costs() -> None:
 
 def test_a_problem_is_solved_by_fit_without_a_look_at_the_data() -> None:
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=list(LABELS))
-    one = rr.RandomizedColumn(problem=problem).fit(column(["b"]))
-    other = rr.RandomizedColumn(problem=problem).fit(column(["no label at all"]))
+    one = rr.release.RandomizedColumn(problem=problem).fit(column(["b"]))
+    other = rr.release.RandomizedColumn(problem=problem).fit(column(["no label at all"]))
     assert one.mechanism_.numerators == other.mechanism_.numerators
     assert one.epsilon_ <= 1
     assert one.mechanism_.inputs == LABELS
@@ -63,13 +63,13 @@ def test_a_problem_is_solved_by_fit_without_a_look_at_the_data() -> None:
 def test_a_mechanism_file(tmp_path: Path) -> None:
     shifted(LABELS).save(tmp_path / "mechanism.json")
     for path in (tmp_path, tmp_path / "mechanism.json", str(tmp_path)):
-        assert rr.RandomizedColumn(path).fit_transform(column(["c"])).tolist() == [["a"]]
+        assert rr.release.RandomizedColumn(path).fit_transform(column(["c"])).tolist() == [["a"]]
 
 
 def test_the_way_back_is_to_the_frequencies() -> None:
     rng = np.random.default_rng(1)
     truth = np.array([0.7, 0.2, 0.1])
-    fitted = rr.RandomizedColumn(ABC).fit(column(["a"]))
+    fitted = rr.release.RandomizedColumn(ABC).fit(column(["a"]))
     made = fitted.transform(column(np.array(LABELS, dtype=object)[rng.choice(3, 50_000, p=truth)].tolist()))
     found = fitted.estimate(made)
     # A right estimate fails here about once in a million runs.
@@ -86,12 +86,18 @@ def test_in_a_pipeline_with_names() -> None:
     frame = pandas.DataFrame({"x": ["a", "b", "c"] * 100, "n": range(300)})
     work = make_pipeline(
         ColumnTransformer(
-            [("noisy", make_pipeline(rr.RandomizedColumn(ABC), OneHotEncoder(categories=[list(LABELS)])), ["x"])],
+            [
+                (
+                    "noisy",
+                    make_pipeline(rr.release.RandomizedColumn(ABC), OneHotEncoder(categories=[list(LABELS)])),
+                    ["x"],
+                )
+            ],
             remainder="passthrough",
         )
     )
     assert work.fit_transform(frame).shape == (300, 4)
-    fitted = rr.RandomizedColumn(shifted(LABELS)).set_output(transform="pandas").fit(frame[["x"]])
+    fitted = rr.release.RandomizedColumn(shifted(LABELS)).set_output(transform="pandas").fit(frame[["x"]])
     made = fitted.transform(frame[["x"]])
     assert list(made.columns) == ["x"] == fitted.get_feature_names_out().tolist()
     assert made["x"].tolist() == ["b", "c", "a"] * 100
@@ -105,15 +111,15 @@ def test_joint_columns() -> None:
     pandas = pytest.importorskip("pandas")
     cross = CrossClassification({"s": ["m", "f"], "n": [1, 2]}, impossible=[{"s": "m", "n": "2"}])
     frame = pandas.DataFrame({"s": ["m", "f", "f"], "n": [1, 1, 2]})
-    made = rr.RandomizedColumn(shifted(cross.labels)).fit_transform(frame)
+    made = rr.release.RandomizedColumn(shifted(cross.labels)).fit_transform(frame)
     assert made.ravel().tolist() == ["f, 1", "f, 2", "m, 1"]
     with pytest.raises(InputError, match="1 of 1 are unknown: 'm, 2'"):
-        rr.RandomizedColumn(shifted(cross.labels)).fit_transform(frame.iloc[:1].assign(n=2))
+        rr.release.RandomizedColumn(shifted(cross.labels)).fit_transform(frame.iloc[:1].assign(n=2))
 
 
 def test_unknown_and_missing_values_are_counted() -> None:
     with pytest.raises(InputError, match="4 of 5 are unknown"):
-        rr.RandomizedColumn(ABC).fit_transform(column(["a", "z", None, 1.5, True]))
+        rr.release.RandomizedColumn(ABC).fit_transform(column(["a", "z", None, 1.5, True]))
 
 
 @pytest.mark.parametrize(
@@ -131,16 +137,16 @@ def test_unknown_and_missing_values_are_counted() -> None:
 )
 def test_bad_use(keys: dict[str, Any], given: Any, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        rr.RandomizedColumn(**keys).fit_transform(given)
+        rr.release.RandomizedColumn(**keys).fit_transform(given)
 
 
 def test_an_infeasible_problem_has_no_mechanism() -> None:
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.Floor(0.9)], inputs=list(LABELS))
     with pytest.raises(InputError, match="infeasible"):
-        rr.RandomizedColumn(problem=problem).fit(column(["a"]))
+        rr.release.RandomizedColumn(problem=problem).fit(column(["a"]))
 
 
 def test_other_columns_than_those_of_fit() -> None:
-    fitted = rr.RandomizedColumn(ABC).fit(column(["a"]))
+    fitted = rr.release.RandomizedColumn(ABC).fit(column(["a"]))
     with pytest.raises(InputError, match="it has 2 columns, not 1"):
         fitted.transform([["a", "b"]])

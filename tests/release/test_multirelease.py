@@ -56,10 +56,10 @@ def test_the_split_is_the_best_one(rate: str) -> None:
     even = []
     for one in SMALL:
         size = len(one.prior)
-        assert rr.Bistochastic().violation(found.mechanisms[one.name]) == 0
+        assert rr.patterns.Bistochastic().violation(found.mechanisms[one.name]) == 0
         loss = [[int(x != y) for y in range(size)] for x in range(size)]
         goal = rr.Minimize(rr.ExpectedLoss(one.prior, loss))
-        even.append(rr.Problem(goal, [rr.Bistochastic(), rr.EntropyRate(rate)]).solve(gap=1e-9).value)
+        even.append(rr.Problem(goal, [rr.patterns.Bistochastic(), rr.EntropyRate(rate)]).solve(gap=1e-9).value)
     assert found.solution.value is not None
     mean = sum(value for value in even if value is not None) / 3
     assert found.solution.value <= mean + 1e-9
@@ -72,7 +72,9 @@ def test_one_attribute_is_the_univariate_model() -> None:
     one = SMALL[2]
     found = MultiRelease([one], "0.5").solve(gap=1e-9)
     loss = [[int(x != y) for y in range(5)] for x in range(5)]
-    plain = rr.Problem(rr.Minimize(rr.ExpectedLoss(one.prior, loss)), [rr.Bistochastic(), rr.EntropyRate("0.5")])
+    plain = rr.Problem(
+        rr.Minimize(rr.ExpectedLoss(one.prior, loss)), [rr.patterns.Bistochastic(), rr.EntropyRate("0.5")]
+    )
     assert found.solution.bound == pytest.approx(plain.solve(gap=1e-9).bound, abs=1e-9)
 
 
@@ -162,7 +164,7 @@ def test_microaggregation_is_the_best_of_all_partitions(least: int) -> None:
         if min(map(len, parts := [ranked[a:b] for a, b in zip((0, *cuts), (*cuts, 9), strict=True)])) >= least
     )
     assert spread == best
-    assert rr.Bistochastic().violation(mechanism) == 0
+    assert rr.patterns.Bistochastic().violation(mechanism) == 0
     for y in range(9):
         assert sum(entry > 0 for entry in mechanism.column(y)) >= least
 

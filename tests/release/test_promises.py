@@ -13,7 +13,7 @@ from rropt.model.promises import promised, promises, promises_to_list
 PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
 PLAIN = "plain LDP (epsilon 36.0437)"
 PAIRS = rr.Prior.from_counts([[20, 60, 120], [280, 320, 200]], pairs=rr.Pairs(["ill", "well"], ["a", "b", "c"]))
-COUNTS = rr.ChiSquareSet(PAIRS)
+COUNTS = rr.robust.ChiSquareSet(PAIRS)
 
 
 def payload(*constraints, objective=None, sense=rr.Maximize):
@@ -54,7 +54,7 @@ CASES = {
         f"identification risk (at most 0.125) for 1 of 3 categories; {PLAIN}",
     ),
     "entropy": (
-        payload(rr.Bistochastic(), rr.EntropyRate("0.8"), objective=rr.Trace(PRIOR)),
+        payload(rr.patterns.Bistochastic(), rr.EntropyRate("0.8"), objective=rr.Trace(PRIOR)),
         f"entropy of the rows (at least 0.8 of the largest possible); {PLAIN}",
     ),
     "conditions": (

@@ -521,11 +521,11 @@ for name in ("sklearn", "pyarrow", "narwhals"):
 import rropt as rr
 from rropt import *
 mechanism = rr.RandomizedResponse(["a", "b"], epsilon=1)
-release = rr.Release(rr.ProtectedColumn("x", mechanism))
+release = rr.release.Release(rr.release.ProtectedColumn("x", mechanism))
 calls = {
-    "sklearn": lambda: rr.RandomizedColumn(mechanism),
-    "pyarrow": lambda: rr.release_file("x.csv", release),
-    "narwhals": lambda: rr.release_table(None, release),
+    "sklearn": lambda: rr.release.RandomizedColumn(mechanism),
+    "pyarrow": lambda: rr.release.release_file("x.csv", release),
+    "narwhals": lambda: rr.release.release_table(None, release),
 }
 for call in calls.values():
     try:

@@ -53,20 +53,20 @@ def test_nothing_is_drawn_when_the_warning_comes() -> None:
     def warn(caution: str) -> None:
         seen.append((caution, Path("o.csv").exists(), Path("o.csv.manifest.json").exists()))
 
-    rr.release_file("people.csv", rr.ProtectedColumn("level", DESIGN), "o.csv", warn=warn)
+    rr.release.release_file("people.csv", rr.release.ProtectedColumn("level", DESIGN), "o.csv", warn=warn)
     assert [(output, manifest) for _, output, manifest in seen] == [(False, False)]
     with pytest.warns(UserWarning, match="'number' is released unchanged"):
-        rr.release_file("people.csv", rr.ProtectedColumn("level", DESIGN), "p.csv", force=True)
+        rr.release.release_file("people.csv", rr.release.ProtectedColumn("level", DESIGN), "p.csv", force=True)
 
 
 def test_a_dropped_or_protected_column_is_not_named() -> None:
     seen: list[str] = []
     number = rr.RandomizedResponse(["7", "8", "9"], epsilon=1)
-    level = rr.ProtectedColumn("level", DESIGN)
-    rr.release_file("people.csv", rr.Release(level, drop=["number"]), "o.csv", warn=seen.append)
+    level = rr.release.ProtectedColumn("level", DESIGN)
+    rr.release.release_file("people.csv", rr.release.Release(level, drop=["number"]), "o.csv", warn=seen.append)
     assert seen == []
-    plan = rr.Release([level, rr.ProtectedColumn("number", number)])
-    rr.release_file("people.csv", plan, "p.csv", force=True, warn=seen.append)
+    plan = rr.release.Release([level, rr.release.ProtectedColumn("number", number)])
+    rr.release.release_file("people.csv", plan, "p.csv", force=True, warn=seen.append)
     assert [one for one in seen if "released as it is" in one] == []
     assert any("add up to epsilon 3 for a person, more than the 1 of any one" in one for one in seen)
 

@@ -30,26 +30,26 @@ def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         "people.csv",
     )
-    plan = rr.Release([rr.ProtectedColumn("sex", SEX), rr.ProtectedColumn("age", AGE)])
-    rr.release_file("people.csv", plan, "safe.csv")
+    plan = rr.release.Release([rr.release.ProtectedColumn("sex", SEX), rr.release.ProtectedColumn("age", AGE)])
+    rr.release.release_file("people.csv", plan, "safe.csv")
     return tmp_path
 
 
 def test_one_column(released: Path) -> None:
-    found = rr.estimate_file("safe.csv", {"age": AGE}, "projected")
+    found = rr.release.estimate_file("safe.csv", {"age": AGE}, "projected")
     assert found.categories == AGE.inputs
     assert found.n == 60_000
     assert (np.abs(found.values - JOINT.sum(axis=0)) < 5 * found.standard_errors).all()
 
 
 def test_two_columns_are_estimated_jointly(released: Path) -> None:
-    found = rr.estimate_file("safe.csv", {"sex": SEX, "age": AGE})
+    found = rr.release.estimate_file("safe.csv", {"sex": SEX, "age": AGE})
     assert found.categories[:2] == ("f, young", "f, middle")
     assert (np.abs(found.values - JOINT.ravel()) < 5 * found.standard_errors).all()
     # Its sums over one column are the estimate of the other.
-    alone = rr.estimate_file("safe.csv", {"age": AGE})
+    alone = rr.release.estimate_file("safe.csv", {"age": AGE})
     np.testing.assert_allclose(found.values.reshape(2, 3).sum(axis=0), alone.values, atol=1e-10)
-    part = rr.estimate_file("safe.csv", {"age": AGE}, where={"sex": "f"})
+    part = rr.release.estimate_file("safe.csv", {"age": AGE}, where={"sex": "f"})
     assert 20_000 < part.n < 40_000
 
 
@@ -58,7 +58,7 @@ def test_the_command(released: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--json"]) == 0
     told = json.loads(capfd.readouterr().out)
     assert set(told) == {"categories", "estimate", "standard_error", "interval", "n", "method", "warnings", "notes"}
-    assert told["estimate"] == rr.estimate_file("safe.csv", {"age": AGE}).values.tolist()
+    assert told["estimate"] == rr.release.estimate_file("safe.csv", {"age": AGE}).values.tolist()
     assert cli.main(["estimate", "age.json", "safe.csv", "--column", "age", "--method", "mle", "--level", "0.9"]) == 0
     out = capfd.readouterr().out
     for part in ("Frequencies by mle, 60,000 answers", "90 % from", "middle"):
@@ -88,4 +88,4 @@ def test_bad_input(arguments: list[str], what: str, released: Path, capfd: pytes
 def test_too_many_columns_at_once(released: Path) -> None:
     wide = rr.RandomizedResponse(70, gamma=4).to_mechanism()
     with pytest.raises(rr.InputError, match="cells"):
-        rr.estimate_file("safe.csv", {"sex": wide, "age": wide})
+        rr.release.estimate_file("safe.csv", {"sex": wide, "age": wide})

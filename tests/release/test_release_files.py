@@ -568,7 +568,7 @@ def test_a_mechanism_is_read_from_file_folder_or_certificate(solved: Path) -> No
 
 def test_an_off_diagonal_certificate_is_read_and_held_against_its_mechanism() -> None:
     prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 1})
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.UniformOffDiagonal()])
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.patterns.UniformOffDiagonal()])
     solution = problem.solve()
     assert isinstance(solution.mechanism, OffDiagonalMechanism)
     assert solution.certificate is not None

@@ -292,7 +292,7 @@ def test_pages_that_are_cut_or_changed_are_refused_in_one_line() -> None:
         Path("c.parquet").write_bytes(changed)
         with ending(), contextlib.suppress(InputError):
             refused += 1
-            rr.counts_of("c.parquet", "x", AB)
+            rr.release.counts_of("c.parquet", "x", AB)
             refused -= 1
     assert refused > 30
 

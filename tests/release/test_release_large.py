@@ -32,7 +32,7 @@ k, rows = 5000, 1_000_000
 codes = np.arange(rows) % k
 pq.write_table(pa.table({"x": codes.astype(str)}), "t.parquet")
 rr.RandomizedResponse(k, epsilon=2).to_mechanism().save("m.json")
-found = rr.release_file("t.parquet", rr.ProtectedColumn("x", rr.Mechanism.load("m.json")))
+found = rr.release.release_file("t.parquet", rr.release.ProtectedColumn("x", rr.Mechanism.load("m.json")))
 drawn = pq.read_table("t.protected.parquet").column("x").cast(pa.string()).to_numpy(zero_copy_only=False)
 # Not `ru_maxrss`: that begins with what the parent had.
 told = Path("/proc/self/status")

@@ -38,9 +38,9 @@ def test_a_name_that_is_no_text_is_refused_before_anything_is_drawn(tmp_path: Pa
     strange.write_bytes(first.read_bytes())
     before = everything(tmp_path)
     for work in (
-        lambda: rr.release_folder(tmp_path / "data", COLUMN),
-        lambda: rr.release_file(strange, COLUMN, tmp_path / "out.parquet"),
-        lambda: rr.release_file(first, COLUMN, strange.with_name(f"new{strange.name}")),
+        lambda: rr.release.release_folder(tmp_path / "data", COLUMN),
+        lambda: rr.release.release_file(strange, COLUMN, tmp_path / "out.parquet"),
+        lambda: rr.release.release_file(first, COLUMN, strange.with_name(f"new{strange.name}")),
     ):
         with pytest.raises(rr.InputError, match="its name is not UTF-8") as caught:
             work()
@@ -61,7 +61,7 @@ def test_a_folder_is_released_beside_itself_however_it_is_called(
     assert cli.main(["apply", "../../m.json", "..", "--column", "c"]) == 0
     assert "1 standing" in capsys.readouterr().out
     with pytest.raises(rr.InputError, match="a folder beside it cannot be made"):
-        rr.release_folder(tmp_path.anchor, COLUMN)
+        rr.release.release_folder(tmp_path.anchor, COLUMN)
     # An empty word, as of a variable that is not set, is not this folder.
     assert cli.main(["apply", "../../m.json", "", "--column", "c"]) == 2
     assert "no file is named" in capsys.readouterr().err

@@ -96,28 +96,28 @@ def test_the_plan_pools_all_strata_or_picks_one(capfd: pytest.CaptureFixture[str
     assert told["n"] == 60_000
     both = {"Male": STRICT, "Female": LOOSE}
     for method in ("unbiased", "minimax", "moments", "mle", "projected", "clipped"):
-        assert near(rr.estimate_file("safe.csv", {"race": both}, method).to_dict(), TRUE)
-    picked = rr.estimate_file("safe.csv", {"race": both}, where={"sex": "Male"})
-    alone = rr.estimate_file("safe.csv", {"race": STRICT}, where={"sex": "Male"})
+        assert near(rr.release.estimate_file("safe.csv", {"race": both}, method).to_dict(), TRUE)
+    picked = rr.release.estimate_file("safe.csv", {"race": both}, where={"sex": "Male"})
+    alone = rr.release.estimate_file("safe.csv", {"race": STRICT}, where={"sex": "Male"})
     assert picked.values.tolist() == alone.values.tolist()
     # The stratum's own estimates, weighted by its size, are the pooled ones.
-    other = rr.estimate_file("safe.csv", {"race": LOOSE}, where={"sex": "Female"})
-    pooled = rr.estimate_file("safe.csv", {"race": both})
+    other = rr.release.estimate_file("safe.csv", {"race": LOOSE}, where={"sex": "Female"})
+    pooled = rr.release.estimate_file("safe.csv", {"race": both})
     np.testing.assert_allclose(pooled.values, (2 * picked.values + other.values) / 3, rtol=1e-12)
     within = (4 * picked.variances + other.variances) / 9
     between = 2 / 9 * (picked.values - other.values) ** 2 / 60_000
     np.testing.assert_allclose(pooled.variances, within + between, rtol=1e-4)
     with pytest.raises(InputError, match="counts do not add up"):
-        rr.counts_of("safe.csv", "race", both)
-    assert rr.counts_of("safe.csv", "race", both, where={"sex": "Male"}).sum() == 40_000
+        rr.release.counts_of("safe.csv", "race", both)
+    assert rr.release.counts_of("safe.csv", "race", both, where={"sex": "Male"}).sum() == 40_000
 
 
 def test_strata_of_one_mechanism_pool_to_what_it_estimates_alone() -> None:
-    column = rr.ProtectedColumn("race", dict.fromkeys(N, STRICT), by="sex")
-    rr.release_file("people.csv", column, "safe.csv")
-    alone = rr.estimate_file("safe.csv", {"race": STRICT})
+    column = rr.release.ProtectedColumn("race", dict.fromkeys(N, STRICT), by="sex")
+    rr.release.release_file("people.csv", column, "safe.csv")
+    alone = rr.release.estimate_file("safe.csv", {"race": STRICT})
     Path("safe.csv.manifest.json").unlink()
-    pooled = rr.estimate_file("safe.csv", {"race": column})
+    pooled = rr.release.estimate_file("safe.csv", {"race": column})
     np.testing.assert_allclose(pooled.values, alone.values, rtol=1e-12)
     np.testing.assert_allclose(pooled.covariance, alone.covariance, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(pooled.intervals(), alone.intervals(), rtol=1e-9)
@@ -128,9 +128,11 @@ def test_missing_strata_are_read_as_the_release_read_them() -> None:
     sexes = [None if at % 10 == 0 and row["sex"] == "Female" else row["sex"] for at, row in enumerate(rows)]
     parquet.write_table(pa.table({"sex": sexes, "race": [row["race"] for row in rows]}), "p.parquet")
     both = {"Male": STRICT, "Female": LOOSE}
-    rr.release_file("p.parquet", rr.ProtectedColumn("race", both, by="sex", null={"sex": "Female"}), "o.parquet")
-    assert near(rr.estimate_file("o.parquet", {"race": both}).to_dict(), TRUE)
-    assert rr.estimate_file("o.parquet", {"race": LOOSE}, where={"sex": "Female"}).n == 20_000
+    rr.release.release_file(
+        "p.parquet", rr.release.ProtectedColumn("race", both, by="sex", null={"sex": "Female"}), "o.parquet"
+    )
+    assert near(rr.release.estimate_file("o.parquet", {"race": both}).to_dict(), TRUE)
+    assert rr.release.estimate_file("o.parquet", {"race": LOOSE}, where={"sex": "Female"}).n == 20_000
 
 
 def test_strata_that_are_not_in_the_release_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
@@ -145,28 +147,30 @@ def test_two_columns_by_the_same_strata_are_estimated_jointly() -> None:
     both = {"Male": STRICT, "Female": LOOSE}
     table = people().append_column("again", people()["race"])
     parquet.write_table(table, "p.parquet")
-    plan = rr.Release([rr.ProtectedColumn("race", both, by="sex"), rr.ProtectedColumn("again", LOOSE)])
-    rr.release_file("p.parquet", plan, "o.parquet")
-    found = rr.estimate_file("o.parquet", {"race": both, "again": LOOSE})
+    plan = rr.release.Release(
+        [rr.release.ProtectedColumn("race", both, by="sex"), rr.release.ProtectedColumn("again", LOOSE)]
+    )
+    rr.release.release_file("p.parquet", plan, "o.parquet")
+    found = rr.release.estimate_file("o.parquet", {"race": both, "again": LOOSE})
     assert near(found.to_dict(), np.diag(TRUE).ravel())
 
 
 def test_columns_that_were_not_released_by_themselves(capfd: pytest.CaptureFixture[str]) -> None:
-    cross = rr.CrossClassification({"sex": list(N), "race": RACES})
+    cross = rr.release.CrossClassification({"sex": list(N), "race": RACES})
     joint = rr.RandomizedResponse(cross.labels, epsilon=2).to_mechanism()
     joint.save("joint.json")
-    rr.release_file("people.csv", rr.ProtectedColumn(["sex", "race"], joint), "safe.csv")
+    rr.release.release_file("people.csv", rr.release.ProtectedColumn(["sex", "race"], joint), "safe.csv")
     assert cli.main(["estimate", "male.json", "safe.csv", "--column", "race"]) == 2
     assert "write: --column sex --column race" in capfd.readouterr().err
     assert cli.main(["estimate", "joint.json", "safe.csv", "--column", "sex", "--column", "race"]) == 0
-    rr.release_file("people.csv", rr.ProtectedColumn("race", STRICT), "one.csv", force=True)
+    rr.release.release_file("people.csv", rr.release.ProtectedColumn("race", STRICT), "one.csv", force=True)
     rr.RandomizedResponse(list(N), epsilon=1).to_mechanism().save("sex.json")
     assert cli.main(["estimate", "sex.json", "one.csv", "--column", "sex"]) == 2
     assert "'sex' was released as it is, and not by a mechanism" in capfd.readouterr().err
 
 
 def test_without_a_manifest_it_works_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:
-    rr.release_file("people.csv", rr.ProtectedColumn("race", STRICT), "safe.csv")
+    rr.release.release_file("people.csv", rr.release.ProtectedColumn("race", STRICT), "safe.csv")
     command = ["estimate", "male.json", "safe.csv", "--column", "race", "--json"]
     assert cli.main(command) == 0
     out, err = capfd.readouterr()
@@ -188,8 +192,8 @@ def test_a_folder_that_was_released_is_read_as_one_file(capfd: pytest.CaptureFix
     told = json.loads(capfd.readouterr().out)
     assert near(told, TRUE)
     assert told["n"] == 180_000
-    counts = [rr.counts_of(path, "race", STRICT) for path in sorted(Path("safe").rglob("*.parquet"))]
-    assert rr.counts_of("safe", "race", STRICT).tolist() == sum(counts).tolist()
+    counts = [rr.release.counts_of(path, "race", STRICT) for path in sorted(Path("safe").rglob("*.parquet"))]
+    assert rr.release.counts_of("safe", "race", STRICT).tolist() == sum(counts).tolist()
     assert cli.main(["estimate", "female.json", "safe", "--column", "race"]) == 2
     assert "released by another mechanism" in capfd.readouterr().err
     Path("safe/1.parquet.manifest.json").unlink()

@@ -50,7 +50,7 @@ RULES: dict[str, Callable[[], list[rr.Constraint]]] = {
         rr.LinearConstraint([[1, 1, 0, 0, 0]] * 5, "<=", "1/10"),
     ],
     "cone": lambda: [rr.LDP(3), rr.ConeConstraint([[1, -2, 0, 0, 0]])],
-    "bistochastic": lambda: [rr.LDP(1), rr.Bistochastic()],
+    "bistochastic": lambda: [rr.LDP(1), rr.patterns.Bistochastic()],
     "identification": lambda: [rr.IdentificationRisk(COUNTS, "0.3")],
     "identification 1e-4": lambda: [rr.IdentificationRisk(COUNTS, "0.0001")],
     "events": lambda: [rr.ApproximateLDP(1, "1/10")],
@@ -180,7 +180,7 @@ def test_mixtures_of_many_permutations_have_simple_answers(size: int, most: int 
     """No time for any search: the truth as often as allowed and a swap, or k-RR about. The weights show that it is a
     mixture, also where the matrix alone has too many categories to tell."""
     labels = [f"c{x}" for x in range(size)]
-    rule = rr.PermutationMixture(weights=[("identity", 0, "1/4")], max_terms=most)
+    rule = rr.patterns.PermutationMixture(weights=[("identity", 0, "1/4")], max_terms=most)
     rules: list[rr.Constraint] = [rule, rr.LDP(1)] if private else [rule]
     solution = rr.Problem(rr.Maximize(rr.Trace()), rules, inputs=labels).solve(time_limit=0.001)
     if private and most is not None:
@@ -247,7 +247,7 @@ def test_no_singular_design_is_taken_for_a_good_one(objective: type[rr.Objective
         assert rr.LDP(1).violation(found) <= 0
         if size == 40 and objective is rr.MinimaxRisk:
             # Halves are within 1.4 times the optimum, subset selection with billions of outputs.
-            best = rr.SubsetSelection(size, epsilon=1).minimax_risk()
+            best = rr.mechanisms.SubsetSelection(size, epsilon=1).minimax_risk()
             assert problem.objective.value(found).upper <= best * F("1.4")
 
 

@@ -160,7 +160,7 @@ def test_no_certificate_states_an_infinite_value(objective: Callable[[rr.Prior],
 def test_a_risk_that_is_a_short_rational_is_certified() -> None:
     """The checker encloses the risk of the identity, 5/8: the certificate leaves it room on either side."""
     prior = rr.Prior.from_counts([2, 1, 1])
-    problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.Bistochastic()], prior.labels, prior.labels)
+    problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.patterns.Bistochastic()], prior.labels, prior.labels)
     found = problem.solve(time_limit=5)
     assert found.status == "certified", found.warnings
     assert found.value == pytest.approx(5 / 8)

@@ -124,7 +124,7 @@ HUGE: dict[str, Callable[[], tuple[rr.Objective, list[rr.Constraint]]]] = {
     "blocks of 200 categories": lambda: (rr.Trace(), [rr.IdentificationRisk(numbered(200), "1/100", blocks="auto")]),
     "a symmetric matrix of 3,000": lambda: (
         rr.MutualInformation(rr.Prior.from_counts(numbered(3000))),
-        [rr.Symmetric()],
+        [rr.patterns.Symmetric()],
     ),
     "2,000 frequencies to keep": lambda: (
         rr.MutualInformation(rr.Prior.from_counts(numbered(2000))),
@@ -234,7 +234,7 @@ def test_nothing_is_left_half_way_in_or_out_of_a_with() -> None:
 def test_a_strategy_has_one_limit_for_all_its_rounds() -> None:
     labels = [f"c{x}" for x in range(10)]
     rule = rr.MetricDP(list(pairwise(labels)), 1)
-    found = rr.minimax_strategy([rule], labels, gap=1e-12, time_limit=1.0)
+    found = rr.estimation.minimax_strategy([rule], labels, gap=1e-12, time_limit=1.0)
     assert found.worst_risk >= found.bound
 
 

@@ -40,7 +40,7 @@ def information(size: int, *rules: object, given: object = None) -> rr.Problem:
 
 
 def robust(table: list[list[int]], level: str) -> rr.Problem:
-    known = rr.ChiSquareSet(table)
+    known = rr.robust.ChiSquareSet(table)
     return rr.Problem(rr.Maximize(rr.MutualInformation(known.center)), [rr.RLDP(level, known, "exact")])
 
 
@@ -49,8 +49,8 @@ KINDS: dict[str, Make] = {
     "path": lambda level: information(6, rr.MetricDP(labelled(nx.path_graph(6)), level)),
     "grid": lambda level: information(9, rr.MetricDP(labelled(nx.grid_2d_graph(3, 3)), level)),
     "given": lambda level: information(6, rr.LDP(level), given=KNOWN),
-    "uniform off-diagonal": lambda level: information(6, rr.LDP(level), rr.UniformOffDiagonal()),
-    "bistochastic": lambda level: information(3, rr.LDP(level), rr.Bistochastic()),
+    "uniform off-diagonal": lambda level: information(6, rr.LDP(level), rr.patterns.UniformOffDiagonal()),
+    "bistochastic": lambda level: information(3, rr.LDP(level), rr.patterns.Bistochastic()),
     "robust": lambda level: robust(PAIRS, level),
     "robust, even counts": lambda level: robust(EVEN, level),
     **{
@@ -168,8 +168,8 @@ def test_what_is_allowed() -> None:
 
 
 def test_an_absolute_gap_is_declared_and_kept() -> None:
-    text = rr.problem_to_toml(KINDS["LDP"]("1").with_options(absolute_gap="0.01"))
-    problem = rr.parse_problem(text)
+    text = rr.problem_file.problem_to_toml(KINDS["LDP"]("1").with_options(absolute_gap="0.01"))
+    problem = rr.problem_file.parse_problem(text)
     assert "absolute_gap = 0.01" in text
     assert problem.options.absolute_gap == Fraction(1, 100)
     solution = problem.solve(gap=0)

@@ -22,7 +22,7 @@ from rropt.solve.relaxed_bound import relaxed_bound
 
 F = Fraction
 PRIOR = rr.Prior.from_counts([5, 3, 2])
-BISTOCHASTIC = rr.Bistochastic()
+BISTOCHASTIC = rr.patterns.Bistochastic()
 
 
 def rate(value: str) -> rr.EntropyRate:
@@ -133,7 +133,9 @@ def test_the_risk_of_bistochastic_mechanisms(prior: rr.Prior) -> None:
 
 def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
     goal = rr.Minimize(rr.MinimaxRisk(PRIOR))
-    symmetric = rr.Problem(goal, [BISTOCHASTIC, rr.Symmetric(), rr.Tridiagonal(), rate("0.5")]).solve(time_limit=3)
+    symmetric = rr.Problem(goal, [BISTOCHASTIC, rr.patterns.Symmetric(), rr.patterns.Tridiagonal(), rate("0.5")]).solve(
+        time_limit=3
+    )
     assert symmetric.status == "bounded"
     assert symmetric.bound == pytest.approx(1 - float(sum(p * p for p in PRIOR.probabilities)), abs=1e-12)
     assert symmetric.verdict is not None

@@ -142,7 +142,7 @@ def test_forbidden_cells_stay_exact_zeros() -> None:
     cells = [("a", "b"), ("b", "a"), ("c", "a")]
     problem = rr.Problem(
         rr.Maximize(rr.ExpectedGain(rr.Prior.uniform(ABC), [[1, 2, 3], [3, 1, 2], [2, 3, 1]])),
-        [rr.Forbidden(cells), rr.Floor("1/7")],
+        [rr.patterns.Forbidden(cells), rr.Floor("1/7")],
     )
     mechanism = held(problem.solve())
     for x, y in cells:
@@ -162,7 +162,7 @@ def test_a_zero_said_in_other_words() -> None:
 
 @pytest.mark.parametrize("cells", [[("a", "b")], [("a", "b"), ("c", "b")], [("b", "b"), ("a", "c")]])
 def test_under_ldp_a_forbidden_cell_empties_its_column(cells: list[tuple[str, str]]) -> None:
-    problem = trace(rr.LDP(1), rr.Forbidden(cells))
+    problem = trace(rr.LDP(1), rr.patterns.Forbidden(cells))
     mechanism = held(problem.solve())
     emptied = {y for _, y in cells}
     for y in emptied:
@@ -174,7 +174,7 @@ def test_under_ldp_a_forbidden_cell_empties_its_column(cells: list[tuple[str, st
 
 @pytest.mark.parametrize("route", ["linear", "vertices", "conic"])
 def test_emptied_columns_on_every_route(route: str) -> None:
-    solution = trace(rr.LDP(gamma=3), rr.Forbidden([("a", "b")])).solve(route)
+    solution = trace(rr.LDP(gamma=3), rr.patterns.Forbidden([("a", "b")])).solve(route)
     mechanism = held(solution)
     assert mechanism.column(1) == (0, 0, 0)
     # Two outputs are left; the third input says either: 2 * 3/4 + nothing.
@@ -217,10 +217,14 @@ def test_floors_with_little_slack(share: str) -> None:
 INFEASIBLE: list[tuple[str, Callable[[], list[rr.Constraint]], int]] = [
     ("floor and level", lambda: [rr.LDP(1), rr.Floor("0.9")], 2),
     ("floor just above", lambda: [rr.LDP(gamma=3), rr.Floor("0.6001")], 2),
-    ("bystanders", lambda: [column_sum(0, 2, "<="), rr.LDP(1), rr.Forbidden([("a", "b")]), rr.Floor("0.9")], 2),
-    ("forbidden and floor", lambda: [rr.Floor({"a": "0.1"}), rr.LDP(1), rr.Forbidden([("a", "a")])], 2),
-    ("by ldp only", lambda: [rr.Floor({"b": "0.1"}), rr.LDP(1), rr.Forbidden([("a", "b")])], 3),
-    ("a row forbidden", lambda: [rr.Forbidden([("a", y) for y in ABC]), rr.LDP(1)], 1),
+    (
+        "bystanders",
+        lambda: [column_sum(0, 2, "<="), rr.LDP(1), rr.patterns.Forbidden([("a", "b")]), rr.Floor("0.9")],
+        2,
+    ),
+    ("forbidden and floor", lambda: [rr.Floor({"a": "0.1"}), rr.LDP(1), rr.patterns.Forbidden([("a", "a")])], 2),
+    ("by ldp only", lambda: [rr.Floor({"b": "0.1"}), rr.LDP(1), rr.patterns.Forbidden([("a", "b")])], 3),
+    ("a row forbidden", lambda: [rr.patterns.Forbidden([("a", y) for y in ABC]), rr.LDP(1)], 1),
     ("column sums", lambda: [column_sum(0, "1/2", "<="), column_sum(1, 1, "<="), column_sum(2, 1, "<="), rr.LDP(1)], 3),
     ("two equalities", lambda: [column_sum(0, "1/2"), rr.LDP(1), column_sum(0, "1/3", "<=")], 2),
     ("one alone", lambda: [rr.LDP(1), column_sum(0, 4, ">=")], 1),

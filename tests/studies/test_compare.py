@@ -41,7 +41,7 @@ LABELS = list("abcd")
 LOSS = [[abs(x - y) for y in range(4)] for x in range(4)]
 PAIRS = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s0", "s1"], ["u0", "u1"]))
 SMALL = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15})
-ROBUST = rr.RLDP(1, rr.ChiSquareSet(PAIRS, "0.05"))
+ROBUST = rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS, "0.05"))
 
 
 def best(objective: object, *constraints: object, **keys: object) -> rr.Problem:
@@ -55,8 +55,8 @@ PROBLEMS: dict[str, rr.Problem] = {
     "trace": best(rr.Trace(PRIOR), rr.LDP(1)),
     "loss": rr.Problem(rr.Minimize(rr.ExpectedLoss(PRIOR, LOSS)), [rr.LDP(1)]),
     "bayes": best(rr.BayesSuccess(PRIOR), rr.LDP(1)),
-    "bistochastic": best(rr.Trace(), rr.Bistochastic(), rr.LDP(1), inputs=LABELS),
-    "entropy": best(rr.Trace(), rr.Bistochastic(), rr.EntropyRate(at_least="0.7"), inputs=LABELS),
+    "bistochastic": best(rr.Trace(), rr.patterns.Bistochastic(), rr.LDP(1), inputs=LABELS),
+    "entropy": best(rr.Trace(), rr.patterns.Bistochastic(), rr.EntropyRate(at_least="0.7"), inputs=LABELS),
     "path": best(rr.MutualInformation(PRIOR), rr.MetricDP([("a", "b"), ("b", "c"), ("c", "d")], epsilon=1)),
     "chi-square": best(rr.ChiSquareInformation(PRIOR), rr.LDP(1)),
     "robust": best(rr.MutualInformation(PAIRS), ROBUST),
@@ -306,7 +306,7 @@ def test_the_parity_of_floats_is_exact(matrix: list, parity: float) -> None:
 
 
 def test_off_diagonals_and_mixtures_are_judged_as_the_matrices_that_they_are(here: None) -> None:
-    problem = best(rr.MutualInformation(SMALL), rr.LDP(1), rr.UniformOffDiagonal())
+    problem = best(rr.MutualInformation(SMALL), rr.LDP(1), rr.patterns.UniformOffDiagonal())
     rows = rr.compare(problem, ["branch", "vertices"], gap=1e-3).rows
     for row in rows:
         assert row.solver_epsilon == pytest.approx(1, abs=1e-9)

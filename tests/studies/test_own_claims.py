@@ -75,7 +75,7 @@ CORRECTED: dict[str, tuple[Any, ...]] = {
 
 def judged(case: tuple[Any, ...]) -> Any:
     problem, matrix, claimed, *value = case
-    return rr.verify_claim(problem, matrix, claimed, *value)
+    return rr.claims.verify_claim(problem, matrix, claimed, *value)
 
 
 @pytest.mark.parametrize("case", CONFIRMED.values(), ids=CONFIRMED)
@@ -112,13 +112,13 @@ def test_a_bound_that_is_not_machine_checked_decides_nothing(monkeypatch: pytest
 
 def test_rounding_that_no_solver_decides_is_not_decided() -> None:
     printed = [["0.7499999999", "0.25"], ["0.25", "0.7499999999"]]
-    assert rr.verify_claim(PROBLEM, printed, "feasible").verdict == "not_checkable"
+    assert rr.claims.verify_claim(PROBLEM, printed, "feasible").verdict == "not_checkable"
 
 
 def test_the_gap_of_the_problem_does_not_decide_what_is_optimal() -> None:
     wide = PROBLEM.with_options(gap=F(1, 2), absolute_gap=100)
-    assert rr.verify_claim(wide, response(F(3, 5)), "optimal").verdict == "refuted"
-    assert rr.verify_claim(wide, None, "optimal", "1.2").verdict == "refuted"
+    assert rr.claims.verify_claim(wide, response(F(3, 5)), "optimal").verdict == "refuted"
+    assert rr.claims.verify_claim(wide, None, "optimal", "1.2").verdict == "refuted"
 
 
 def test_every_constraint_counts_where_two_have_one_description() -> None:
@@ -126,22 +126,22 @@ def test_every_constraint_counts_where_two_have_one_description() -> None:
     rows = [rr.LinearConstraint(np.diag([1, 0]), "<=", "0.5"), rr.LinearConstraint(np.diag([0, 1]), "<=", "0.9")]
     for order in (rows, rows[::-1]):
         two = rr.Problem(rr.Maximize(rr.Trace()), [*order, rr.LDP(gamma=3)], inputs=AB)
-        assert rr.verify_claim(two, response(F(7, 10)), "feasible").verdict == "refuted"
+        assert rr.claims.verify_claim(two, response(F(7, 10)), "feasible").verdict == "refuted"
         assert rr.audit(response(F(7, 10)), problem=two).satisfies is False
 
 
 def test_a_form_that_is_narrower_than_privacy_does_not_confirm_what_beats_it() -> None:
     people = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=rr.Pairs(2, 2))
-    goal, known = rr.Maximize(rr.MutualInformation(people)), rr.ChiSquareSet(people)
+    goal, known = rr.Maximize(rr.MutualInformation(people)), rr.robust.ChiSquareSet(people)
     exact, narrow = (rr.Problem(goal, [rr.RLDP(1, known, form=form)]) for form in ("exact", "polytope"))
     best, less = exact.solve().mechanism, narrow.solve().mechanism
-    assert rr.verify_claim(narrow, less, "optimal").verdict == "confirmed"
-    assert rr.verify_claim(narrow, best, "optimal").verdict == "not_checkable"
-    assert rr.verify_claim(exact, less, "optimal").verdict == "refuted"
+    assert rr.claims.verify_claim(narrow, less, "optimal").verdict == "confirmed"
+    assert rr.claims.verify_claim(narrow, best, "optimal").verdict == "not_checkable"
+    assert rr.claims.verify_claim(exact, less, "optimal").verdict == "refuted"
 
 
 def test_what_is_computed_is_enclosed() -> None:
-    found = rr.verify_claim(INFORMATION, None, "bound", "0.12")
+    found = rr.claims.verify_claim(INFORMATION, None, "bound", "0.12")
     for name in ("value", "bound"):
         assert isinstance(found.computed[name], Interval)
         assert abs(float(found.computed[name]) - 0.110944071671) < 1e-9
@@ -167,7 +167,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("arguments", "said"), BAD.values(), ids=BAD)
 def test_bad_arguments_are_one_line(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(rr.InputError, match=said) as caught:
-        rr.verify_claim(PROBLEM, **arguments)
+        rr.claims.verify_claim(PROBLEM, **arguments)
     assert "\n" not in str(caught.value)
 
 
@@ -178,7 +178,7 @@ TEXT = {"schema": "1", "problem": '"problem.toml"', "claimed": '"optimal"', "val
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "problem.toml").write_text(rr.problem_to_toml(PROBLEM), encoding="utf-8")
+    (tmp_path / "problem.toml").write_text(rr.problem_file.problem_to_toml(PROBLEM), encoding="utf-8")
     return tmp_path
 
 

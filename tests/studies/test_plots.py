@@ -82,7 +82,7 @@ def test_points_that_are_not_certified_are_hollow() -> None:
 
 
 def test_families_of_sets_are_written_out() -> None:
-    families = {"subset selection": lambda epsilon: rr.SubsetSelection(PRIOR.labels, epsilon=epsilon)}
+    families = {"subset selection": lambda epsilon: rr.mechanisms.SubsetSelection(PRIOR.labels, epsilon=epsilon)}
     axes = plots.utility_curve(problem_at, [1.0], families).axes[0]
     lines = {line.get_label(): line.get_ydata()[0] for line in axes.lines}
     assert 0 < lines["subset selection"] <= lines["optimum"] + 1e-12
@@ -113,9 +113,9 @@ def test_the_history_of_a_solve_never_gets_worse(solution: rr.Solution, tmp_path
 def test_a_solve_reports_to_the_history() -> None:
     history = plots.History()
     prior = rr.Prior.from_counts(list(range(20, 45)))
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.UniformOffDiagonal(), rr.LDP(1)]).solve(
-        monitor=history
-    )
+    solution = rr.Problem(
+        rr.Maximize(rr.MutualInformation(prior)), [rr.patterns.UniformOffDiagonal(), rr.LDP(1)]
+    ).solve(monitor=history)
     rows = history.best("maximize")
     assert [row[0] for row in rows] == sorted(row[0] for row in rows)
     assert all(value is None or value <= solution.bound + 1e-9 for _, value, _ in rows)
@@ -125,7 +125,7 @@ def test_a_solve_reports_to_the_history() -> None:
 @pytest.mark.parametrize("k", [2, 4])
 def test_breach_regions_hold_the_pairs_that_are_reached(k: int, tmp_path: Path) -> None:
     mechanism = rr.RandomizedResponse(k, 1).mechanism
-    region = rr.attained_region(mechanism)
+    region = rr.ordering.attained_region(mechanism)
     figure = plots.breach_region(mechanism)
     drawn = [line for line in figure.axes[0].lines if line.get_linestyle() == "-"]
     at = 100  # p = 1/4
@@ -180,7 +180,7 @@ def test_intervals_that_miss_the_truth_are_counted(tmp_path: Path) -> None:
 
 
 def test_the_weights_of_a_decomposition_and_their_cycles(tmp_path: Path) -> None:
-    found = rr.birkhoff([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]])
+    found = rr.ordering.birkhoff([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]])
     figure = plots.birkhoff_weights(found)
     axes = figure.axes[0]
     assert [bar.get_width() for bar in axes.patches] == [0.5, 0.25, 0.25]

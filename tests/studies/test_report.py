@@ -187,18 +187,18 @@ def problems() -> dict[str, rr.Problem]:
     pairs = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
     return {
         "robust": rr.Problem(
-            rr.Maximize(rr.MutualInformation(pairs)), [rr.RLDP(1, rr.ChiSquareSet(pairs), form="exact")]
+            rr.Maximize(rr.MutualInformation(pairs)), [rr.RLDP(1, rr.robust.ChiSquareSet(pairs), form="exact")]
         ),
         "metric": rr.Problem(rr.Maximize(rr.ChiSquareInformation(PRIOR)), [rr.MetricDP(nx.path_graph(LABELS), 1)]),
         "risk": rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(1)]),
         "off-diagonal": rr.Problem(
-            rr.Maximize(rr.MutualInformation(rr.Prior.uniform(12))), [rr.LDP(1), rr.UniformOffDiagonal()]
+            rr.Maximize(rr.MutualInformation(rr.Prior.uniform(12))), [rr.LDP(1), rr.patterns.UniformOffDiagonal()]
         ),
-        "bistochastic": rr.Problem(trace, [rr.Bistochastic(), rr.EntropyRate("0.3")]),
+        "bistochastic": rr.Problem(trace, [rr.patterns.Bistochastic(), rr.EntropyRate("0.3")]),
         "invariant": rr.Problem(trace, [rr.Invariant(PRIOR), rr.LDP(1)]),
         "floor": rr.Problem(loss, [rr.LDP(2), rr.Floor("0.3")]),
         "approximate": rr.Problem(trace, [rr.ApproximateLDP(1, delta="0.01")]),
-        "mixture": rr.Problem(trace, [rr.PermutationMixture(weights={"identity": (0, "0.4")})]),
+        "mixture": rr.Problem(trace, [rr.patterns.PermutationMixture(weights={"identity": (0, "0.4")})]),
         "infeasible": rr.Problem(trace, [rr.LDP(1), rr.Floor("0.9")]),
         "bayes": rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), [rr.LDP(1)]),
     }

@@ -153,7 +153,7 @@ def test_the_page_says_what_the_rows_say() -> None:
 
 
 def test_altered_columns_differ_in_one_block() -> None:
-    known = rr.ChiSquareSet([[35, 3, 130], [10, 24, 209], [7, 8, 9]], "0.05")
+    known = rr.robust.ChiSquareSet([[35, 3, 130], [10, 24, 209], [7, 8, 9]], "0.05")
     cone = rr.RLDP("1", known, "exact").cone(known.pairs.labels)
     assert isinstance(cone, ConfidenceCone)
     prior = known.counts.array

@@ -19,13 +19,13 @@ from rropt.solve.maximin.maximin import descend, informations, surely
 from rropt.studies.robust.robust_utility import least_column
 
 F = Fraction
-TWO = rr.ChiSquareSet([[30, 70], [55, 45]])
-FUNNEL = rr.Joint(rr.ChiSquareSet([[30, 70, 20], [55, 45, 90]]))
+TWO = rr.robust.ChiSquareSet([[30, 70], [55, 45]])
+FUNNEL = rr.robust.Joint(rr.robust.ChiSquareSet([[30, 70, 20], [55, 45, 90]]))
 
 
 def test_the_maximin_is_enclosed_and_beats_the_optimum_at_the_observed_frequencies() -> None:
     rule = rr.RLDP(2, TWO)
-    found = rr.maximin_information(TWO, [rule], gap=1e-2, time_limit=20, boxes=25)
+    found = rr.robust.maximin_information(TWO, [rule], gap=1e-2, time_limit=20, boxes=25)
     assert rule.violation(found.mechanism) <= 0
     assert found.certified
     assert 0 < found.value <= found.bound
@@ -52,12 +52,12 @@ def test_the_maximin_is_enclosed_and_beats_the_optimum_at_the_observed_frequenci
         assert table == mixed
     plain = rr.Problem(rr.Maximize(rr.MutualInformation(TWO.center)), [rule]).solve(gap=1e-5).mechanism
     assert plain is not None
-    assert rr.worst_information(plain, TWO, gap=1e-2).value.upper + F(1, 50) < found.value
+    assert rr.robust.worst_information(plain, TWO, gap=1e-2).value.upper + F(1, 50) < found.value
 
 
 def test_under_the_exact_form_the_first_bound_stands() -> None:
     rule = rr.RLDP(2, TWO, "exact")
-    found = rr.maximin_information(TWO, [rule], gap=1e-1, time_limit=10, boxes=3)
+    found = rr.robust.maximin_information(TWO, [rule], gap=1e-1, time_limit=10, boxes=3)
     assert rule.violation(found.mechanism) <= 0
     assert found.certified
     assert F(3, 4) < found.value <= found.bound < F(9, 10)
@@ -65,8 +65,8 @@ def test_under_the_exact_form_the_first_bound_stands() -> None:
 
 @pytest.mark.long
 def test_the_maximin_of_three_by_three() -> None:
-    counts = rr.ChiSquareSet([[1, 4, 465], [1, 62, 80], [59, 298, 30]])
-    found = rr.maximin_information(counts, [rr.RLDP(2, counts)], gap=1e-3)
+    counts = rr.robust.ChiSquareSet([[1, 4, 465], [1, 62, 80], [59, 298, 30]])
+    found = rr.robust.maximin_information(counts, [rr.RLDP(2, counts)], gap=1e-3)
     assert found.certified
     assert found.gap < 1e-3
     assert found.bound < F(615, 1000)
@@ -74,10 +74,10 @@ def test_the_maximin_of_three_by_three() -> None:
 
 
 def test_the_protocol_of_theorem_12() -> None:
-    found = rr.columnwise_maximin(TWO, 2)
+    found = rr.robust.columnwise_maximin(TWO, 2)
     assert rr.RLDP(2, TWO).violation(found.mechanism) <= 0
     assert found.rays == 18
-    worst = rr.worst_information(found.mechanism, TWO, gap=2e-2)
+    worst = rr.robust.worst_information(found.mechanism, TWO, gap=2e-2)
     assert F(7, 10) < found.bound <= worst.value.upper
     plain = rr.Problem(rr.Maximize(rr.MutualInformation(TWO.center)), [rr.RLDP(2, TWO)]).solve(gap=1e-5).mechanism
     assert plain is not None
@@ -119,14 +119,14 @@ def test_descents_end_in_the_set() -> None:
 
 
 def test_the_best_exactly_robust_mechanism_for_a_correlated_input() -> None:
-    found = rr.correlated_optimum(FUNNEL, "1/5", gap=1e-4)
+    found = rr.robust.correlated_optimum(FUNNEL, "1/5", gap=1e-4)
     assert found.constraint.violation(found.mechanism) <= 0
     assert found.value.lower <= found.bound
     assert found.gap < 1e-4
     assert found.solution is not None
     assert found.solution.verdict is not None
     assert found.solution.verdict.proved
-    level = rr.robust_audit(found.mechanism, FUNNEL)
+    level = rr.robust.robust_audit(found.mechanism, FUNNEL)
     assert level.holds("0.20001") is True
     assert float(level.lower) > 0.19
     polytope = rr.Problem(rr.Maximize(rr.MutualInformation(FUNNEL.prior)), [rr.RLDP("1/5", FUNNEL)]).solve(gap=1e-5)
@@ -147,8 +147,8 @@ def test_the_best_exactly_robust_mechanism_for_a_correlated_input() -> None:
 
 def test_two_values_of_x_are_solved_by_hand() -> None:
     """Columns (1, t) with t in an interval: the best mechanism has its two ends, found here by SciPy alone."""
-    confidence = rr.ChiSquareSet([[40, 60], [70, 30]])
-    found = rr.correlated_optimum(rr.Joint(confidence), "1/10", gap=1e-6)
+    confidence = rr.robust.ChiSquareSet([[40, 60], [70, 30]])
+    found = rr.robust.correlated_optimum(rr.robust.Joint(confidence), "1/10", gap=1e-6)
     own, b = np.array([[0.4, 0.6], [0.7, 0.3]]), float(confidence.excess)
 
     def ratio(t: float) -> float:
@@ -181,7 +181,7 @@ def test_two_values_of_x_are_solved_by_hand() -> None:
 
 
 def test_an_input_that_tells_nothing_is_told() -> None:
-    found = rr.correlated_optimum(rr.Joint(rr.ChiSquareSet([[1000, 1010], [1005, 990]])), 2)
+    found = rr.robust.correlated_optimum(rr.robust.Joint(rr.robust.ChiSquareSet([[1000, 1010], [1005, 990]])), 2)
     assert found.solution is None
     assert found.value.upper == found.bound
     assert found.mechanism.entry(0, 0) == 1
@@ -189,30 +189,30 @@ def test_an_input_that_tells_nothing_is_told() -> None:
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "set": (
-        lambda: rr.maximin_information(3, []),  # type: ignore[arg-type]
+        lambda: rr.robust.maximin_information(3, []),  # type: ignore[arg-type]
         "maximin_information: 3 is not a ChiSquareSet; give ChiSquareSet(counts)",
     ),
     "gap": (
-        lambda: rr.maximin_information(TWO, [], gap=0),
+        lambda: rr.robust.maximin_information(TWO, [], gap=0),
         "maximin_information: gap is 0, rounds 12, time_limit 120.0; give numbers above 0",
     ),
     "rows": (
-        lambda: rr.maximin_information(TWO, [rr.RLDP(1, TWO), rr.Floor(0.1)]),
+        lambda: rr.robust.maximin_information(TWO, [rr.RLDP(1, TWO), rr.Floor(0.1)]),
         "constraints: they tie columns together; give constraints on single columns, as RLDP",
     ),
     "columns of no set": (
-        lambda: rr.columnwise_maximin(3, 1),  # type: ignore[arg-type]
+        lambda: rr.robust.columnwise_maximin(3, 1),  # type: ignore[arg-type]
         "columnwise_maximin: 3 is not a ChiSquareSet; give ChiSquareSet(counts)",
     ),
     "columns of many": (
-        lambda: rr.columnwise_maximin(rr.ChiSquareSet(np.full((3, 4), 9)), 1),
+        lambda: rr.robust.columnwise_maximin(rr.robust.ChiSquareSet(np.full((3, 4), 9)), 1),
         "columnwise_maximin: 12 pairs; it lists vertices: at most 9; use maximin_information",
     ),
     "no joint": (
-        lambda: rr.correlated_optimum(TWO, 1),  # type: ignore[arg-type]
+        lambda: rr.robust.correlated_optimum(TWO, 1),  # type: ignore[arg-type]
         f"correlated_optimum: {TWO!r} is not a Joint of a ChiSquareSet; give Joint(ChiSquareSet(t))",
     ),
-    "epsilon": (lambda: rr.correlated_optimum(FUNNEL, 0), "epsilon: it is 0, not above 0; try 1.0"),
+    "epsilon": (lambda: rr.robust.correlated_optimum(FUNNEL, 0), "epsilon: it is 0, not above 0; try 1.0"),
 }
 
 

@@ -56,8 +56,8 @@ LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
         problem(rr.MaximalRLDP(1, [0, 0, 1, 1]), goal=ROBUST),
     ),
     "rldp": (
-        problem(rr.RLDP(2, rr.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
-        problem(rr.RLDP(1, rr.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
+        problem(rr.RLDP(2, rr.robust.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
+        problem(rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
     ),
     "identification_risk": (
         problem(rr.IdentificationRisk([5, 3, 2], "0.4")),
@@ -65,29 +65,32 @@ LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
     ),
     "identification_risk, left out": (problem(rr.LDP(3)), problem(rr.LDP(3), rr.IdentificationRisk([5, 3, 2], "0.2"))),
     "entropy_rate": (
-        problem(rr.Bistochastic(), rr.EntropyRate("0.3")),
-        problem(rr.Bistochastic(), rr.EntropyRate("0.6")),
+        problem(rr.patterns.Bistochastic(), rr.EntropyRate("0.3")),
+        problem(rr.patterns.Bistochastic(), rr.EntropyRate("0.6")),
     ),
     "shared_entropy_rate": (
         problem(rr.SharedEntropyRate("0.3", [["a", "b"], ["c"]])),
         problem(rr.SharedEntropyRate("0.6", [["a", "b"], ["c"]])),
     ),
-    "bistochastic": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Bistochastic())),
+    "bistochastic": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.patterns.Bistochastic())),
     "invariant": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Invariant(PRIOR))),
-    "symmetric": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Symmetric())),
-    "circulant": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Circulant())),
-    "tridiagonal": (problem(rr.Floor(0)), problem(rr.Tridiagonal(), rr.LDP(2))),
-    "blocks": (problem(rr.Bistochastic()), problem(rr.Blocks([["a", "c"], ["b"]]), rr.Floor(["1/2", "0", "1/2"]))),
-    "uniform_off_diagonal": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.UniformOffDiagonal())),
+    "symmetric": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.patterns.Symmetric())),
+    "circulant": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.patterns.Circulant())),
+    "tridiagonal": (problem(rr.Floor(0)), problem(rr.patterns.Tridiagonal(), rr.LDP(2))),
+    "blocks": (
+        problem(rr.patterns.Bistochastic()),
+        problem(rr.patterns.Blocks([["a", "c"], ["b"]]), rr.Floor(["1/2", "0", "1/2"])),
+    ),
+    "uniform_off_diagonal": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.patterns.UniformOffDiagonal())),
     "permutation_mixture": (
-        problem(rr.PermutationMixture(weights={"identity": (0, "0.999")}), goal=EIGHTS),
-        problem(rr.PermutationMixture(weights={"identity": (0, "0.25")}), goal=EIGHTS),
+        problem(rr.patterns.PermutationMixture(weights={"identity": (0, "0.999")}), goal=EIGHTS),
+        problem(rr.patterns.PermutationMixture(weights={"identity": (0, "0.25")}), goal=EIGHTS),
     ),
     "permutation_mixture, fewer": (
-        problem(rr.PermutationMixture(weights={"identity": (0, "1/2")}, max_terms=4), goal=EIGHTS),
-        problem(rr.PermutationMixture(weights={"identity": (0, "1/2")}, max_terms=1), goal=EIGHTS),
+        problem(rr.patterns.PermutationMixture(weights={"identity": (0, "1/2")}, max_terms=4), goal=EIGHTS),
+        problem(rr.patterns.PermutationMixture(weights={"identity": (0, "1/2")}, max_terms=1), goal=EIGHTS),
     ),
-    "forbidden": (problem(rr.Floor(0)), problem(rr.Forbidden([("a", "a")]))),
+    "forbidden": (problem(rr.Floor(0)), problem(rr.patterns.Forbidden([("a", "a")]))),
     "floor": (problem(rr.LDP(1)), problem(rr.LDP(1), rr.Floor("0.5"))),
     "linear": (
         problem(rr.LDP(1)),
@@ -116,7 +119,9 @@ def written(solution: rr.Solution, folder: Path, declared: rr.Problem | None = N
     main.write_results(solution, folder)
     if declared is not None:
         told = json.loads((folder / "solution.json").read_text(encoding="utf-8"))
-        (folder / "solution.json").write_text(json.dumps({**told, "problem": rr.problem_to_toml(declared)}), "utf-8")
+        (folder / "solution.json").write_text(
+            json.dumps({**told, "problem": rr.problem_file.problem_to_toml(declared)}), "utf-8"
+        )
     return folder
 
 
@@ -189,7 +194,7 @@ def test_a_larger_problem_is_derived_again_and_told(larger: tuple[str, rr.Soluti
 def checked(solution: rr.Solution, declared: rr.Problem, folder: Path) -> tuple[int, str]:
     """`rropt check --problem` on what `rropt solve` wrote."""
     main.write_results(solution, folder)
-    (folder / "declared.toml").write_text(rr.problem_to_toml(declared), encoding="utf-8")
+    (folder / "declared.toml").write_text(rr.problem_file.problem_to_toml(declared), encoding="utf-8")
     return checked_again(folder)
 
 

@@ -8,22 +8,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rropt import (
+from rropt import InputError, Mechanism, Pairs, Prior, RandomizedResponse
+from rropt.mechanisms.robust.calibration import reference
+from rropt.mechanisms.robust.sub import own_need, shared_need, shared_subset_calibration, subset_calibration
+from rropt.robust import (
     ChiSquareSet,
     ConditionalReporting,
     IndependentReporting,
-    InputError,
     KnownDistribution,
-    Mechanism,
-    Pairs,
-    Prior,
-    RandomizedResponse,
     UnaryConditionalReporting,
     optimal_reporting,
     robust_level,
 )
-from rropt.mechanisms.robust.calibration import reference
-from rropt.mechanisms.robust.sub import own_need, shared_need, shared_subset_calibration, subset_calibration
 
 F = Fraction
 FAMILIES = [IndependentReporting, ConditionalReporting, UnaryConditionalReporting]

@@ -76,7 +76,9 @@ ROBUST, RENEWED = (rr.Prior.from_counts(table, pairs=PAIRS) for table in ([[20, 
 
 
 def robust(prior: rr.Prior, epsilon: object = 1, alpha: str = "0.05") -> rr.Problem:
-    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP(epsilon, rr.ChiSquareSet(prior, alpha))])
+    return rr.Problem(
+        rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP(epsilon, rr.robust.ChiSquareSet(prior, alpha))]
+    )
 
 
 def informed(*constraints: rr.Constraint, prior: rr.Prior = PRIOR) -> rr.Problem:
@@ -90,14 +92,14 @@ VARIED: list[tuple[str, rr.Problem, str, object, rr.Problem]] = [
     ("epsilon takes the place of gamma", informed(rr.LDP(gamma=3)), "epsilon", 1, PROBLEM),
     (
         "a criterion's own key",
-        informed(rr.LDP(criterion=rr.BetaFactor("1.5"))),
+        informed(rr.LDP(criterion=rr.privacy.BetaFactor("1.5"))),
         "beta",
         2,
-        informed(rr.LDP(criterion=rr.BetaFactor(2))),
+        informed(rr.LDP(criterion=rr.privacy.BetaFactor(2))),
     ),
     (
         "epsilon takes the place of a criterion",
-        informed(rr.LDP(criterion=rr.BetaFactor("1.5"))),
+        informed(rr.LDP(criterion=rr.privacy.BetaFactor("1.5"))),
         "epsilon",
         1,
         PROBLEM,

@@ -261,7 +261,7 @@ def data(tmp_path: Path) -> Path:
 
 
 NAMES = ["a.parquet", "b.parquet", "d.parquet", "part=1/c.parquet"]
-RELEASE = rr.Release(rr.ProtectedColumn("x", MECHANISM))
+RELEASE = rr.release.Release(rr.release.ProtectedColumn("x", MECHANISM))
 
 
 def contents(place: Path) -> dict[str, bytes]:
@@ -279,23 +279,23 @@ def drawn(data: Path) -> dict[str, int]:
 def test_a_folder_is_released_file_by_file_and_once(way: str, data: Path, cluster: Any, tmp_path: Path) -> None:
     places: dict[str, Any] = {"one": {}, "two": {"workers": 2}, "cluster": {"scheduler": cluster.scheduler_address}}
     out = tmp_path / "out"
-    found = rr.release_folder(data, RELEASE, out, **places[way])
+    found = rr.release.release_folder(data, RELEASE, out, **places[way])
     assert found
     assert [one.file for one in found.files] == NAMES
     assert found.counts == {"released": 4}
     assert sum(one.rows for one in found.files) == 2000
     for name in NAMES:
-        assert rr.counts_of(out / name, "x", MECHANISM).sum() == 500
+        assert rr.release.counts_of(out / name, "x", MECHANISM).sum() == 500
         assert pq.read_table(out / name)["k"].to_pylist() == list(range(500))
     before = contents(tmp_path)
-    again = rr.release_folder(data, RELEASE, out, **places[way])
+    again = rr.release.release_folder(data, RELEASE, out, **places[way])
     assert again.counts == {"standing": 4}
     assert contents(tmp_path) == before
     assert drawn(data) == dict.fromkeys(NAMES, 1)
     # One that is lost is not drawn again by itself; a new file is released.
     (out / "a.parquet").unlink()
     pq.write_table(pa.table({"x": ["u"]}), data / "e.parquet")
-    third = rr.release_folder(data, RELEASE, out, **places[way])
+    third = rr.release.release_folder(data, RELEASE, out, **places[way])
     assert third.counts == {"refused": 1, "standing": 3, "released": 1}
     assert "a second draw leaks more" in third.refused[0].note
     assert drawn(data) == dict.fromkeys([*NAMES, "e.parquet"], 1)
@@ -328,7 +328,7 @@ def test_a_task_that_a_scheduler_tries_again_draws_nothing_again(
 ) -> None:
     out = tmp_path / "out"
     monkeypatch.setattr(folders, "_work", step)
-    found = rr.release_folder(data, RELEASE, out, scheduler=cluster.scheduler_address)
+    found = rr.release.release_folder(data, RELEASE, out, scheduler=cluster.scheduler_address)
     assert (data / "flag").exists()
     assert drawn(data) == dict.fromkeys(NAMES, 1)
     states = {one.file: one.state for one in found.files}
@@ -341,7 +341,7 @@ def test_a_task_that_a_scheduler_tries_again_draws_nothing_again(
         assert not (out / "b.parquet").exists()
     for one in found.files:
         if one.state != "refused":
-            assert rr.counts_of(out / one.file, "x", MECHANISM).sum() == 500
+            assert rr.release.counts_of(out / one.file, "x", MECHANISM).sum() == 500
 
 
 def test_bad_folders_end_in_one_line_and_nothing_is_drawn(

@@ -41,12 +41,12 @@ rr.MetricDP([("a", "b")], 1, "yes")  # mistake
 rr.LinearConstraint([[1, 0], [0, 1]], "<=", [1])  # mistake
 rr.LinearConstraint([[1, 0], [0, 1]], 1, 1)  # mistake
 rr.RandomizedResponse(3, epsilon=[1])  # mistake
-rr.SubsetSelection(4, epsilon=1, t="2")  # mistake
+rr.mechanisms.SubsetSelection(4, epsilon=1, t="2")  # mistake
 rr.Floor(None)  # mistake
-rr.warner(None)  # mistake
-rr.RhoToRho(0.1)  # mistake
-rr.BetaFactor(b"2")  # mistake
-rr.sample_size(mechanism, half_width=[0.01])  # mistake
+rr.mechanisms.warner(None)  # mistake
+rr.privacy.RhoToRho(0.1)  # mistake
+rr.privacy.BetaFactor(b"2")  # mistake
+rr.estimation.sample_size(mechanism, half_width=[0.01])  # mistake
 
 # What goes where.
 rr.Maximize(rr.LDP(1))  # mistake
@@ -68,10 +68,10 @@ rr.Prior.uniform(3.5)  # mistake
 rr.Prior.from_counts(5)  # mistake
 rr.Pairs(2.5, 2)  # mistake
 rr.RLDP(1, prior)  # mistake
-rr.ChiSquareSet(prior, alpha=[0.05])  # mistake
+rr.robust.ChiSquareSet(prior, alpha=[0.05])  # mistake
 rr.audit("matrix.csv", epsilon={1})  # mistake
-rr.Blocks("ab")[0]  # mistake
-rr.Forbidden([1, 2])  # mistake
+rr.patterns.Blocks("ab")[0]  # mistake
+rr.patterns.Forbidden([1, 2])  # mistake
 
 # What comes back.
 text: str = solution.value  # mistake

@@ -114,7 +114,7 @@ class PermutationMixture(Constraint):
         table outputs -> weight.
 
         Raises InputError where it does not satisfy it, and where all permutations are allowed without upper bounds
-        (`rr.birkhoff` then).
+        (`rr.ordering.birkhoff` then).
         """
         inputs = mechanism.inputs
         if (mixture := self.mixture(inputs)) is not None:
@@ -123,7 +123,7 @@ class PermutationMixture(Constraint):
             return {tuple(inputs[y] for y in places): weight for places, weight in made.items()}
         mixing = self._mixing(inputs)
         if mixing is None:
-            raise InputError("all permutations are allowed", WHERE, "decompose the mechanism with rr.birkhoff")
+            raise InputError("all permutations are allowed", WHERE, "decompose the mechanism with rr.ordering.birkhoff")
         if self.violation(mechanism) > 0:
             raise InputError("the mechanism is not such a mixture", WHERE, "solve a problem with this constraint")
         size = range(len(inputs))

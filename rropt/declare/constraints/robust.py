@@ -44,7 +44,7 @@ class RLDP(Constraint):
     holds, but for rounding, in form exact; in form polytope some RLDP mechanisms (conditional reporting among them)
     violate it. For one known distribution, for all distributions and for a `Polytope` (which is taken as it is, with
     whatever ties it has between different s) the polytope is F itself, and it is the only form. Forms "product" and
-    "exact" of a `Joint` are checked by `violation`; to optimise over the exact one see `rropt.correlated_optimum`.
+    "exact" of a `Joint` are checked by `violation`; `rr.robust.correlated_optimum` optimises over the exact one.
     Source: lopuhaa Definition 1, Theorem 11, Lemma 13; `confidence_cone` for the exact form. Raises InputError.
     """
 

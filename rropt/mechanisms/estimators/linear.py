@@ -91,7 +91,7 @@ def full_rank(matrix: FloatArray, categories: tuple[str, ...]) -> None:
     raise InputError(
         f"its outputs do not distinguish the frequencies of {names} (rank {rank} of {len(matrix)})",
         "mechanism",
-        "mix in a design that does: rropt identify (rropt.identifying in Python)",
+        "mix in a design that does: rropt identify (rropt.estimation.identifying in Python)",
     )
 
 

@@ -42,7 +42,7 @@ class ConditionalReporting(CalibratedProtocol):
     That / T, which the paper holds to E2 too, gamma E1; both at the ends of Lemma 9. Optimised at the centre.
 
     `sub` replaces the responses on U: one mechanism on the other values, or one a sensitive value (then `ratios_other`
-    is empty). E2 is what they need, E1 what that leaves. For the best ones see `rropt.optimal_reporting`.
+    is empty). E2 is what they need, E1 what that leaves. For the best ones see `rropt.robust.optimal_reporting`.
     Source: lopuhaa Protocol 2, Theorems 17 and 18. Raises InputError.
     """
 

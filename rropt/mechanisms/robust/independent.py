@@ -40,7 +40,7 @@ class IndependentReporting(CalibratedProtocol):
     conditionals (no slack over the product of the sets of conditionals). Optimised at the centre.
 
     `sub` replaces R2 by a mechanism on the other values, `sub_sensitive` R1 by one on the sensitive values; what one of
-    them leaves of gamma goes to the other. For the best ones see `rropt.optimal_reporting`.
+    them leaves of gamma goes to the other. For the best ones see `rropt.robust.optimal_reporting`.
     Source: lopuhaa Theorems 15 and 16. Raises InputError.
     """
 

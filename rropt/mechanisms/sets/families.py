@@ -125,7 +125,9 @@ class UnaryEncoding(SubsetMixture):
         bits = len(labels) ** 2 * math.lcm(p.denominator, q.denominator).bit_length()
         if bits > MOST_BITS:
             what = f"the exact distribution of the size of its sets has {counted(bits, 'bits')}"
-            raise InputError(what, "UnaryEncoding", "use fewer categories, or rr.SubsetSelection, which has one size")
+            raise InputError(
+                what, "UnaryEncoding", "use fewer categories, or rr.mechanisms.SubsetSelection, which has one size"
+            )
         # They sum to one, which to check exactly would take longer than all else.
         self._set(labels, p * (1 - q) / (q * (1 - p)), unary_sizes(len(labels), p, q))
 

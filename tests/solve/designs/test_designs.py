@@ -29,7 +29,7 @@ def solved(prior, constraints, **options):
 @pytest.mark.parametrize(("k", "gamma"), CASES)
 def test_equal_frequencies_give_the_closed_form_and_it_is_found_not_assumed(k, gamma):
     found = solved(rr.Prior.uniform(k), [rr.LDP(gamma=gamma)], gap=1e-8)
-    exact = rr.SubsetSelection(k, gamma=gamma).minimax_risk()
+    exact = rr.mechanisms.SubsetSelection(k, gamma=gamma).minimax_risk()
     assert found.status == "certified", found.warnings
     assert found.bound <= exact <= found.value * (1 + 1e-12)
     assert found.gap <= 1e-8 * max(1, float(exact))
@@ -45,7 +45,7 @@ def test_any_prior_is_certified_and_no_family_is_better(epsilon):
     assert found.status == "certified", found.warnings
     assert found.mechanism.parity() <= found.problem.constraints[0].level.ratio.lower
     for t in range(1, 8):
-        other = rr.SubsetSelection(8, epsilon=epsilon, t=t).to_mechanism()
+        other = rr.mechanisms.SubsetSelection(8, epsilon=epsilon, t=t).to_mechanism()
         assert rr.MinimaxRisk(prior).value(other).lower >= found.bound
 
 
@@ -96,7 +96,7 @@ def test_chosen_queries_have_their_own_best_design():
 
 def test_many_inputs_have_a_true_bound_at_least():
     found = solved(rr.Prior.uniform(20), [rr.LDP(epsilon=1)], time_limit=4)
-    exact = rr.SubsetSelection(20, epsilon=1).minimax_risk()
+    exact = rr.mechanisms.SubsetSelection(20, epsilon=1).minimax_risk()
     assert found.bound <= exact
     assert found.value >= float(exact) * (1 - 1e-9)
     assert found.status in ("certified", "bounded")

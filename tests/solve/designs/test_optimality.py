@@ -131,7 +131,7 @@ def test_bounds_are_proved_and_meet_the_value(objective, prior, gamma):
     assert rederived(found) == pytest.approx(float(found.bound), abs=1e-12)
     assert found.mechanism.parity() <= F(gamma)
     # Nothing else is better: subset designs, and the design of the other criteria.
-    others = [rr.SubsetSelection(len(prior), gamma=gamma, t=t).to_mechanism() for t in range(1, len(prior))]
+    others = [rr.mechanisms.SubsetSelection(len(prior), gamma=gamma, t=t).to_mechanism() for t in range(1, len(prior))]
     others.append(solved(rr.MinimaxRisk(prior), [rr.LDP(gamma=gamma)]).mechanism)
     for other in others:
         other = rr.Mechanism.from_rationals(
@@ -152,7 +152,7 @@ def test_the_largest_eigenvalue_is_certified_to_eight_digits(prior, epsilon):
 @pytest.mark.parametrize(("k", "gamma"), [(3, 2), (5, 3), (6, "1.5"), (7, 20)])
 def test_at_equal_frequencies_all_criteria_have_the_subset_design(k, gamma):
     """M of a symmetric design is a multiple of the unit matrix on contrasts: the one with the largest f(t)."""
-    design = rr.SubsetSelection(k, gamma=gamma)
+    design = rr.mechanisms.SubsetSelection(k, gamma=gamma)
     variance = design.minimax_risk() / (k - 1)
     by_d = solved(rr.DOptimality(rr.Prior.uniform(k)), [rr.LDP(gamma=gamma)], gap=1e-7)
     # det M = k * (1 / variance)^(k - 1): the constant vector has the eigenvalue k.
@@ -239,7 +239,7 @@ epsilon = 1
 """
     problem = parse_problem(text)
     assert problem.objective.kind == word
-    assert parse_problem(rr.problem_to_toml(problem)).objective == problem.objective
+    assert parse_problem(rr.problem_file.problem_to_toml(problem)).objective == problem.objective
 
 
 @pytest.mark.parametrize("objective", [rr.DOptimality, rr.EOptimality])

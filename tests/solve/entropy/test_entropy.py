@@ -26,7 +26,7 @@ F = Fraction
 BETAS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"]
 PRIOR = rr.Prior.from_counts([10, 20, 5, 7, 1, 30])
 LOSS = [[abs(x - y) ** 2 % 7 for y in range(6)] for x in range(6)]
-BISTOCHASTIC = rr.Bistochastic()
+BISTOCHASTIC = rr.patterns.Bistochastic()
 
 
 def best_trace(size: int, beta: str) -> float:
@@ -75,20 +75,30 @@ CASES = {
     "ldp that binds alone": [BISTOCHASTIC, rr.EntropyRate("0.1"), rr.LDP(1)],
     "metric": [BISTOCHASTIC, rr.EntropyRate("0.7"), rr.MetricDP([(str(x), str(x + 1)) for x in range(5)], 2)],
     "floor": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.Floor("1/3")],
-    "forbidden": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.Forbidden([("0", "1"), ("3", "4"), ("5", "5")])],
-    "forbidden and floor": [rr.EntropyRate("0.4"), rr.Floor({"2": "0.8"}), rr.Forbidden([("0", "1"), ("3", "4")])],
-    "uniform off diagonal": [rr.EntropyRate("0.5"), rr.UniformOffDiagonal()],
-    "blocks": [BISTOCHASTIC, rr.EntropyRate("0.3"), rr.Blocks([["0", "1"], ["2", "4"], ["3", "5"]])],
-    "tridiagonal": [BISTOCHASTIC, rr.EntropyRate("0.4"), rr.Tridiagonal()],
-    "symmetric": [rr.Symmetric(), rr.EntropyRate("0.4")],
-    "circulant": [rr.Circulant(), rr.EntropyRate("0.4")],
-    "all patterns": [rr.EntropyRate("0.2"), rr.Circulant(), rr.Symmetric(), BISTOCHASTIC, rr.Floor("0.2")],
+    "forbidden": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.patterns.Forbidden([("0", "1"), ("3", "4"), ("5", "5")])],
+    "forbidden and floor": [
+        rr.EntropyRate("0.4"),
+        rr.Floor({"2": "0.8"}),
+        rr.patterns.Forbidden([("0", "1"), ("3", "4")]),
+    ],
+    "uniform off diagonal": [rr.EntropyRate("0.5"), rr.patterns.UniformOffDiagonal()],
+    "blocks": [BISTOCHASTIC, rr.EntropyRate("0.3"), rr.patterns.Blocks([["0", "1"], ["2", "4"], ["3", "5"]])],
+    "tridiagonal": [BISTOCHASTIC, rr.EntropyRate("0.4"), rr.patterns.Tridiagonal()],
+    "symmetric": [rr.patterns.Symmetric(), rr.EntropyRate("0.4")],
+    "circulant": [rr.patterns.Circulant(), rr.EntropyRate("0.4")],
+    "all patterns": [
+        rr.EntropyRate("0.2"),
+        rr.patterns.Circulant(),
+        rr.patterns.Symmetric(),
+        BISTOCHASTIC,
+        rr.Floor("0.2"),
+    ],
     "cone": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.ConeConstraint([[1, -2, 0, 0, 0, 0], [0, 1, -2, 0, 0, 0]])],
     "cone under ldp": [rr.EntropyRate("0.95"), rr.LDP(1), rr.ConeConstraint([[1, "-3/2", 0, 0, 0, 0]])],
     "ldp with an emptied column": [
         rr.EntropyRate("0.6"),
         rr.LDP(4),
-        rr.Forbidden([("0", "1"), ("2", "1"), ("3", "5")]),
+        rr.patterns.Forbidden([("0", "1"), ("2", "1"), ("3", "5")]),
     ],
     "rates together": [BISTOCHASTIC, rr.EntropyRate("0.2"), rr.EntropyRate("0.55")],
     "nearly everything": [BISTOCHASTIC, rr.EntropyRate("0.999")],
@@ -132,7 +142,7 @@ def test_many_categories(size: int) -> None:
 ENTROPY = [
     ([], 5, math.log2(5)),
     ([BISTOCHASTIC, rr.Floor("0.5")], 5, 2.0),
-    ([rr.Forbidden([("0", "1"), ("0", "2"), ("1", "0")])], 4, (1 + math.log2(3) + 2 + 2) / 4),
+    ([rr.patterns.Forbidden([("0", "1"), ("0", "2"), ("1", "0")])], 4, (1 + math.log2(3) + 2 + 2) / 4),
     ([rr.Floor({"0": 1})], 3, 2 * math.log2(3) / 3),
     ([rr.Floor("0.9"), rr.EntropyRate("0.1"), BISTOCHASTIC], 2, -(0.9 * math.log2(0.9) + 0.1 * math.log2(0.1))),
     ([rr.LDP(1), BISTOCHASTIC, rr.Floor("0.4")], 3, -(0.4 * math.log2(0.4) + 0.6 * math.log2(0.3))),
@@ -183,7 +193,7 @@ def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
     from rropt.solve.kernel.route import Effort
     from rropt.solve.proving import prove_infeasible
 
-    block = rr.Forbidden([(str(x), str(y)) for x in range(4) for y in range(4) if x // 2 != y // 2])
+    block = rr.patterns.Forbidden([(str(x), str(y)) for x in range(4) for y in range(4) if x // 2 != y // 2])
     for others in (
         [rr.Floor("0.9")],
         [block],
@@ -207,7 +217,7 @@ def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
 
 
 def test_a_column_that_ldp_empties_leaves_too_little_entropy() -> None:
-    cells = rr.Forbidden([("0", "1"), ("2", "0")])
+    cells = rr.patterns.Forbidden([("0", "1"), ("2", "0")])
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.01"), rr.LDP(8), cells], inputs=range(3))
     assert problem.solve().status == "infeasible"
 
@@ -319,11 +329,11 @@ diagonal = 0.5
 kind = "entropy_rate"
 at_least = 0.3
 """
-    problem = rr.parse_problem(text, "test.toml")
-    assert rr.parse_problem(rr.problem_to_toml(problem), "again.toml") == problem
+    problem = rr.problem_file.parse_problem(text, "test.toml")
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem), "again.toml") == problem
     assert problem.solve().value == pytest.approx(1.5, abs=1e-9)
     with pytest.raises(InputError, match="at_least"):
-        rr.parse_problem(text.replace("at_least", "beta"), "test.toml")
+        rr.problem_file.parse_problem(text.replace("at_least", "beta"), "test.toml")
 
 
 def test_scs_agrees() -> None:

@@ -175,7 +175,7 @@ def test_losses_are_certified_too(gain: list[list[int]]) -> None:
 def test_one_number_off_the_diagonal_is_listed_as_rows_beside_events() -> None:
     """Its form stands for the rows alone: with events besides, the routes of neither kept both."""
     prior = rr.Prior.from_counts(list(range(1, 10)))
-    rules = [rr.LDP(2), rr.UniformOffDiagonal(), rr.ApproximateLDP(epsilon="0.5", delta="0.05")]
+    rules = [rr.LDP(2), rr.patterns.UniformOffDiagonal(), rr.ApproximateLDP(epsilon="0.5", delta="0.05")]
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), rules)
     program = problem.compile()
     assert len(program.rows) == 9 * 7

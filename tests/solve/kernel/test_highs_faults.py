@@ -22,7 +22,7 @@ CASES = {
     "linear": (GAIN, [rr.LDP(1)]),
     "vertices": (INFORMATION, [rr.LDP(1)]),
     "columns": (INFORMATION, [rr.MetricDP([("a", "b"), ("b", "c")])]),
-    "branch": (INFORMATION, [rr.LDP(1), rr.Bistochastic()]),
+    "branch": (INFORMATION, [rr.LDP(1), rr.patterns.Bistochastic()]),
 }
 
 

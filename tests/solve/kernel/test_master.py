@@ -58,7 +58,7 @@ def test_pairs_whose_columns_went_round_for_a_thousand_rounds() -> None:
     counts = np.reshape(list(map(int, row["counts"].split())), (5, 5))
     prior = rr.Prior.from_counts(counts, pairs=rr.Pairs(5, 5))
     rounds: list[float] = []
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP("2", rr.ChiSquareSet(prior))])
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP("2", rr.robust.ChiSquareSet(prior))])
     solution = problem.solve(route="columns", gap=1e-6, monitor=lambda lower, upper: rounds.append(lower))
     assert solution.status == "certified"
     assert abs(float(solution.value) - float(row["polyopt_mutual_information"])) < 1e-6

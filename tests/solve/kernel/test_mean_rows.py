@@ -28,7 +28,7 @@ TABLES = {
 
 
 def problem(name: str, *more: object) -> rr.Problem:
-    counts = rr.ChiSquareSet(TABLES[name])
+    counts = rr.robust.ChiSquareSet(TABLES[name])
     return rr.Problem(rr.Maximize(rr.Trace(counts.counts)), [rr.RLDP(1, counts), *more])  # type: ignore[list-item]
 
 
@@ -78,7 +78,7 @@ def test_few_rows_and_all_rows_have_one_optimum(name: str, floor: str | None) ->
     assert solution.status == "certified"
     assert not any("no privacy" in note for note in solution.warnings)
     assert solution.mechanism is not None
-    assert rr.RLDP(1, rr.ChiSquareSet(TABLES[name])).violation(solution.mechanism) <= 0
+    assert rr.RLDP(1, rr.robust.ChiSquareSet(TABLES[name])).violation(solution.mechanism) <= 0
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -124,7 +124,7 @@ def test_a_staircase_has_the_sums_that_it_is_given(own: list[float], other: list
 
 
 def test_the_model_has_few_rows() -> None:
-    counts = rr.ChiSquareSet(np.arange(1, 37).reshape(6, 6))
+    counts = rr.robust.ChiSquareSet(np.arange(1, 37).reshape(6, 6))
     program = rr.Problem(rr.Maximize(rr.Trace(counts.counts)), [rr.RLDP(1, counts)]).compile()
     means = block_means(program)
     assert means is not None

@@ -123,7 +123,7 @@ LONGER = ["linear-path", "mi-boxes", "chi-gamma", "robust-polytope", "design"]
 
 @cache
 def problem(name: str) -> rr.Problem:
-    return rr.parse_problem(PROBLEMS[name])
+    return rr.problem_file.parse_problem(PROBLEMS[name])
 
 
 @cache

@@ -44,7 +44,7 @@ def test_violation_is_that_of_the_worst_event_and_of_the_worst_row(seed: int) ->
     excess = max(row.excess(design) for row in rule.rows(design.inputs, design.outputs))
     assert (excess <= 0) == (rule.violation(design) <= 0)
     at_one = rr.ApproximateLDP(epsilon=1, delta="0.1")
-    assert at_one.violation(design) == rr.delta_of(design, 1).upper - F(1, 10)
+    assert at_one.violation(design) == rr.ordering.delta_of(design, 1).upper - F(1, 10)
 
 
 @pytest.mark.parametrize("level", [{"gamma": 3}, {"gamma": "1.2"}, {"epsilon": 1}])
@@ -131,7 +131,7 @@ delta = 0.01
 """
     problem = parse_problem(text)
     assert problem.constraints == (rr.ApproximateLDP(epsilon=1, delta="0.01"),)
-    assert parse_problem(rr.problem_to_toml(problem)).constraints == problem.constraints
+    assert parse_problem(rr.problem_file.problem_to_toml(problem)).constraints == problem.constraints
 
 
 @pytest.mark.parametrize(

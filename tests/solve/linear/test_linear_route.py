@@ -27,8 +27,8 @@ def problems() -> list[rr.Problem]:
         rr.Problem(rr.Minimize(rr.ExpectedLoss(prior, loss)), [rr.LDP("1")]),
         rr.Problem(rr.Minimize(rr.ExpectedLoss(prior, loss)), [rr.LDP("0.1")]),
         rr.Problem(rr.Maximize(rr.ExpectedGain(prior, gain)), [rr.LDP(gamma=3)]),
-        rr.Problem(rr.Maximize(rr.ExpectedGain(prior, gain)), [rr.LDP("2"), rr.Bistochastic()]),
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP("1"), rr.Symmetric()], inputs=list("abcd")),
+        rr.Problem(rr.Maximize(rr.ExpectedGain(prior, gain)), [rr.LDP("2"), rr.patterns.Bistochastic()]),
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP("1"), rr.patterns.Symmetric()], inputs=list("abcd")),
         rr.Problem(rr.Maximize(rr.BayesSuccess(prior)), [rr.LDP("1")]),
     ]
 

@@ -59,13 +59,13 @@ def test_branch_agrees_with_all_vertices(seed: int) -> None:
     constraints: list[rr.Constraint] = [rr.LDP(F(rng.randint(3, 30), 10))]
     kind = rng.choice(["bistochastic", "floor", "row", "graph", "forms"])
     if kind == "bistochastic":
-        constraints.append(rr.Bistochastic())
+        constraints.append(rr.patterns.Bistochastic())
     elif kind == "floor":
         constraints.append(rr.Floor(F(rng.randint(1, 5), 10 * k)))
     elif kind == "graph":
         constraints = [rr.MetricDP([(f"x{x}", f"x{x + 1}") for x in range(k - 1)]), rr.Floor(F(1, 5))]
     elif kind == "forms":
-        constraints += [rr.UniformOffDiagonal(), rr.Floor(F(1, 10))]
+        constraints += [rr.patterns.UniformOffDiagonal(), rr.Floor(F(1, 10))]
     else:
         # Satisfied with slack where all answers are equally likely.
         table = [[rng.randint(-3, 3) for _ in range(k)] for _ in range(k)]
@@ -105,8 +105,8 @@ def test_a_prior_with_zeros_has_no_branch_without_ldp() -> None:
     prior = rr.Prior.from_counts({"a": 1, "b": 0, "c": 2})
     goal = rr.Maximize(rr.MutualInformation(prior))
     with pytest.raises(rr.NoRoute, match="zeros"):
-        rr.Problem(goal, [rr.MetricDP([("a", "b"), ("b", "c")]), rr.Bistochastic()]).solve(route="branch")
-    made = rr.Problem(goal, [rr.LDP(1), rr.Bistochastic()])
+        rr.Problem(goal, [rr.MetricDP([("a", "b"), ("b", "c")]), rr.patterns.Bistochastic()]).solve(route="branch")
+    made = rr.Problem(goal, [rr.LDP(1), rr.patterns.Bistochastic()])
     solution = made.solve(time_limit=20)
     assert solution.status == "certified"
     assert solution.value == pytest.approx(best_vertex(made), abs=1e-6)
@@ -123,21 +123,21 @@ def test_uniform_off_diagonals_are_solved_and_proved(k: int, seed: int) -> None:
     rng = random.Random(f"off {k} {seed}")
     prior = rr.Prior.from_counts(list(random_prior(rng, k, 0.1).weights))
     level = F(rng.randint(2, 12), 10)
-    made = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level), rr.UniformOffDiagonal()])
+    made = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level), rr.patterns.UniformOffDiagonal()])
     assert made.compile().extras == (OffDiagonalForm(),)
     found = made.solve(gap=1e-8)
     listed = made.solve("vertices", gap=1e-8)
     assert found.status == listed.status == "certified", (found.warnings, listed.warnings)
     assert found.value == pytest.approx(listed.value, abs=1e-8)
     assert isinstance(found.mechanism, OffDiagonalMechanism)
-    assert rr.UniformOffDiagonal().violation(found.mechanism) == 0
+    assert rr.patterns.UniformOffDiagonal().violation(found.mechanism) == 0
     assert rr.LDP(level).violation(found.mechanism) <= 0
 
 
 def test_few_inputs_at_a_large_level_are_certified() -> None:
     """There a number far outside the box comes close, where the information is not convex in it for fixed C."""
     prior = rr.Prior.from_counts([3430, 9496, 1039, 3991])
-    made = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP("3.6"), rr.UniformOffDiagonal()])
+    made = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP("3.6"), rr.patterns.UniformOffDiagonal()])
     solution = made.solve(gap=1e-9, time_limit=60)
     points = np.array(vertices(4, float(np.exp(3.6))))
     best = float(information(points, prior.array).max())
@@ -151,7 +151,9 @@ def test_few_inputs_at_a_large_level_are_certified() -> None:
 def test_the_structure_never_beats_what_is_free(k: int) -> None:
     prior = rr.Prior.from_counts(range(1, k + 1))
     free = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]).solve(gap=1e-9)
-    tied = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.UniformOffDiagonal()]).solve(gap=1e-7)
+    tied = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.patterns.UniformOffDiagonal()]).solve(
+        gap=1e-7
+    )
     assert tied.value is not None
     assert free.bound is not None
     assert tied.value <= free.bound
@@ -161,7 +163,7 @@ def test_the_structure_never_beats_what_is_free(k: int) -> None:
 def test_two_inputs_need_no_structure(level: str) -> None:
     """Every mechanism on two inputs has this form."""
     prior = rr.Prior.from_counts({"a": 3, "b": 5})
-    tied = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level), rr.UniformOffDiagonal()])
+    tied = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level), rr.patterns.UniformOffDiagonal()])
     free = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(level)])
     assert tied.compile().extra(OffDiagonalForm) is None
     found = tied.solve(gap=1e-9)
@@ -173,9 +175,9 @@ def test_two_inputs_need_no_structure(level: str) -> None:
 def test_many_inputs(k: int) -> None:
     rng = random.Random("thousand")
     prior = rr.Prior.from_counts([rng.randint(1, 10**6) for _ in range(k)])
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.UniformOffDiagonal()]).solve(
-        gap=1e-9
-    )
+    solution = rr.Problem(
+        rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.patterns.UniformOffDiagonal()]
+    ).solve(gap=1e-9)
     assert solution.status == "certified"
 
 

@@ -18,7 +18,7 @@ QUICK = {(1, "uniform"), (2, "skewed")}
 def bistochastic(epsilon: float, prior: str) -> rr.Problem:
     labels = ["a", "b", "c"]
     goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(PRIORS[prior], labels)))
-    return rr.Problem(goal, [rr.LDP(epsilon), rr.Bistochastic()])
+    return rr.Problem(goal, [rr.LDP(epsilon), rr.patterns.Bistochastic()])
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def made(seed: object, k: int, objective: str, tie: str) -> rr.Problem:
     }
     table = [[rng.randint(-3, 3) for _ in range(k)] for _ in range(k)]
     ties = {
-        "bistochastic": lambda: rr.Bistochastic(),
+        "bistochastic": lambda: rr.patterns.Bistochastic(),
         "invariant": lambda: rr.Invariant(prior),
-        "symmetric": lambda: rr.Symmetric(),
+        "symmetric": lambda: rr.patterns.Symmetric(),
         "floor": lambda: rr.Floor(F(rng.randint(1, 5), 10 * k)),
         "linear": lambda: rr.LinearConstraint(table, "<=", F(sum(map(sum, table)), k) + F(1, 20)),
     }

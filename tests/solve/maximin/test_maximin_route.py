@@ -19,7 +19,7 @@ from rropt.program.worst_case import LeastInformation
 from rropt.solve.maximin.maximin import mixed
 
 F = Fraction
-TWO = rr.ChiSquareSet([[30, 70], [55, 45]])
+TWO = rr.robust.ChiSquareSet([[30, 70], [55, 45]])
 UNITS = {"nats": 1.0, "bits": 1 / math.log(2)}
 
 
@@ -40,7 +40,7 @@ def honest(solution: Solution, rule: rr.RLDP | rr.LDP) -> None:
     (said,) = (note for note in solution.warnings if "not machine-checked" in note)
     assert "The checker accepts the bound" in said
     # No distribution of the set that a search finds has less.
-    least = rr.worst_information(solution.mechanism, TWO, gap=3e-2, boxes=8).value.upper
+    least = rr.robust.worst_information(solution.mechanism, TWO, gap=3e-2, boxes=8).value.upper
     assert solution.value <= float(least) * UNITS[solution.units] + 1e-12
     rng = np.random.default_rng(0)
     for _ in range(4):
@@ -60,7 +60,7 @@ def test_the_declared_objective_is_the_game(units: str) -> None:
     assert solution.route.startswith("maximin")
     if units == "nats":
         # The same game as that of the function, which certifies every mixture.
-        found = rr.maximin_information(TWO, [rule], gap=2e-2, time_limit=20, boxes=8)
+        found = rr.robust.maximin_information(TWO, [rule], gap=2e-2, time_limit=20, boxes=8)
         assert solution.value is not None
         assert solution.bound is not None
         assert solution.value <= float(found.bound) + 1e-9
@@ -74,7 +74,7 @@ def test_under_plain_privacy_and_under_the_exact_cone() -> None:
 
 def test_one_known_distribution_is_the_plain_problem_and_certified() -> None:
     other = rr.Prior.from_counts([[10, 20], [30, 40]], pairs=TWO.pairs)
-    known = rr.MutualInformation(TWO.counts, worst_case=rr.KnownDistribution(other))
+    known = rr.MutualInformation(TWO.counts, worst_case=rr.robust.KnownDistribution(other))
     solution = Problem(rr.Maximize(known), [rr.LDP(1)]).solve(gap=1e-6)
     plain = Problem(rr.Maximize(rr.MutualInformation(other)), [rr.LDP(1)]).solve(gap=1e-6)
     assert solution.status == "certified"
@@ -85,7 +85,7 @@ def test_one_known_distribution_is_the_plain_problem_and_certified() -> None:
 
 @pytest.mark.long
 def test_the_time_limit_holds_with_the_enclosure() -> None:
-    counts = rr.ChiSquareSet([[1, 4, 465], [1, 62, 80], [59, 298, 30]])
+    counts = rr.robust.ChiSquareSet([[1, 4, 465], [1, 62, 80], [59, 298, 30]])
     problem = Problem(rr.Maximize(rr.MutualInformation(counts.counts, worst_case=counts)), [rr.RLDP(2, counts)])
     solution = problem.solve(gap=1e-6, time_limit=4)
     assert solution.value is not None
@@ -122,7 +122,7 @@ def test_problem_files_say_the_same(declared: object) -> None:
     table = {"counts": [[1, 2], [3, 4]], "sensitive": ["0", "1"], "other": ["0", "1"], "confidence": "known"}
     named = from_keys("mutual_information", {"worst_case": table}, TWO.counts, "here")
     assert isinstance(named, rr.MutualInformation)
-    assert named.worst_case == rr.KnownDistribution(other)
+    assert named.worst_case == rr.robust.KnownDistribution(other)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_problem_files_say_the_same(declared: object) -> None:
     [
         (lambda: rr.MutualInformation(TWO.counts, worst_case=3), "3 is not a set that it takes"),
         (
-            lambda: rr.MutualInformation(TWO.counts, worst_case=rr.EveryDistribution(TWO.pairs)),
+            lambda: rr.MutualInformation(TWO.counts, worst_case=rr.robust.EveryDistribution(TWO.pairs)),
             "is not a set that it takes",
         ),
         (

@@ -41,7 +41,7 @@ TABLES = {
 
 def compiled(name: str) -> tuple[Program, RobustCone, np.ndarray]:
     counts, epsilon = TABLES[name]
-    confidence = rr.ChiSquareSet(np.array(counts))
+    confidence = rr.robust.ChiSquareSet(np.array(counts))
     goal = rr.Maximize(rr.MutualInformation(confidence.counts))
     program = rr.Problem(goal, [rr.RLDP(epsilon, confidence)]).compile()
     assert isinstance(program.cone, RobustCone)
@@ -105,7 +105,7 @@ def rarely() -> tuple[Program, Program]:
     """14 values of the second attribute, of which only three ever occur, and the same without the others."""
     table = np.zeros((2, 14), dtype=int)
     table[:, :3] = [[30, 8, 12], [25, 20, 40]]
-    confidence = rr.ChiSquareSet(table)
+    confidence = rr.robust.ChiSquareSet(table)
     program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(2, confidence)]).compile()
     assert isinstance(program.cone, RobustCone)
     kept = [0, 1, 2, 14, 15, 16]
@@ -280,7 +280,7 @@ def test_the_entropy_is_a_bound_of_its_own() -> None:
 def test_a_large_block_is_solved_and_its_bound_is_true() -> None:
     table = np.zeros((2, 14), dtype=int)
     table[:, :3] = [[30, 8, 12], [25, 20, 40]]
-    confidence = rr.ChiSquareSet(table)
+    confidence = rr.robust.ChiSquareSet(table)
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(2, confidence)]).solve(
         gap=1e-3, time_limit=3
     )
@@ -319,7 +319,7 @@ def test_a_proof_is_cut_off_where_the_format_ends() -> None:
 def searched() -> tuple[Program, np.ndarray, LevelSearch]:
     """Sex and education of Adult, 2 x 16 values, of which the rarest is one in a thousand: 300 nodes at good prices."""
     data = Path(__file__).resolve().parents[3] / "models" / "data" / "adult_sex_education.csv"
-    confidence = rr.ChiSquareSet(rr.Prior.from_csv(data, pairs=("sex", "education")))
+    confidence = rr.robust.ChiSquareSet(rr.Prior.from_csv(data, pairs=("sex", "education")))
     program = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(1, confidence)]).compile()
     assert isinstance(program.cone, RobustCone)
     blocks = LevelBlocks(program.cone, confidence.counts.array)

@@ -38,7 +38,7 @@ BLOCKS = {
 
 def instance(counts: list[list[int]], epsilon: object = 1) -> tuple[rr.Prior, RobustCone]:
     table = np.array(counts)
-    confidence = rr.ChiSquareSet(table)
+    confidence = rr.robust.ChiSquareSet(table)
     cone = rr.RLDP(epsilon, confidence).cone(confidence.pairs.labels)
     assert isinstance(cone, RobustCone)
     return confidence.counts, cone
@@ -168,7 +168,7 @@ def test_the_cone_is_its_rows() -> None:
 
 def test_the_words_of_the_cone_stand_only_where_the_format_takes_them() -> None:
     prior, _ = instance(TABLES["zeros"])
-    confidence = rr.ChiSquareSet(np.array(TABLES["zeros"]))
+    confidence = rr.robust.ChiSquareSet(np.array(TABLES["zeros"]))
     rldp = rr.RLDP(1, confidence)
     information = rr.Maximize(rr.MutualInformation(prior))
     assert isinstance(rr.Problem(information, [rldp]).compile().cone, RobustCone)
@@ -181,10 +181,10 @@ def test_the_words_of_the_cone_stand_only_where_the_format_takes_them() -> None:
     ]
     for problem in other:
         assert isinstance(problem.compile().cone, PolyhedralCone)
-    wide = rr.ChiSquareSet(np.ones((2, 13), dtype=int))
+    wide = rr.robust.ChiSquareSet(np.ones((2, 13), dtype=int))
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(wide.counts)), [rr.RLDP(1, wide)])
     assert isinstance(problem.compile().cone, RobustCone)
-    known = rr.KnownDistribution(prior)
+    known = rr.robust.KnownDistribution(prior)
     assert isinstance(rr.Problem(information, [rr.RLDP(1, known)]).compile().cone, PolyhedralCone)
 
 
@@ -238,7 +238,7 @@ LONG = [name for at, name in enumerate(OTHERS) if at % 3 == 0 or name[:3] in ("4
 
 
 def solved(counts: np.ndarray, epsilon: str, gap: float) -> rr.Solution:
-    confidence = rr.ChiSquareSet(counts)
+    confidence = rr.robust.ChiSquareSet(counts)
     goal = rr.Maximize(rr.MutualInformation(confidence.counts))
     return rr.Problem(goal, [rr.RLDP(epsilon, confidence)]).solve(gap=gap)
 
@@ -260,16 +260,16 @@ def test_one_distribution_and_all_distributions_are_certified() -> None:
     found = {
         name: rr.Problem(goal, [constraint]).solve(gap=1e-8)
         for name, constraint in {
-            "all": rr.RLDP(1, rr.EveryDistribution(prior.pairs)),
+            "all": rr.RLDP(1, rr.robust.EveryDistribution(prior.pairs)),
             "ratios": rr.MaximalRLDP(1, prior.pairs),
-            "known": rr.RLDP(1, rr.KnownDistribution(prior)),
+            "known": rr.RLDP(1, rr.robust.KnownDistribution(prior)),
         }.items()
     }
     assert {solution.status for solution in found.values()} == {"certified"}
     assert found["all"].value == pytest.approx(found["ratios"].value, abs=2e-8)
     assert found["known"].value > found["all"].value
     # With r = P(u | s) the rows are few, and a box tree proves the same optimum.
-    rows = rr.RLDP(1, rr.KnownDistribution(prior)).cone(prior.labels)
+    rows = rr.RLDP(1, rr.robust.KnownDistribution(prior)).cone(prior.labels)
     assert isinstance(rows, RobustCone)
     general = rows.general()
     assert isinstance(general, PolyhedralCone)
@@ -318,13 +318,13 @@ def test_simple_ratios_are_certified_too(ratio: dict[str, int]) -> None:
     weight of a third, which floats and the checker would put on different sides."""
     pairs = rr.Pairs(["f", "m"], ["a", "b", "c"])
     prior = rr.Prior.from_counts([[30, 70, 20], [55, 45, 90]], pairs=pairs)
-    rule = rr.RLDP(confidence=rr.EveryDistribution(pairs), **ratio)
+    rule = rr.RLDP(confidence=rr.robust.EveryDistribution(pairs), **ratio)
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(gap=1e-6)
     assert solution.status == "certified", solution.warnings
 
 
 def test_where_cddlib_breaks_down_another_route_goes_on() -> None:
-    counts = rr.ChiSquareSet([[30, 70, 20], [55, 45, 90]])
+    counts = rr.robust.ChiSquareSet([[30, 70, 20], [55, 45, 90]])
     solution = rr.Problem(rr.Maximize(rr.ChiSquareInformation(counts.counts)), [rr.RLDP(8, counts)]).solve(gap=1e-6)
     assert solution.status == "certified"
     assert any("route columns took the problem" in note for note in solution.warnings)

@@ -26,7 +26,7 @@ TABLES = [[[35, 3, 130], [10, 24, 209]], [[35, 3, 130], [0, 24, 209]]]
 
 def cone_of(table: list[list[int]], epsilon: str, form: str = "exact") -> tuple[ConfidenceCone, np.ndarray]:
     """The cone of a table of counts, and its prior."""
-    known = rr.ChiSquareSet(table, "0.05")
+    known = rr.robust.ChiSquareSet(table, "0.05")
     assert form in ("exact", "product")
     cone = rr.RLDP(epsilon, known, form).cone(known.pairs.labels)  # type: ignore[arg-type]
     assert isinstance(cone, ConfidenceCone)
@@ -35,7 +35,7 @@ def cone_of(table: list[list[int]], epsilon: str, form: str = "exact") -> tuple[
 
 def solved(table: list[list[int]], epsilon: str, form: str = "exact", **options: object) -> rr.Solution:
     """Mutual information at the observed distribution."""
-    known = rr.ChiSquareSet(table, "0.05")
+    known = rr.robust.ChiSquareSet(table, "0.05")
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(epsilon, known, form)])  # type: ignore[arg-type]
     return problem.solve(**options)  # type: ignore[arg-type]
 

@@ -32,8 +32,8 @@ TABLES = {
 }
 
 
-def confidence(table: list[list[int]]) -> rr.ChiSquareSet:
-    return rr.ChiSquareSet(table, "0.05")
+def confidence(table: list[list[int]]) -> rr.robust.ChiSquareSet:
+    return rr.robust.ChiSquareSet(table, "0.05")
 
 
 def cone_of(table: list[list[int]], epsilon: str, form: str) -> ConfidenceCone:
@@ -172,7 +172,7 @@ def test_the_three_forms_are_nested(name: str) -> None:
     assert 0 < inside["exact"] < 60
 
 
-def reference(size: str, instance: int, epsilon: float) -> tuple[rr.ChiSquareSet, float]:
+def reference(size: str, instance: int, epsilon: float) -> tuple[rr.robust.ChiSquareSet, float]:
     """(the confidence set of a row of the reference file, PolyOpt's certified value)."""
     key = (size, str(instance), epsilon)
     row = next(row for row in REFERENCE if (row["size"], row["instance"], float(row["epsilon"])) == key)
@@ -182,7 +182,7 @@ def reference(size: str, instance: int, epsilon: float) -> tuple[rr.ChiSquareSet
     )
 
 
-def solved(known: rr.ChiSquareSet, epsilon: object, form: str, gap: float, limit: float = 3600) -> rr.Solution:
+def solved(known: rr.robust.ChiSquareSet, epsilon: object, form: str, gap: float, limit: float = 3600) -> rr.Solution:
     goal = rr.Maximize(rr.MutualInformation(known.counts))
     return rr.Problem(goal, [rr.RLDP(str(epsilon), known, form)]).solve(gap=gap, time_limit=limit)
 
@@ -216,7 +216,7 @@ def test_optima_are_certified_and_at_their_level(size: str, instance: int, epsil
     assert known.contains(list(level.witness), surely=True)
 
 
-def square(seed: int, shape: tuple[int, int]) -> rr.ChiSquareSet:
+def square(seed: int, shape: tuple[int, int]) -> rr.robust.ChiSquareSet:
     rng = np.random.default_rng(seed)
     size = shape[0] * shape[1]
     return confidence(rng.multinomial(1000, rng.dirichlet(np.full(size, 0.5))).reshape(shape).tolist())
@@ -366,7 +366,7 @@ def test_levels_of_plain_mechanisms() -> None:
     level = robust_level(response, known)
     # Over one set of distributions less is told of S than of X.
     assert 0 < level.epsilon.lower < level.epsilon.upper < F(3, 2)
-    secret = rr.SecretRandomizedResponse(known.pairs, 1.5).to_mechanism()
+    secret = rr.robust.SecretRandomizedResponse(known.pairs, 1.5).to_mechanism()
     told = robust_level(secret, known).epsilon
     assert told.upper <= F(3, 2) + F(1, 10**10)
     assert told.lower >= F(3, 2) - F(1, 10**9)
@@ -410,7 +410,7 @@ def test_the_forms_survive_a_problem_file() -> None:
     known = confidence(TABLES["zero cells"])
     for form in ("exact", "product"):
         problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, form)])
-        again = rr.parse_problem(rr.problem_to_toml(problem))
+        again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
         assert again.compile().cone == problem.compile().cone
 
 

@@ -41,7 +41,7 @@ def random_table(seed: int) -> list[list[int]]:
     return table
 
 
-def objectives(known: rr.ChiSquareSet, seed: int = 0) -> dict[str, Goal]:
+def objectives(known: rr.robust.ChiSquareSet, seed: int = 0) -> dict[str, Goal]:
     """One of each kind, with uneven numbers."""
     rng, labels, prior = np.random.default_rng(seed), known.pairs.labels, known.counts
     size = len(labels)
@@ -59,7 +59,7 @@ def objectives(known: rr.ChiSquareSet, seed: int = 0) -> dict[str, Goal]:
     }
 
 
-def stated(known: rr.ChiSquareSet, goal: Goal, form: str, *more: Constraint, epsilon: object = 1) -> rr.Problem:
+def stated(known: rr.robust.ChiSquareSet, goal: Goal, form: str, *more: Constraint, epsilon: object = 1) -> rr.Problem:
     inputs = None if goal.objective.prior is not None else known.pairs.labels
     return rr.Problem(goal, [rr.RLDP(epsilon, known, form), *more], inputs)
 
@@ -75,7 +75,7 @@ def assert_proved(problem: rr.Problem, solution: rr.Solution) -> None:
     assert (check_bytes(data).status, check(data)) == ("PROVED", "PROVED")
 
 
-def assert_private(known: rr.ChiSquareSet, mechanism: rr.Mechanism, gamma: float, form: str) -> None:
+def assert_private(known: rr.robust.ChiSquareSet, mechanism: rr.Mechanism, gamma: float, form: str) -> None:
     """P(y | s) <= gamma P(y | z) at random distributions of the set, from the definition alone."""
     rng = np.random.default_rng(1)
     counts = np.array(known.counts.weights, dtype=float)
@@ -162,7 +162,7 @@ def local_optimum(program: Program, seed: int) -> float:
     ],
 )
 def test_local_searches_over_the_oracle_are_no_better(kind: str, starts: int, form: str) -> None:
-    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
     problem = stated(known, objectives(known)[kind], form)
     solution, program = problem.solve(gap=1e-6), problem.compile()
     best = max(local_optimum(program, seed) for seed in range(starts))
@@ -178,7 +178,7 @@ def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> N
     assert_proved(problem, solution)
     assert solution.mechanism is not None
     assert problem.compile().excess(solution.mechanism) == {}
-    assert_private(rr.ChiSquareSet(Setting.of(4).prior, "0.05"), solution.mechanism, np.e, "exact")
+    assert_private(rr.robust.ChiSquareSet(Setting.of(4).prior, "0.05"), solution.mechanism, np.e, "exact")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> N
     ],
 )
 def test_forms_are_nested_and_mixtures_of_random_columns_are_no_better(kind: str, name: str) -> None:
-    known = rr.ChiSquareSet(TABLES[name], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES[name], "0.05")
     goal = objectives(known)[kind]
     sign = 1 if goal.sense == "maximize" else -1
     reached = []
@@ -214,7 +214,7 @@ def test_forms_are_nested_and_mixtures_of_random_columns_are_no_better(kind: str
 
 @pytest.mark.parametrize("seed", thinned(range(20), 4))
 def test_random_problems_are_closed_to_nine_in_a_hundred_million(seed: int) -> None:
-    known = rr.ChiSquareSet(random_table(seed), "0.05")
+    known = rr.robust.ChiSquareSet(random_table(seed), "0.05")
     goals = objectives(known, seed)
     goal = goals[list(goals)[seed % 5]]
     epsilon = ("0.5", "1", "2", "4")[seed % 4]
@@ -228,7 +228,7 @@ def test_random_problems_are_closed_to_nine_in_a_hundred_million(seed: int) -> N
 def test_every_outer_cone_contains_the_exact_one() -> None:
     """Any cut that is proved valid is satisfied by every column of the cone, at the ratio of the step."""
     for name, form in itertools.product(TABLES, FORMS):
-        known = rr.ChiSquareSet(TABLES[name], "0.05")
+        known = rr.robust.ChiSquareSet(TABLES[name], "0.05")
         program = stated(known, rr.Maximize(rr.Trace()), form).compile()
         cone = program.cone
         assert isinstance(cone, ConfidenceCone)
@@ -249,10 +249,10 @@ def test_every_outer_cone_contains_the_exact_one() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_and_floors_go_with_the_exact_cone(form: str) -> None:
-    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
     goal = objectives(known)["loss"]
     free = stated(known, goal, form).solve(gap=1e-6)
-    for more in ([rr.Bistochastic()], [rr.Floor("0.05")], [rr.Symmetric(), rr.Floor("0.02")]):
+    for more in ([rr.patterns.Bistochastic()], [rr.Floor("0.05")], [rr.patterns.Symmetric(), rr.Floor("0.02")]):
         problem = stated(known, goal, form, *more)
         solution = problem.solve(gap=1e-6)
         assert_proved(problem, solution)
@@ -264,7 +264,7 @@ def test_rows_and_floors_go_with_the_exact_cone(form: str) -> None:
 
 
 def test_contradictory_rows_are_proved_to_be() -> None:
-    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
     labels = known.pairs.labels
     truth = rr.LinearConstraint([[int(x == y) for y in range(4)] for x in range(4)], ">=", "3.9", "truth")
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.RLDP(1, known, "exact"), truth], labels, labels)
@@ -290,7 +290,7 @@ def test_a_short_solve_has_a_true_bound() -> None:
 
 
 def test_the_refusal_is_that_of_the_route_within() -> None:
-    known = rr.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
     with pytest.raises(rr.NoRoute) as caught:
         rr.Problem(rr.Minimize(rr.InjectedEntropy()), [rr.RLDP(1, known, "exact")], known.pairs.labels).solve()
     assert str(caught.value).count("no route takes this problem") == 1
@@ -298,7 +298,7 @@ def test_the_refusal_is_that_of_the_route_within() -> None:
 
 @pytest.mark.parametrize("kind", ["trace", "loss", "bayes", "chi-square", "d", "risk"])
 def test_floats_of_a_utility_are_its_value(kind: str) -> None:
-    known = rr.ChiSquareSet(TABLES["wide"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["wide"], "0.05")
     goal = objectives(known)[kind]
     program = stated(known, goal, "exact").compile()
     rng = np.random.default_rng(0)

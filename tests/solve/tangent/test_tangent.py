@@ -69,7 +69,7 @@ def drawn(seed: int) -> Problem:
     trace = rr.Trace(prior)
     leaks: list[Objective] = [rr.MutualInformation(prior), rr.ChiSquareInformation(prior), rr.BayesSuccess(prior)]
     privacy: list[Constraint] = rng.choice([[rr.LDP(epsilon=3)], [rr.LDP(gamma="15/2")], []])
-    structure: list[Constraint] = rng.choice([[], [], [rr.Symmetric()], [rr.Floor("0.3")]])
+    structure: list[Constraint] = rng.choice([[], [], [rr.patterns.Symmetric()], [rr.Floor("0.3")]])
     if rng.random() < 0.5:
         rules = [rr.AtLeast(trace, F(rng.randrange(45, 60), 100)), *privacy, *structure]
         rng.shuffle(leaks)
@@ -187,7 +187,7 @@ def test_what_cannot_be_is_proved(rules: list[Constraint]) -> None:
 
 def test_cells_that_must_be_empty() -> None:
     for leak in ("information", "chi-square", "guess"):
-        problem = rr.Problem(rr.Minimize(LEAKS[leak]), [rr.AtMost(LOSS, "0.5"), rr.Tridiagonal()])
+        problem = rr.Problem(rr.Minimize(LEAKS[leak]), [rr.AtMost(LOSS, "0.5"), rr.patterns.Tridiagonal()])
         solution = problem.solve(gap=1e-7)
         assert solution.status == "certified", solution.warnings
         assert solution.value == pytest.approx(reference(problem), abs=2e-6)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.estimate.strategy import exact_locally_best, minimax_strategy, nearly_best, worst_risk
+from rropt.estimation.strategy import exact_locally_best, minimax_strategy, nearly_best, worst_risk
 
 
 def test_under_ldp_one_round_at_equal_frequencies_is_enough():
     found = minimax_strategy([rr.LDP(gamma=3)], list("abcde"))
     assert found.rounds == 1
     assert found.solution.status == "certified"
-    exact = rr.SubsetSelection(5, gamma=3).minimax_risk()
+    exact = rr.mechanisms.SubsetSelection(5, gamma=3).minimax_risk()
     assert found.bound <= exact <= found.worst_risk
     assert found.gap < 1e-6 * float(exact)
 
@@ -92,16 +92,16 @@ def test_strategies_refuse_what_they_cannot_do():
 def test_delta_of_randomised_response_by_hand():
     design = rr.RandomizedResponse(3, gamma=4).to_mechanism()
     # Rows (4, 1, 1) / 6: of two rows one is larger by 4/6 - gamma/6 in one place.
-    flat = rr.delta_of(design, 0)
+    flat = rr.ordering.delta_of(design, 0)
     assert flat.lower == flat.upper == design.entry(0, 0) - design.entry(1, 0)
     assert float(flat.lower) == pytest.approx(0.5)
-    at = rr.delta_of(design, 1)
+    at = rr.ordering.delta_of(design, 1)
     assert float(at.lower) == pytest.approx((4 - math.e) / 6, abs=1e-12)
     assert at.lower <= at.upper
     # Beyond its own level nothing is left, and just below something is.
     level = design.epsilon()
-    assert rr.delta_of(design, level.upper + Fraction(1, 10**9)).upper == 0
-    assert rr.delta_of(design, level.lower - Fraction(1, 10**9)).lower > 0
+    assert rr.ordering.delta_of(design, level.upper + Fraction(1, 10**9)).upper == 0
+    assert rr.ordering.delta_of(design, level.lower - Fraction(1, 10**9)).lower > 0
 
 
 def test_delta_and_renyi_are_the_largest_over_all_pairs_and_events():
@@ -116,7 +116,7 @@ def test_delta_and_renyi_are_the_largest_over_all_pairs_and_events():
             for size in range(5)
             for event in itertools.combinations(range(4), size)
         )
-        assert float(rr.delta_of(design, epsilon).upper) == pytest.approx(brute, abs=1e-12)
+        assert float(rr.ordering.delta_of(design, epsilon).upper) == pytest.approx(brute, abs=1e-12)
     for order in (1, 2, Fraction(7, 2)):
         a = float(order)
         pairs = itertools.permutations(range(3), 2)
@@ -126,15 +126,17 @@ def test_delta_and_renyi_are_the_largest_over_all_pairs_and_events():
             else float(np.log(np.sum(matrix[x] ** a * matrix[z] ** (1 - a))) / (a - 1))
             for x, z in pairs
         )
-        found = rr.renyi_divergence(design, order)
+        found = rr.ordering.renyi_divergence(design, order)
         assert float(found.lower) == pytest.approx(brute, rel=1e-10)
         assert found.upper <= design.epsilon().upper
     holed = rr.Mechanism.from_matrix([[0.5, 0.5], [1, 0]])
-    assert rr.renyi_divergence(holed, 2).lower == math.inf
-    assert rr.delta_of(holed, 1).lower > 0
+    assert rr.ordering.renyi_divergence(holed, 2).lower == math.inf
+    assert rr.ordering.delta_of(holed, 1).lower > 0
 
 
-@pytest.mark.parametrize("call", [lambda m: rr.delta_of(m, -1), lambda m: rr.renyi_divergence(m, "0.5")])
+@pytest.mark.parametrize(
+    "call", [lambda m: rr.ordering.delta_of(m, -1), lambda m: rr.ordering.renyi_divergence(m, "0.5")]
+)
 def test_bad_levels(call):
     with pytest.raises(rr.InputError):
         call(rr.RandomizedResponse(3, gamma=2).to_mechanism())

@@ -16,8 +16,8 @@ import rropt as rr
 from rropt.cli import main as cli
 from rropt.declare.objectives import MinimaxRisk
 from rropt.errors import InputError
-from rropt.estimate.identifiability import mixed
-from rropt.estimate.strategy import exact_locally_best
+from rropt.estimation.identifiability import mixed
+from rropt.estimation.strategy import exact_locally_best
 from rropt.mechanisms.mechanism import RANK_PRIME
 
 F = Fraction
@@ -39,11 +39,12 @@ def test_the_warning_names_a_cure_that_works():
     mechanism, prior, solution = solved()
     assert mechanism.rank < 6
     assert any(
-        "does not identify the frequencies" in line and "rropt.identifying" in line for line in solution.warnings
+        "does not identify the frequencies" in line and "rropt.estimation.identifying" in line
+        for line in solution.warnings
     )
     with pytest.raises(InputError):
         mechanism.estimate([10] * len(mechanism.outputs))
-    found = rr.identifying(solution.mechanism, share="0.05", prior=prior)
+    found = rr.estimation.identifying(solution.mechanism, share="0.05", prior=prior)
     assert found.mechanism.rank == 6
     assert rr.LDP(epsilon=2.0).violation(found.mechanism) <= 0
     assert found.mechanism.parity() == mechanism.parity()
@@ -55,7 +56,7 @@ def test_the_warning_names_a_cure_that_works():
 def test_the_loss_is_share_times_the_difference_and_small():
     mechanism, prior, solution = solved()
     for share in (F(1, 100), F(1, 20), F(1, 3)):
-        found = rr.identifying(mechanism, share=share, prior=prior)
+        found = rr.estimation.identifying(mechanism, share=share, prior=prior)
         assert found.share == share
         own = mechanism.mutual_information(prior)
         assert own.lower - found.lost.upper <= found.information.upper
@@ -101,21 +102,21 @@ def test_a_risk_that_is_asked_for_is_kept_with_the_least_share():
     mechanism, prior, _ = solved()
     objective = MinimaxRisk(prior)
     wanted = F(25)
-    found = rr.identifying(mechanism, risk=wanted, prior=prior)
+    found = rr.estimation.identifying(mechanism, risk=wanted, prior=prior)
     assert 0 < found.share < F(1, 5)
     assert found.risk.upper <= wanted
-    other = rr.SubsetSelection(mechanism.inputs, gamma=mechanism.parity()).to_mechanism()
+    other = rr.mechanisms.SubsetSelection(mechanism.inputs, gamma=mechanism.parity()).to_mechanism()
     step = F(1, 1 << 24)
     assert objective.value(mixed(mechanism, other, found.share - 2 * step)).lower > wanted
     assert objective.value(mixed(mechanism, other, found.share)).upper <= wanted
-    tighter = rr.identifying(mechanism, risk=12, prior=prior)
+    tighter = rr.estimation.identifying(mechanism, risk=12, prior=prior)
     assert tighter.share > found.share
     assert tighter.lost.lower > found.lost.upper
 
 
 def test_what_identifies_well_enough_is_left_alone():
     design = rr.RandomizedResponse(5, gamma=3).to_mechanism()
-    found = rr.identifying(design, risk=1000)
+    found = rr.estimation.identifying(design, risk=1000)
     assert found.share == 0
     assert found.mechanism is design
     assert found.lost.lower == found.lost.upper == 0
@@ -127,7 +128,7 @@ def test_metric_privacy_is_kept_by_a_mechanism_that_keeps_it():
     prior = rr.Prior.from_counts(dict.fromkeys(labels, 1))
     best = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(gap=1e-4).mechanism
     design = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rule]).solve(gap=1e-4).mechanism
-    found = rr.identifying(best, design, share="0.1")
+    found = rr.estimation.identifying(best, design, share="0.1")
     assert rule.violation(best) <= 0
     assert rule.violation(design) <= 0
     assert rule.violation(found.mechanism) <= 0
@@ -142,7 +143,7 @@ def test_outputs_keep_their_names_and_proportional_ones_are_merged():
     blunt = rr.Mechanism.from_rationals(
         [[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]], list("abc"), list("ab")
     )
-    found = rr.identifying(blunt, coin, share="1/3").mechanism
+    found = rr.estimation.identifying(blunt, coin, share="1/3").mechanism
     assert found.outputs == ("a", "b", "a (2)", "b (2)", "c")
     assert found.entry(2, 1) == F(3, 4) * F(2, 3)
     assert found.entry(2, 4) == coin.entry(2, 2) / 3
@@ -152,7 +153,7 @@ def test_outputs_keep_their_names_and_proportional_ones_are_merged():
 def test_the_default_is_the_minimax_design_where_that_is_small(k: int, gamma: Fraction, width: int):
     half = [[gamma, F(1)] if x < 3 else [F(1), gamma] for x in range(k)]
     given = rr.Mechanism.from_rationals([[entry / (1 + gamma) for entry in row] for row in half])
-    found = rr.identifying(given, share="1/2", prior=rr.Prior.uniform(k))
+    found = rr.estimation.identifying(given, share="1/2", prior=rr.Prior.uniform(k))
     assert given.rank == 2
     assert found.mechanism.rank == k
     assert found.mechanism.parity() == gamma
@@ -166,21 +167,27 @@ def test_the_default_is_the_minimax_design_where_that_is_small(k: int, gamma: Fr
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda m: rr.identifying(m), "either share or risk"),
-        (lambda m: rr.identifying(m, share="0.1", risk=5), "either share or risk"),
-        (lambda m: rr.identifying(m, share=1), "between 0 and 1"),
-        (lambda m: rr.identifying(m, share=0), "between 0 and 1"),
-        (lambda m: rr.identifying(m, m, share="0.1"), "2 independent outputs for 3 inputs"),
-        (lambda m: rr.identifying(m, m, risk=10), "infinite"),
-        (lambda m: rr.identifying(m, risk="0.1"), "less than the risk of the mechanism to mix in"),
+        (lambda m: rr.estimation.identifying(m), "either share or risk"),
+        (lambda m: rr.estimation.identifying(m, share="0.1", risk=5), "either share or risk"),
+        (lambda m: rr.estimation.identifying(m, share=1), "between 0 and 1"),
+        (lambda m: rr.estimation.identifying(m, share=0), "between 0 and 1"),
+        (lambda m: rr.estimation.identifying(m, m, share="0.1"), "2 independent outputs for 3 inputs"),
+        (lambda m: rr.estimation.identifying(m, m, risk=10), "infinite"),
+        (lambda m: rr.estimation.identifying(m, risk="0.1"), "less than the risk of the mechanism to mix in"),
         (
-            lambda m: rr.identifying(m, rr.RandomizedResponse(4, epsilon=1), share="0.1"),
+            lambda m: rr.estimation.identifying(m, rr.RandomizedResponse(4, epsilon=1), share="0.1"),
             "second mechanism: '3' is not among the labels",
         ),
-        (lambda m: rr.identifying(m, share="0.1", prior=rr.Prior.uniform(4)), "prior: '3' is not among the labels"),
-        (lambda m: rr.identifying([[1, 0], [0, 1]], share="0.1"), "list is not a mechanism"),
-        (lambda m: rr.identifying(rr.Mechanism.from_matrix([[1, 0], [1, 0], [0, 1]]), share="0.1"), "infinite"),
-        (lambda m: rr.identifying(rr.Mechanism.from_matrix([[1.0]] * 3), share="0.1"), "one: no level"),
+        (
+            lambda m: rr.estimation.identifying(m, share="0.1", prior=rr.Prior.uniform(4)),
+            "prior: '3' is not among the labels",
+        ),
+        (lambda m: rr.estimation.identifying([[1, 0], [0, 1]], share="0.1"), "list is not a mechanism"),
+        (
+            lambda m: rr.estimation.identifying(rr.Mechanism.from_matrix([[1, 0], [1, 0], [0, 1]]), share="0.1"),
+            "infinite",
+        ),
+        (lambda m: rr.estimation.identifying(rr.Mechanism.from_matrix([[1.0]] * 3), share="0.1"), "one: no level"),
     ],
 )
 def test_bad_input(call, said: str):
@@ -220,7 +227,7 @@ def test_a_share_that_floats_do_not_see_has_a_true_risk_and_is_no_cure_at_the_co
     mechanism = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1)]).solve().mechanism
     assert mechanism.rank < 3
     for share in ("1e-30", "1e-400"):
-        found = rr.identifying(mechanism, share=share)
+        found = rr.estimation.identifying(mechanism, share=share)
         # The risk grows as one over the share.
         assert found.risk.lower > 1 / F(share) / 100
         assert found.risk.upper < 100 / F(share)
@@ -239,8 +246,8 @@ PROMISES = {
     "LDP": rr.Problem(INFORMATION, [rr.LDP(1)]),
     "metric": rr.Problem(INFORMATION, [rr.MetricDP(PATH, 1)]),
     "metric, two lengths": rr.Problem(INFORMATION, [rr.MetricDP(UNEVEN)]),
-    "robust": rr.Problem(JOINT, [rr.RLDP(1, rr.ChiSquareSet(PAIRS), "polytope")]),
-    "robust, exact": rr.Problem(JOINT, [rr.RLDP(1, rr.ChiSquareSet(PAIRS), "exact")]),
+    "robust": rr.Problem(JOINT, [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), "polytope")]),
+    "robust, exact": rr.Problem(JOINT, [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), "exact")]),
     "approximate": rr.Problem(rr.Maximize(rr.Trace(FIVE)), [rr.ApproximateLDP(1, "0.05")]),
 }
 
@@ -276,7 +283,7 @@ def test_what_the_certificate_leaves_out_is_kept_too(tmp_path: Path, capsys: pyt
     declared = rr.Problem(rr.Maximize(rr.Trace(FIVE)), [rr.LDP(1), rr.IdentificationRisk([3, 4, 5, 6, 7], "0.001")])
     path = tmp_path / "design" / "solution.json"
     content = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**content, "problem": rr.problem_to_toml(declared)}), encoding="utf-8")
+    path.write_text(json.dumps({**content, "problem": rr.problem_file.problem_to_toml(declared)}), encoding="utf-8")
     for given in (tmp_path / "design", tmp_path / "design" / "mechanism.json"):
         assert cli.main(["identify", str(given), "-o", str(tmp_path / "cured.json")]) == 2
         assert "it would not keep what was declared: " in capsys.readouterr().err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rropt.errors import InputError
-from rropt.estimate.information import estimated_information, plug_in_information
+from rropt.estimation.information import estimated_information, plug_in_information
 
 
 def joint(kind: str) -> np.ndarray:

@@ -1,1 +1,0 @@
-"""Designs for estimating frequencies: minimax strategies and identifiability."""
