@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         MinimaxRisk as MinimaxRisk,
         MutualInformation as MutualInformation,
         Objective as Objective,
+        Sum as Sum,
         Trace as Trace,
     )
     from rropt.errors import InputError as InputError, NoRoute as NoRoute, RroptError as RroptError
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from rropt.studies.compare import Comparison as Comparison, compare as compare
     from rropt.studies.reports.report import write_report as write_report
     from rropt.studies.sweeps.sweep import Swept as Swept, sweep as sweep
+    from rropt.studies.tradeoffs import frontier as frontier, least_epsilon as least_epsilon
 
 _NAMESPACES = (
     "checker",
@@ -97,7 +99,7 @@ _HOMES = {
     "declare.constraints": "ApproximateLDP AtLeast AtMost ConeConstraint Constraint EntropyRate Floor "
     "IdentificationRisk Invariant LDP LinearConstraint MaximalRLDP MetricDP RLDP SharedEntropyRate",
     "declare.objectives": "BayesSuccess ChiSquareInformation DOptimality EOptimality ExpectedGain ExpectedLoss "
-    "InjectedEntropy MinimaxRisk MutualInformation Objective Trace",
+    "InjectedEntropy MinimaxRisk MutualInformation Objective Sum Trace",
     "errors": "InputError NoRoute RroptError",
     "mechanisms.families.randomized_response": "RandomizedResponse",
     "mechanisms.mechanism": "Mechanism",
@@ -109,6 +111,7 @@ _HOMES = {
     "studies.compare": "Comparison compare",
     "studies.reports.report": "write_report",
     "studies.sweeps.sweep": "Swept sweep",
+    "studies.tradeoffs": "frontier least_epsilon",
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = ["__version__", *sorted(_MODULES), *_NAMESPACES]

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import PosteriorRisk, Sum
 from rropt.program.programs import ChiSquare, Information, Program
-from rropt.program.sums import Sum
 from rropt.prove.steps import Step, lemmas, relax
 
 OLD = ("mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches")

@@ -8,8 +8,8 @@ from fractions import Fraction
 from rropt.exact import Interval
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, ratio_edges
 from rropt.program.design_utilities import InverseDeterminant, InverseTrace
+from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, Divergence, Linear, Program, RowEntropy, Sense
-from rropt.program.sums import Sum
 
 GRAIN = Fraction(1, 1 << 40)
 """The loss that rounding may cause, as a share of the utility's range: entries are whole multiples of 2^-53, and a

@@ -14,9 +14,8 @@ from itertools import product
 from flint import arb, ctx
 
 from rropt.exact import ball, dyadic_down, dyadic_up, log_enclosure
-from rropt.program.limits import Limits
+from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, Row
-from rropt.program.sums import Sum
 from rropt.prove.balls import PRECISION, lower_end
 from rropt.prove.steps import Step
 

@@ -14,9 +14,8 @@ from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.limits import Limits
+from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
-from rropt.program.sums import Sum
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.events.bound import event_bound

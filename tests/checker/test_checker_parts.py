@@ -1,6 +1,6 @@
-"""The utility `sum` of version 6 and the steps that take its parts: what each number says, what breaks without it.
+"""The utility `sum` of version 6 and the steps that take its parts: what each number says, what breaks with it.
 
-Each mutant breaks one rule of the format alone. Brute force over fine grids holds every PROVED bound against mechanisms.
+Each mutant breaks one rule of the format alone; random mechanisms are held against a PROVED bound.
 """
 
 from __future__ import annotations

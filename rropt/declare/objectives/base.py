@@ -15,8 +15,8 @@ from rropt.io.counts import same_labels
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
+from rropt.program.limits import weighted
 from rropt.program.programs import Sense, Utility
-from rropt.program.sums import weighted
 
 
 class Objective(ABC):
@@ -93,8 +93,12 @@ class Objective(ABC):
         return Sum([(-1, self)])
 
 
+EXAMPLES = "mutual_information", "trace"
+"""The terms of the examples of a sum."""
+
+
 @checked
-@dataclass(frozen=True, init=False, eq=True)
+@dataclass(frozen=True, init=False)
 class Sum(Objective):
     """A weighted sum of objectives, as `0.7 * MutualInformation(prior) + 0.3 * Trace(prior)` makes it.
 
@@ -148,7 +152,9 @@ class Sum(Objective):
 
     @classmethod
     def examples(cls, prior: Prior) -> Mapping[str, Self]:
-        return {}
+        known = {one.kind: one.read_keys(prior, {}, cls.kind) for one in _declared() if one.kind in EXAMPLES}
+        information, truth = (known[word] for word in EXAMPLES)
+        return {"": cls([("0.7", information), ("0.3", truth)]), "less": cls([(1, truth), ("-0.3", information)])}
 
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         fixed = {own for _, part in self.terms if (own := part.outputs(inputs)) is not None}

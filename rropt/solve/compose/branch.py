@@ -12,8 +12,8 @@ from functools import partial
 
 from rropt.errors import Refusal
 from rropt.program.extras import OffDiagonalForm
+from rropt.program.limits import Sum
 from rropt.program.programs import Program
-from rropt.program.sums import Sum
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.matrix.branch import by_corners, solve_matrices

@@ -22,7 +22,7 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import Convex, PosteriorRisk, Sum
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import (
     BayesGain,
@@ -35,7 +35,6 @@ from rropt.program.programs import (
     Sense,
     Utility,
 )
-from rropt.program.sums import Convex, Sum
 from rropt.prove.minorant import Majorant, Minorant
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch

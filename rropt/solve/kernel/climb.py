@@ -11,8 +11,8 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
+from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
-from rropt.program.sums import Sum
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.polyhedral import EntryModel
 

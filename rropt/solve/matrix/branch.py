@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rropt.program.cones import CompleteCone, FloatArray
+from rropt.program.limits import Sum, bent
 from rropt.program.programs import ColumnSum, Information, Linear, Program
-from rropt.program.sums import Sum, bent
 from rropt.solve.kernel.climb import Vertices, climb_matrix
 from rropt.solve.kernel.curves import curve_of, has_curve
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate

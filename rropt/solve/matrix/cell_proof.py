@@ -18,8 +18,8 @@ from flint import ctx
 from rropt.errors import Refusal
 from rropt.exact import dyadic_up, rational_text
 from rropt.program.cones import CompleteCone
+from rropt.program.limits import Sum, bent
 from rropt.program.programs import BayesGain, Program
-from rropt.program.sums import Sum, bent
 from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
 from rropt.solve.kernel.prover import Wanted

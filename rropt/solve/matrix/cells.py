@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray, tightest_log
+from rropt.program.limits import Sum, bent
 from rropt.program.programs import BayesGain, Linear, Program
-from rropt.program.sums import Sum, bent
 from rropt.prove.balls import grid
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.search import Cell, OneByOne

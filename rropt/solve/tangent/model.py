@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
+from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
-from rropt.program.sums import Sum
 from rropt.solve.kernel.polyhedral import cone_table, edge_table
 from rropt.solve.tangent.atoms import atoms_of
 

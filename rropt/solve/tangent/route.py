@@ -10,9 +10,8 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.program.cones import BaseCone, PolyhedralCone
-from rropt.program.limits import Limits
+from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program, Utility
-from rropt.program.sums import Sum
 from rropt.prove.minorant import Minorant
 from rropt.prove.steps import Step, drop, relax
 from rropt.solve.kernel.polyhedral import farkas_candidate
