@@ -44,6 +44,8 @@ def apply_folder(
     as_json: bool,
     ledger: str | None,
     population: str | None,
+    identity: str | None,
+    key: str | None,
 ) -> None:
     """Release a folder, and print the result of each file."""
     from rropt.release import release_folder
@@ -56,7 +58,7 @@ def apply_folder(
     try:
         with terminal.sweep_progress("releasing") as report:
             spread = (1 if workers is None else workers, scheduler, report)
-            found = release_folder(data, release, output, *spread, ledger, population)
+            found = release_folder(data, release, output, *spread, ledger, population, identity, key)
     except KeyboardInterrupt:
         say(
             "rropt: interrupted; run the same command to continue: files that are drawn already are not drawn again",
