@@ -57,7 +57,6 @@ if TYPE_CHECKING:
         MinimaxRisk as MinimaxRisk,
         MutualInformation as MutualInformation,
         Objective as Objective,
-        Sum as Sum,
         Trace as Trace,
     )
     from rropt.errors import InputError as InputError, NoRoute as NoRoute, RroptError as RroptError
@@ -99,7 +98,7 @@ _HOMES = {
     "declare.constraints": "ApproximateLDP AtLeast AtMost ConeConstraint Constraint EntropyRate Floor "
     "IdentificationRisk Invariant LDP LinearConstraint MaximalRLDP MetricDP RLDP SharedEntropyRate",
     "declare.objectives": "BayesSuccess ChiSquareInformation DOptimality EOptimality ExpectedGain ExpectedLoss "
-    "InjectedEntropy MinimaxRisk MutualInformation Objective Sum Trace",
+    "InjectedEntropy MinimaxRisk MutualInformation Objective Trace",
     "errors": "InputError NoRoute RroptError",
     "mechanisms.families.randomized_response": "RandomizedResponse",
     "mechanisms.mechanism": "Mechanism",

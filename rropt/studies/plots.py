@@ -237,9 +237,8 @@ def frontier_curve(found: Frontier) -> Figure:
     axes.plot(*_axes_of(found.attained), "o-", color=BLUE, markersize=5, label="attained")
     bounds = [(float(x), y) for x, y in zip(found.levels, found.bounds, strict=True) if y is not None]
     axes.plot(*_axes_of(bounds), "--", color=ORANGE, label="bound")
-    goals = found.first, found.second
-    names = [_with_unit(one.objective.kind.replace("_", " "), one.objective.units) for one in goals]
-    _finish(axes, *names, f"{goals[0].sense} {names[0]}, {goals[1].sense} {names[1]}")
+    goals = found.first.objective, found.second.objective
+    _finish(axes, *(_with_unit(one.kind.replace("_", " "), one.units) for one in goals))
     axes.legend(frameon=False, fontsize=9)
     return figure
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from rropt.declare.constraints import LDP, ApproximateLDP, AtLeast, AtMost, Constraint
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -151,7 +151,7 @@ def frontier(problem: Problem, first: Goal, second: Goal, points: int = 9, **opt
     minimised. `options` are those of `Problem.solve`. Raises InputError, and as `solve`.
     """
     if points < 1:
-        raise InputError(f"{points} points", "frontier", "ask for 1 or more")
+        raise InputError(counted(points, "points"), "frontier", "ask for 1 or more")
     limit = AtLeast if first.sense == "maximize" else AtMost
     limit(first.objective, 0)
 
