@@ -4,8 +4,8 @@ For inputs x and x', answer y has the privacy loss log(Q[x, y] / Q[x', y]). Loss
 distribution of their sum is a product of polynomials, and delta at epsilon is the sum of
 P(loss = l) (1 - exp(epsilon - l)) over l > epsilon. Each loss is put on the two points of a grid beside it, so that its
 masses under x and x' stay. Then the curve of delta is linear in exp(epsilon) between the points, and above the true
-one, which is convex (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022, "connect the dots"). All is computed with
-balls, whose upper ends are taken.
+one, which is convex (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022, "connect the dots"). Masses are integers,
+rounded up, and what is not an integer is enclosed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
-from flint import arb, arb_poly, ctx
+from flint import arb, fmpz, fmpz_poly
 
 from rropt.errors import InputError, counted
 from rropt.exact import ball, enclosure, log_enclosure, rational
@@ -27,8 +27,10 @@ from rropt.mechanisms.mechanism import Mechanism
 
 STEPS = 512
 """Points of the grid from 0 to the largest loss of one draw."""
-PRECISION = 256
-"""Bits of the balls."""
+PLACES = 160
+"""Masses are integers in units of 2^-160, and rounded up."""
+PRECISION = 512
+"""Bits of the balls in which they are added up."""
 MOST_DRAWS = 1024
 MOST_PAIRS = 1 << 14
 """Pairs of inputs that differ in their losses; each takes a product of polynomials."""
@@ -79,38 +81,52 @@ def _losses(mechanism: Mechanism, x: int, other: int) -> Losses:
 
 def _delta(pair: tuple[tuple[Losses, int], ...], step: Fraction, level: Fraction) -> Fraction:
     """The bound of one pair of inputs."""
-    lowest = 0
+    product, lowest, finite = fmpz_poly([1 << PLACES]), 0, Fraction(1)
+    for losses, times in pair:
+        if not losses:
+            return Fraction(1)
+        least, points = _dots(losses, step)
+        product, lowest = _times(product, _power(fmpz_poly(points), times)), lowest + least * times
+        finite *= sum((mass for _, mass in losses), Fraction(0)) ** times
+    first = max(math.floor(level / step) + 1 - lowest, 0)
+    rest = product.coeffs()[first:]
 
     def compute() -> arb:
-        nonlocal lowest
-        product, lowest = arb_poly([1]), 0
-        for losses, times in pair:
-            if not losses:
-                return arb(1)
-            least, points = _dots(losses, step)
-            product, lowest = product * arb_poly(points) ** times, lowest + least * times
-        # What has an infinite loss is not in the polynomial.
-        found = 1 - product(arb(1))
-        first = max(math.floor(level / step) + 1 - lowest, 0)
-        if first <= product.degree():
-            rest = arb_poly(product.coeffs()[first:])
-            factor = (ball(level) - ball(step) * (lowest + first)).exp()
-            found += rest(arb(1)) - factor * rest((-ball(step)).exp())
-        return found
+        # The sum of c_s (1 - exp(epsilon - s step)), in the order of Horner.
+        decay, falling = (-ball(step)).exp(), arb(0)
+        for number in reversed(rest):
+            falling = falling * decay + number
+        return sum(rest, fmpz(0)) - (ball(level) - ball(step) * (lowest + first)).exp() * falling
 
-    with ctx.workprec(PRECISION):
-        return min(max(enclosure(compute, PRECISION).upper, Fraction(0)), Fraction(1))
+    bound = 1 - finite + enclosure(compute, PRECISION).upper / (1 << PLACES)
+    return min(max(bound, Fraction(0)), Fraction(1))
 
 
-def _dots(losses: Losses, step: Fraction) -> tuple[int, list[arb]]:
-    """The first point of the grid, and the masses under x of this and the next ones."""
-    masses: dict[int, arb] = {}
-    decay = (-ball(step)).exp()
+def _times(one: fmpz_poly, other: fmpz_poly) -> fmpz_poly:
+    """The product of masses in units of 2^-PLACES, rounded up."""
+    return fmpz_poly([-(-number >> PLACES) for number in (one * other).coeffs()])
+
+
+def _power(points: fmpz_poly, times: int) -> fmpz_poly:
+    if times == 1:
+        return points
+    half = _power(points, times // 2)
+    square = _times(half, half)
+    return _times(square, points) if times % 2 else square
+
+
+def _dots(losses: Losses, step: Fraction) -> tuple[int, list[int]]:
+    """The first point of the grid, and the masses under x of this and the next ones: units of 2^-PLACES, rounded up."""
+    masses: Counter[int] = Counter()
     for ratio, mass in losses:
         below = math.floor(log_enclosure(ratio).lower / step)
         # exp(-loss) is the mean of the two points' values: of what lies above there is this share.
-        share = (1 - ball(1 / ratio) * (ball(step) * below).exp()) / (1 - decay)
-        masses[below] = masses.get(below, arb(0)) + ball(mass) * (1 - share)
-        masses[below + 1] = masses.get(below + 1, arb(0)) + ball(mass) * share
+        share = enclosure(
+            lambda ratio=ratio, below=below: (  # type: ignore[misc]
+                (1 - ball(1 / ratio) * (ball(step) * below).exp()) / (1 - (-ball(step)).exp())
+            )
+        )
+        masses[below] += math.ceil(mass * (1 - max(share.lower, Fraction(0))) * (1 << PLACES))
+        masses[below + 1] += math.ceil(mass * share.upper * (1 << PLACES))
     least = min(masses)
-    return least, [masses.get(place, arb(0)) for place in range(least, max(masses) + 1)]
+    return least, [masses[place] for place in range(least, max(masses) + 1)]
