@@ -403,6 +403,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("merge_proportional", channel=mechanism)
     add("birkhoff", mechanism=mechanism, method="bottleneck", denominator=None, time_limit=1)
     add("delta_of", mechanism=mechanism, epsilon=1)
+    add("composed_delta", mechanisms=[mechanism, mechanism], epsilon=1)
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(
         "audit",
