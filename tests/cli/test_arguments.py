@@ -494,6 +494,11 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("microaggregate", values=[1, 5, 2], least=2)
     add("averaged", mechanism=mixed, values=[1, 2])
     add("estimated_information", counts=[[9, 2], [3, 7]], level=0.95)
+    add("variance_split", mechanism=mechanism, prior=prior)
+    add("projected_risk", mechanism=mechanism, prior=prior, people=5, method="nearest", draws=10, seed=1)
+    add("psi", count=2, theta="1/2")
+    add("closed_theta", count=2, at_most="0.1")
+    add("ladder", counts=[1, 5, 7], at_most="0.15", category=0)
     records = {"x": ["a", "b", "a"], "y": ["c", "d", "d"]}
     add("pairwise_information", columns=records)
     add("clusters_of", information={("x", "y"): 0.5}, sizes={"x": 2, "y": 2}, at_least=0.1, largest=64)
@@ -574,6 +579,8 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         **(drawn_file | {"data": folder / "parts", "output": folder / "drawn"}),
         workers=1,
         scheduler=None,
+        identity=None,
+        key=None,
     )
     (folder / "plan").mkdir()
     mechanism.save(folder / "plan" / "mechanism.json")
@@ -594,7 +601,10 @@ MADE_HERE = [
     "Audit",
     "Comparison",
     "Estimate",
+    "EstimatedInformation",
     "Identified",
+    "ProjectedRisk",
+    "VarianceSplit",
     "KeyTable",
     "RobustAudit",
     "SamplerAudit",

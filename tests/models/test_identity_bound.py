@@ -84,14 +84,16 @@ def test_the_tables_by_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert [F(row["expected S"]) for row in rows] == list(COUNTS)
     assert main(["models", "table", "identity_bound", "3"]) == 2
     assert "there is no table 3" in capsys.readouterr().err
+    assert main(["models", "figure", "identity_bound", "1"]) == 2
+    assert "identity_bound has no figures" in capsys.readouterr().err
 
 
 def test_the_ladder_ends_at_the_first_bound_that_the_data_reach() -> None:
     (only,) = ladder(COUNTS, "0.1")
-    assert (only.size, only.available) == (6, 8)
+    assert (only.needed, only.available) == (6, 8)
     steps = ladder((1, 5, 7), "0.15")
     assert [step.at_most for step in steps[:2]] == [F(3, 20), F(1, 6)]
-    assert [step.reached for step in steps] == [False] * (len(steps) - 1) + [True]
+    assert [step.stands for step in steps] == [False] * (len(steps) - 1) + [True]
     # The last bound is kept with theta* of the closed form, for every a.
     last = steps[-1]
     theta = dyadic_up(closed_theta(1, last.at_most).upper, 24)
