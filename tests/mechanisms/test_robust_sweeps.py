@@ -37,7 +37,7 @@ def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, in
             assert 0 <= share[at] <= epsilon
     center = counts.center.array
     for at, epsilon in enumerate(EPSILONS):
-        secret = rr.robust.SecretRandomizedResponse(counts.pairs, str(epsilon)).utility(counts.center)
+        secret = rr.robust.SecretRandomizedResponse(counts.pairs, epsilon=str(epsilon)).utility(counts.center)
         assert found["SRR"].value[at] == pytest.approx(secret, abs=1e-12)
         assert found["GRR"].value[at] == response_information(center, np.exp([epsilon]))[0]
 

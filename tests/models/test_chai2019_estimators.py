@@ -41,14 +41,16 @@ def test_the_variance_is_split_exactly() -> None:
         assert split.sampling[i][j] == (p[i] if i == j else 0) - p[i] * p[j]
     assert split.risk == sum(split.inflation[i][i] + split.sampling[i][i] for i in range(3))
     # The truth told as it is inflates nothing.
-    identity = rr.Mechanism.from_rationals([[F(x == y) for y in range(3)] for x in range(3)], range(3), range(3))
+    identity = rr.Mechanism.from_rationals(
+        [[F(x == y) for y in range(3)] for x in range(3)], inputs=range(3), outputs=range(3)
+    )
     assert all(one == 0 for row in variance_split(identity, PRIOR).inflation for one in row)
 
 
 def test_what_has_no_inverse_is_refused() -> None:
     with pytest.raises(rr.InputError, match="square"):
         variance_split(wide_design(3, 4, 2), PRIOR)
-    flat = rr.Mechanism.from_rationals([[F(1, 3)] * 3] * 3, range(3), range(3))
+    flat = rr.Mechanism.from_rationals([[F(1, 3)] * 3] * 3, inputs=range(3), outputs=range(3))
     with pytest.raises(rr.InputError, match="no inverse"):
         variance_split(flat, PRIOR)
 

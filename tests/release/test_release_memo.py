@@ -97,7 +97,7 @@ def test_another_key_column_or_mechanism_draws_anew() -> None:
     write_key("other", 2)
     renamed = write("r/t.csv", rows, ("id", "y", "note"))
     almost = Mechanism.from_rationals(
-        [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], list("abc"), list("abc")
+        [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], inputs=list("abc"), outputs=list("abc")
     )
     for path, column, key in (
         (write("o/t.csv", rows), COLUMN, "other"),
@@ -235,7 +235,7 @@ def test_strata_and_joint_columns() -> None:
     with pytest.raises(InputError, match="another value than before"):
         release_file(write("t.csv", [*rows[:-1], (*rows[-1][:2], "0")], names), strata, "o2.csv", **WITH)
     two = Release(
-        [ProtectedColumn("x", ABC), ProtectedColumn("s", RandomizedResponse(("0", "1", "2"), 1).to_mechanism())]
+        [ProtectedColumn("x", ABC), ProtectedColumn("s", RandomizedResponse(("0", "1", "2"), epsilon=1).to_mechanism())]
     )
     made = release_file(write("two/t.csv", rows, names), two, **WITH)
     assert all(one["memoised"] for one in made.manifest["columns"])

@@ -112,7 +112,7 @@ def as_printed(protocol: UnaryConditionalReporting, confidence: ChiSquareSet) ->
                 chance = protocol.present if z == s else protocol.absent
                 row = np.kron(row, np.concatenate([[1 - chance], chance * seen]))
             rows.append(row.tolist())
-    return Mechanism.from_rationals(rows, protocol.pairs.labels, protocol.outputs)
+    return Mechanism.from_rationals(rows, inputs=protocol.pairs.labels, outputs=protocol.outputs)
 
 
 def _conditionals(confidence: ChiSquareSet) -> list[list[Fraction]]:
