@@ -316,5 +316,6 @@ def _value(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML basic string: JSON's escapes serve, but for DEL, which TOML wants escaped too."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A TOML basic string: JSON's escapes, and escapes of all else that is not printed."""
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in written)

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -97,8 +98,15 @@ class Tree:
                 modules[name] = (path, ast.parse(path.read_text(encoding="utf-8"), str(path)))
         return cls(modules)
 
-    def imports(self) -> Iterator[Import]:
+    def imports(self) -> tuple[Import, ...]:
         """Every import of every module, each with the module that it really names."""
+        return self._imports
+
+    @cached_property
+    def _imports(self) -> tuple[Import, ...]:
+        return tuple(self._found())
+
+    def _found(self) -> Iterator[Import]:
         for name, (path, tree) in self.modules.items():
             package = name if path.name == "__init__.py" else name.rpartition(".")[0]
             for node, kind in walk(tree, "module"):
@@ -361,14 +369,17 @@ PRIVATE = {
 
 
 def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Which private names of the package each file of a folder of tests imports, or takes from what it imports. The
-    tests of the checker are left out: its pieces are tested one by one."""
+    """Which private names of the package each file of a folder of tests imports, or takes from what it imports. For
+    the tests of the checker see `pieces`."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
         if name.startswith("checker"):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+        text = path.read_text(encoding="utf-8")
+        if not re.search(r"[.\s(]_[a-zA-Z]", text):
+            continue  # parsing takes most of the time
+        tree = ast.parse(text, str(path))
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom | ast.Import)]
         taken = [(alias.asname or alias.name, alias.name) for node in imports for alias in node.names if of_rropt(node)]
         private = {asked for _, asked in taken if is_private(asked)}
@@ -382,6 +393,27 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
         if private:
             found[name] = tuple(sorted(private))
     return found
+
+
+PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
+PIECES = frozenset([
+    "agrees", "approximate", "boxes", "branches", "checker_pieces", "chi_tree", "columns", "criteria", "cuts",
+    "designs", "entropy", "levels", "minorant", "mutants_boxes", "mutants_cases", "mutants_claims",
+    "mutants_columns", "mutants_corners", "mutants_cornertrees", "mutants_forms", "mutants_labels",
+    "mutants_levels", "mutants_levels_walk", "mutants_numbers", "mutants_offdiagonal", "mutants_outer",
+    "mutants_plain_utilities", "mutants_problem", "mutants_reading", "mutants_reading_branches",
+    "mutants_reading_designs", "mutants_report", "mutants_risk", "mutants_riskproofs", "mutants_shapes",
+    "mutants_steps", "mutants_sums", "mutants_text", "mutants_thresholds", "mutants_trees",
+    "mutants_utilities", "mutants_yields", "offdiagonal", "operations", "risk", "shapes", "statement",
+])  # fmt: skip
+"""The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What
+is new speaks to `check_bytes`."""
+
+
+def pieces(folder: Path) -> set[str]:
+    """The files of a folder of tests that name something private of the checker."""
+    files = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    return {path.stem.removeprefix("test_checker_") for path, text in files.items() if PIECE.search(text)}
 
 
 def of_rropt(node: ast.ImportFrom | ast.Import) -> bool:

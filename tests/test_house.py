@@ -41,6 +41,10 @@ def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def words(text: str) -> int:
+    return len(text.split())
+
+
 # ---- the rules, on the package -----------------------------------------------------------------------
 
 
@@ -420,6 +424,18 @@ def test_a_private_name_in_a_test_is_found(tmp_path: Path) -> None:
     (tmp_path / "test_x.py").write_text("\n".join([*lines, "import os", "os._exit"]), encoding="utf-8")
     (tmp_path / "test_y.py").write_text("from rropt.exact import ball\nball._other.x", encoding="utf-8")
     assert rules.private_names(tmp_path) == {"test_x.py": ("_ball", "_step"), "test_y.py": ("_other",)}
+
+
+def test_tests_of_the_checker_speak_to_bytes(checkout: Path, tmp_path: Path) -> None:
+    assert rules.pieces(checkout / "tests") - {"test_house"} == rules.PIECES, "shorten the list where a name has gone"
+    for number, line in enumerate(("checker._log(1)", "from rropt.checker import ONE, _log", "checker.__file__")):
+        (tmp_path / f"test_checker_{number}.py").write_text(line, encoding="utf-8")
+    assert rules.pieces(tmp_path) == {"0", "1"}
+
+
+@pytest.mark.parametrize(("page", "size", "most"), [("README.md", len, 6000), ("docs/architecture.md", words, 900)])
+def test_the_first_pages_stay_short(checkout: Path, page: str, size: Callable[[str], int], most: int) -> None:
+    assert 0 < size((checkout / page).read_text(encoding="utf-8")) <= most
 
 
 def test_no_file_names_a_path_of_one_machine(checkout: Path) -> None:

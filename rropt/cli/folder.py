@@ -44,6 +44,8 @@ def apply_folder(
     as_json: bool,
     ledger: str | None,
     population: str | None,
+    identity: str | None,
+    key: str | None,
 ) -> None:
     """Release a folder, and print the result of each file."""
     from rropt.release import release_folder
@@ -64,6 +66,8 @@ def apply_folder(
                 report=report,
                 ledger=ledger,
                 population=population,
+                identity=identity,
+                key=key,
             )
     except KeyboardInterrupt:
         say(

@@ -91,10 +91,9 @@ def apply(
         declared = release.Release(release.ProtectedColumn(column, loaded, null=null, other=other, name=name))
         table, target = data, out
     if is_folder(str(table), workers, scheduler):
-        if identity is not None or key is not None:
-            raise InputError("--id and --key are for one file", str(table), "release the files one by one")
         place = None if target is None else str(target)
-        apply_folder(str(table), declared, place, force, delimiter, workers, scheduler, as_json, ledger, population)
+        spread = (workers, scheduler, as_json, ledger, population, identity, key)
+        apply_folder(str(table), declared, place, force, delimiter, *spread)
     with terminal.rows_progress("releasing") as monitor:
         options = (target, force, delimiter, monitor, warn_before, ledger, population, quote_formulas, identity, key)
         released = release.release_file(table, declared, *options)

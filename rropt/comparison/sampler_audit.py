@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -92,8 +93,13 @@ def detectable_epsilon(
     """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
     of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
     the truth is not detected. Raises InputError."""
-    claimed, share = _level(epsilon), _delta(delta)
     _numbers(trials, confidence, inputs)
+    return _detectable(_level(epsilon), _delta(delta), trials, inputs, confidence)
+
+
+@lru_cache(256)
+def _detectable(claimed: float, share: float, trials: int, inputs: int, confidence: float) -> float:
+    """The same of exp(epsilon) and delta as floats. It is asked again at each audit of a series."""
     half, error = trials // 2, (1 - confidence) / (2 * EVENTS)
 
     def detected(level: float) -> bool:

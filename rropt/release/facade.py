@@ -82,10 +82,7 @@ def release_file(
     given, kept = _as_release(release), None if ledger is None else named_path(ledger)
     warn = warn or warn_python
     people = _population(population)
-    if (identity is None) != (key is None):
-        raise InputError("one of identity and key is given", "release", "give both, or none (--id and --key)")
-    secret = None if key is None else named_path(key)
-    options = (force, delimiter, monitor, warn, kept, people, quote_formulas, identity, secret)
+    options = (force, delimiter, monitor, warn, kept, people, quote_formulas, identity, _secret(identity, key))
     return FileRelease(source, given, target, *options).run()
 
 
@@ -100,6 +97,8 @@ def release_folder(
     report: Callable[[int, int, int], None] = lambda done, standing, total: None,
     ledger: str | os.PathLike[str] | None = None,
     population: str | None = None,
+    identity: str | None = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> FolderReleased:
     """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does: a file is the unit.
 
@@ -108,7 +107,9 @@ def release_folder(
     must see the same folders; only paths and the mechanisms go over the network. A file whose very release stands there
     already is left as it is, so that the same call can be made again; one whose draw was interrupted is refused and the
     others go on, because no second run, of a scheduler either, may draw again. `population` and
-    `ledger`, here a folder with a ledger for each file, are as in `release_file`. `report(done, standing, total)`
+    `ledger`, here a folder with a ledger for each file, are as in `release_file`. So are `identity` and `key`, whose
+    file every worker must see: a person has the same answer in all files, and a person whose value differs from that
+    of a file before is refused there. `report(done, standing, total)`
     is called with numbers of files. Raises InputError; then nothing was drawn.
     """
     need("pyarrow", EXTRA)
@@ -117,7 +118,15 @@ def release_folder(
     source = named_path(data)
     target = _beside(source) if output is None else named_path(output)
     kept = None if ledger is None else named_path(ledger)
-    return release_all(source, _as_release(release), target, workers, scheduler, report, kept, _population(population))
+    options = (report, kept, _population(population), identity, _secret(identity, key))
+    return release_all(source, _as_release(release), target, workers, scheduler, *options)
+
+
+def _secret(identity: str | None, key: str | os.PathLike[str] | None) -> Path | None:
+    """The path of the key. Raises InputError where it stands without a column of identities, or such a column alone."""
+    if (identity is None) != (key is None):
+        raise InputError("one of identity and key is given", "release", "give both, or none (--id and --key)")
+    return None if key is None else named_path(key)
 
 
 def _population(name: str | None) -> str:

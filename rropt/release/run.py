@@ -224,11 +224,15 @@ class FileRelease:
                     entry.partial.unlink()
                     self.notes.append(f"removed {entry.partial}, the partial file of an interrupted release")
 
+    def _asked(self, entry: Entry) -> bool:
+        """Whether an entry is of this very release: the same columns and mechanisms, under the same key."""
+        return entry.content["plan"] == self.plan and list(entry.scopes) == self.scopes
+
     def _finish(self, ledger: Ledger, same: list[Entry]) -> Released | None:
         """Where this very release was interrupted between its last byte and its renaming: rename it, without a draw."""
         for entry in same:
             target = Path(entry.content["output"])
-            if entry.finished or entry.content["plan"] != self.plan or target != self.output.resolve():
+            if entry.finished or not self._asked(entry) or target != self.output.resolve():
                 continue
             content = read_manifest(self.output)
             if content is None or content["release"] != entry.content["release"]:
@@ -252,7 +256,7 @@ class FileRelease:
     def _standing(self, ledger: Ledger, same: list[Entry]) -> Released | None:
         """Where this very release was made before, and its file agrees with its manifest: that one, without a draw."""
         for entry in same:
-            if not entry.finished or entry.content["plan"] != self.plan or not self.output.is_file():
+            if not entry.finished or not self._asked(entry) or not self.output.is_file():
                 continue
             content = read_manifest(self.output)
             if content is None or content["release"] != entry.content["release"]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.comparison.orders.regions import AttainedRegion, attained_region
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, plain
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Problem, Solution
@@ -69,7 +69,8 @@ def _finish(axes: Axes, x: str, y: str, title: str = "") -> None:
 
 
 def _cut(text: str, most: int = LINE) -> str:
-    # A dollar sign begins mathematics in matplotlib; a label means itself.
+    # A dollar sign begins mathematics in matplotlib; a label means itself. A control character makes no XML.
+    text = plain(text)
     line = text if len(text) <= most else f"{text[: most - 1]}…"
     return line.replace("$", r"\$")
 

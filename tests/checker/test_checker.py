@@ -300,7 +300,7 @@ ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED,
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
 ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
 ISOLATED += test_checker_minorant.ISOLATED
-ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_minorant.ISOLATED]
+ISOLATED += [*test_checker_mutants_labels.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",

@@ -499,4 +499,6 @@ def test_one_of_two_left_sides_of_zero_is_enough(side: int) -> None:
         if values[side] == 0 and values[1 - side] > 0:
             found += 1
             assert test.holds(list(ends), ())
+            if found == 5:
+                break
     assert found

@@ -272,7 +272,7 @@ def test_random_weights_are_accepted_only_where_they_count(seed: int) -> None:
     counts, total = sets.counts, sum(sets.counts)
     spare = float(sets.radius[0] + 1) ** 0.5 - 1
     accepted = 0
-    for _ in range(300):
+    for _ in range(100):
         sides = []
         for block in sets.blocks:
             own = [counts[x] / sum(counts[x] for x in block) for x in block]
@@ -294,4 +294,4 @@ def test_random_weights_are_accepted_only_where_they_count(seed: int) -> None:
         status, reason = said(made)
         assert (".cuts[0]" in reason) == (room < 0), (room, status, reason)
         accepted += room > 0
-    assert 50 < accepted < 250
+    assert 15 < accepted < 85

@@ -381,8 +381,8 @@ def test_row_denominators_have_a_common_limit() -> None:
 
 
 def test_count_branches_limit_the_work_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checker, "MAX_WORK", 11)
-    rats = checker._Rationals()
-    assert checker._read_tree([0, "2", "2"], "tree", 4, rats) == [0, (2, 1), (2, 1)]
-    with pytest.raises(checker.Unreadable, match="tree nodes"):
-        checker._read_tree([[0], "2", "2"], "tree", 4, rats)
+    parts = information([1, 1, 2], {"epsilon": "1"})
+    monkeypatch.setattr(checker, "MAX_WORK", 8)
+    for tree, beyond in (([0, "2", "2"], False), ([[0], "2", "2"], True)):
+        verdict = checker.check_bytes(json.dumps(information_document(parts, tree)).encode())
+        assert ("tree nodes" in verdict.reason) == beyond, verdict

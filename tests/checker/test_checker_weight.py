@@ -217,13 +217,13 @@ def test_a_slope_does_not_excuse_t_below_1(t: str) -> None:
 
 def test_the_elements_limit_the_work_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     """k * (tree nodes) where the tree has an element [s] or ["t", "L"], and not for ["S"]."""
-    monkeypatch.setattr(checker, "MAX_WORK", 11)
-    rats = checker._Rationals()
-    assert checker._read_tree([["5"], "2", "2"], "tree", 4, rats, 6) == [[checker.WEIGHT, 5], (2, 1), (2, 1)]
-    for tree in ([[0], "2", "2"], [0, ["2", "1"], "2"]):
-        with pytest.raises(checker.Unreadable, match="tree nodes where"):
-            checker._read_tree(tree, "tree", 4, rats, 6)
-        assert len(checker._read_tree(tree, "tree", 3, rats, 6)) == 3
+    parts = information(SIXTHS, THREE, margin=Fraction(1))
+    most = 3 * len(parts.weights)
+    for limit in (most, most - 1):
+        monkeypatch.setattr(checker, "MAX_WORK", limit)
+        assert "tree nodes" not in _verdict(parts, [["5"], "2", "2"])[1]
+        for tree in ([[0], "2", "2"], [0, ["2", "1"], "2"]):
+            assert ("tree nodes where" in _verdict(parts, tree)[1]) == (limit < most)
 
 
 def test_slopes_count_in_the_common_denominator(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -661,17 +661,20 @@ def test_wrong_arguments_are_errors_of_this_package(part: int, tmp_path: Path, m
     assert found == []
 
 
-@pytest.mark.parametrize("error", [IndexError, KeyError, TypeError, ValueError, OverflowError, AssertionError])
-def test_a_fault_of_this_package_is_not_blamed_on_right_arguments(error: type[Exception], tmp_path: Path) -> None:
+def raising(fault: Exception) -> Callable[..., None]:
+    def broken(*given: object, **named: object) -> None:
+        raise fault
+
+    return broken
+
+
+def test_a_fault_of_this_package_is_not_blamed_on_right_arguments(tmp_path: Path) -> None:
     """Each public callable with its body replaced by a fault: the fault arrives as it is."""
-    fault = error("a fault within")
+    errors = (IndexError, KeyError, TypeError, ValueError, OverflowError, AssertionError)
     blamed = []
-    for where, (call, arguments) in calls(tmp_path).items():
-
-        def broken(*given: object, **named: object) -> None:
-            raise fault
-
-        read = checked(functools.wraps(call)(broken))
+    for (where, (call, arguments)), error in itertools.product(calls(tmp_path).items(), errors):
+        fault = error("a fault within")
+        read = checked(functools.wraps(call)(raising(fault)))
         with pytest.raises(Exception) as seen:
             read(**arguments)
         if seen.value is not fault:

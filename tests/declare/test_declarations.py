@@ -154,7 +154,7 @@ def problems(draw: st.DrawFn) -> rr.Problem:
 
 
 @given(problems())
-@settings(max_examples=80, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 def test_a_problem_survives_its_file(problem: rr.Problem) -> None:
     text = rr.problem_file.problem_to_toml(problem)
     again = rr.problem_file.parse_problem(text)

@@ -149,12 +149,12 @@ def holds(problem: rr.Problem, seed: int) -> str:
     return found.status
 
 
-@pytest.mark.parametrize(("objective", "rule"), thinned(CELLS, 25), ids=str)
+@pytest.mark.parametrize(("objective", "rule"), thinned(CELLS, 60), ids=str)
 def test_no_cell_is_refused(objective: str, rule: str) -> None:
     assert holds(problem_of(objective, rule, SIZE), 0) in ("certified", "bounded")
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(6))
 def test_random_combinations(seed: int) -> None:
     problem = drawn(seed)
     if problem is not None:
@@ -167,7 +167,7 @@ def test_no_cell_at_all_is_refused(objective: str, rule: str) -> None:
     assert holds(problem_of(objective, rule, SIZE), 1) in ("certified", "bounded")
 
 
-@pytest.mark.parametrize(("leak", "rule", "also"), thinned(LEAST, 8), ids=str)
+@pytest.mark.parametrize(("leak", "rule", "also"), thinned(LEAST, 20), ids=str)
 def test_no_least_leakage_is_refused(leak: str, rule: str, also: str) -> None:
     assert holds(least(leak, rule, also), 2) in ("certified", "bounded", "infeasible")
 
@@ -179,7 +179,7 @@ def test_no_least_leakage_at_all_is_refused(leak: str, rule: str, also: str) -> 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(16, 300))
+@pytest.mark.parametrize("seed", range(6, 300))
 def test_more_random_combinations(seed: int) -> None:
     problem = drawn(seed)
     if problem is not None:

@@ -246,7 +246,7 @@ def test_tiny_and_large_levels(family: str) -> None:
 
 
 @given(st.lists(st.integers(0, 40), min_size=6, max_size=6).filter(any), st.fractions(F(1, 100), F(8)))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_any_counts_make_private_protocols(counts: list[int], epsilon: Fraction) -> None:
     c = ChiSquareSet([counts[:3], counts[3:]], alpha="0.1")
     for family in (IndependentReporting, ConditionalReporting):

@@ -79,13 +79,13 @@ KINDS = st.sampled_from(["trace", "weighted", "bayes", "loss"])
 
 
 @given(priors(2, 12), LEVELS)
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 def test_information_is_certified_and_private(prior: rr.Prior, epsilon: Fraction) -> None:
     information(prior, epsilon)
 
 
 @given(priors(2, 12), LEVELS, KINDS, NUMBERS)
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 def test_linear_objectives_are_certified_and_private(
     prior: rr.Prior, epsilon: Fraction, kind: str, numbers: list[int]
 ) -> None:

@@ -87,3 +87,15 @@ def test_memory_does_not_grow_with_the_values(monkeypatch: pytest.MonkeyPatch) -
     assert line.startswith(
         "'few' is released unchanged and determines 1 of the 1 bits of 's'; it determines it in 100 %"
     )
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_categories_of_no_record_are_told(batch: int) -> None:
+    values = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0, None, 3] * 3), pa.array(["u", "v", "of a dropped record", "w"])
+    )
+    table = pa.table({"level": LEVELS * 4, "public": values})
+    with pa.OSFile("t.arrow", "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table, max_chunksize=batch)
+    with pytest.warns(UserWarning, match="'public' is released unchanged with 1 category that no record has"):
+        rr.release.release_file("t.arrow", rr.release.ProtectedColumn("level", DESIGN))

@@ -156,10 +156,10 @@ ENDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, None)
 """How a release is ended at a random moment; None: no file may pass a random size, as on a full disk."""
 
 
-def kills(times: int, tmp_path: Path, seed: int, perform: Perform) -> None:
+def kills(times: int, tmp_path: Path, seed: int, perform: Perform, rows: int = 200_000) -> None:
     """End a release at random moments, every other one while it draws a second time by force; check, run again."""
     rng = random.Random(seed)
-    source = place(tmp_path, "source", 200_000)
+    source = place(tmp_path, "source", rows)
     whole = perform([{"folder": source, "arguments": APPLY}] * 2)[0]
     assert whole["status"] == 0
     size = (source / "o.parquet").stat().st_size
@@ -221,7 +221,7 @@ def kills(times: int, tmp_path: Path, seed: int, perform: Perform) -> None:
 @forks
 def test_kills_at_random_moments(tmp_path: Path, perform: Perform) -> None:
     """Each way of ending it twice: in a first draw, and in a second one by force."""
-    kills(8, tmp_path, 1, perform)
+    kills(8, tmp_path, 1, perform, 40_000)
 
 
 @forks

@@ -545,6 +545,70 @@ def test_metadata_stay_behind_but_for_types(suffix: str) -> None:
         assert word in note
 
 
+SECRET_FIELD = pa.field("item", pa.string(), metadata={"note": "SECRET"})
+NESTED = {
+    "list": pa.list_(SECRET_FIELD),
+    "large list": pa.large_list(SECRET_FIELD),
+    "list of one": pa.list_(SECRET_FIELD, 1),
+    "list view": pa.list_view(SECRET_FIELD),
+    "large list view": pa.large_list_view(SECRET_FIELD),
+    "struct": pa.struct([SECRET_FIELD]),
+    "map": pa.map_(pa.field("key", pa.string(), False, metadata={"note": "SECRET"}), SECRET_FIELD),
+    "dictionary": pa.dictionary(pa.int8(), pa.struct([SECRET_FIELD])),
+    "runs": pa.run_end_encoded(pa.int32(), pa.struct([SECRET_FIELD])),
+    "union": pa.dense_union([SECRET_FIELD]),
+    "twice": pa.list_(pa.field("item", pa.list_view(pa.field("item", pa.struct([SECRET_FIELD]))))),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_no_type_keeps_the_metadata_of_fields_within(name: str) -> None:
+    schema = pa.schema([("x", pa.string()), pa.field("y", NESTED[name])])
+    with pa.OSFile("n.arrow", "wb") as stream, pa.ipc.new_file(stream, schema):
+        pass  # no rows: what is kept stands in the schema
+    assert b"SECRET" in Path("n.arrow").read_bytes()
+    made = release_file("n.arrow", Release([X]), "o.arrow")
+    assert b"SECRET" not in Path("o.arrow").read_bytes()
+    assert "metadata that are not released: 'y'" in made.notes
+    with pa.ipc.open_file("o.arrow") as told:
+        assert told.schema.field("y").type == NESTED[name]
+
+
+class Geometry(pa.ExtensionType):
+    """A type of somebody else, whose metadata hold a record."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.string(), "geo.own")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b"SECRET"
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: object, serialized: bytes) -> Geometry:
+        return cls()
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("within", [True, False])
+def test_extension_types_of_others_become_their_storage(known: bool, within: bool) -> None:
+    own = pa.ExtensionArray.from_storage(Geometry(), pa.array(["p", None]))
+    given = pa.StructArray.from_arrays([own], fields=[pa.field("g", own.type)]) if within else own
+    table = pa.table({"x": ["a", "b"], "y": given})
+    with pa.OSFile("n.arrow", "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table)
+    if known:
+        pa.register_extension_type(Geometry())
+    try:
+        made = release_file("n.arrow", Release([X]), "o.arrow")
+    finally:
+        if known:
+            pa.unregister_extension_type("geo.own")
+    assert b"SECRET" not in Path("o.arrow").read_bytes()
+    assert "metadata that are not released: 'y'" in made.notes
+    with pa.ipc.open_file("o.arrow") as told:
+        assert told.read_all()["y"].to_pylist() == ([{"g": "p"}, {"g": None}] if within else ["p", None])
+
+
 def test_pandas_metadata_keep_types_and_nothing_else() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(

@@ -14,17 +14,20 @@ from rropt.cli import main as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.release import ProtectedColumn, Release, release_file
+from rropt.release import ProtectedColumn, Release, release_file, release_folder
 from rropt.release.storage.account import Account
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
+from rropt.mechanisms.sampling.keyed import KeyedFunction, Texts  # noqa: E402
 from rropt.release.storage.memo import Memo, Scope  # noqa: E402
 from rropt.release.tables.stack import Stack  # noqa: E402
 
 ABC = RandomizedResponse(("a", "b", "c"), epsilon=1).to_mechanism()
 COLUMN = ProtectedColumn("x", ABC)
+WORDS, FURTHER = [[2947330692, 3310015761], [2382918505, 690727287], [2970467122, 2182166827]], [1886719645, 1194407633]
+TAGS = [[7701022722165331756, -324978379977957259]]
 WITH: dict[str, Any] = {"identity": "id", "key": "key"}
 ROWS = [(f"p{at}", "abc"[at * at % 3], str(at % 7)) for at in range(500)]
 
@@ -123,17 +126,105 @@ def test_the_answers_follow_the_mechanism() -> None:
         assert stats.chisquare(counts, ABC.matrix[x] * len(drawn)).pvalue > 1e-6
 
 
+def test_the_answers_of_an_implicit_mechanism_follow_it() -> None:
+    """It takes two words of each record."""
+    size, number = 300, 20_000
+    mechanism = RandomizedResponse(size, epsilon=3).to_mechanism()
+    rows = [(str(at), "7", "") for at in range(number)]
+    release_file(write("t.parquet", rows), ProtectedColumn("x", mechanism), **WITH)
+    drawn = np.array(list(answers("t.protected.parquet").values()), dtype=int)
+    shares = [float(mechanism.entry(7, y)) for y in range(size)]
+    assert stats.chisquare(np.bincount(drawn, minlength=size), np.array(shares) * number).pvalue > 1e-6
+    release_file(write("again/t.parquet", rows[::-1]), ProtectedColumn("x", mechanism), **WITH)
+    assert answers("again/t.protected.parquet") == answers("t.protected.parquet")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_keyed_function_is_aes_cmac(number: int) -> None:
+    from cryptography.hazmat.primitives.ciphers.algorithms import AES
+    from cryptography.hazmat.primitives.cmac import CMAC
+
+    draw = np.random.default_rng(number)
+    key = draw.bytes(32)
+    texts = [draw.bytes(size) for size in draw.permutation(np.arange(1, 100))]
+    prefixes = [draw.bytes(16) for _ in texts]
+    function = KeyedFunction(key)
+    found = function.of(function.states(prefixes), Texts.of(texts))
+    for prefix, text, one in zip(prefixes, texts, found, strict=True):
+        known = CMAC(AES(key))
+        known.update(prefix + text)
+        assert one.tobytes() == known.finalize()
+    alone = function.of(function.states(prefixes[:1]), Texts.of(texts[:3]))
+    assert alone[0].tobytes() == found[0].tobytes()
+
+
+def test_the_words_of_a_record_are_these() -> None:
+    """Bytes that must never change: a key of today gives the same answers on every machine and in every version."""
+    scope = Scope(bytes(32), Stack(COLUMN), "id")
+    source = scope.source(np.array([0, 2]), Texts.of([b"one", "zwölf".encode() * 5]))
+    words = [source.words(2).tolist() for _ in range(3)]
+    assert words == WORDS
+    assert source.of(1).words(2).tolist() == FURTHER
+    assert scope.tags(np.array([1]), Texts.of([b"one"])).tolist() == TAGS
+
+
 def test_further_words_do_not_depend_on_the_batch() -> None:
-    scope = Scope(bytes(32), Stack(COLUMN))
-    whole = scope.source(np.array([0, 1, 2]), [b"one", b"two", b"three"])
+    scope = Scope(bytes(32), Stack(COLUMN), "id")
+    whole = scope.source(np.array([0, 1, 2]), Texts.of([b"one", b"two", b"three"]))
     first = whole.words(3).tolist()
     further = whole.of(1).words(40).tolist()
-    alone = scope.source(np.array([1]), [b"two"])
+    alone = scope.source(np.array([1]), Texts.of([b"two"]))
     assert alone.words(1).tolist() == first[1:2]
     # One word at a time, as the sampler asks for them.
     one = alone.of(0)
     assert [int(one.words(1)[0]) for _ in range(40)] == further
     assert len({*first, *further}) == 43
+
+
+# -- folders -----------------------------------------------------------------------------------------------------
+
+
+def folder(name: str, values: dict[str, list[tuple[str, str, str]]]) -> str:
+    for file, rows in values.items():
+        Path(name).mkdir(exist_ok=True)
+        write(f"{name}/{file}.parquet", rows)
+    return name
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_a_folder_has_the_answers_of_one_file(workers: int) -> None:
+    """Months of the same people, one of whom is new in the second; whatever process draws a file."""
+    rows = [*ROWS, ("new", "b", "")]
+    release_file(write("alone/t.csv", rows), COLUMN, **WITH)
+    first = answers("alone/t.protected.csv")
+    months = folder("months", {"a": ROWS, "b": rows[::-1], "c": rows[200:300]})
+    found = release_folder(months, COLUMN, workers=workers, **WITH)
+    assert [one.state for one in found.files] == ["released"] * 3
+    for month, own in (("a", ROWS), ("b", rows), ("c", rows[200:300])):
+        told = answers(f"months.protected/{month}.parquet")
+        assert told == {name: first[name] for name, _, _ in own}
+    again = release_folder(months, COLUMN, workers=workers, **WITH)
+    assert [one.state for one in again.files] == ["standing"] * 3
+
+
+def test_a_value_that_changed_between_the_files_of_a_folder_is_refused() -> None:
+    changed = [(name, "b" if name == "p3" else value, note) for name, value, note in ROWS]
+    found = release_folder(folder("months", {"a": ROWS, "b": changed}), COLUMN, **WITH)
+    assert [one.state for one in found.files] == ["released", "refused"]
+    assert "1 of the identities in column 'id' have another value than before" in found.files[1].note
+    assert not Path("months.protected/b.parquet").exists()
+
+
+def test_a_folder_that_was_released_under_another_key_is_not_standing(capsys: pytest.CaptureFixture[str]) -> None:
+    months = folder("months", {"a": ROWS})
+    ABC.save("m.json")
+    told = ["apply", "m.json", months, "--column", "x", "--id", "id", "--workers", "1"]
+    assert cli.main([*told, "--key", "key"]) == 0
+    assert cli.main([*told, "--key", "key"]) == 0
+    write_key("other", 2)
+    for key in (["--key", "other"], ["--key", "none"], []):
+        assert cli.main([*told, *key]) == 2
+    assert "a second draw leaks more" in capsys.readouterr().err
 
 
 # -- the account -------------------------------------------------------------------------------------------------
@@ -196,8 +287,17 @@ def test_a_second_key_is_a_second_draw() -> None:
     assert forced.manifest["epsilon_with_earlier"] == pytest.approx(2, abs=1e-9)
 
 
+def test_another_column_of_identities_is_a_second_draw() -> None:
+    release_file(write("t.csv", [(name, value, f"{name}@") for name, value, _ in ROWS]), COLUMN, **WITH)
+    with pytest.raises(InputError, match="a second draw leaks more"):
+        release_file("t.csv", COLUMN, "o.csv", identity="note", key="key")
+    forced = release_file("t.csv", COLUMN, "o.csv", force=True, identity="note", key="key")
+    assert answers("o.csv") != answers("t.protected.csv")
+    assert forced.manifest["epsilon_with_earlier"] == pytest.approx(2, abs=1e-9)
+
+
 def test_a_draw_that_ended_early_is_made_again_at_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [(str(at), "abc"[at % 3], "") for at in range(300_000)]
+    rows = [(str(at), "abc"[at % 3], "") for at in range(100_000)]
 
     def stop(done: int, total: int | None) -> None:
         raise KeyboardInterrupt

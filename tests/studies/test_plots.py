@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -49,6 +50,19 @@ def test_a_heat_map_shows_the_matrix_and_its_labels(solution: rr.Solution, tmp_p
     assert len(axes.texts) == solution.mechanism.matrix.size
     assert figure.axes[1].get_ylabel() == "probability"
     saved(figure, tmp_path)
+
+
+def test_no_control_character_of_a_label_reaches_a_picture(tmp_path: Path) -> None:
+    labels = ["\x1b]0;owned\x07", "c\x9b31m\x00", "a\u202eb"]
+    mechanism = rr.RandomizedResponse(labels, epsilon=1).to_mechanism()
+    for figure in (
+        plots.heat_map(mechanism, title=labels[0]),
+        plots.frequencies(mechanism.estimate([50, 60, 70]), [0.3, 0.3, 0.4], title=labels[1]),
+        plots.birkhoff_weights(rr.ordering.birkhoff(mechanism)),
+    ):
+        drawn = saved(figure, tmp_path)
+        assert not any(letter in drawn for letter in "\x1b\x07\x9b\x00\u202e")
+        ElementTree.fromstring(drawn)
 
 
 def test_a_large_heat_map_has_no_labels() -> None:

@@ -1,9 +1,9 @@
 """Memoised draws: the same record gets the same answer in every release under one key.
 
-The words that decide the answer of a record are those of a keyed BLAKE2b (RFC 7693) of its columns, its mechanism, its
-value and its identity. So a copy, another order of rows, another format or another machine gives the same answer, and a
+The words that decide the answer of a record are AES-CMAC, keyed, of its columns, its mechanism, its value and its
+identity. So a copy, another order of rows, another format or another machine gives the same answer, and a
 second release of the same values reveals nothing new. A record whose value changed gets an independent answer, and two
-different answers reveal that it changed, which no epsilon bounds. `Memory` therefore keeps, beside the key, which
+different answers reveal that it changed, which no epsilon bounds. `Memo` therefore keeps, beside the key, which
 value of each identity was drawn from, as tags that mean nothing without the key.
 """
 
@@ -26,19 +26,19 @@ from rropt.errors import InputError
 from rropt.io.count_records import check_column
 from rropt.io.files import open_file
 from rropt.mechanisms.sampling import Source
+from rropt.mechanisms.sampling.keyed import BLOCK, KeyedFunction, Texts
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release.provenance import digest
 from rropt.release.tables.coding import check_type
 from rropt.release.tables.stack import Stack
 
 KEY_BYTES = 32
-BLOCK = 32
-"""Bytes of a record's digest: words, and in the last eight its tag."""
-WORDS = (BLOCK - 8) // 4
 PATIENCE = 120.0
 """Seconds to wait for another process."""
+PAIRS = 1 << 22
+"""The most tags of one row of the memory: 64 MB."""
 _HEAD = "rropt-key 1 "
-_TABLE = "CREATE TABLE seen (scope INTEGER, who INTEGER, value INTEGER, PRIMARY KEY (scope, who, value)) WITHOUT ROWID"
+_TABLE = "CREATE TABLE seen (scope INTEGER, pairs BLOB)"
 
 
 def new_key(path: Path) -> None:
@@ -69,9 +69,9 @@ def read_key(path: Path) -> bytes:
     return bytes.fromhex(text[len(_HEAD) :])
 
 
-def _hashed(key: bytes, *parts: str | bytes) -> Any:
+def _hashed(key: bytes, *parts: str | bytes, size: int = 32) -> Any:
     """BLAKE2b of texts, each with its length before it, so that no two lists of texts are one."""
-    found = hashlib.blake2b(key=key, digest_size=BLOCK)
+    found = hashlib.blake2b(key=key, digest_size=size)
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
         found.update(len(data).to_bytes(8, "little") + data)
@@ -79,72 +79,77 @@ def _hashed(key: bytes, *parts: str | bytes) -> Any:
 
 
 class Scope:
-    """One protected column under one key: `name` (in base 16) is the same where records get the same answers."""
+    """One protected column under one key and one column of identities: `name` (in base 16) is the same where records
+    get the same answers."""
 
-    def __init__(self, key: bytes, stack: Stack) -> None:
+    def __init__(self, key: bytes, stack: Stack, identity: str) -> None:
         rows = [(digest(one), label) for _, one in stack.column.strata for label in one.inputs]
         columns = (str(len(stack.column.columns)), *stack.column.columns)
         # Strata are not in it: a record that moves to one with the same mechanism keeps its answer.
         mechanisms = sorted({made for made, _ in rows})
-        self.name = str(_hashed(key, "scope", *columns, *mechanisms).hexdigest())
+        self.name = str(_hashed(key, "scope", identity, *columns, *mechanisms).hexdigest())
         self.number = int.from_bytes(bytes.fromhex(self.name)[:8], "little", signed=True)
-        self._who = _hashed(key, "who", *columns)
-        self._rows = [_hashed(key, "answer", *columns, made, label) for made, label in rows]
+        self._key, self._function = key, KeyedFunction(_hashed(key, "function").digest())
+        self._who = self._function.states([_hashed(key, "who", *columns, size=BLOCK).digest()])
+        self._rows = [_hashed(key, "answer", *columns, made, label, size=BLOCK).digest() for made, label in rows]
+        self._states: dict[int, np.ndarray] = {}
 
-    def digests(self, rows: np.ndarray, identities: Sequence[bytes]) -> bytes:
-        """BLOCK bytes for each record, of its row in the stack and its identity."""
-        found, kinds = [], self._rows
-        for row, identity in zip(rows.tolist(), identities, strict=True):
-            one = kinds[row].copy()
-            one.update(identity)
-            found.append(one.digest())
-        return b"".join(found)
+    def blocks(self, rows: np.ndarray, identities: Texts, number: int = 0) -> np.ndarray:
+        """Block `number` of each record, of its row in the stack and its identity: shape (n, 2), "<u8". The first
+        eight bytes are two words; the others of block 0 are a tag."""
+        if number not in self._states:
+            prefixes = [_hashed(self._key, "block", str(number), row, size=BLOCK).digest() for row in self._rows]
+            self._states[number] = self._function.states(prefixes)
+        return self._function.of(np.take(self._states[number], rows, axis=0), identities)
 
-    def tags(self, rows: np.ndarray, identities: Sequence[bytes]) -> np.ndarray:
+    def tags(self, rows: np.ndarray, identities: Texts) -> np.ndarray:
         """(who, value) of each record, as int64."""
-        made = np.empty((len(identities), 2), dtype="<i8")
-        made[:, 1] = np.frombuffer(self.digests(rows, identities), dtype="<i8").reshape(-1, BLOCK // 8)[:, -1]
-        who = self._who
-        for at, identity in enumerate(identities):
-            one = who.copy()
-            one.update(identity)
-            made[at, 0] = int.from_bytes(one.digest()[:8], "little", signed=True)
-        return made
+        who, value = self._function.of(self._who, identities)[:, 0], self.blocks(rows, identities)[:, 1]
+        return np.stack([who, value], axis=1).view("<i8")
 
-    def source(self, rows: np.ndarray, identities: Sequence[bytes]) -> Source:
+    def source(self, rows: np.ndarray, identities: Texts) -> Source:
         """The words of these records."""
         return _Records(self, rows, identities)
 
+    def further(self, row: int, identity: bytes, at: int) -> Source:
+        """The words of one record that follow its word number `at`, where that does not decide."""
+        return _Further(_hashed(self._key, "further", str(at), self._rows[row], identity).digest())
+
 
 class _Records(Source):
-    """The words of records, each from its own digest."""
+    """The words of n records: the first n are word 0 of each, the next n are word 1, and so on, since a mechanism may
+    ask for several words of all."""
 
-    def __init__(self, scope: Scope, rows: np.ndarray, identities: Sequence[bytes]) -> None:
+    def __init__(self, scope: Scope, rows: np.ndarray, identities: Texts) -> None:
         self._scope, self._rows, self._identities = scope, rows, identities
-        self._words = np.frombuffer(scope.digests(rows, identities), dtype="<u4").reshape(-1, BLOCK // 4)
-        self._from = self._to = 0
+        self._at, self._from, self._to = -1, 0, len(rows)
+        self._words = np.zeros((0, 4), dtype="<u4")
 
     def words(self, count: int) -> np.ndarray:
+        if self._to == len(self._rows):
+            self._at, self._to = self._at + 1, 0
+            if self._at % 2 == 0:
+                self._words = self._scope.blocks(self._rows, self._identities, self._at // 2).view("<u4")
         self._from, self._to = self._to, self._to + count
-        return np.ascontiguousarray(self._words[self._from : self._to, 0]).astype(np.uint32, copy=False)
+        return np.ascontiguousarray(self._words[self._from : self._to, self._at % 2]).astype(np.uint32, copy=False)
 
     def of(self, at: int) -> Source:
-        return _Further(self._words[self._from + at])
+        record = self._from + at
+        return self._scope.further(int(self._rows[record]), self._identities.text(record), self._at)
 
 
 class _Further(Source):
-    """The words of one record after its first one; those after its digest are made of the digest."""
+    """The words of one record after a word that did not decide."""
 
-    def __init__(self, block: np.ndarray) -> None:
-        self._seed = block.tobytes()
-        self._words: list[int] = block[1:WORDS].tolist()
-        self._blocks = 0
+    def __init__(self, seed: bytes) -> None:
+        self._seed, self._blocks = seed, 0
+        self._words: list[int] = []
 
     def words(self, count: int) -> np.ndarray:
         while len(self._words) < count:
-            self._blocks += 1
-            more = hashlib.blake2b(self._blocks.to_bytes(8, "little"), key=self._seed, digest_size=BLOCK).digest()
+            more = _hashed(self._seed, str(self._blocks)).digest()
             self._words += np.frombuffer(more, dtype="<u4").tolist()
+            self._blocks += 1
         found, self._words = self._words[:count], self._words[count:]
         return np.array(found, dtype=np.uint32)
 
@@ -159,28 +164,33 @@ class Memo:
         if any(identity in (*stack.column.columns, *stack.column.by) for stack in stacks):
             raise InputError(f"column {identity!r} is protected, or a stratum", where, "name the column of identities")
         self.where, self.identity = where, identity
-        self.scopes = [Scope(key, stack) for stack in stacks]
+        self.scopes = [Scope(key, stack, identity) for stack in stacks]
         self._at = schema.get_field_index(identity)
         self.place = key_file.with_name(key_file.name + ".records")
         self._tags: list[list[np.ndarray]] = [[] for _ in stacks]
 
-    def identities(self, batch: pa.RecordBatch) -> list[bytes]:
+    def identities(self, batch: pa.RecordBatch) -> Texts:
         """The identities of a batch as text. Raises InputError where one is missing."""
         column = batch.column(self._at)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        texts = [(text or "").encode() for text in column.cast(pa.large_string()).to_pylist()]
-        if not all(texts):
+        column = column.cast(pa.large_string())
+        _, places, letters = column.buffers()
+        ends = np.frombuffer(places, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
+        if column.null_count or (ends[1:] == ends[:-1]).any():
             raise InputError(
                 f"column {self.identity!r} is empty in some record", self.where, "every record needs an identity"
             )
-        return texts
+        data = np.zeros(int(ends[-1] - ends[0]) + BLOCK, dtype=np.uint8)
+        if letters is not None:
+            data[:-BLOCK] = np.frombuffer(letters, dtype=np.uint8)[ends[0] : ends[-1]]
+        return Texts(data, ends[:-1] - ends[0], ends[1:] - ends[0])
 
     def tag(self, batch: pa.RecordBatch, rows: Sequence[np.ndarray]) -> None:
         """Note which records will be drawn from."""
         identities = self.identities(batch)
         for scope, kept, one in zip(self.scopes, self._tags, rows, strict=True):
-            kept.append(_distinct(scope.tags(one, identities)))
+            kept.append(scope.tags(one, identities))
 
     def sources(self, batch: pa.RecordBatch, rows: Sequence[np.ndarray]) -> list[Source]:
         """The words of a batch, for each column."""
@@ -195,10 +205,11 @@ class Memo:
             connection.execute("BEGIN IMMEDIATE")
             count = 0
             for at, scope in enumerate(self.scopes):
-                pairs = self._known(connection, at, scope.name in before)
+                known = self._known(connection, at, scope.name in before)
+                pairs, new = _merged(known, self._tags[at])
                 count += len(_two(pairs))
-                rows = ((scope.number, who, value) for who, value in pairs.tolist())
-                connection.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", rows)
+                rows = ((scope.number, new[start : start + PAIRS].tobytes()) for start in range(0, len(new), PAIRS))
+                connection.executemany("INSERT INTO seen VALUES (?, ?)", rows)
             if count:
                 error = self._changed(count)
                 if not force:
@@ -215,18 +226,18 @@ class Memo:
         )
 
     def _known(self, connection: sqlite3.Connection, at: int, needed: bool) -> np.ndarray:
-        """All (who, value) of a scope, with those of this release. Raises InputError where there should be earlier
-        ones, and are none."""
+        """The earlier (who, value) of a scope. Raises InputError where there should be some, and are none."""
         number = self.scopes[at].number
-        rows = connection.execute("SELECT who, value FROM seen WHERE scope = ?", (number,)).fetchall()
+        rows = connection.execute("SELECT pairs FROM seen WHERE scope = ?", (number,)).fetchall()
         if needed and not rows and sum(map(len, self._tags[at])):
             raise InputError(
                 "it lacks an earlier release of these columns: whether values changed since is not known",
                 str(self.place),
                 "restore it from a copy",
             )
-        before = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        return _distinct(np.concatenate([before, *self._tags[at]]))
+        if not all(isinstance(pairs, bytes) and pairs and len(pairs) % 16 == 0 for (pairs,) in rows):
+            raise sqlite3.DatabaseError("it was changed")
+        return np.frombuffer(b"".join(pairs for (pairs,) in rows), dtype="<i8").reshape(-1, 2)
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -245,15 +256,16 @@ class Memo:
             raise InputError(what, str(self.place), "restore it from a copy") from None
 
 
-def _distinct(pairs: np.ndarray) -> np.ndarray:
-    """The different rows of an array of two columns, sorted."""
-    ordered = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    first = np.ones(len(ordered), dtype=bool)
-    first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    return np.asarray(ordered[first])
+def _merged(before: np.ndarray, tags: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The different pairs of both, sorted, and those of them that are not in `before`."""
+    pairs = np.concatenate([before, *tags])
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))  # stable: of equal ones those of `before` come first
+    pairs = np.take(pairs, order, axis=0)
+    first = np.ones(len(pairs), dtype=bool)
+    first[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+    return pairs[first], pairs[first & (order >= len(before))]
 
 
 def _two(pairs: np.ndarray) -> np.ndarray:
-    """The identities that occur in two of these pairs, which differ."""
-    names, times = np.unique(pairs[:, 0], return_counts=True)
-    return np.asarray(names[times > 1])
+    """The identities of sorted, different pairs that occur in two of them."""
+    return np.unique(pairs[1:, 0][pairs[1:, 0] == pairs[:-1, 0]])

@@ -57,10 +57,14 @@ def _text(parity: Fraction | float) -> str:
 def cautions_of_columns(
     batches: Iterable[pa.RecordBatch], protected: Sequence[str], public: Sequence[str]
 ) -> Iterator[str]:
-    """Which columns that are released as they are determine a protected one, in one reading of the data."""
+    """Which columns that are released as they are determine a protected one, and which have categories of no record,
+    in one reading of the data."""
+    unused: dict[str, dict[object, bool]] = {name: {} for name in public}
     codes: dict[str, dict[object, int]] = {name: {} for name in (*protected, *public)}
     counts: dict[tuple[str, str], np.ndarray] = {}
     for batch in batches:
+        for name, known in unused.items():
+            _use(batch.column(name), known)
         found = {name: _encode(batch.column(name), codes[name]) for name in codes if _fits(codes[name], batch, name)}
         for name in [name for name in codes if name not in found or len(codes[name]) > MOST_VALUES]:
             del codes[name]
@@ -72,9 +76,25 @@ def cautions_of_columns(
                 table = flat.reshape(shape).astype(np.int64)
                 table[: known.shape[0], : known.shape[1]] += known
                 counts[s, u] = table
+    for name, known in unused.items():
+        if number := len(known) - sum(known.values()):
+            yield (
+                f"{name!r} is released unchanged with {counted(number, 'categories')} that no record has: remove them "
+                "from its type if they are not public"
+            )
     for (s, u), table in counts.items():
         if s in codes and u in codes and table.shape[1] * RECORDS <= table.sum():
             yield from _mix_truth(s, u, table)
+
+
+def _use(column: pa.Array, known: dict[object, bool]) -> None:
+    """Note which categories of a column its records have, of the first MOST_VALUES."""
+    if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
+        return
+    used = set(column.indices.unique().to_pylist())
+    for at, value in enumerate(column.dictionary.slice(0, MOST_VALUES).to_pylist()):
+        if len(known) < MOST_VALUES or value in known:
+            known[value] = known.get(value, False) or at in used
 
 
 def _fits(known: Mapping[object, int], batch: pa.RecordBatch, name: str) -> bool:

@@ -8,8 +8,26 @@ from typing import Any
 
 import pyarrow as pa
 
+from rropt.errors import InputError
+
 _TYPES = (b"ARROW:extension:name", b"ARROW:extension:metadata")
 """Metadata of a field that are its type, for a reader without support for it."""
+_EXTENSIONS = (
+    "arrow.bool8",
+    "arrow.fixed_shape_tensor",
+    "arrow.json",
+    "arrow.uuid",
+    "arrow.variable_shape_tensor",
+    "pandas.interval",
+    "pandas.period",
+)
+"""Extension types whose metadata are parameters of the type; others may hold anything."""
+_LISTS = (
+    (pa.types.is_list, pa.list_),
+    (pa.types.is_large_list, pa.large_list),
+    (pa.types.is_list_view, pa.list_view),
+    (pa.types.is_large_list_view, pa.large_list_view),
+)
 _OF_THE_FORMAT = (*_TYPES, b"PARQUET:field_id")
 _WORD = re.compile(r"[A-Za-z0-9_.\[\], /+:-]{1,64}")
 """The name of a type of pandas or NumPy."""
@@ -18,41 +36,59 @@ _TYPE_NOTES = ("num_categories", "ordered", "encoding", "timezone", "unit", "pre
 
 
 def typed_only(field: pa.Field) -> pa.Field:
-    """A field without its metadata, but for the name of its type; also the fields within it."""
-    kept = {key: value for key, value in (field.metadata or {}).items() if key in _TYPES}
+    """A field without its metadata, but for the name of its type; also the fields within it. An extension type that is
+    not one of `_EXTENSIONS` becomes its storage."""
+    notes = field.metadata or {}
+    named = notes.get(_TYPES[0], b"").decode("utf-8", "replace") in _EXTENSIONS
+    kept = {key: value for key, value in notes.items() if key in _TYPES and named}
     return pa.field(field.name, _bare(field.type), field.nullable, kept or None)
 
 
 def has_notes(field: pa.Field) -> bool:
     """Whether `typed_only` leaves something out of it."""
-    if any(key not in _OF_THE_FORMAT for key in field.metadata or {}):
+    notes = field.metadata or {}
+    name = notes.get(_TYPES[0], b"").decode("utf-8", "replace")
+    if isinstance(field.type, pa.BaseExtensionType):
+        name = field.type.extension_name
+    if (name and name not in _EXTENSIONS) or any(key not in _OF_THE_FORMAT for key in notes):
         return True
     return any(has_notes(one) for one in _within(field.type))
 
 
 def _within(type_: pa.DataType) -> list[pa.Field]:
+    """The fields within a type."""
+    if isinstance(type_, pa.BaseExtensionType):
+        return _within(type_.storage_type)
+    if pa.types.is_dictionary(type_) or pa.types.is_run_end_encoded(type_):
+        return _within(type_.value_type)
     if pa.types.is_map(type_):
         return [type_.key_field, type_.item_field]
-    return [type_.field(at) for at in range(type_.num_fields)] if pa.types.is_nested(type_) else []
+    return [type_.field(at) for at in range(type_.num_fields)]
 
 
 def _bare(type_: pa.DataType) -> pa.DataType:
     """A type whose fields have no metadata."""
-    if not any(has_notes(field) for field in _within(type_)):
-        return type_
-    fields = [typed_only(field) for field in _within(type_)]
-    if pa.types.is_struct(type_):
+    types = pa.types
+    if isinstance(type_, pa.BaseExtensionType):
+        return type_ if type_.extension_name in _EXTENSIONS else _bare(type_.storage_type)
+    if types.is_dictionary(type_):
+        return pa.dictionary(type_.index_type, _bare(type_.value_type), type_.ordered)
+    if types.is_run_end_encoded(type_):
+        return pa.run_end_encoded(type_.run_end_type, _bare(type_.value_type))
+    if types.is_map(type_):
+        return pa.map_(typed_only(type_.key_field), typed_only(type_.item_field), keys_sorted=type_.keys_sorted)
+    fields = [typed_only(type_.field(at)) for at in range(type_.num_fields)]
+    if types.is_struct(type_):
         return pa.struct(fields)
-    if pa.types.is_map(type_):
-        return pa.map_(*fields, keys_sorted=type_.keys_sorted)
-    if pa.types.is_fixed_size_list(type_):
-        return pa.list_(fields[0], type_.list_size)
-    if pa.types.is_large_list(type_):
-        return pa.large_list(fields[0])
-    if pa.types.is_list(type_):
-        return pa.list_(fields[0])
-    if pa.types.is_union(type_):
+    if types.is_union(type_):
         return pa.union(fields, type_.mode, type_.type_codes)
+    if types.is_fixed_size_list(type_):
+        return pa.list_(fields[0], type_.list_size)
+    for is_one, made in _LISTS:
+        if is_one(type_):
+            return made(fields[0])
+    if fields:
+        raise InputError(f"columns of type {type_} are not released", "table", "drop them, or convert them")
     return type_
 
 

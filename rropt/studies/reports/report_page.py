@@ -293,7 +293,8 @@ def _again(report: Report) -> str:
 
 
 def _source(report: Report) -> str:
+    text = "\n".join(map(_text, report.text.split("\n")))
     return (
         "<h2>To solve it again</h2>\n<p>Save this as a file and run <code>rropt solve FILE.toml</code>.</p>\n"
-        f"<details><summary>The problem file</summary><pre><code>{escape(report.text)}</code></pre></details>"
+        f"<details><summary>The problem file</summary><pre><code>{text}</code></pre></details>"
     )
