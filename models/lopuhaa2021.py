@@ -114,7 +114,7 @@ class Experiment:
         if name == "UE-CR" and len(confidence.pairs.sensitive) > MOST_SENSITIVE:
             return None
         families = {"IR": IndependentReporting, "GRR-CR": ConditionalReporting, "UE-CR": UnaryConditionalReporting}
-        made: RobustProtocol = families[name](confidence, epsilon, self.calibration)
+        made: RobustProtocol = families[name](confidence, epsilon=epsilon, calibration=self.calibration)
         return made
 
     def utility(self, name: str, confidence: ChiSquareSet, epsilon: str) -> tuple[float | None, float | None]:

@@ -126,8 +126,7 @@ class Mechanism(RandomizedChannel):
     def from_rationals(
         cls, rows: Matrix, *, inputs: Sequence[Label] | None = None, outputs: Sequence[Label] | None = None
     ) -> Mechanism:
-        """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); the denominators are found (one
-        where they agree)."""
+        """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); denominators are found."""
         entries, names, targets = _place(Table.read(rows, WHERE), inputs, outputs)
         exact = [over_one(row, lambda _, x=x: f"{WHERE} row {x}") for x, row in enumerate(entries)]  # type: ignore[misc]
         return cls._from_exact(exact, names, targets)
@@ -328,9 +327,8 @@ class Mechanism(RandomizedChannel):
         return write_whole(path, self.to_json())
 
     def to_csv(self, path: str | os.PathLike[str], *, quote_formulas: bool = True) -> Path:
-        """Write the float64 matrix as CSV, one row an input, for other programs; `save` keeps the exact integers.
-        With `quote_formulas`, labels that a spreadsheet would take for formulas get an apostrophe in front of them;
-        `rropt.audit` reads both."""
+        """Write the float64 matrix as CSV, one row an input; `save` keeps the exact integers. With `quote_formulas`,
+        labels that a spreadsheet would take for formulas get an apostrophe in front; `rropt.audit` reads both."""
         rows = ([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
         return write_whole(path, csv_text([["input", *self.outputs], *rows], quote_formulas))
 

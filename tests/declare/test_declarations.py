@@ -103,7 +103,7 @@ def problems(draw: st.DrawFn) -> rr.Problem:
             objective = rr.BayesSuccess(prior)
         else:
             make = {"loss": rr.ExpectedLoss, "gain": rr.ExpectedGain, "bayes gain": rr.BayesSuccess}[kind]
-            objective = make(prior, table, actions)
+            objective = make(prior, **{"gain" if kind == "bayes gain" else "matrix": table}, actions=actions)
             goal = draw(st.sampled_from([rr.Maximize, rr.Minimize])) if kind != "bayes gain" else rr.Maximize
     fixed = objective.outputs(tuple(labels))
     if not fixed and draw(st.booleans()):

@@ -89,7 +89,7 @@ def test_unary_reporting_matches_the_reference(row: dict[str, str]) -> None:
 @pytest.mark.parametrize("family", ["IR", "GRR_CR"])
 def test_exact_calibration_is_never_worse(family: str, row: dict[str, str]) -> None:
     c, epsilon = confidence_of(row), row["epsilon"]
-    exact = FAMILIES[family](c, epsilon).formula()
+    exact = FAMILIES[family](c, epsilon=epsilon).formula()
     assert exact >= float(row[family]) - 1e-12
 
 
@@ -102,7 +102,7 @@ def directly(mechanism: Mechanism, prior: Prior) -> float:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_formula_is_the_truth_at_the_centre(family: str, way: str, table: str) -> None:
     c = ChiSquareSet(TABLES[table])
-    protocol = FAMILIES[family](c, "1.5", way)
+    protocol = FAMILIES[family](c, epsilon="1.5", calibration=way)
     mechanism = protocol.to_mechanism()
     assert protocol.formula() == pytest.approx(directly(mechanism, c.center), abs=1e-12)
     assert protocol.utility(c.center) == pytest.approx(protocol.formula(), abs=1e-12)
@@ -113,7 +113,7 @@ def test_the_utility_is_true_at_other_distributions(family: str) -> None:
     """Where U given S differs from the centre, (86) and (96) are lower bounds only; `utility` is the truth."""
     rng = random.Random(family)
     c = ChiSquareSet(TABLES["plain"])
-    protocol = FAMILIES[family](c, 2, "paper")
+    protocol = FAMILIES[family](c, epsilon=2, calibration="paper")
     for _ in range(5):
         prior = Prior.from_counts([[rng.randint(1, 99) for _ in range(3)] for _ in range(3)], pairs=c.pairs)
         assert protocol.utility(prior) == pytest.approx(directly(protocol.to_mechanism(), prior), abs=1e-12)
@@ -174,7 +174,7 @@ def worst_ratio(mechanism: Mechanism, c: ChiSquareSet) -> tuple[float, float]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_level_holds_in_the_worst_case(family: str, way: str, epsilon: str, table: str) -> None:
     c = ChiSquareSet(TABLES[table])
-    protocol = FAMILIES[family](c, epsilon, way)
+    protocol = FAMILIES[family](c, epsilon=epsilon, calibration=way)
     both, one = worst_ratio(protocol.to_mechanism(), c)
     gamma = math.exp(float(epsilon))
     assert one <= both * (1 + 1e-9) <= gamma * (1 + 2e-9)
@@ -195,7 +195,7 @@ def test_the_level_holds_exactly_at_distributions_of_the_set(family: str, way: s
     rng = random.Random(f"{family} {way}")
     for table in ("plain", "zero cells", "two by two"):
         c = ChiSquareSet(TABLES[table])
-        protocol = FAMILIES[family](c, 1, way)
+        protocol = FAMILIES[family](c, epsilon=1, calibration=way)
         mechanism, limit = protocol.to_mechanism(), protocol.level.ratio.lower
         columns = [mechanism.column(y) for y in range(len(mechanism.outputs))]
         for _ in range(8):
@@ -237,11 +237,11 @@ def member(c: ChiSquareSet, direction: object, rng: random.Random) -> list[Fract
 def test_tiny_and_large_levels(family: str) -> None:
     c = ChiSquareSet(TABLES["two by two"])
     for epsilon in ("1e-12", "1e-4", "20"):
-        protocol = FAMILIES[family](c, epsilon)
+        protocol = FAMILIES[family](c, epsilon=epsilon)
         mechanism = protocol.to_mechanism()
         both, _ = worst_ratio(mechanism, c)
         assert both <= math.exp(float(epsilon)) * (1 + 1e-8)
-    assert FAMILIES[family](c, 20).formula() == pytest.approx(0.6288331853988749, abs=0.2)
+    assert FAMILIES[family](c, epsilon=20).formula() == pytest.approx(0.6288331853988749, abs=0.2)
     assert FAMILIES[family](c, gamma=3).level.gamma == 3
 
 

@@ -30,7 +30,7 @@ def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, in
     assert tuple(found) == METHODS
     for name, family in FAMILIES.items():
         for at, epsilon in enumerate(EPSILONS):
-            made = family(counts, str(epsilon), way)
+            made = family(counts, epsilon=str(epsilon), calibration=way)
             assert found[name].value[at] == pytest.approx(made.formula(), abs=2e-9)
             share = found[name].log_share
             assert share is not None

@@ -34,7 +34,7 @@ from rropt.problem import Maximize, Problem
 
 F = Fraction
 ONE = F(1)
-MADE: dict[str, Callable[[ChiSquareSet, object, str], RobustProtocol]] = {
+MADE: dict[str, Callable[..., RobustProtocol]] = {
     "IR": IndependentReporting,
     "GRR-CR": ConditionalReporting,
     "UE-CR": UnaryConditionalReporting,
@@ -48,7 +48,7 @@ WIDTH = F(1, 10**12)
 @cache
 def made(name: str, table: str, epsilon: str) -> RobustProtocol:
     """A protocol with the paper's calibration, optimised at the centre."""
-    return MADE[name](confidence_of(table), epsilon, "paper")
+    return MADE[name](confidence_of(table), epsilon=epsilon, calibration="paper")
 
 
 # -- privacy ---------------------------------------------------------------------------------------------------

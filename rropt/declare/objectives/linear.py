@@ -101,7 +101,7 @@ class _Expected(Objective):
     matrix: Rows
     actions: tuple[str, ...]
 
-    def __init__(self, prior: Prior, matrix: Matrix, actions: Sequence[Label] | None = None) -> None:
+    def __init__(self, prior: Prior, matrix: Matrix, *, actions: Sequence[Label] | None = None) -> None:
         name = type(self).__name__
         object.__setattr__(self, "prior", check_prior(prior, name))
         table, labels = action_matrix(matrix, prior, actions, f"{name} matrix")
