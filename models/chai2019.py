@@ -2,7 +2,7 @@
 
 `rropt models table chai2019 1` writes the numbers as CSV, `rropt models figure chai2019 7` draws the picture too.
 The figures are printed without numbers, so their curves are computed from the definitions. `chai2019_estimators` has
-the variance split (2.3), the estimator (7.13), the risk of projected estimates, and the example after Theorem 3.2.
+the example after Theorem 3.2 and the estimator (7.13).
 """
 
 from __future__ import annotations

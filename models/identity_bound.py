@@ -16,11 +16,10 @@ from rropt.models.plots import Table
 
 from rropt.errors import InputError
 from rropt.exact import Interval, dyadic_up
-from rropt.mechanisms.families.block_choice import choose_blocks
+from rropt.mechanisms.families.block_choice import choose_blocks, ladder
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, holds, least_theta
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.identification import (
-    checked_risk,
     closed_theta,
     expected_match,
     match_risks,
@@ -35,7 +34,6 @@ __all__ = [
     "TABLE_1",
     "Cell",
     "Example",
-    "Step",
     "Theta",
     "cheapest_example",
     "closed_theta",
@@ -232,45 +230,6 @@ def table(number: int) -> Table:
         raise InputError(f"there is no table {number}", "identity_bound", "there are 1 and 2, and no figures")
     title = "least block sizes" if number == 1 else "the example"
     return Table(f"identity_bound-table-{number}", f"Identity disclosure, Table {number}: {title}", header, tuple(rows))
-
-
-# -- section 2: where too few categories are large enough ------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the ladder: the bound tried, the size K_1 that it asks for (1 where none is needed), and how many
-    categories there are with T_j >= T_1, c_1 among them."""
-
-    at_most: Fraction
-    size: int
-    available: int
-
-    @property
-    def reached(self) -> bool:
-        """Whether there are enough categories."""
-        return self.size <= self.available
-
-
-def ladder(counts: Sequence[int], at_most: object, category: int = 0) -> tuple[Step, ...]:
-    """The bounds that section 2 tries for one category, up to the first that its data reach, which is the last one.
-
-    They are xi and then 1 / (n - 1), 1 / (n - 2), ... with 1 / n <= xi < 1 / (n - 1). The last of all is 1 / T_1, where
-    nothing needs to be changed. Raises InputError for a bound outside of (0, 1) or a category without records.
-    """
-    tried = checked_risk(at_most, "at_most")
-    if not 0 <= category < len(counts) or counts[category] < 1:
-        raise InputError(f"category {category} has no records", "ladder", "give a category of the table that has some")
-    own = counts[category]
-    available = sum(count >= own for count in counts)
-    below = -(-1 // tried)
-    steps: list[Step] = []
-    while not steps or not steps[-1].reached:
-        size = 1 if own * tried >= 1 else paper_block_size(own, tried)
-        steps.append(Step(tried, size, available))
-        below -= 1
-        tried = Fraction(1, max(below, 1))
-    return tuple(steps)
 
 
 # -- statements ----------------------------------------------------------------------------------------

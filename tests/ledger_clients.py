@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from rropt.errors import InputError
-from rropt.release.storage.database import LedgerFile
+from rropt.release.storage.places import Place, ledger_place, open_ledger
 
 
-def client(path: Path, name: int, tries: int, level: int) -> int:
+def client(path: Place, name: int, tries: int, level: int) -> int:
     """How many of its draws were reserved."""
     got = 0
-    file = LedgerFile(path)
+    file = open_ledger(path)
     for number in range(tries):
         try:
             with file.transaction():
@@ -27,7 +26,7 @@ def client(path: Path, name: int, tries: int, level: int) -> int:
 
 
 if __name__ == "__main__":
-    place, clients, times, one = Path(sys.argv[1]), *map(int, sys.argv[2:])
+    place, clients, times, one = ledger_place(sys.argv[1]), *map(int, sys.argv[2:])
     read_end, write_end = os.pipe()
     for number in range(clients):
         if os.fork() == 0:

@@ -1,4 +1,4 @@
-"""Ledgers as tests read them: the database, with nothing but the standard library."""
+"""Ledgers as tests read them: the database itself, with nothing of rropt."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from postgres import run
 
-def events(path: Path) -> list[dict[str, Any]]:
-    """The lines after the first, in their order; none where there is no file."""
-    if not path.exists():
+
+def events(path: Path | str) -> list[dict[str, Any]]:
+    """The lines after the first of a file or of a database of PostgreSQL, in their order; none where there is no
+    file."""
+    if not isinstance(path, Path):
+        lines = run(path, "SELECT line FROM rropt_ledger WHERE number > 1 ORDER BY number")
+    elif not path.exists():
         return []
-    connection = sqlite3.connect(path)
-    try:
-        lines = connection.execute("SELECT line FROM ledger WHERE number > 1 ORDER BY number").fetchall()
-    finally:
-        connection.close()
+    else:
+        connection = sqlite3.connect(path)
+        try:
+            lines = connection.execute("SELECT line FROM ledger WHERE number > 1 ORDER BY number").fetchall()
+        finally:
+            connection.close()
     return [json.loads(line) for (line,) in lines]
 
 
-def draws(path: Path) -> list[dict[str, Any]]:
+def draws(path: Path | str) -> list[dict[str, Any]]:
     """The draws with their `state`, without those that were abandoned."""
     found: dict[str, dict[str, Any]] = {}
     for event in events(path):
@@ -34,7 +40,7 @@ def draws(path: Path) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def states(path: Path) -> list[str]:
+def states(path: Path | str) -> list[str]:
     """Of each draw, whether it is "drawing" or "released"."""
     return [one["state"] for one in draws(path)]
 

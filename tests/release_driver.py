@@ -25,7 +25,7 @@ import pyarrow as pa
 from rropt.cli import main as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, ledger, release_table, run
-from rropt.release.storage import database
+from rropt.release.storage import chain
 
 
 def die(*_: Any, **__: Any) -> None:
@@ -52,7 +52,7 @@ def arm(step: str) -> None:
     """Let this process die at a step of a release."""
 
     traps: dict[str, Callable[[], None]] = {
-        "half a line": lambda: setattr(database.LedgerFile, "append", after(database.LedgerFile.append)),
+        "half a line": lambda: setattr(chain.Chain, "append", after(chain.Chain.append)),
         "begun": lambda: setattr(run.PrivateStream, "__init__", die),
         "opened": lambda: setattr(run.PrivateStream, "__init__", after(run.PrivateStream.__init__)),
         "drawing": lambda: setattr(run.Protector, "draw", after(run.Protector.draw)),

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from benchmarks.table import Column, Result, Scale, Table, as_number, as_seconds, mark
-from rropt.release.storage.database import DRAWING, RELEASED, LedgerFile, create_ledger
+from rropt.release.storage.chain import DRAWING, RELEASED
+from rropt.release.storage.database import LedgerFile, create_ledger
 
 DRAWS: dict[Scale, int] = {"tiny": 200, "default": 100_000, "full": 1_000_000}
 TARGET = 2_000.0

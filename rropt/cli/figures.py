@@ -37,7 +37,7 @@ def draw_figure(
     from rropt.studies.reports import terminal
 
     if name not in PAPERS:
-        raise InputError(f"no paper with figures is called {name!r}", "models figure", f"known: {', '.join(PAPERS)}")
+        raise _unknown(name, "figure", PAPERS, TABLED)
     paper = import_module(f"rropt.models.{name}")
     files = [f"{name}-{number}.csv", f"{name}-{number}.svg"]
     paper.checked(number, draws, seed, points, calibration, time_limit)
@@ -66,7 +66,7 @@ def write_table(
     from rropt.io.files import check_writable, write_whole
 
     if name not in TABLED:
-        raise InputError(f"no paper with tables is called {name!r}", "models table", f"known: {', '.join(TABLED)}")
+        raise _unknown(name, "table", TABLED, PAPERS)
     text = import_module(f"rropt.models.{name}").table(number).csv()
     if out is None:
         typer.echo(text, nl=False)
@@ -74,3 +74,8 @@ def write_table(
     file = f"{name}-table-{number}.csv"
     check_writable(out, [file])
     say(f"wrote {write_whole(out / file, text)}")
+
+
+def _unknown(name: str, what: str, known: tuple[str, ...], others: tuple[str, ...]) -> InputError:
+    fault = f"{name} has no {what}s" if name in others else f"no paper with {what}s is called {name!r}"
+    return InputError(fault, f"models {what}", f"known: {', '.join(known)}")

@@ -43,7 +43,7 @@ def apply(
     force: Annotated[bool, typer.Option("--force", help="Draw again, and overwrite the files.")] = False,
     ledger: Annotated[
         str | None,
-        typer.Option("--ledger", metavar="FILE", help="A second ledger of draws (a folder for a folder of files)."),
+        typer.Option("--ledger", metavar="PATH|URL", help="A second ledger of draws; of a folder, a folder too."),
     ] = None,
     population: Annotated[
         str | None,
@@ -174,8 +174,8 @@ def new_key(
     say(f"wrote {path}: keep it secret, and {path.name}.records with it: it undoes every release under it")
 
 
-ledger_app = typer.Typer(no_args_is_help=True, help="One account for a population: init, show, verify.")
-Place = Annotated[Path, typer.Argument(metavar="PATH", help="The ledger.")]
+ledger_app = typer.Typer(no_args_is_help=True, help="One account for a population: init, show, sign, verify.")
+Place = Annotated[str, typer.Argument(metavar="PATH|URL", help="The ledger: a file, or postgresql://HOST/DATABASE.")]
 
 
 @ledger_app.command()
@@ -183,12 +183,17 @@ def init(
     path: Place,
     ceiling: Annotated[str, typer.Option("--ceiling", metavar="EPSILON", help="The largest sum of all draws.")],
     unit: Annotated[str, typer.Option("--unit", help="The unit whose draws add up.")] = "person",
+    delta: Annotated[
+        str | None, typer.Option("--delta", metavar="DELTA", help="Count approximate LDP, to this delta at most.")
+    ] = None,
 ) -> None:
     """Make a ledger for a population; every release of it takes --ledger PATH."""
-    from rropt.release.storage.account import Account, epsilon
+    from rropt.release.storage import account
+    from rropt.release.storage.places import ledger_place
 
-    made = Account.create(path, ceiling, unit)
-    say(f"wrote {path}: draws of a {made.unit} add up to epsilon {epsilon(made.ceiling)} at most")
+    made = account.Account.create(ledger_place(path), ceiling, unit, delta)
+    and_delta = "" if made.delta is None else f" and delta {account.delta(made.delta)}"
+    say(f"wrote {path}: draws of a {made.unit} add up to epsilon {account.epsilon(made.ceiling)}{and_delta} at most")
     say(f"release with: rropt apply MECHANISM DATA --column C --ledger {path}")
 
 
@@ -198,27 +203,64 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print every draw, and the total of a person, as epsilon and as a factor of the odds."""
-    from rropt.release.storage.account import Account, epsilon, odds
+    from rropt.release.storage.account import Account, delta, epsilon, odds
+    from rropt.release.storage.places import ledger_place
     from rropt.studies.reports import terminal
 
-    account = Account.load(path)
+    account = Account.load(ledger_place(path))
     if as_json:
         typer.echo(json.dumps(account.to_dict(), ensure_ascii=False))
         return
     terminal.show_draws(account.to_dict()["draws"], terminal.console())
-    for name, level in account.spent.items():
+    for name, cost in account.spent.items():
         if name:
-            say(f"population {name}: epsilon {epsilon(level)}")
-    of_which = "" if account.ceiling is None else f" of {epsilon(account.ceiling)}"
-    say(f"a {account.unit} has spent epsilon {epsilon(account.most)}{of_which}")
-    say(f"the odds between two values of a {account.unit} can change by a factor of {odds(account.most)} at most")
+            say(f"population {name}: epsilon {epsilon(cost.level)}")
+    of_which = "" if account.ceiling is None or account.delta is not None else f" of {epsilon(account.ceiling)}"
+    most = account.most
+    say(f"a {account.unit} has spent epsilon {epsilon(most.level)}{of_which}")
+    say(f"the odds between two values of a {account.unit} can change by a factor of {odds(most.level)} at most")
+    if most.delta or account.delta is not None:
+        of_which = "" if account.delta is None else f" of {epsilon(account.ceiling)} and {delta(account.delta)}"
+        say(f"as approximate LDP: epsilon {epsilon(most.approximate)}, delta {delta(most.delta)}{of_which}")
+    robust = sum(
+        any("robust LDP" in str(one.get("promised")) for one in entry.content["columns"]) for entry in account.entries
+    )
+    if robust:
+        say(f"{counted(robust, 'draws')} with robust LDP: it holds for each draw alone and does not add up")
 
 
 @ledger_app.command()
-def verify(path: Place) -> None:
-    """Compare every line with its hash, and every level with its parities."""
+def verify(
+    path: Place,
+    receipt: Annotated[Path | None, typer.Option("--receipt", metavar="FILE", help="What sign wrote.")] = None,
+    public: Annotated[Path | None, typer.Option("--public", metavar="FILE", help="The public key of it.")] = None,
+) -> None:
+    """Compare every line with its hash, every level with its parities, and the ledger with a receipt."""
     from rropt.release.storage.account import Account, epsilon
+    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.receipts import read_receipt
 
-    account = Account.load(path)
+    if (receipt is None) != (public is None):
+        raise InputError("one of --receipt and --public is given", "ledger verify", "give both, or none")
+    signed = None if receipt is None or public is None else read_receipt(receipt, public)
+    account = Account.load(ledger_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
-    say(f"{path}: {lines} agree with their hashes, {draws}, spent epsilon {epsilon(account.most)}")
+    say(f"{path}: {lines} agree with their hashes, {draws}, spent epsilon {epsilon(account.most.level)}")
+    if signed is not None:
+        say(f"{receipt}: {counted(signed[0], 'lines')} are as they were when it was signed")
+
+
+@ledger_app.command()
+def sign(
+    path: Place,
+    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="A private key of Ed25519, a PEM file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The receipt.")],
+) -> None:
+    """Sign the ledger as it is now; verify --receipt finds out if lines up to here were changed or taken away."""
+    from rropt.release.storage.account import Account
+    from rropt.release.storage.places import ledger_place
+    from rropt.release.storage.receipts import sign_receipt
+
+    account = Account.load(ledger_place(path))
+    sign_receipt(account.lines, account.chain, key, out)
+    say(f"wrote {out}: keep it apart from the ledger")

@@ -23,6 +23,7 @@ from flint import arb, fmpq, fmpq_poly
 
 from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, rational
+from rropt.io.arguments import checked
 from rropt.io.types import Number
 
 __all__ = [
@@ -126,16 +127,26 @@ def expected_match(column: Sequence[Fraction], counts: Sequence[int], category: 
 # -- the closed form of the paper ----------------------------------------------------------------------
 
 
-def psi(count: int, theta: Fraction) -> Fraction:
-    """(T - theta) / (T (T - theta) + theta^2): what R(1) of an inverse-frequency block is at most, and tends to as the
-    other frequencies grow (11)."""
-    return (count - theta) / (count * (count - theta) + theta * theta)
+@checked
+def psi(count: int, theta: Number) -> Fraction:
+    """(T - theta) / (T (T - theta) + theta^2), exactly: what R(1) of an inverse-frequency block of a category with
+    T = `count` records is at most, and tends to as the other frequencies grow (11).
+
+    Raises InputError for a count below 1 and a theta outside of [0, T].
+    """
+    moved = rational(theta, "theta")
+    if count < 1 or not 0 <= moved <= count:
+        raise InputError(f"count={count}, theta={theta}", "psi", "give a count from 1 on and theta from 0 to the count")
+    return (count - moved) / (count * (count - moved) + moved * moved)
 
 
-def closed_theta(count: int, at_most: Fraction) -> Interval:
+@checked
+def closed_theta(count: int, at_most: Number) -> Interval:
     """theta* with psi(T, theta*) = at_most, enclosed: (sqrt(c^2 + 4 T c) - c) / 2 with c = 1 / at_most - T; 0 where T
-    records are enough."""
-    rest = 1 / at_most - count
+    records are enough. Raises InputError for a count below 1 and a bound outside of (0, 1)."""
+    if count < 1:
+        raise InputError(f"count={count}", "closed_theta", "give a count from 1 on")
+    rest = 1 / checked_risk(at_most, "at_most") - count
     if rest <= 0:
         return Interval.point(Fraction(0))
 

@@ -55,6 +55,13 @@ def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
     return tuple(found)
 
 
+def approximate_level(problem: Mapping[str, Any]) -> Level | None:
+    """The level at which a certificate's `problem` promises approximate LDP; None where it does not. KeyError and the
+    like as `promises`."""
+    content = problem.get("approximate") or _all_events(problem)
+    return None if content is None else declared_level(content)
+
+
 def promised(problem: Mapping[str, Any] | None, parity: Fraction | float | None = None) -> str:
     """One sentence: what `problem` promises, then the plain LDP of a mechanism of this `parity`, where it is given and
     was not promised itself: "robust LDP (epsilon 1) over the confidence set of 100 counted people; plain LDP (epsilon

@@ -20,6 +20,8 @@ from rropt.io.processes import checked_workers, spread
 from rropt.release import ledger as ledgers
 from rropt.release.plan import Release
 from rropt.release.run import FileRelease
+from rropt.release.storage.places import Place, whole_place
+from rropt.release.storage.postgres import Server
 
 SUFFIX = ".parquet"
 State = Literal["released", "standing", "refused", "failed"]
@@ -72,7 +74,7 @@ class _Task:
     data: Path
     output: Path
     release: Release
-    ledger: Path | None
+    ledger: Place | None
     population: str
     identity: str | None = None
     key: Path | None = None
@@ -90,7 +92,7 @@ def release_all(
     workers: int,
     scheduler: str | None,
     report: Report,
-    ledger: Path | None = None,
+    ledger: Place | None = None,
     population: str = "",
     identity: str | None = None,
     key: Path | None = None,
@@ -98,15 +100,16 @@ def release_all(
     """Release the files of the folder `data`; see `rropt.release.release_folder`. Raises InputError."""
     checked_workers(workers, scheduler)
     source, target = data.resolve(), output.resolve()
-    kept = None if ledger is None else ledger.resolve()
+    kept = None if ledger is None else whole_place(ledger)
+    shared = isinstance(kept, Server) or (kept is not None and kept.is_file())
     tasks = [
         _Task(
             name,
             named_path(source / name),
             target / name,
             release,
-            None if kept is None else kept / f"{name}{ledgers.SUFFIX}",
-            population,
+            kept if shared or kept is None else kept / f"{name}{ledgers.SUFFIX}",  # type: ignore[operator]
+            population.replace("{file}", name),
             identity,
             None if key is None else key.resolve(),
         )
@@ -118,7 +121,7 @@ def release_all(
     found: dict[int, FileOutcome] = {}
     standing = 0
     report(0, 0, len(tasks))
-    places = [place.parent for task in tasks for place in (task.output, task.ledger) if place is not None]
+    places = [place.parent for task in tasks for place in (task.output, task.ledger) if isinstance(place, Path)]
     with folders(places), closing(spread(_work, tasks, workers, scheduler)) as stream:
         for at, outcome in stream:
             found[at] = outcome

@@ -5,7 +5,7 @@ knows all records but one could guess that one. A release is "drawing" from befo
 output stands under its name. A release that is "drawing" while no process writes its partial file was interrupted.
 
 All draws of a ledger are of the same people, unless their releases name two populations that are declared disjoint.
-`rropt.release.storage.database` stores the ledger; the rest of this module does not depend on its format.
+`rropt.release.storage` stores the ledger; this module does not depend on its format.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.exact import log_enclosure
 from rropt.release.manifest import file_sha256, read_manifest
-from rropt.release.privacy import parity_of, together
-from rropt.release.storage.database import ABANDONED, DRAWING, RELEASED, UNIT, LedgerFile, older
+from rropt.release.privacy import Privacy, parity_of, together
+from rropt.release.storage.chain import ABANDONED, DRAWING, INFINITE, RELEASED, SHARE, UNIT, Chain, Cost
+from rropt.release.storage.database import older
+from rropt.release.storage.places import Place, open_ledger, whole_place
 
 SUFFIX = ".ledger"
 _TEXTS = ("release", "time", "data", "sha256", "plan", "output", "temporary")
@@ -41,13 +43,23 @@ def level_of(parity: Fraction | float) -> int | None:
     return None if isinstance(parity, float) else math.ceil(log_enclosure(parity).upper / UNIT)
 
 
+def cost_of(privacy: Privacy | None) -> Cost:
+    """What a release costs; without a privacy it reveals some column, and costs an infinite level."""
+    if privacy is None:
+        return INFINITE
+    parity, epsilon, delta = privacy.approximate
+    rest = level_of(parity)
+    level = None if rest is None else rest + math.ceil(epsilon / UNIT)
+    return Cost(level_of(privacy.parity), level, math.ceil(delta / SHARE))
+
+
 @dataclass(frozen=True)
 class Entry:
     """One release: `content` is its object in the ledger, `files` are the ledgers that record it."""
 
     content: dict[str, Any]
     finished: bool
-    files: tuple[LedgerFile, ...] = ()
+    files: tuple[Chain, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -71,7 +83,12 @@ class Entry:
         return [parity_of(one["parity"]) for one in self.content["columns"]]
 
     @property
-    def costs(self) -> list[Fraction | float]:
+    def cost(self) -> Cost:
+        """What it costs by its own record."""
+        return Cost.of_event({**self.content, "level": level_of(together(self.parities))})
+
+    @property
+    def counted(self) -> list[Fraction | float]:
         """The parities, without those of memoised answers that an earlier draw counts."""
         both = zip(self.parities, self.scopes, strict=True)
         return [parity for parity, scope in both if scope is None or parity != 1]
@@ -104,16 +121,16 @@ class Entry:
         return frozenset(map(str, columns)) if isinstance(columns, list) else None
 
 
-def level_among(entry: Entry, others: Iterable[Entry]) -> int | None:
-    """The level of a draw of an older version. It is infinite where one of two releases of these people shows a column
+def cost_among(entry: Entry, others: Iterable[Entry]) -> Cost:
+    """The cost of a draw of an older version. It is infinite where one of two releases of these people shows a column
     unchanged, or may show it, and the other one protects that column."""
     for other in others:
         same_people = "" in (entry.population, other.population) or entry.population == other.population
         for one, two in ((entry, other), (other, entry)):
             shown = set(two.columns) - set(one.columns) if one.raw is None else one.raw
             if same_people and shown & set(two.columns):
-                return None
-    return level_of(together(entry.parities))
+                return INFINITE
+    return entry.cost
 
 
 def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
@@ -126,7 +143,7 @@ def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
             raise ValueError
         if not all(isinstance(text, str) and "\0" not in text for text in (*texts, content.get("population", ""))):
             raise ValueError
-        _ = entry.parities
+        _ = entry.cost
         if not all(scope is None or isinstance(scope, str) for scope in entry.scopes):
             raise ValueError
         # rropt removes and renames only files that it made itself, whatever the ledger says.
@@ -139,7 +156,7 @@ def _entry(content: dict[str, Any], number: int, path: Path) -> Entry:
     return entry
 
 
-def read_entries(file: LedgerFile, found: dict[str, Entry]) -> None:
+def read_entries(file: Chain, found: dict[str, Entry]) -> None:
     """Add to `found` the draws that a file records since it was last read, by their releases; draws that were withdrawn
     are removed from it. Raises InputError."""
     for number, content in enumerate(file.old, 1):
@@ -163,19 +180,19 @@ def read_entries(file: LedgerFile, found: dict[str, Entry]) -> None:
 
 
 class Ledger:
-    """The ledger of `data`: the file beside the data, with `elsewhere` that file too, and the ledgers of files in the
+    """The ledger of `data`: the file beside the data, with `elsewhere` that one too, and the ledgers of files in the
     same folder with the same bytes (of SHA-256 `sha256`): copies, and other names of one file.
 
     `earlier` are all draws that any of them records. A draw is written to all; where the folder of the data cannot be
     written, to `elsewhere` alone. Raises InputError where a file cannot be read or written. Use it as a context.
     """
 
-    def __init__(self, data: Path, elsewhere: Path | None, sha256: str) -> None:
+    def __init__(self, data: Path, elsewhere: Place | None, sha256: str) -> None:
         self._data, self._sha256 = data, sha256
         self._own = data.with_name(data.name + SUFFIX).resolve()
-        self._elsewhere = None if elsewhere is None else elsewhere.resolve()
-        self._files: list[LedgerFile] = []
-        self._known: dict[LedgerFile, dict[str, Entry]] = {}
+        self._elsewhere = None if elsewhere is None else whole_place(elsewhere)
+        self._files: list[Chain] = []
+        self._known: dict[Chain, dict[str, Entry]] = {}
         self._told: dict[str, Any] = {}
         self.earlier: list[Entry] = []
         try:
@@ -189,16 +206,16 @@ class Ledger:
     def _read(self) -> None:
         """Open and read all files, as they are now."""
         self.close()
-        places = dict.fromkeys([self._own] if self._elsewhere is None else [self._elsewhere, self._own])
+        places: list[Place] = [self._own] if self._elsewhere is None else [self._elsewhere, self._own]
         copies = _ledgers_of_copies(self._data, self._sha256)
         for place in dict.fromkeys([*places, *copies]):
             self._open(place, self._elsewhere is not None and place != self._elsewhere)
         self._collect()
 
-    def _open(self, place: Path, may_be_closed: bool) -> None:
-        """Open one file; where it cannot be written and `may_be_closed`, only for reading."""
+    def _open(self, place: Place, may_be_closed: bool) -> None:
+        """Open one ledger; where it cannot be written and `may_be_closed`, only for reading."""
         try:
-            self._known[file := LedgerFile(place)] = {}
+            self._known[file := open_ledger(place)] = {}
             self._files.append(file)
             return
         except OSError as error:
@@ -206,7 +223,7 @@ class Ledger:
                 remedy = "a draw is recorded before it begins: give --ledger PATH in a folder that is not public"
                 raise InputError(f"cannot write ({error.strerror})", str(place), remedy) from None
         try:
-            self._known[LedgerFile(place, writable=False)] = {}
+            self._known[open_ledger(place, writable=False)] = {}
         except OSError as error:
             remedy = "it records what was drawn: ask its owner to release"
             raise InputError(f"it cannot be read ({error.strerror})", str(place), remedy) from None
@@ -244,12 +261,11 @@ class Ledger:
         """The entries except those declared to be of another population than `population`."""
         return [one for one in self.earlier if not population or one.population in ("", population)]
 
-    def refuse_above(self, population: str, parity: Fraction | float) -> None:
-        """Raise InputError where a draw of this parity, with the draws in the other ledgers, is above a ceiling."""
+    def refuse_above(self, population: str, cost: Cost) -> None:
+        """Raise InputError where a draw of this cost, with the draws in the other ledgers, is above a ceiling."""
         for file in self._files:
-            others = [level_of(together(one.parities)) for one in self.counted(population) if file not in one.files]
-            levels = [level_of(parity), *others]
-            file.refuse_above(population, None if None in levels else sum(filter(None, levels)))
+            others = (one.cost for one in self.counted(population) if file not in one.files)
+            file.refuse_above(population, sum(others, cost))
 
     @contextlib.contextmanager
     def reserving(self) -> Iterator[None]:
@@ -259,7 +275,7 @@ class Ledger:
         try:
             with contextlib.ExitStack() as stack:
                 # All processes lock in the same order, so that no two of them wait for each other.
-                for file in sorted(self._files, key=lambda one: one.path):
+                for file in sorted(self._files, key=lambda one: str(one.path)):
                     stack.enter_context(self._writing(file))
                 self._collect()
                 yield
@@ -272,7 +288,7 @@ class Ledger:
             raise
 
     @contextlib.contextmanager
-    def _writing(self, file: LedgerFile) -> Iterator[None]:
+    def _writing(self, file: Chain) -> Iterator[None]:
         """A transaction; lines of an older version are first moved into the database."""
         known = self._known[file]
         with file.transaction():
@@ -280,15 +296,16 @@ class Ledger:
             for content in file.old:
                 if (release := content["release"]) not in file.releases:
                     entry = known[release]
-                    file.append({"event": DRAWING, **entry.content, "level": level_among(entry, known.values())})
+                    cost = cost_among(entry, known.values())
+                    file.append({"event": DRAWING, **entry.content, **cost.keys()})
                     if entry.finished:
                         file.append({"event": RELEASED, "release": release})
             yield
 
-    def begin(self, content: dict[str, Any], parity: Fraction | float) -> None:
-        """Record that a release of this parity begins. Raises InputError where it is above a ceiling."""
+    def begin(self, content: dict[str, Any], cost: Cost) -> None:
+        """Record that a release of this cost begins. Raises InputError where it is above a ceiling."""
         for file in self._files:
-            file.append({"event": DRAWING, **content, "level": level_of(parity)})
+            file.append({"event": DRAWING, **content, **cost.keys()})
         self._told = content
 
     def finish(self, entry: Entry | None = None) -> None:

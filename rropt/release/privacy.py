@@ -11,7 +11,9 @@ from fractions import Fraction
 from flint import fmpz
 
 from rropt.exact import float_up, log_enclosure
-from rropt.release.plan import Release
+from rropt.model.promises import approximate_level
+from rropt.program.events import ApproximateBound
+from rropt.release.plan import ProtectedColumn, Release
 from rropt.release.tables.stack import Stack
 
 
@@ -56,11 +58,14 @@ class Level:
     """The draw for `columns` has at most this `parity` (exact; `math.inf` where there is no bound).
 
     `strata`: the columns that choose the mechanism and are public, within whose values alone the parity holds.
+    `approximate`: an epsilon in nats and the exact delta of approximate LDP, where the design promises it and its
+    epsilon is below that of the parity.
     """
 
     columns: tuple[str, ...]
     parity: Fraction | float
     strata: tuple[str, ...] = ()
+    approximate: tuple[Fraction, Fraction] | None = None
 
     @property
     def epsilon(self) -> float:
@@ -84,6 +89,14 @@ class Privacy:
         """The sum of the epsilons, rounded up once."""
         return epsilon_above(self.parity)
 
+    @property
+    def approximate(self) -> tuple[Fraction | float, Fraction, Fraction]:
+        """The release as approximate LDP: the parity of the columns that have a parity only, and the sums of epsilon
+        and delta of the others, which add up with it (Dwork and Roth 2014, Theorem 3.16)."""
+        pairs = [level.approximate for level in self.levels if level.approximate is not None]
+        rest = together(level.parity for level in self.levels if level.approximate is None)
+        return rest, sum((one for one, _ in pairs), Fraction(0)), sum((two for _, two in pairs), Fraction(0))
+
 
 def privacy_of(release: Release) -> Privacy:
     """The privacy of one release, exact. Columns are drawn independently given a person's record, so that parities
@@ -97,5 +110,25 @@ def privacy_of_stacks(release: Release, stacks: list[Stack]) -> Privacy:
     for stack in stacks:
         public = release.public(stack.column)
         strata = stack.column.by if public else ()
-        levels.append(Level(stack.column.columns, stack.parity(public), strata))
+        parity = stack.parity(public)
+        levels.append(Level(stack.column.columns, parity, strata, _approximate(stack.column, parity, public)))
     return Privacy(tuple(levels))
+
+
+MOST_TERMS = 10**7
+"""Terms of the events of a mechanism that are compared for its exact delta."""
+
+
+def _approximate(column: ProtectedColumn, parity: Fraction | float, public: bool) -> tuple[Fraction, Fraction] | None:
+    """Epsilon and delta of a column whose designs promise approximate LDP, if that epsilon is below the parity's."""
+    found = []
+    for design in column.designs:
+        promised = None if design.problem is None else approximate_level(design.problem)
+        if promised is None or (len(column.designs) > 1 and not public):
+            return None
+        if len(design.mechanism.inputs) ** 2 * len(design.mechanism.outputs) > MOST_TERMS:
+            return None
+        found.append((promised.log_ratio.upper, ApproximateBound(promised, Fraction(0)).excess(design.mechanism)))
+    epsilon, delta = (max(numbers) for numbers in zip(*found, strict=True))
+    plain = math.inf if isinstance(parity, float) else log_enclosure(parity).upper
+    return (epsilon, delta) if epsilon < plain else None

@@ -16,14 +16,16 @@ from rropt.errors import InputError, counted
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release import manifest as manifests
-from rropt.release.ledger import Entry, Ledger, temporary_name
+from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
 from rropt.release.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
 from rropt.release.plan import Release
 from rropt.release.privacy import Level, Privacy, epsilon_above, parity_text, privacy_of_stacks, together
 from rropt.release.provenance import release_digest
+from rropt.release.storage.chain import INFINITE
 from rropt.release.storage.earlier import check_places, crossed_before, crossings, names_of
 from rropt.release.storage.lines import sync_folder
 from rropt.release.storage.memo import Memo
+from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.cautions import cautions_of_columns, cautions_of_designs
@@ -41,7 +43,7 @@ class Released:
     output: Path
     manifest_file: Path
     manifest: dict[str, Any]
-    ledger: Path
+    ledger: Place
     privacy: Privacy
     notes: tuple[str, ...]
     drawn: bool = True
@@ -64,7 +66,7 @@ class FileRelease:
         delimiter: str | None,
         monitor: Monitor,
         warn: Callable[[str], None] = warn_python,
-        ledger: Path | None = None,
+        ledger: Place | None = None,
         population: str = "",
         quote_formulas: bool = True,
         identity: str | None = None,
@@ -116,7 +118,8 @@ class FileRelease:
                     scopes = {scope for entry in ledger.counted(self.population) for scope in entry.scopes}
                     if changed := self.memo.remember(scopes, self.force):
                         self.warn(changed.what)
-                        ledger.refuse_above(self.population, total := math.inf)
+                        self.charge, total = INFINITE, math.inf
+                        ledger.refuse_above(self.population, self.charge)
                         self.cost = Privacy(tuple(Level(one.columns, total) for one in self.cost.levels))
                 content, temporary = self._begun(ledger, sha256, rows, len(earlier), total)
             return self._draw(ledger, content, temporary, before)
@@ -129,9 +132,10 @@ class FileRelease:
         self.cost = self._new(counted)
         if not self.force:
             self._refuse(counted, crossed)
-        ledger.refuse_above(self.population, math.inf if crossed else self.cost.parity)
-        earlier = [parity for entry in counted for parity in entry.costs]
+        ledger.refuse_above(self.population, cost_of(None if crossed else self.cost))
+        earlier = [parity for entry in counted for parity in entry.counted]
         infinite = bool(crossed) or crossed_before(counted)
+        self.charge = cost_of(None if infinite else self.cost)
         return crossed, earlier, together([self.cost.parity, *earlier, *([math.inf] if infinite else [])])
 
     def _new(self, counted: list[Entry]) -> Privacy:
@@ -186,9 +190,10 @@ class FileRelease:
                 )
             if is_written(entry.partial):
                 raise InputError("another process is releasing this data now", str(self.data), "wait until it is done")
+            elsewhere = "" if entry.partial.exists() else ", or goes on on another machine"
             raise InputError(
-                f"a release of {names} to {where} was interrupted on {when} while it was drawn; anyone who saw "
-                "its partial file learns more from a second draw",
+                f"a release of {names} to {where} was interrupted on {when} while it was drawn{elsewhere}; "
+                "anyone who saw its partial file learns more from a second draw",
                 str(self.data),
                 "use --force to remove that file and draw again",
             )
@@ -299,7 +304,6 @@ class FileRelease:
         manifest_text(content)  # A draw that cannot be recorded is not made.
         for described in content["columns"] if self.memo is not None else ():
             described["memoised"] = True
-        parity = math.inf if math.isinf(total) else self.cost.parity
         ledger.begin(
             {
                 "release": identity,
@@ -317,7 +321,7 @@ class FileRelease:
                 "output": str(target),
                 "temporary": temporary.name,
             },
-            parity,
+            self.charge,
         )
         return content, temporary
 

@@ -349,7 +349,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("IndependentReporting", confidence=r["set"], **level, **protocols, sub_sensitive="krr")
     add_methods(rr.robust.SecretRandomizedResponse(r["pairs"], epsilon=1), formula={})
     for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting"):
-        add_methods(getattr(rr.robust, name)(r["set"], 1), formula={})
+        add_methods(getattr(rr.robust, name)(r["set"], epsilon=1), formula={})
     add("warner", truth=0.8, categories=("yes", "no"))
     add("unrelated_question", sensitive=0.7, yes=0.5, categories=("yes", "no"))
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
@@ -496,6 +496,11 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("microaggregate", values=[1, 5, 2], least=2)
     add("averaged", mechanism=mixed, values=[1, 2])
     add("estimated_information", counts=[[9, 2], [3, 7]], level=0.95)
+    add("variance_split", mechanism=mechanism, prior=prior)
+    add("projected_risk", mechanism=mechanism, prior=prior, people=5, method="nearest", draws=10, seed=1)
+    add("psi", count=2, theta="1/2")
+    add("closed_theta", count=2, at_most="0.1")
+    add("ladder", counts=[1, 5, 7], at_most="0.15", category=0)
     records = {"x": ["a", "b", "a"], "y": ["c", "d", "d"]}
     add("pairwise_information", columns=records)
     add("clusters_of", information={("x", "y"): 0.5}, sizes={"x": 2, "y": 2}, at_least=0.1, largest=64)
@@ -520,7 +525,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     for protocol in (
         rr.robust.SecretRandomizedResponse(r["pairs"], epsilon=1),
         *(
-            getattr(rr.robust, name)(known, 1)
+            getattr(rr.robust, name)(known, epsilon=1)
             for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting")
         ),
     ):
@@ -596,7 +601,10 @@ MADE_HERE = [
     "Audit",
     "Comparison",
     "Estimate",
+    "EstimatedInformation",
     "Identified",
+    "ProjectedRisk",
+    "VarianceSplit",
     "KeyTable",
     "RobustAudit",
     "SamplerAudit",

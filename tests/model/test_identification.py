@@ -204,11 +204,24 @@ def test_what_is_attained_is_said_exactly() -> None:
 
 
 def test_the_ladder_climbs_to_the_first_bound_that_the_table_has_categories_for() -> None:
-    rungs = ladder((1, 3, 1, 9), 0, F(1, 10))
+    rungs = ladder((1, 3, 1, 9), F(1, 10))
     assert [rung.at_most for rung in rungs] == [F(1, 10), *(F(1, n) for n in range(9, 2, -1))]
     assert rungs[-1].stands
     assert rungs[-1].needed == 4 == rungs[-1].available
-    assert ladder((12, 3), 0, F(1, 10))[0].stands
+    assert ladder((12, 3), F(1, 10))[0].stands
+
+
+def test_the_formulas_of_the_bound_take_numbers_as_they_are_written() -> None:
+    assert psi(2, "1/2") == psi(2, 0.5) == F(6, 13)
+    assert psi(2, 0) == F(1, 2) == psi(1, F(1, 2)) * F(3, 4)
+    theta = closed_theta(2, "0.1")
+    assert psi(2, theta.upper) <= F(1, 10) <= psi(2, theta.lower)
+    for wrong in ((0, "1/2"), (2, 3), (2, -1)):
+        with pytest.raises(InputError):
+            psi(*wrong)
+    for wrong in ((0, "0.1"), (2, 1), (2, 0)):
+        with pytest.raises(InputError):
+            closed_theta(*wrong)
 
 
 # -- the constraint ------------------------------------------------------------------------------------

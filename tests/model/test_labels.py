@@ -337,6 +337,7 @@ CASES |= {
     "microaggregate.values": [
         numbers(lambda v: square(microaggregate(v, 2)), [1, 5, 2, 7], labels=[*ABC, "d"], free=("rows",))
     ],
+    "ladder.counts": [numbers(lambda v: rr.disclosure.ladder(v, "0.1", category="b"), free=("rows",))],
     "estimated_information.counts": [
         table(
             lambda v: round(estimated_information(v).plug_in, 12),

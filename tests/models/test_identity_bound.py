@@ -88,10 +88,10 @@ def test_the_tables_by_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_ladder_ends_at_the_first_bound_that_the_data_reach() -> None:
     (only,) = ladder(COUNTS, "0.1")
-    assert (only.size, only.available) == (6, 8)
+    assert (only.needed, only.available) == (6, 8)
     steps = ladder((1, 5, 7), "0.15")
     assert [step.at_most for step in steps[:2]] == [F(3, 20), F(1, 6)]
-    assert [step.reached for step in steps] == [False] * (len(steps) - 1) + [True]
+    assert [step.stands for step in steps] == [False] * (len(steps) - 1) + [True]
     # The last bound is kept with theta* of the closed form, for every a.
     last = steps[-1]
     theta = dyadic_up(closed_theta(1, last.at_most).upper, 24)
@@ -107,7 +107,7 @@ def test_the_ladder_ends_at_the_first_bound_that_the_data_reach() -> None:
 )
 def test_what_has_no_ladder_is_refused(counts: tuple[int, ...], at_most: str, category: int) -> None:
     with pytest.raises(InputError):
-        ladder(counts, at_most, category)
+        ladder(counts, at_most, category=category)
 
 
 def test_mean_squared_errors() -> None:

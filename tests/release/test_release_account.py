@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from ledgers import change, draws, states, write_old
 
+import rropt as rr
 from rropt.cli import main as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
-from rropt.release import ProtectedColumn, Release, release_file
+from rropt.release import ProtectedColumn, Release, release_file, release_folder
+from rropt.release.plan import Design
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+import pyarrow.parquet as pq  # noqa: E402
 
 CLIENTS = Path(__file__).resolve().parents[1] / "ledger_clients.py"
 ALL = Path("all")
@@ -209,6 +217,120 @@ def test_a_level_below_that_of_the_parities_is_found(capsys: pytest.CaptureFixtu
     connection.close()
     assert cli.main(["ledger", "verify", str(ALL)]) == 2
     assert "is lower than that of its parities" in capsys.readouterr().err
+
+
+def approximate(name: str) -> ProtectedColumn:
+    """A column of approximate LDP at (1, 0.05), whose plain LDP is infinite."""
+    rows = [["0.7", "0.25", "0.05", "0"], ["0.25", "0.7", "0", "0.05"]]
+    mechanism = rr.Mechanism.from_rationals(rows, inputs=("a", "b"), outputs=("a", "b", "c", "d"))
+    certificate = {
+        "inputs": ["a", "b"], "outputs": ["a", "b", "c", "d"], "cone": {"kind": "free"}, "rows": [],
+        "approximate": {"epsilon": "1", "delta": "1/10"},
+    }  # fmt: skip
+    return ProtectedColumn(name, Design(mechanism, problem=certificate))
+
+
+def test_approximate_ldp_adds_up_as_itself_where_the_ledger_has_a_delta(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its delta is that of the integers, 0.7 - 0.25 e + 0.05 < 0.0705, and not the declared one."""
+    assert cli.main(["ledger", "init", "--ceiling", "3.5", "--delta", "0.15", str(ALL)]) == 0
+    release_file(people("x"), approximate("x"), ledger=ALL)
+    release_file(people("y"), approximate("y"), ledger=ALL)
+    told = spent(capsys)
+    assert (told["spent"], told["approximate"]["epsilon"]) == ("infinite", "2")
+    delta = 2 * (0.75 - 0.25 * math.e)
+    assert 0 <= Fraction(told["approximate"]["delta"]) - Fraction(delta) < 1e-12
+    refused("epsilon 3, delta 0.2.*, above the ceiling of 3.5, delta 0.15", people("z"), approximate("z"))
+    # Plain LDP adds its epsilon, and no delta.
+    refused("epsilon 4, delta 0.1", people("z"), column("z", 2))
+    release_file(people("z"), column("z"), ledger=ALL)
+    assert cli.main(["ledger", "show", str(ALL)]) == 0
+    assert "as approximate LDP: epsilon 3, delta 0.14" in capsys.readouterr().out
+
+
+def test_approximate_ldp_counts_by_its_plain_level_without_a_delta() -> None:
+    account("100")
+    refused("epsilon infinite, above the ceiling of 100", people("x"), approximate("x"))
+    # Together with a column that is given away nothing bounds it.
+    Path("all").unlink()
+    assert cli.main(["ledger", "init", "--ceiling", "100", "--delta", "0.5", str(ALL)]) == 0
+    data = people("x", "y")
+    release_file(data, approximate("x"), "ox.csv", ledger=ALL)
+    refused("epsilon infinite, delta", data, approximate("y"), "oy.csv", force=True)
+
+
+def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where all hashes are computed anew: the ledger before the second draw is whole by itself."""
+    for name, number in (("key", b"1"), ("other", b"2")):
+        key = Ed25519PrivateKey.from_private_bytes(number * 32)
+        plain = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        Path(name).write_bytes(key.private_bytes(*plain))
+        public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        Path(f"{name}.pub").write_bytes(public)
+    account("4")
+    release_file(people("x"), column("x"), ledger=ALL)
+    earlier = copied()
+    release_file(people("y"), column("y"), ledger=ALL)
+    assert cli.main(["ledger", "sign", "all", "--key", "key", "-o", "receipt"]) == 0
+    check = ["ledger", "verify", "all", "--receipt", "receipt", "--public", "key.pub"]
+    assert cli.main(check) == 0
+    release_file(people("z"), column("z"), ledger=ALL)
+    assert cli.main(check) == 0
+    assert "5 lines are as they were when it was signed" in capsys.readouterr().out
+    earlier()
+    assert cli.main(["ledger", "verify", "all"]) == 0
+    assert cli.main(check) == 2
+    assert "lines were changed or taken away" in capsys.readouterr().err
+    receipt = Path("receipt").read_text()
+    for text, key, said in (
+        (receipt.replace('"lines":5', '"lines":3'), "key.pub", "did not sign it"),
+        (receipt, "other.pub", "did not sign it"),
+        (receipt, "key", "not such a key"),
+        (receipt, "receipt", "not such a key"),
+        ("[" * 100_000, "key.pub", "not a receipt"),
+        ("[]", "key.pub", "not a receipt"),
+    ):
+        Path("receipt").write_text(text)
+        assert cli.main([*check[:-1], key]) == 2
+        assert said in capsys.readouterr().err
+    assert cli.main(check[:-2]) == 2
+
+
+def copied() -> Callable[[], None]:
+    """A function that puts the ledger back as it is now."""
+    source, kept = sqlite3.connect(ALL), sqlite3.connect(":memory:")
+    source.backup(kept)
+    source.close()
+
+    def put_back() -> None:
+        target = sqlite3.connect(ALL)
+        kept.backup(target)
+        target.close()
+
+    return put_back
+
+
+def folder_of(*names: str) -> None:
+    """A folder of files of other people each, with a column x."""
+    Path("parts").mkdir()
+    for name in names:
+        pq.write_table(pa.table({"x": ["a", "b"]}), f"parts/{name}.parquet")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_folder_is_released_under_one_account(workers: int) -> None:
+    """Of one population its second file would be a second draw; of a population a file all have the same ceiling."""
+    account("1.5")
+    folder_of("one", "two", "three")
+    found = release_folder("parts", column("x"), "first", workers=workers, ledger=ALL)
+    assert found.counts == {"released": 1, "refused": 2}
+    account_of_its_own = ALL.rename("other")
+    account("1.5")
+    for path in Path("parts").glob("*.ledger"):
+        path.unlink()
+    found = release_folder("parts", column("x"), "second", workers=workers, ledger=ALL, population="{file}")
+    assert found.counts == {"released": 3}
+    assert {one["population"] for one in draws(ALL)} == {"one.parquet", "two.parquet", "three.parquet"}
+    assert len(draws(account_of_its_own)) == 1
 
 
 def test_an_account_is_made_once_and_for_a_number(capsys: pytest.CaptureFixture[str]) -> None:

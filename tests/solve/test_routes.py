@@ -242,7 +242,9 @@ def random_problem(rng: random.Random) -> rr.Problem:
     if kind in ("loss", "gain"):
         table = [[rng.randint(-9, 9) for _ in range(m)] for _ in range(k)]
         actions = [f"g{g}" for g in range(m)]
-        objective: rr.Objective = (rr.ExpectedLoss if kind == "loss" else rr.ExpectedGain)(prior, table, actions=actions)
+        objective: rr.Objective = (rr.ExpectedLoss if kind == "loss" else rr.ExpectedGain)(
+            prior, table, actions=actions
+        )
     else:
         m, actions = k, labels
         objective = rr.Trace(prior if kind == "weighted" else None)

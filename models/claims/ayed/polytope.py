@@ -10,6 +10,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from rropt.models.claims.claim import Claim, Evidence, Formula
 
+from rropt.exact import exp_enclosure
 from rropt.program.cones import FreeCone, PolyhedralCone
 from rropt.solve.kernel.rays import cdd_rays
 from rropt.solve.offdiagonal.vertices import arrangements, box, count_vertices, excess, vertex_kinds
@@ -233,6 +234,45 @@ def _count(full: bool) -> Evidence:
     )
 
 
+V_NAMES = ("v_alpha in item 1", "v_-alpha in item 2")
+V_TRUE = ("g/(g+S-1)", "(1/g)/(1/g+S-1)")
+U_NAMES = ("u_alpha, first coordinate", "u_alpha, second coordinate")
+U_TEXTS = ("((S-1)*g-1)/(S*(S-2))", "((S-1)/g-1)/(S*(S-2))")
+
+
+def _corner(size: int, g: Fraction) -> tuple[Fraction, Fraction]:
+    """Where (12) and (14) hold with equality: (S-1) x + g y = g and x + (S-1) g y = 1."""
+    n = size - 1
+    system = fmpq_mat([[fmpq(n), fmpq(g.numerator, g.denominator)], [fmpq(1), fmpq(n * g.numerator, g.denominator)]])
+    found = system.solve(fmpq_mat([[fmpq(g.numerator, g.denominator)], [fmpq(1)]]))
+    x, y = (Fraction(int(one.p), int(one.q)) for (one,) in found.tolist())
+    return x, y
+
+
+def _appendix(full: bool) -> Evidence:
+    at = [(size, Fraction(g)) for size in SIZES for g in RATIOS]
+    constant = {(size, g): {q[0] for q in diagonals(size, g) if len(set(q)) == 1} for size, g in at}
+    known = [Formula(text, GRID) for text in V_TRUE]
+    right = all(constant[size, g] == {one.at(g=g, S=size) for one in known} for size, g in at)
+    corners = [Formula(text, GRID) for text in U_TEXTS]
+    met = all(_corner(size, g) == tuple(one.at(g=g, S=size) for one in corners) for size, g in at)
+    square = exp_enclosure(Fraction(2))
+    least = next(size for size in range(4, 30) if square.upper <= size - 2)
+    text = "the denominators of items 1 and 2 are exchanged: e^x / (e^x + S - 1), as in the proposition"
+    return Evidence(
+        {
+            **(dict(zip(V_NAMES, known, strict=True)) if right else dict.fromkeys(V_NAMES)),
+            **(dict(zip(U_NAMES, corners, strict=True)) if met else dict.fromkeys(U_NAMES)),
+            "least S for alpha up to 2": least,
+        },
+        "the vertices with all coordinates equal, and where (12) and (14) meet, exactly for S = 4..7 and g = exp(alpha)"
+        " = 1.2, 1.6, 2; exp(2) <= S - 2 by `ayed.prop3.2.condition`, the sharp one, which asks for the same S here",
+        errata=dict.fromkeys(V_NAMES, text) if right else {},
+        witness="S = 10, g = 2: item 1 prints 2 / (1/2 + 9) = 4/19 = v_max. All q = 4/19 is not private: 9 q / (1 - q)"
+        " = 12/5 > 2.\nAll q = v_alpha = 2/11 is",
+    )
+
+
 LIST = "Proposition 3.2"
 CLAIMS = (
     *(
@@ -248,6 +288,18 @@ CLAIMS = (
             (18, "y - e^(2 alpha) x >= 1 for all pairs of coordinates", ("g**2", "-1", "-1"), _eq18),
             (19, "x - e^(2 alpha) y >= 1 for all pairs of coordinates", ("-1", "g**2", "-1"), _eq19),
         )
+    ),
+    Claim(
+        "ayed.appendix",
+        "appendix, proof of Proposition 3.2; after the proposition",
+        "(12) to (15) have the vertices u_alpha, ...; V has q_k = e^alpha / (e^-alpha + S - 1) = v_alpha and q_k ="
+        " e^-alpha / (e^alpha + S - 1) = v_-alpha; for alpha in [0, 2] the condition holds from S = 10 on",
+        {
+            **{name: Formula(one, GRID) for name, one in zip(V_NAMES, ("g/(1/g+S-1)", "(1/g)/(g+S-1)"), strict=True)},
+            **{name: Formula(one, GRID) for name, one in zip(U_NAMES, U_TEXTS, strict=True)},
+            "least S for alpha up to 2": 10,
+        },
+        _appendix,
     ),
     Claim(
         "ayed.vmin",

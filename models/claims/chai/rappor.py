@@ -18,6 +18,7 @@ from rropt.models.claims.designs import (
     least_risk,
     rappor,
     risks,
+    ruled,
     subset_design,
     unbiased,
 )
@@ -119,6 +120,9 @@ def _mixture(full: bool) -> Evidence:
     )
 
 
+LARGER = "P_M that is not P_q has rows with more than q large values (the proof)"
+
+
 def _thm72(full: bool) -> Evidence:
     least = all(
         mixture_risk(k, g, weights) >= least_risk(k, g)
@@ -135,17 +139,25 @@ def _thm72(full: bool) -> Evidence:
     )
     half = (Fraction(1, 2), Fraction(1, 2), *[Fraction(0)] * 7)
     tie = mixture_risk(10, Fraction(6), half) == least_risk(10, Fraction(6))
+    # The proof: which rows a mixture has that is not P_q.
+    larger = all(
+        any(w and t > ruled(k, g) for t, w in enumerate(weights, 1))
+        for k, g in ((4, Fraction(2)), (10, Fraction(2)))
+        for weights in two_sizes(k)
+        if any(w and t != ruled(k, g) for t, w in enumerate(weights, 1))
+    )
     errata = {
-        "equality only for P_q": "unless f(q) = f(q + 1): then every mixture of P_q and P_(q+1) has the same risk"
+        "equality only for P_q": "unless f(q) = f(q + 1): then every mixture of P_q and P_(q+1) has the same risk",
+        LARGER: "another number than q of large values, more or fewer, and f is less there unless f(q) = f(q + 1)",
     }
     return Evidence(
-        {"P_q has the least risk": least and direct, "equality only for P_q": not tie},
+        {"P_q has the least risk": least and direct, "equality only for P_q": not tie, LARGER: larger},
         "the risk of a mixture is (k-1)/a with a the mean of a_t, largest for f(t) largest; against L from its"
         " definition, exact, on mixtures of two sizes, k = 3, 4; equality by a counterexample",
         errata=errata if tie and least and direct else {},
         witness=(
             "k = 10, gamma = 6: f(1) = 100*45/225 = 20 and f(2) = 100*80/400 = 20, so q = 1, and P_1, P_2 and every"
-            " mixture of the two have the risk 81/10"
+            " mixture of the two have the risk 81/10\nk = 10, gamma = 2: q = 3, and each row of P_1 has one large value"
         ),
     )
 
@@ -282,7 +294,7 @@ CLAIMS = (
         "chai.thm7.2",
         "Theorem 7.2",
         "(P_q, L_q) dominates every mixture of t-subset designs, with equality only for P_q",
-        {"P_q has the least risk": True, "equality only for P_q": True},
+        {"P_q has the least risk": True, "equality only for P_q": True, LARGER: True},
         _thm72,
     ),
     Claim(

@@ -1,4 +1,4 @@
-"""Robust local differential privacy: constants and factors that are printed in the proofs of Theorems 7 and 11."""
+"""Robust local differential privacy: constants, sizes and factors in the proofs of Theorems 7 and 11."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
+from flint import arb
 from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import agreed, fractions, table
 
-from rropt.exact import Interval, exp_enclosure
+from rropt.exact import Interval, ball, enclosure, exp_enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust import SecretRandomizedResponse
 from rropt.model.prior import Pairs
@@ -86,6 +87,77 @@ V = 1 + (1 / g - 1) * same + (g - 1 / g) * np.eye(a)
 D = (g - 1) * (g - a2 + 1) * (g + (a2 - 1) / g + a - a2)
 print('c_2:', (a2 - 1 + (a - a2 + 1) * g) / ((g + 1) * D), 'printed, true', np.linalg.inv(V)[0, 1])
 print('c_3:', -g**2 / D, 'printed, true', np.linalg.inv(V)[0, a2])"""
+
+
+# -- the sizes of F_v in the proof of Theorem 7 ---------------------------------------------------------------
+
+SHAPES = ((2, 2), (2, 3), (3, 2))
+LARGE = F(10**4)
+
+
+def spanning(first: int, second: int) -> list[tuple[int, ...]]:
+    """The vectors of (105) as powers of e^eps: -1, 0 or 1 for each pair (s, u), with s outermost."""
+    found = [
+        exponents
+        for exponents in product((0, 1), repeat=first * second)
+        if sum(any(exponents[s * second : (s + 1) * second]) for s in range(first)) >= 2
+    ]
+    for s, own in product(range(first), product((-1, 1), repeat=second)):
+        found.append(tuple(own[u] if t == s else 0 for t, u in product(range(first), range(second))))
+    return found
+
+
+def slack(first: int, second: int, powers: Sequence[int]) -> Interval:
+    """alpha* . v - mu(v) at e^eps = LARGE and P in proportion to 1, 2, ..., a, for the v with these powers of e^eps and
+    the coefficients for which (118) holds."""
+    pairs = list(product(range(first), range(second)))
+    prior = [F(2 * x, len(pairs) * (len(pairs) + 1)) for x in range(1, len(pairs) + 1)]
+    own, beside, apart = coefficients(first, second, LARGE)
+
+    def mu(exponents: Sequence[int]) -> arb:
+        entries = [LARGE**power for power in exponents]
+        mass = sum((p * v for p, v in zip(prior, entries, strict=True)), F(0))
+        return sum((ball(p * v) * ball(v / mass).log() for p, v in zip(prior, entries, strict=True)), arb(0))
+
+    def compute() -> arb:
+        single = {(s, u): mu([0 if t != s else 1 if w == u else -1 for t, w in pairs]) for s, u in pairs}
+        alpha = [
+            sum((ball(apart if t != s else own if w == u else beside) * one for (t, w), one in single.items()), arb(0))
+            for s, u in pairs
+        ]
+        return sum((ball(LARGE**power) * one for power, one in zip(powers, alpha, strict=True)), -mu(powers))
+
+    return enclosure(compute)
+
+
+def _sizes(full: bool) -> Evidence:
+    least, only, kept = True, True, True
+    for first, second in SHAPES:
+        for powers in spanning(first, second):
+            largest = powers.count(1)
+            one = largest == 1 and powers.count(-1) == second - 1
+            least = least and largest >= 1
+            only = only and (largest == 1) == one
+            kept = kept and (one or slack(first, second, powers).lower > 0)
+    name = "#F_v >= 1 for all v"
+    few = all(
+        sorted(powers) == [-1] * second + [0] * (first - 1) * second
+        for first, second in SHAPES
+        for powers in spanning(first, second)
+        if 1 not in powers
+    )
+    return Evidence(
+        {name: least, "#F_v = 1 for the vectors (107) alone": only, "alpha* . v >= mu(v) for all v": kept},
+        f"every vector of (105) for 2 x 2, 2 x 3 and 3 x 2; the inequality enclosed at e^eps = {LARGE} and P in"
+        " proportion to 1, ..., a, with the coefficients of `lopuhaa.thm7.constants`. For all: (125) and (130) are both"
+        " O(eps) where F_v is empty, and decide nothing; both sides are linear in the length of v, and e^eps v has"
+        " a - a2 >= 2 entries e^eps, so the argument holds for it",
+        errata={name: "but for the a1 vectors with e^-eps on one s and 1 elsewhere, which have none"}
+        if few and kept
+        else {},
+        witness="2 x 2, v = (e^-eps, e^-eps, 1, 1): every v_(s, u) of s = 1 is e^-eps, as (105) allows, and no entry is"
+        " e^eps",
+    )
 
 
 # -- the factor of s_2 in the proof of Theorem 11 --------------------------------------------------------------
@@ -191,6 +263,18 @@ CLAIMS = (
         "alpha* with the constants c_1, c_2, c_3 satisfies (118)",
         {**printed(PRINTED, SIZES), "c_1 = e^-eps + O(e^-2eps), c_2 and c_3 = O(e^-2eps)": True},
         _constants,
+    ),
+    Claim(
+        "lopuhaa.thm7.sizes",
+        "proof of Theorem 7, after (121)",
+        "#F_v >= 1 for all v of (105), and #F_v = 1 for the vectors (107) alone; so alpha* is dual feasible for large"
+        " epsilon",
+        {
+            "#F_v >= 1 for all v": True,
+            "#F_v = 1 for the vectors (107) alone": True,
+            "alpha* . v >= mu(v) for all v": True,
+        },
+        _sizes,
     ),
     Claim(
         "lopuhaa.eq52",

@@ -1,4 +1,4 @@
-"""Bistochastic privacy of several attributes: the bits of Definitions 2 and 3, and what they cost."""
+"""Bistochastic privacy: the tridiagonal matrix (7), and the bits of several attributes by Definitions 2 and 3."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
-from rropt.models.claims.claim import Claim, Evidence
+from rropt.models.claims.claim import Claim, Evidence, Formula
+from rropt.models.claims.designs import agreed
 
 from rropt.exact import Interval, float_up
 from rropt.mechanisms.families.bistochastic import anatomy, classes_of, entropy_bits, keeping, tridiagonal
@@ -118,7 +119,62 @@ def _bits(full: bool) -> Evidence:
     )
 
 
+# -- the tridiagonal matrix (7) --------------------------------------------------------------------------------
+
+SIZES: tuple[tuple[str, tuple[object, ...]], ...] = (("n", (3, 4, 5, 6)),)
+
+
+def band(alphas: Sequence[Fraction]) -> list[list[Fraction]]:
+    """(7) with these numbers: the first and last row have one of them beside the diagonal, every other row two."""
+    size = len(alphas) + 1
+    rows = [[F(0)] * size for _ in range(size)]
+    for at, alpha in enumerate(alphas):
+        rows[at][at + 1] = rows[at + 1][at] = alpha
+    for at, row in enumerate(rows):
+        row[at] = 1 - sum(row, F(0))
+    return rows
+
+
+def _band(full: bool) -> Evidence:
+    def needed(n: Fraction) -> Fraction:
+        return F(next(count for count in range(1, 9) if len(band([F(0)] * count)) == n))
+
+    printed, corrected = True, True
+    for size in (3, 4, 5, 6):
+        for alphas in product((F(0), HALF, F(3, 5), F(1)), repeat=size - 1):
+            sums = [a + b for a, b in zip((F(0), *alphas), (*alphas, F(0)), strict=True)]
+            stochastic = all(one >= 0 for row in band(alphas) for one in row)
+            # sums[i - 1] is alpha_(i-1) + alpha_i with alpha_0 = 0.
+            printed = printed and (stochastic or max(sums[: size - 2]) > 1)
+            corrected = corrected and stochastic == (max(sums[1 : size - 1]) <= 1)
+    names = ("numbers alpha of an n x n matrix", "the condition keeps every entry from 0 on")
+    count = agreed("n-1", SIZES, needed)
+    return Evidence(
+        {names[0]: count, names[1]: printed},
+        "the matrix built row by row for n = 3 to 6 and alphas 0, 1/2, 3/5 and 1, exactly: its entries are at least 0"
+        " where alpha_(i-1) + alpha_i <= 1 for i = 2, ..., n - 1, and only there",
+        errata={
+            names[0]: "alpha_1, ..., alpha_(n-1)",
+            names[1]: "alpha_(i-1) + alpha_i <= 1 for i = 2, ..., n - 1",
+        }
+        if count and corrected
+        else {},
+        witness="n = 3, alpha = (0.6, 0.6): i = 1 asks for alpha_1 <= 1, and the second row is (0.6, -0.2, 0.6).\nThe"
+        " last row of (7), (alpha_n, 1 - alpha_n), is row n + 1",
+    )
+
+
 CLAIMS = (
+    Claim(
+        "ruiz.eq7",
+        "section 4, (7)",
+        "the n x n tridiagonal matrix has alpha_1, ..., alpha_n with alpha_(i-1) + alpha_i <= 1 for i = 1, ..., n - 2",
+        {
+            "numbers alpha of an n x n matrix": Formula("n", SIZES),
+            "the condition keeps every entry from 0 on": True,
+        },
+        _band,
+    ),
     Claim(
         "ruiz.definition2",
         "Proposition 2, after Definition 2",

@@ -15,17 +15,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
+from rropt.io.arguments import checked
+from rropt.io.counts import clean_labels
+from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks, least_theta, rough_theta
-from rropt.model.identification import at_risk, match_risks, paper_block_size
+from rropt.model.frequencies import Frequencies
+from rropt.model.identification import at_risk, checked_risk, match_risks, paper_block_size
 
+MOST_RUNGS = 10_000
+"""Steps of a ladder, each of which computes a block size."""
 BISECTIONS = 9
 """Halvings in search of the smallest bound that a table allows."""
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One step of the paper's ladder: the bound 1 / (n - l), the block size that it needs, whether the table has it."""
+    """One step of the paper's ladder: the bound tried, the size K_1 of a block that it asks for (1 where none is
+    needed), and how many categories have at least as many records as the one to protect, which is among them."""
 
     at_most: Fraction
     needed: int
@@ -33,24 +40,36 @@ class Rung:
 
     @property
     def stands(self) -> bool:
-        """Whether enough categories have at least as many records as the one to protect."""
+        """Whether there are enough categories."""
         return self.needed <= self.available
 
 
-def ladder(counts: Sequence[int], category: int, at_most: Fraction) -> tuple[Rung, ...]:
-    """The paper's search for a bound that can be kept: at_most itself, then 1 / (n* - 1), 1 / (n* - 2), ... with
-    n* = ceil(1 / at_most), up to the first for which K_1 categories with T_j >= T_c exist (section 2)."""
-    own = counts[category]
-    available = sum(1 for count in counts if count >= own)
-    rungs = []
-    bound, n = at_most, math.ceil(1 / at_most)
-    while True:
-        needed = paper_block_size(own, bound) if own * bound < 1 else 1
-        rungs.append(Rung(bound, needed, available))
-        n -= 1
-        if rungs[-1].stands or n < 1:
-            return tuple(rungs)
-        bound = Fraction(1, n)
+@checked
+def ladder(counts: Counts, at_most: Number, *, category: Label = 0) -> tuple[Rung, ...]:
+    """The paper's search for a bound on R_c that a table can keep, up to the first that it can, which is the last one.
+
+    `category` is a label of `counts`, or its place in a list. It tries `at_most` and then 1 / (n - 1), 1 / (n - 2), ...
+    with n = ceil(1 / at_most); the last of all is 1 / T_c, where nothing needs to be changed. Raises InputError for a
+    bound outside of (0, 1) or a category without records. Source: An Improved Bound for Security in an Identity
+    Disclosure Problem, section 2.
+    """
+    tried = checked_risk(at_most, "at_most")
+    table = Frequencies.read(counts, "ladder", whole=True)
+    labels = table.labels or [str(place) for place in range(len(table.numbers))]
+    (name,) = clean_labels([category], "category")
+    own = dict(zip(labels, table.numbers, strict=True)).get(name, 0)
+    if not own:
+        raise InputError(f"category {name} has no records", "ladder", "give a category of the table that has some")
+    if tried * MOST_RUNGS < 1:
+        raise InputError(f"there may be more than {counted(MOST_RUNGS, 'steps')}", "ladder", "raise at_most")
+    available = sum(count >= own for count in table.numbers)
+    below = math.ceil(1 / tried)
+    rungs: list[Rung] = []
+    while not rungs or not rungs[-1].stands:
+        rungs.append(Rung(tried, paper_block_size(own, tried) if own * tried < 1 else 1, available))
+        below -= 1
+        tried = Fraction(1, max(below, 1))
+    return tuple(rungs)
 
 
 def smallest_bound(counts: Sequence[int], category: int) -> Fraction:

@@ -1,8 +1,9 @@
 """The account of a population: all draws from its people, in all data, under one ceiling.
 
-Epsilons of one person's draws add up; of populations that are declared disjoint, the one that spent most counts. What
-a design promises in another notion (robust LDP, approximate LDP) is recorded beside the draw as a sentence: robust LDP
-does not add up over draws, so the ceiling counts plain LDP, which every draw has.
+Epsilons of one person's draws add up; of populations that are declared disjoint, the one that spent most counts. Under
+a ceiling with a delta, a design of approximate LDP counts by its epsilon and delta, which add up too; without, by its
+plain LDP. Robust LDP does not add up over draws: it is recorded beside the draw as a sentence, and the draw
+counts by its plain LDP, which every draw has.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure, rational, shown
 from rropt.io.types import Number
-from rropt.release.ledger import Entry, level_among, level_of, read_entries
-from rropt.release.privacy import together
-from rropt.release.storage.database import UNIT, LedgerFile, create_ledger
+from rropt.release.ledger import Entry, cost_among, read_entries
+from rropt.release.storage.chain import SHARE, UNIT, Cost
+from rropt.release.storage.places import Place, create, open_ledger, whole_place
 
 DIGITS = 6
 
@@ -33,32 +34,46 @@ def epsilon(level: int | None) -> str:
     return "infinite" if level is None else shown(level * UNIT, 12, up=True)
 
 
+def delta(share: int) -> str:
+    """A delta, rounded up."""
+    return shown(share * SHARE, 12, up=True)
+
+
 @dataclass(frozen=True)
 class Account:
-    """A ledger that was read. `ceiling` and the level `spent` by population are in units of 10^-12 nats (None: no
-    ceiling, or infinite), for one `unit`, as a person; `most` is the largest level spent of one of them. `lines` lines
-    were compared with their hashes."""
+    """A ledger that was read. `ceiling` is in units of 10^-12 nats (None: no ceiling), that of `delta` in units of
+    10^-24 (None: plain LDP counts), for one `unit`, as a person. `spent` is what was spent by population, and `most`
+    the most of one of them. `lines` lines were compared with their hashes; `chain` is the hash of the last one."""
 
-    path: Path
+    path: Place
     ceiling: int | None
+    delta: int | None
     unit: str
     lines: int
+    chain: str
     entries: tuple[Entry, ...]
-    most: int | None
-    spent: dict[str, int | None]
+    most: Cost
+    spent: dict[str, Cost]
 
     @classmethod
-    def create(cls, path: Path, ceiling: Number | None = None, unit: str = "person") -> Account:
-        """A new ledger for one population, with an epsilon `ceiling`, rounded down. Raises InputError."""
+    def create(
+        cls, path: Place, ceiling: Number | None = None, unit: str = "person", delta: Number | None = None
+    ) -> Account:
+        """A new ledger for one population, with an epsilon `ceiling`, rounded down. With a `delta` it is one of
+        approximate LDP. Raises InputError."""
         limit = None if ceiling is None else rational(ceiling, "ceiling")
         if limit is not None and limit <= 0:
             raise InputError(f"{ceiling} is not above zero", "ceiling", "give an epsilon, such as 4")
+        share = None if delta is None else rational(delta, "delta")
+        if share is not None and not 0 < share < 1:
+            raise InputError(f"{delta} is not between 0 and 1", "delta", "for 0 leave it out")
         if not unit.strip() or not unit.isprintable():
             raise InputError(
                 f"{unit!r} is not a name", "unit", "name one whose draws the ceiling limits, such as person"
             )
         try:
-            create_ledger(path.resolve(), None if limit is None else math.floor(limit / UNIT), unit)
+            most = None if limit is None else math.floor(limit / UNIT)
+            create(whole_place(path), most, unit, None if share is None else math.floor(share / SHARE))
         except FileExistsError:
             raise InputError("this file exists already", str(path), "choose another name") from None
         except OSError as error:
@@ -66,32 +81,42 @@ class Account:
         return cls.load(path)
 
     @classmethod
-    def load(cls, path: Path) -> Account:
-        """Read a ledger, also one beside its data. Raises InputError where its chain is broken, or where the level of a
-        draw is lower than that of its parities."""
-        if not path.exists():
+    def load(cls, path: Place, after: tuple[int, str] | None = None) -> Account:
+        """Read a ledger, also one beside its data; `after` is the number and the hash of a line that was there before.
+        Raises InputError where its chain is broken, where it lacks that line, or where the level of a draw is lower
+        than that of its parities."""
+        if isinstance(path, Path) and not path.exists():
             raise InputError("there is no such ledger", str(path), "make one: rropt ledger init --ceiling 4 PATH")
         try:
-            file = LedgerFile(path.resolve(), writable=os.access(path.parent, os.W_OK))
+            file = open_ledger(whole_place(path), not isinstance(path, Path) or os.access(path.parent, os.W_OK))
         except OSError as error:
             raise InputError(f"it cannot be read ({error.strerror})", str(path), "check the path") from None
         try:
             found: dict[str, Entry] = {}
+            file.mark = 0 if after is None else after[0]
             read_entries(file, found)
+            if after is not None and file.marked != after[1]:
+                raise InputError(
+                    f"its line {after[0]} is not the one that the receipt states: lines were changed or taken away",
+                    str(path),
+                    "restore the ledger from a copy",
+                )
             there = file.releases
             for release, entry in found.items():
                 if release not in there:
-                    file.add(entry.population, level_among(entry, found.values()))
+                    file.add(entry.population, cost_among(entry, found.values()))
                     continue
-                content, least = file.level(release), level_of(together(entry.parities))
-                if content is not None and (least is None or content < least):
+                level, least = file.cost(release).level, entry.cost.level
+                if level is not None and (least is None or level < least):
                     raise InputError(
                         f"the level of release {release} is lower than that of its parities",
                         str(path),
                         "restore the ledger from a copy",
                     )
             spent = {name: file.spent(name) for name in sorted({entry.population for entry in found.values()})}
-            return cls(path, file.ceiling, file.unit, file.seen, tuple(found.values()), file.spent(), spent)
+            entries = tuple(found.values())
+            most = file.spent()
+            return cls(path, file.ceiling, file.delta, file.unit, file.seen, file.last, entries, most, spent)
         finally:
             file.close()
 
@@ -99,15 +124,17 @@ class Account:
         """The object of `rropt ledger show --json`; epsilons as decimals, rounded up."""
         return {
             "ceiling": None if self.ceiling is None else epsilon(self.ceiling),
+            "delta": None if self.delta is None else delta(self.delta),
             "unit": self.unit,
             "lines": self.lines,
-            "spent": epsilon(self.most),
-            "odds": odds(self.most),
-            "populations": {name: epsilon(level) for name, level in self.spent.items() if name},
+            "spent": epsilon(self.most.level),
+            "odds": odds(self.most.level),
+            "approximate": {"epsilon": epsilon(self.most.approximate), "delta": delta(self.most.delta)},
+            "populations": {name: epsilon(cost.level) for name, cost in self.spent.items() if name},
             "draws": [
                 {key: entry.content[key] for key in ("release", "time", "data", "columns", "output")}
                 | {"population": entry.population, "state": "released" if entry.finished else "drawing"}
-                | {"epsilon": epsilon(level_of(together(entry.parities)))}
+                | {"epsilon": epsilon(entry.cost.level)}
                 for entry in self.entries
             ],
         }

@@ -1,0 +1,139 @@
+"""The risk of estimated frequencies: the exact covariance in its two parts, and what projecting to the simplex saves.
+
+Chai's dissertation has the split of the variance (2.3) and leaves the risk of projected estimates to further work
+(chapter 8).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from rropt.errors import InputError
+from rropt.io.arguments import checked
+from rropt.mechanisms.estimators.simplex import clipped, projected
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+
+__all__ = ["ProjectedRisk", "VarianceSplit", "projected_risk", "variance_split"]
+
+MOST_SAMPLES = 20_000
+"""Samples up to which the risk of projected estimates is an exact sum."""
+MOST_PEOPLE, MOST_DRAWS = 10**15, 10**6
+"""Largest numbers of people, whose samples floats hold exactly, and of draws, which are held in memory."""
+PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"nearest": projected, "clipped": clipped}
+ExactMatrix = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True)
+class VarianceSplit:
+    """n times the covariance of P^-1 (frequencies of Z), exactly, in two parts.
+
+    `inflation` is what randomising adds, P^-1 D_lambda P^-1' - D_pi; `sampling` is that of drawing people, D_pi - pi
+    pi'.
+    """
+
+    inflation: ExactMatrix
+    sampling: ExactMatrix
+
+    @property
+    def risk(self) -> Fraction:
+        """n times the expected squared error: the traces of both."""
+        return sum((one[x][x] for one in (self.inflation, self.sampling) for x in range(len(one))), Fraction(0))
+
+
+@checked
+def variance_split(mechanism: Mechanism, prior: Prior) -> VarianceSplit:
+    """The covariance of P^-1 (frequencies of Z) for as many outputs as inputs, Chai (2.3).
+
+    Raises InputError for other mechanisms and for those that lose rank.
+    """
+    size, p = len(mechanism.inputs), prior.probabilities
+    if len(mechanism.outputs) != size or len(p) != size:
+        raise InputError("this needs as many outputs as inputs, and their prior", "variance_split", "give a square one")
+    numbers = [[mechanism.entry(x, y) for x in range(size)] for y in range(size)]
+    table = fmpq_mat([[fmpq(one.numerator, one.denominator) for one in row] for row in numbers])
+    if table.rank() < size:
+        raise InputError("the matrix has no inverse", "variance_split", "rropt identify repairs a mechanism")
+    inverse = [[Fraction(int(one.p), int(one.q)) for one in row] for row in table.inv().tolist()]
+    masses = [sum((a * b for a, b in zip(row, p, strict=True)), Fraction(0)) for row in numbers]
+    cells = range(size)
+    inflation = tuple(
+        tuple(
+            sum((inverse[i][y] * masses[y] * inverse[j][y] for y in cells), Fraction(0)) - (p[i] if i == j else 0)
+            for j in cells
+        )
+        for i in cells
+    )
+    sampling = tuple(tuple((p[i] if i == j else Fraction(0)) - p[i] * p[j] for j in cells) for i in cells)
+    return VarianceSplit(inflation, sampling)
+
+
+@dataclass(frozen=True)
+class ProjectedRisk:
+    """n times the expected squared error of the linear estimate and of its projection, and the standard error of the
+    second (0 where it is a sum over all samples); `outside`: how often the linear estimate has a negative part."""
+
+    linear: float
+    projected: float
+    standard_error: float
+    outside: float
+
+
+@checked
+def projected_risk(
+    mechanism: Mechanism, prior: Prior, people: int, *, method: str = "nearest", draws: int = 20_000, seed: int = 1
+) -> ProjectedRisk:
+    """The risk of the projected minimax estimate of `prior` from `people` answers.
+
+    The linear estimate is (P' D^-1 P)^-1 P' D^-1 lambda^ with D at equal frequencies: P^-1 lambda^ for square P.
+    `method`: "nearest" is the nearest point of the simplex, "clipped" sets negative parts to zero and divides by the
+    sum (Agrawal et al. 2009). An exact sum where there are few samples, else a mean over `draws`. Raises InputError.
+    """
+    if method not in PROJECTIONS:
+        raise InputError(f"{method!r} is not a projection", "projected_risk", f"use {' or '.join(PROJECTIONS)}")
+    if not 1 <= people <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
+        remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
+        raise InputError("the number of people or of draws is out of range", "projected_risk", remedy)
+    p, matrix = prior.array, mechanism.matrix
+    if matrix.shape[0] != len(p) or np.linalg.matrix_rank(matrix) < len(p):
+        raise InputError("the mechanism does not identify this prior", "projected_risk", "rropt identify repairs it")
+    scaled = matrix / matrix.mean(0)
+    lines = np.linalg.solve(scaled @ matrix.T, scaled)
+    chances = p @ matrix
+    project, outputs = PROJECTIONS[method], matrix.shape[1]
+    exact = math.comb(people + outputs - 1, outputs - 1) <= MOST_SAMPLES
+    if exact:
+        samples = np.array(list(_samples(people, outputs)))
+        weights = np.array([_chance(one, chances) for one in samples])
+    else:
+        samples = np.random.default_rng(seed).multinomial(people, chances, size=draws)
+        weights = np.full(draws, 1 / draws)
+    linear = samples / people @ lines.T
+    inside = np.array([project(one) for one in linear])
+    errors = people * ((inside - p) ** 2).sum(1)
+    mean = float(weights @ errors)
+    error = 0.0 if exact else float(errors.std(ddof=1) / draws**0.5)
+    plain = float(chances @ (lines**2).sum(0) - p @ p)
+    return ProjectedRisk(plain, mean, error, float(weights @ (linear < -1e-12).any(1)))
+
+
+def _samples(people: int, outputs: int) -> Iterator[tuple[int, ...]]:
+    if outputs == 1:
+        yield (people,)
+        return
+    for first in range(people + 1):
+        for rest in _samples(people - first, outputs - 1):
+            yield (first, *rest)
+
+
+def _chance(sample: np.ndarray, chances: np.ndarray) -> float:
+    ways = math.factorial(int(sample.sum()))
+    for one in sample:
+        ways //= math.factorial(int(one))
+    return float(ways * math.prod(float(q) ** int(n) for q, n in zip(chances, sample, strict=True)))

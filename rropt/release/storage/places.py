@@ -1,0 +1,37 @@
+"""Where a ledger is: a file, or a database of PostgreSQL by its URL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rropt.io.files import named_path
+from rropt.release.storage.chain import Chain
+from rropt.release.storage.database import LedgerFile, create_ledger
+from rropt.release.storage.postgres import LedgerTable, Server, create_table, is_url
+
+Place = Path | Server
+
+
+def ledger_place(given: str | os.PathLike[str]) -> Place:
+    """The place that a path or a URL names. Raises InputError."""
+    text = os.fspath(given)
+    return Server(text) if is_url(text) else named_path(given)
+
+
+def whole_place(place: Place) -> Place:
+    """The place whatever the folder of the process."""
+    return place if isinstance(place, Server) else place.resolve()
+
+
+def open_ledger(place: Place, writable: bool = True) -> Chain:
+    """The ledger at `place`. Raises OSError and InputError."""
+    return LedgerTable(place) if isinstance(place, Server) else LedgerFile(place, writable)
+
+
+def create(place: Place, ceiling: int | None, unit: str, delta: int | None) -> None:
+    """Make a ledger. Raises FileExistsError, and OSError where it cannot be made."""
+    if isinstance(place, Server):
+        create_table(place, ceiling, unit, delta)
+    else:
+        create_ledger(place, ceiling, unit, delta)

@@ -1,0 +1,170 @@
+"""Releases under one shared ledger that are ended at random moments: what was drawn is in both ledgers, no total is
+understated, and no other user reads what is half written. An independent script reads all that is left."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ledgers import draws
+from postgres import database, server
+from release_census import Census
+
+from rropt.cli import main as cli
+from rropt.mechanisms.families.randomized_response import RandomizedResponse
+
+pa = pytest.importorskip("pyarrow")
+import pyarrow.parquet as pq  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+TESTS = Path(__file__).resolve().parents[1]
+LABELS = tuple("abcdefgh")
+ENDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, "full disk", "unknown value")
+DRIVERS = 2
+ROWS = 100_000
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    """A folder that other users may enter."""
+    place = Path(tempfile.mkdtemp(prefix="rropt-kills-"))
+    place.chmod(0o755)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place)
+
+
+def data(last: str) -> Any:
+    """A table whose last value is this one."""
+    codes = np.random.default_rng(1).integers(0, len(LABELS), ROWS - 1).astype(np.int8)
+    column = pa.DictionaryArray.from_arrays(pa.array(codes), LABELS).cast(pa.string())
+    return pa.table({"x": pa.chunked_array([column, pa.array([last])])})
+
+
+@contextlib.contextmanager
+def watched(root: Path) -> Iterator[list[Any]]:
+    """Another user looks all the time; what the list holds at the end is (how often, what was read)."""
+    command = [sys.executable, str(TESTS / "release_watch.py"), str(root)]
+    told: list[Any] = []
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as watcher:
+        assert watcher.stdout is not None
+        assert watcher.stdin is not None
+        assert watcher.stdout.readline() == "watching\n"
+        yield told
+        watcher.stdin.close()
+        told += json.loads(watcher.stdout.read())
+
+
+def perform(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results of cases in their order; several processes of `release_driver.py` work at once."""
+
+    def part(number: int) -> list[dict[str, Any]]:
+        given = json.dumps(cases[number::DRIVERS], default=str) + "\n"
+        command = [sys.executable, str(TESTS / "release_driver.py")]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+        found: list[dict[str, Any]] = json.loads(done.stdout)
+        return found
+
+    with ThreadPoolExecutor(DRIVERS) as pool:
+        parts = list(pool.map(part, range(DRIVERS)))
+    return [parts[number % DRIVERS][number // DRIVERS] for number in range(len(cases))]
+
+
+def kills(folders: int, root: Path, shared: Path | str, seed: int) -> None:
+    """Twice as many ends as folders: in a first draw, and in a second one by force. Then the command as it was."""
+    rng = random.Random(seed)
+    assert cli.main(["ledger", "init", "--ceiling", "3", str(shared)]) == 0
+    good, bad = root / "good", root / "bad"
+    pq.write_table(data("a"), good)
+    pq.write_table(data("z"), bad)
+    mechanism = root / "m.json"
+    RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(mechanism)
+    for number in range(folders):
+        (root / str(number)).mkdir()
+    census = Census(root, shared, Fraction(3))
+    options = ["--column", "x", "-o", "o.parquet", "--ledger", str(shared), "--population"]
+
+    def cases(ends: list[Any], *more: str) -> list[dict[str, Any]]:
+        found = []
+        for number, end in enumerate(ends):
+            shutil.copy(bad if end == "unknown value" else good, root / str(number) / "t.parquet")
+            how: dict[str, Any] = {}
+            if end == "full disk":
+                how = {"limit": rng.randrange(1, 2 * good.stat().st_size)}
+            elif isinstance(end, signal.Signals):
+                how = {"kill": rng.uniform(0, 1.1 * seconds), "signal": end}
+            arguments = ["apply", str(mechanism), "t.parquet", *options, str(number), *more]
+            found.append({"folder": root / str(number), "arguments": arguments, **how})
+        return found
+
+    seconds = 1.0
+    with watched(root) as read:
+        (root / "warm").mkdir()
+        pq.write_table(data("a"), root / "warm" / "t.parquet")
+        warm = {"folder": root / "warm", "arguments": ["apply", str(mechanism), "t.parquet", *options, "warm"]}
+        again = warm | {"arguments": [*warm["arguments"], "--force"]}
+        results = perform([warm, warm, again, again])
+        seconds = results[-1]["seconds"]
+        order = [ENDS[number % len(ENDS)] for number in range(folders)]
+        statuses = []
+        for more in ((), ("--force",)):
+            results = perform(cases(order, *more))
+            statuses += [one["status"] for one in results]
+            assert census.faults() == []
+            for end, one in zip(order, results, strict=True):
+                assert end != "unknown value" or one["status"] == 2, one
+            rng.shuffle(order)
+        told = len(draws(shared))
+        results = perform(cases(["none"] * folders))
+        assert census.faults() == []
+    assert set(statuses) <= {-9, -15, 0, 2, 130}, statuses
+    assert {one["status"] for one in results} <= {0, 2}
+    # Without force the last run draws only where nothing was drawn before.
+    new = [one for one in results if one["status"] == 0 and "finished without" not in one["out"]]
+    assert len(draws(shared)) == told + len(new)
+    looks, readable = read
+    assert looks > 3
+    assert readable == []
+    assert {-9, -15, 130} & set(statuses), "no end met a release at work: the moments are badly chosen"
+
+
+@pytest.mark.long
+def test_ends_under_a_shared_ledger(root: Path) -> None:
+    kills(5, root, root / "all", 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_two_hundred_ends_under_a_shared_ledger(kind: str, root: Path) -> None:
+    campaign(kind, 100, root, 2)
+
+
+@pytest.mark.long
+@pytest.mark.campaign
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_thousand_ends_under_a_shared_ledger(kind: str, root: Path) -> None:
+    campaign(kind, 500, root, 3)
+
+
+def campaign(kind: str, folders: int, root: Path, seed: int) -> None:
+    if kind == "sqlite":
+        kills(folders, root, root / "all", seed)
+        return
+    with server() as socket:
+        kills(folders, root, database(socket, "people"), seed)

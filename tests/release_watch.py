@@ -1,0 +1,48 @@
+"""Watches folders of releases as another user, until its input ends; see test_release_kills.py.
+
+Prints a JSON list of what that user could read and should not: ledgers, and partial outputs that are not complete.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import select
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+OTHER = 65534
+"""The user nobody."""
+
+
+def is_complete(data: bytes) -> bool:
+    """Whether this is a whole Parquet file."""
+    try:
+        return pq.read_table(io.BytesIO(data)).num_rows >= 0
+    except Exception:
+        return False
+
+
+if __name__ == "__main__":
+    root, found = Path(sys.argv[1]), set()
+    if os.geteuid() == 0:
+        is_complete(b"")  # Everything is loaded before this user can no longer read the installation.
+        os.setgroups([])
+        os.setgid(OTHER)
+        os.setuid(OTHER)
+    print("watching", flush=True)
+    looks = 0
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        looks += 1
+        for path in (*root.glob("all*"), *root.glob("*/*")):
+            if path.name.endswith((".tmp", "-wal", "-journal", "-shm")) or path.name.startswith(("all", "t.parquet.")):
+                try:
+                    data = path.read_bytes()
+                except OSError:
+                    continue
+                if not (path.name.endswith(".tmp") and is_complete(data)):
+                    found.add(path.name)
+    print(json.dumps([looks, sorted(found)]))
