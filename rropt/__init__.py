@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from rropt.studies.compare import Comparison as Comparison, compare as compare
     from rropt.studies.reports.report import write_report as write_report
     from rropt.studies.sweeps.sweep import Swept as Swept, sweep as sweep
+    from rropt.studies.tradeoffs import frontier as frontier, least_epsilon as least_epsilon
 
 _NAMESPACES = (
     "checker",
@@ -109,6 +110,7 @@ _HOMES = {
     "studies.compare": "Comparison compare",
     "studies.reports.report": "write_report",
     "studies.sweeps.sweep": "Swept sweep",
+    "studies.tradeoffs": "frontier least_epsilon",
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = ["__version__", *sorted(_MODULES), *_NAMESPACES]

@@ -572,6 +572,8 @@ class _Work:
             return 2 * cells * self.long
         if problem.utility == "entropy":
             return self.of_entropies(mechanism)
+        if problem.utility == "sum":
+            return sum(self.of_utility(part.of, mechanism) for part in problem.parts)
         if problem.utility in DESIGNS:
             return 4 * k * cells + 20 * cells * self.rounded
         return 2 * _count_gains(problem) * m * self.exact + len(problem.gain) * m * (8 + self.total)
@@ -1002,6 +1004,8 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     longest = _longest(keys["problem"], keys["mechanism"], keys["proof"])
     steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version, longest, _most_operations(size))
     proof = _read_proof(rest, "proof", last, rats, version)
+    if proof.kind == "corner-tree":
+        last = last.single()
     names = _read_list(keys["assumptions"], "assumptions")
     known = NAMES if version > 4 else OLD_NAMES if version > 3 else (CONVEX,)
     assumptions = [_read_word(name, ("assumptions", i), " ".join(known)) for i, name in enumerate(names)]
@@ -1087,10 +1091,11 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
     of_information = last.utility == "mutual_information"
     by_columns = proof.kind in ("column-dual", "branch-tree")
     by_vertices = bool(proof.tree or proof.shapes or proof.levels or proof.labels or proof.nodes)
-    by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or any(step.lemma == GIBBS for step in steps)
+    taken = {step.lemma for step in steps}
+    by_gibbs = proof.kind in ("entropy-dual", "entropy-farkas") or GIBBS in taken
     rules = (
-        (CONVEX, of_information and (by_vertices or proof.kind == "thresholds")),
-        (CONVEX_SQUARE, last.utility == "chi_square" and by_vertices),
+        (CONVEX, CONVEX in taken or (of_information and (by_vertices or proof.kind == "thresholds"))),
+        (CONVEX_SQUARE, CONVEX_SQUARE in taken or (last.utility == "chi_square" and by_vertices)),
         (CONVEX_ENTROPY, of_information and by_columns and not proof.known),
         (CONVEX_FORMS, by_vertices and bool(proof.forms)),
         (OFF_DIAGONAL, proof.kind == "branch-tree" and last.structure),
@@ -1315,14 +1320,21 @@ class _Limit(NamedTuple):
     at_most: Fraction
 
 
+class _Part(NamedTuple):
+    """A part of a sum. of: a problem whose utility, at its weights, is the one that `weight` is of."""
+
+    of: _Problem
+    weight: Fraction
+
+
 @dataclass(frozen=True)
 class _Problem:
     """Section 4. total: the sum of the weights. cost, gain, shares (of the utility entropy), queries (of inverse_trace,
     the unit vectors where the file has no such key): empty for the others.
 
-    given: the weights of (x, z), None where the utility has no such key. structure: True for the only one that
-    there is, uniform_off_diagonal. floor: the key `entropy`, None where there is none; and so approximate,
-    and risk, the key `identification_risk`. limits: empty where there is no such key.
+    cost is that of a sum too, and parts are its parts. given: the weights of (x, z), None where the utility has no such
+    key. structure: True for the only one that there is, uniform_off_diagonal. floor: the key `entropy`, None where
+    there is none; and so approximate, and risk, the key `identification_risk`. limits: empty where there is none.
     """
 
     sense: str
@@ -1344,6 +1356,24 @@ class _Problem:
     risk: _Risk | None = None
     inputs: list[str] = field(default_factory=list)
     limits: list[_Limit] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
+
+    @property
+    def sigma(self) -> int:
+        """ "sigma being 1 for maximize and -1 for minimize"."""
+        return -1 if self.sense == "minimize" else 1
+
+    def bends(self, part: _Part) -> bool:
+        """ "A part bends where its weight times sigma is > 0"."""
+        return self.sigma * part.weight > 0
+
+    def single(self) -> _Problem:
+        """A sum of one part as the problem of the utility of that part, which keeps its cost and its weight; any other
+        problem itself."""
+        if self.utility != "sum":
+            return self
+        of = self.parts[0].of
+        return replace(self, utility=of.utility, weights=of.weights, total=of.total, gain=of.gain, given=of.given)
 
     @property
     def m(self) -> int:
@@ -1358,6 +1388,8 @@ class _Problem:
             utility += f" given one of {len(self.given[0])} values"
         if self.queries:
             utility += f" of {len(self.queries)} queries"
+        if self.utility == "sum":
+            utility += f" of {len(self.parts)} parts"
         if self.structure:
             columns += ", uniform off-diagonal"
         line = f"{self.sense} {utility}, k = {self.k}, {columns}, {self.cone.label}, rows: {len(self.rows)}"
@@ -1388,7 +1420,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     at = (where, "utility")
     kinds = "mutual_information linear bayes"
     kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
-    kinds += " inverse_determinant inverse_eigenvalue" if version > 3 else ""
+    kinds += (" inverse_determinant inverse_eigenvalue" if version > 3 else "") + (" sum" if version > 5 else "")
     utility = _read_kind(keys["utility"], at, kinds)
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
@@ -1396,9 +1428,14 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
     given: list[list[int]] | None = None
     shares: list[int] = []
     queries: list[list[Fraction]] = []
+    parts: list[_Part] = []
     if utility == "linear":
         utility_keys = _read_object(keys["utility"], at, "kind cost")
         cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
+    elif utility == "sum":
+        utility_keys = _read_object(keys["utility"], at, "kind cost parts")
+        cost = _read_entries(utility_keys["cost"], (at, "cost"), k, m, rats)
+        parts = _read_parts(utility_keys["parts"], (at, "parts"), k, rats, version)
     elif utility == "entropy":
         utility_keys = _read_object(keys["utility"], at, "kind shares")
         shares = _read_weights(utility_keys["shares"], (at, "shares"), k)
@@ -1424,6 +1461,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -
         if "identification_risk" in keys else None,
         inputs,
         _read_limits(keys["limits"], (where, "limits"), k, rats, version) if "limits" in keys else [],
+        parts,
     )  # fmt: skip
     if version < 6:
         _read_company(problem, where, version)
@@ -1458,12 +1496,34 @@ def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version:
     for i, item in enumerate(items):
         at: Where = (where, i)
         keys = _read_object(item, at, "utility weights at_most")
-        weights = _read_weights(keys["weights"], (at, "weights"), k)
-        utility = _read_kind(keys["utility"], (at, "utility"), " ".join(SUBLINEAR))
-        gain, given = _read_convex(keys["utility"], (at, "utility"), utility, weights, rats, version)
-        of = _Problem("minimize", k, None, weights, sum(weights), utility, [], gain, _FREE, [], given, False)
+        of = _read_at_weights(keys, at, k, rats, version)
         limits.append(_Limit(of, rats.rat(keys["at_most"], (at, "at_most"))))
     return limits
+
+
+def _read_at_weights(keys: dict[str, object], where: Where, k: int, rats: _Rationals, version: int) -> _Problem:
+    """A utility of SUBLINEAR "with these weights in the place of those of the problem"."""
+    weights = _read_weights(keys["weights"], (where, "weights"), k)
+    utility = _read_kind(keys["utility"], (where, "utility"), " ".join(SUBLINEAR))
+    gain, given = _read_convex(keys["utility"], (where, "utility"), utility, weights, rats, version)
+    return _Problem("minimize", k, None, weights, sum(weights), utility, [], gain, _FREE, [], given, False)
+
+
+def _read_parts(value: object, where: Where, k: int, rats: _Rationals, version: int) -> list[_Part]:
+    """ "the `weight`, which is not 0, times the utility of each of 1 to 64 parts. Utility and weights of a part are as
+    those of an entry of `limits`".
+    """
+    items = _read_list(value, where, least=1)
+    _limit(len(items), MAX_STEPS, where, "parts")
+    parts: list[_Part] = []
+    for i, item in enumerate(items):
+        at: Where = (where, i)
+        keys = _read_object(item, at, "weight utility weights")
+        weight = rats.rat(keys["weight"], (at, "weight"))
+        if not weight:
+            _unreadable((at, "weight"), "must not be 0")
+        parts.append(_Part(_read_at_weights(keys, at, k, rats, version), weight))
+    return parts
 
 
 def _read_alone(problem: _Problem, where: Where) -> None:
@@ -1486,6 +1546,8 @@ def _read_alone(problem: _Problem, where: Where) -> None:
             _unreadable(at, "does not go with the key structure")
         if risk.blocks is not None and (problem.cone.base != "free" or problem.cone.rows is not None):
             _unreadable((at, "blocks"), "goes only with the cone free")
+    if problem.outputs is None and problem.cost:
+        _unreadable((where, "outputs"), f"must be a list for the utility {utility} with costs")
     if problem.structure:
         _read_structure(problem, (where, "structure"))
         if problem.limits:
@@ -1497,11 +1559,11 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
     steps".
     """
     sense, utility, cone = problem.sense, problem.utility, problem.cone
-    if sense == "minimize" and utility != "linear" and utility not in DESIGNS:
+    if sense == "minimize" and utility not in ("linear", "sum") and utility not in DESIGNS:
         with_what = "the utility linear" if version < 3 else f"the utilities linear, {', '.join(DESIGNS)}"
         _unreadable((where, "sense"), f"minimize goes only with {with_what}, not with {utility}")
     either = utility == "chi_square" or (utility == "mutual_information" and version > 1)
-    either = either or (utility == "bayes" and version > 5)
+    either = either or (utility in ("bayes", "sum") and version > 5)
     if problem.outputs is not None and utility not in ("linear", "entropy") and not either:
         _unreadable((where, "outputs"), f"must be null for the utility {utility}")
     if problem.floor is not None and utility not in ("linear", "entropy"):
@@ -2447,6 +2509,8 @@ def _utility(
     if problem.utility == "entropy":
         lo, hi = _sum_of_logs(_entropy_terms(problem.shares, mechanism))
         return (max(lo, 0), ONE * sum(problem.shares)), (max(hi, 0), ONE * sum(problem.shares))
+    if problem.utility == "sum":
+        return _sum_of_parts(problem, mechanism)
     if problem.utility == "inverse_trace":
         return _inverse_trace(problem, mechanism)
     if problem.utility == "inverse_determinant":
@@ -2458,6 +2522,20 @@ def _utility(
     else:
         exact = _bayes(problem, mechanism)
     return exact, exact
+
+
+def _sum_of_parts(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """ "the sum of cost * Q [...] and of the `weight` [...] times the utility of each": the lower ends of what has a
+    weight > 0 with the upper ends of what has one < 0, and the other way round.
+    """
+    linear = _linear(problem.cost, mechanism)
+    lower, upper = [linear], [linear]
+    for of, weight in problem.parts:
+        n, d = _pair(weight)
+        ends = [(n * value[0], d * value[1]) for value in _utility(of, mechanism)]
+        lower.append(ends[n < 0])
+        upper.append(ends[n > 0])
+    return _total(lower), _total(upper)
 
 
 def _bayes(problem: _Problem, mechanism: _Mechanism) -> Pair:
@@ -3300,6 +3378,8 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     kind = _read_kind(value, where, kinds)
     utility, cone = problem.utility, problem.cone
     _read_proof_of_entropy(problem, kind, where)
+    if utility == "sum" and kind not in ("corner-tree", "farkas"):
+        _unreadable((where, "kind"), f"{kind} is not for the utility sum")
     if kind == "branch-tree":
         return _read_branch_tree(value, where, problem, rats)
     if kind == "corner-tree":
@@ -4009,7 +4089,10 @@ def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rat
     """ "Utility mutual_information, chi_square or bayes, `outputs` a list, cone complete, any rows, no structure"; a
     problem with `identification_risk` has other kinds.
     """
-    own = problem.utility in ("mutual_information", "chi_square", "bayes") and problem.outputs is not None
+    if problem.utility == "sum" and (len(problem.parts) > 1 or not problem.bends(problem.parts[0])):
+        _unreadable((where, "kind"), "corner-tree is for a sum of one part only, one that bends")
+    problem = problem.single()
+    own = problem.utility in SUBLINEAR and problem.outputs is not None
     if not own or not problem.cone.is_complete or problem.structure:
         _unreadable((where, "kind"), "corner-tree is for a complete cone, outputs that are a list, and no structure")
     k, m = problem.k, problem.m
@@ -4386,17 +4469,23 @@ def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals
     """minorant: "keys `kind`, `points` and, exactly where it is of a limit, `of`"; "it replaces a convex function of
     columns by a linear one that is nowhere above it".
     """
-    keys = _read_object(value, where, "kind points", optional="of")
+    keys = _read_object(value, where, "kind points", optional="of part")
     is_convex = problem.sense == "minimize" and problem.utility in SUBLINEAR
     limit: _Limit | None = None
     number = 0
     if "of" in keys:
         number = _read_index(keys["of"], (where, "of"), len(problem.limits))
         limit = problem.limits[number]
-    if not is_convex and (limit is None or problem.outputs is None):
+    part = _read_part(keys, where, problem, bends=False) if "part" in keys else None
+    if limit is not None and part is not None:
+        _unreadable(where, "has both of the keys of and part")
+    can_merge = is_convex or (problem.utility == "sum" and not any(map(problem.bends, problem.parts)))
+    of_goal = limit is None and part is None
+    if not (is_convex if of_goal else can_merge or problem.outputs is not None):
         what = "mutual_information, chi_square or bayes"
         _unreadable(where, f"the problem before this step must have the sense minimize and the utility {what}")
     of = problem if limit is None else limit.of
+    of = of if part is None else part.of
     outputs = ["any"] if problem.outputs is None else problem.outputs
     at: Where = (where, "points")
     points: list[list[int]] = []
@@ -4413,15 +4502,79 @@ def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals
     says = f"puts linear costs in the place of {of_what}"
     if limit is not None:
         says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most)}"
+    if part is not None:
+        says = f"puts linear costs in the place of {of_what} of weight {_shown(part.weight)}"
+        products += 16 * of.k * len(points)
     steps.take(_Step(says, lemma, logs, products, rounds=True))
     sparse = _sparse(of.gain)
     forms = [_minorant(of, point, sparse) for point in points]
+    if part is not None:
+        return _without_part(replace(problem, outputs=outputs), part, forms)
     terms = [(x, y, Fraction(form[x], ONE)) for x in range(of.k) for y, form in enumerate(forms) if form[x]]
     if limit is None:
         return replace(problem, outputs=outputs, utility="linear", cost=terms, gain=[], given=None)
     rows = [*problem.rows, _Row(f"limit {number}", "<=", limit.at_most, terms)]
     rest = problem.limits[:number] + problem.limits[number + 1 :]
     return replace(problem, outputs=outputs, rows=rows, limits=rest)
+
+
+def _read_part(keys: dict[str, object], where: Where, problem: _Problem, bends: bool) -> _Part:
+    """ "the INT index of one of the `parts`", which bends, or does not."""
+    part = problem.parts[_read_index(keys["part"], (where, "part"), len(problem.parts))]
+    if problem.bends(part) != bends:
+        _unreadable((where, "part"), "has a weight of the other sign")
+    return part
+
+
+def _without_part(problem: _Problem, part: _Part, forms: list[list[int]]) -> _Problem:
+    """ "let u be sigma times its weight times g_xy, taken up by at most 2^-120: sigma u is added to the cost of (x, y),
+    terms that are 0 being left out; the part is left out [...]; where none is left, the utility is linear".
+    """
+    sigma = problem.sigma
+    n, d = _pair(sigma * part.weight)
+    cost = {(x, y): c for x, y, c in problem.cost}
+    for x in range(problem.k):
+        for y, form in enumerate(forms):
+            if form[x]:
+                cost[x, y] = cost.get((x, y), 0) + Fraction(sigma * _ceil_div(n * form[x], d), ONE)
+    terms = [(x, y, c) for (x, y), c in sorted(cost.items()) if c]
+    parts = [own for own in problem.parts if own is not part]
+    return replace(problem, cost=terms, parts=parts, utility="sum" if parts else "linear")
+
+
+def _read_majorant(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
+    """majorant: "keys `kind` and `part` [...]; it bends, and `outputs` is a list"; "the form g over the inputs is that
+    of the true answers, g_x = mu(e_x)".
+    """
+    keys = _read_object(value, where, "kind part")
+    part = _read_part(keys, where, problem, bends=True)
+    if problem.outputs is None:
+        _unreadable(where, "the outputs of the problem before this step must be a list")
+    of, k, m = part.of, problem.k, problem.m
+    _limit(k * m, MAX_PRODUCT, where, "k * m of a majorant")
+    of_information = of.utility == "mutual_information"
+    logs = k * (1 if of.given is None else len(of.given[0])) if of_information else 0
+    products = 16 * k * m + (0 if logs else 60 * (_count_gains(of) + k))
+    lemma = CONVEX if of_information else "" if of.gain else CONVEX_SQUARE
+    says = f"puts the true answers in the place of {of.utility.replace('_', ' ')} of weight {_shown(part.weight)}"
+    steps.take(_Step(says, lemma, logs, products, rounds=True))
+    return _without_part(problem, part, [_majorant(of)] * m)
+
+
+def _majorant(of: _Problem) -> list[int]:
+    """mu(e_x), taken up "by at most 2^-120", in fixed point."""
+    total, weights = of.total, of.weights
+    if of.gain:
+        best = [max(gain[x] for gain in of.gain) for x in range(of.k)]
+        return [-(-(w * g.numerator << P) // (g.denominator * total)) for w, g in zip(weights, best, strict=True)]
+    if of.utility == "chi_square":
+        return [-(-(total - w << P) // total) if w else 0 for w in weights]
+    groups = [weights] if of.given is None else list(zip(*of.given, strict=True))
+    form = [0] * of.k
+    for group in groups:
+        for x, w in enumerate(group):
+            form[x] += w * _log(sum(group), w)[1] if w else 0
+    return [-(-number // total) for number in form]
 
 
 def _minorant(of: _Problem, point: list[int], gain: list[SparseRow]) -> list[int]:
@@ -4490,7 +4643,8 @@ def _check_outer(outer: _Outer, where: str) -> None:
     _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
 
 
-STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant}
+STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant,
+         "majorant": _read_majorant}  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -5858,12 +6012,18 @@ class _CornerTest:
         return all(lo > 1 for lo in own.lo) or any(lo > hi for lo, hi in zip(own.lo, own.hi, strict=True))
 
     def prices(self, leaf: _CornerLeaf) -> list[list[Fraction]]:
-        """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D."""
+        """ "A_yx = a_x + sum_i l_i terms_i[x, y]", each INT over D; "of a `sum`: A_yx = (a_x + sum_i l_i
+        terms_i[x, y] - sigma cost[x, y]) / |weight|".
+        """
         unit = self.proof.unit
         table = [[Fraction(a, unit) for a in leaf.a] for _ in leaf.columns]
         for i, l_i in leaf.l:
             for x, y, c in self.problem.rows[i].terms:
                 table[y][x] += Fraction(l_i, unit) * c
+        for x, y, c in self.problem.cost:
+            table[y][x] -= self.problem.sigma * c
+        for part in self.problem.parts:
+            table = [[a / abs(part.weight) for a in prices] for prices in table]
         return table
 
     def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
@@ -7266,10 +7426,14 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
     if problem.risk is not None:
         yield from _statement_of_risk(problem)
     for i, limit in enumerate(problem.limits):
-        of = limit.of
-        shares = [Fraction(weight, of.total) for weight in of.weights if weight]
-        yield f"limit {i}: {of.utility} at most {_shown(limit.at_most)}; prior: {_range(shares)}"
-        yield from (f"limit {i}: {line}" for line in _statement_of_utility(of))
+        yield from _statement_at_weights(f"limit {i}", limit.of, f"at most {_shown(limit.at_most)}")
+
+
+def _statement_at_weights(name: str, of: _Problem, what: str) -> Iterator[str]:
+    """A limit, or a part of a sum."""
+    shares = [Fraction(weight, of.total) for weight in of.weights if weight]
+    yield f"{name}: {of.utility} {what}; prior: {_range(shares)}"
+    yield from (f"{name}: {line}" for line in _statement_of_utility(of))
 
 
 def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:
@@ -7281,7 +7445,7 @@ def _statement_of_steps(certificate: _Certificate) -> Iterator[str]:
 
 def _statement_of_utility(problem: _Problem) -> Iterator[str]:
     """Costs, gains, shares, queries, and what is given."""
-    if problem.utility == "linear":
+    if problem.utility in ("linear", "sum"):
         costs = [c for _, _, c in problem.cost]
         yield f"costs: {len(costs)} cells" + (f", {_range(costs)}" if costs else "")
     if problem.gain:
@@ -7293,6 +7457,8 @@ def _statement_of_utility(problem: _Problem) -> Iterator[str]:
     if problem.given is not None:
         masses = [sum(column) for column in zip(*problem.given, strict=True)]
         yield f"given: probabilities {_range([Fraction(mass, problem.total) for mass in masses])}"
+    for i, part in enumerate(problem.parts):
+        yield from _statement_at_weights(f"part {i}", part.of, f"of weight {_shown(part.weight)}")
 
 
 def _statement_of_risk(problem: _Problem) -> Iterator[str]:

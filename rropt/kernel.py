@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -142,9 +142,8 @@ class Floor:
 
     def check(self, k: int) -> None:
         """Refuse other lengths and signs."""
-        need(
-            self.a >= 0 and self.b > 0 and len(self.shares) == len(self.sizes) == k and min(self.shares, default=0) >= 0
-        )
+        need(self.a >= 0 and self.b > 0 and min(self.shares, default=0) >= 0)
+        need(len(self.shares) == len(self.sizes) == k)
 
 
 def spread(a: int, b: int, d: int, shares: list[int], sizes: list[int], q: list[int]) -> int:
@@ -202,8 +201,94 @@ class Problem:
     halfspaces: list[list[int]]
     outputs: int | None
     rows: list[Row]
-    bonus: list[int]  # shares of the entropies of rows, where they are the utility
-    floors: list[Floor]
+    bonus: list[int] = field(default_factory=list)  # shares of the entropies of rows, where they are the utility
+    floors: list[Floor] = field(default_factory=list)
+    loss: Problem | None = None  # of which utility and weights count: what is subtracted, and nothing else is earned
+    limits: list[tuple[Problem, Pair]] = field(default_factory=list)  # their utilities are at most a / b
+
+    def straight(self, touches: list[list[list[int]]]) -> Problem:
+        """A problem without convex functions, from linear forms below them."""
+        functions = ([] if self.loss is None else [self.loss]) + [function for function, _ in self.limits]
+        need(len(touches) == len(functions))
+        if self.loss is None:
+            outputs = self.outputs or 0
+        else:
+            need(bool(touches[0]) and (self.outputs is not None or not (self.rows or self.floors)))
+            outputs = 1 if self.outputs is None else self.outputs
+        shown = [self.below(one, outputs, points) for one, points in zip(functions, touches, strict=True)]
+        rows = self.rows + self.limit_rows(shown[len(shown) - len(self.limits) :])
+        if self.loss is None:
+            return replace(self, rows=rows, limits=[])
+        cost = [(x, y, -c) for x, y, c in shown[0][0]]
+        plain = replace(self, utility="linear", den=shown[0][1], cost=cost, lists=[], loss=None, limits=[])
+        return replace(plain, outputs=outputs, rows=rows)
+
+    def limit_rows(self, shown: list[tuple[list[Term], int]]) -> list[Row]:
+        """The rows of the limits that have terms below them."""
+        rows = []
+        for (_, (a, b)), (terms, den) in zip(self.limits, shown, strict=True):
+            if den:
+                need(b > 0)
+                rows.append(Row(False, a * den, [(x, y, b * c) for x, y, c in terms]))
+        return rows
+
+    def below(self, function: Problem, outputs: int, points: list[list[int]]) -> tuple[list[Term], int]:
+        """Terms that are at most a convex function times a number, and that number; 0 where there are no points."""
+        if not points:
+            return [], 0
+        need(len(points) == outputs)
+        self.check_convex(function)
+        forms = [function.form(point) for point in points]
+        return [(x, y, c) for y, one in enumerate(forms) for x, c in enumerate(one) if c], function.form_scale()
+
+    def check_convex(self, function: Problem) -> None:
+        """Refuse what is not a convex function of the columns of this problem."""
+        function.check()
+        need(len(function.weights) == len(self.weights))
+
+    def form_scale(self) -> int:
+        """What the forms below the utility are over."""
+        total = sum(self.weights)
+        if self.utility == "bayes":
+            return total * self.den * D
+        return (total * D) ** 2 if self.utility == "chi-square" else total * D
+
+    def form(self, point: list[int]) -> list[int]:
+        """A list whose product with a column is at most `form_scale` times the utility of the column."""
+        weights, total, k = self.weights, sum(self.weights), len(self.weights)
+        if self.utility == "bayes":
+            need(len(point) == len(self.lists) and min(point) >= 0 and sum(point) == D)
+            return [w * sum(n * g[x] for n, g in zip(point, self.lists, strict=True)) for x, w in enumerate(weights)]
+        need(len(point) == k)
+        if self.utility == "chi-square":
+            fixed = sum(w * r * r for w, r in zip(weights, point, strict=True)) + total * D * D
+            return [w * (2 * total * D * r - fixed) for w, r in zip(weights, point, strict=True)]
+        found = [0] * k
+        for group in self.lists:
+            mean, mass = dot(group, point), sum(group)
+            need(mass == 0 or mean > 0)
+            for x, (g, n) in enumerate(zip(group, point, strict=True)):
+                if g:
+                    found[x] += g * log_below(n * mass, mean)
+        return found
+
+    def at_most(self, columns: list[list[int]], d: int, a: int, b: int) -> None:
+        """Refuse unless the utility of the columns over d is at most a / b."""
+        need(b > 0)
+        total, scale, found = sum(self.weights), d * D, 0
+        for q in columns:
+            if self.utility == "bayes":
+                scale = self.den * d
+                found += max(sum(w * g * n for w, g, n in zip(self.weights, one, q, strict=True)) for one in self.lists)
+            elif self.utility == "chi-square":
+                mass = dot(self.weights, q)
+                if mass:
+                    found += total * dot(self.weights, [n * n for n in q]) * D // mass + 1 - mass * D
+            else:
+                for group in self.lists:
+                    mass, whole = dot(group, q), sum(group)
+                    found += sum(g * n * log_above(n * whole, mass) for g, n in zip(group, q, strict=True) if g and n)
+        need(found * b <= a * total * scale)
 
     def relaxed(self, claim: Pair, points: list[list[int]]) -> tuple[Problem, Pair]:
         """A problem without entropies, and a claim about it that implies this one; no points, no floors."""
@@ -224,6 +309,11 @@ class Problem:
             cost, claim = [(x, y, -c) for x, y, c in terms], (claim[0] * den - right * claim[1], claim[1] * den)
         return replace(self, cost=cost, den=den, rows=rows + self.rows, bonus=[], floors=[]), claim
 
+    def emptied(self) -> Problem:
+        """The same problem with nothing to gain."""
+        name, lists = ("linear", []) if self.outputs is not None else ("bayes", [[0] * len(self.weights)])
+        return replace(self, utility=name, den=1, cost=[], lists=lists, bonus=[], loss=None)
+
     def check_bonus(self) -> None:
         """Refuse shares that are none."""
         need(len(self.bonus) == len(self.weights) and min(self.bonus) >= 0 and sum(self.bonus) > 0)
@@ -237,10 +327,8 @@ class Problem:
         terms = [self.cost, *(row.terms for row in self.rows)]
         need(all(0 <= x < k and 0 <= y < (self.outputs or 0) for one in terms for x, y, _ in one))
         need(self.den > 0 and all(len(one) == k for one in lists))
-        if self.utility == "linear":
-            need(self.outputs is not None)
-        if self.utility == "bayes":
-            need(bool(lists))
+        need(self.utility != "linear" or self.outputs is not None)
+        need(self.utility != "bayes" or bool(lists))
         if self.utility in ("information", "given"):
             need(all(weight >= 0 for one in lists for weight in one))
             need([sum(one[x] for one in lists) for x in range(k)] == self.weights)
@@ -250,7 +338,12 @@ class Problem:
         return sum(c * columns[y][x] for x, y, c in terms)
 
     def attains(self, witness: Witness) -> None:
-        """Refuse unless the columns over d are a mechanism, and worth at least the value."""
+        """Refuse unless the columns over d are a mechanism that keeps all limits, and worth at least the value."""
+        if self.loss is not None:
+            self.emptied().attains(replace(witness, value=(0, 1)))
+            self.check_convex(self.loss)
+            self.loss.at_most(witness.columns, witness.d, -witness.value[0], witness.value[1])
+            return
         self.check()
         k, d, columns = len(self.weights), witness.d, witness.columns
         need(d > 0 and witness.value[1] > 0)
@@ -260,6 +353,9 @@ class Problem:
             floor.check(k)
             sizes = floor.sizes if floor.a else [1] * k
             need(sum(spread(floor.a, floor.b, d, floor.shares, sizes, q) for q in columns) <= 0)
+        for function, (a, b) in self.limits:
+            self.check_convex(function)
+            function.at_most(columns, d, a, b)
         need(self.outputs is None or len(columns) == self.outputs)
         if self.complete is not None:
             need(len(witness.lows) == 1)
@@ -395,6 +491,7 @@ class Header:
     mode: str
     pairs: list[Pair]
     points: list[list[int]]
+    touches: list[list[list[int]]]
 
 
 class Kernel:
@@ -405,22 +502,20 @@ class Kernel:
         if header.witness is not None:
             need(not header.empty)
             problem.attains(header.witness)
+        problem = problem.straight(header.touches)
         if header.empty:
             need(header.claim[0] < 0)
             problem = replace(problem, bonus=[])
         problem, self.claim = problem.relaxed(header.claim, header.points)
         if header.empty:
-            free = problem.outputs is None
-            problem.utility, problem.den, problem.cost = "bayes" if free else "linear", 1, []
-            problem.lists = [[0] * len(problem.weights)] if free else []
+            problem = problem.emptied()
         self.problem, self.weights = problem, problem.weights
         self.k, self.total, self.unit = len(problem.weights), sum(problem.weights), header.unit
         problem.check()
         need(header.unit > 0 and self.claim[1] > 0)
         self.edge = problem.table(header.pairs)
-        self.kind = {"information": "entropic", "given": "entropic", "chi-square": "square"}.get(
-            problem.utility, "plain"
-        )
+        kinds = {"information": "entropic", "given": "entropic", "chi-square": "square"}
+        self.kind = kinds.get(problem.utility, "plain")
         self.phi_kind = self.kind
         self.corner: int | None = None
         self.edges = self.halfspaces = True
@@ -600,11 +695,9 @@ class Kernel:
             return [self.highest(state, y, x, c), self.lowest(state, y, x, c)]
         if name == "x":
             need(self.corner is not None)
-            self.column(state, 0, numbers[0])
-            return [
-                self.lowest(self.highest(state, 0, numbers[0], end), 0, numbers[0], end)
-                for end in (self.corner or 0, D)
-            ]
+            x = numbers[0]
+            self.column(state, 0, x)
+            return [self.lowest(self.highest(state, 0, x, end), 0, x, end) for end in (self.corner or 0, D)]
         if name == "r":
             need(self.corner is not None)
             i, n = numbers
@@ -835,18 +928,12 @@ def read_problem(reader: Reader) -> Problem:
     weights = integers(reader.take("weights"))
     reader.next(keep=True)
     fields = reader.take("utility")
-    utility, den = fields[0][1] if fields else "", 1
-    if utility in ("linear", "bayes"):
-        den = exactly(1, fields[1:])[0]
-    else:
-        reader.choice(fields, "information", "given", "chi-square", "entropy")
-    reader.next(keep=True)
+    less = bool(fields) and fields[0][1] == "less"
+    utility, den = read_utility(reader, fields[less:], less)
     bonus = reader.kept("shares") if utility == "entropy" else []
     utility = "linear" if utility == "entropy" else utility
     cost = reader.many("cost", read_term) if utility == "linear" else []
-    lists = [weights] if utility == "information" else []
-    if utility in ("bayes", "given"):
-        lists = reader.many("gain" if utility == "bayes" else "group", integers)
+    lists = read_lists(reader, weights, utility)
     fields = reader.take("cone")
     cone = fields[0][1] if fields else ""
     complete, edges = None, []
@@ -875,12 +962,46 @@ def read_problem(reader: Reader) -> Problem:
         a, b = exactly(2, reader.words[1:])
         reader.next(keep=True)
         floors.append(Floor(a, b, reader.kept("shares"), reader.kept("sizes")))
+    limits = []
+    while reader.words[0][1] == "limit":
+        a, b = exactly(2, reader.words[1:])
+        reader.next(keep=True)
+        own = reader.kept("weights")
+        name, scale = read_utility(reader, reader.take("utility"), True)
+        limits.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
     digest = reader.digest.hexdigest()
     if sha[0][1] != digest:
         raise UnreadableError(9, f"the SHA-256 of the problem is {digest} and line 2 has another")
-    return Problem(
+    problem = Problem(
         sense, weights, utility, den, cost, lists, cone, complete, edges, halfspaces, outputs, rows, bonus, floors
     )
+    problem.limits = limits
+    if less:
+        problem.loss = convex(weights, utility, den, lists)
+    return problem
+
+
+def convex(weights: list[int], utility: str, den: int, lists: list[list[int]]) -> Problem:
+    """A convex function: a utility, and nothing else of a problem."""
+    return Problem("minimize", weights, utility, den, [], lists, "free", None, [], [], None, [])
+
+
+def read_utility(reader: Reader, fields: list[Word], convex_only: bool) -> tuple[str, int]:
+    """The name of a utility and its denominator; without those that are not convex functions of columns."""
+    utility, den = fields[0][1] if fields else "", 1
+    if utility == "bayes" or (utility == "linear" and not convex_only):
+        den = exactly(1, fields[1:])[0]
+    else:
+        reader.choice(fields, "information", "given", "chi-square", *([] if convex_only else ["entropy"]))
+    reader.next(keep=True)
+    return utility, den
+
+
+def read_lists(reader: Reader, weights: list[int], utility: str) -> list[list[int]]:
+    """The gains or groups of a utility."""
+    if utility == "information":
+        return [weights]
+    return reader.many("gain" if utility == "bayes" else "group", integers) if utility in ("bayes", "given") else []
 
 
 def read_pairs(words: list[Word]) -> list[Pair]:
@@ -904,7 +1025,11 @@ def read_header(reader: Reader) -> Header:
         lows = read_pairs(reader.take("lows"))
         reader.next()
         witness = Witness((numerator, denominator), d, lows, reader.lists("column"))
-    points = reader.lists("points")
+    points, touches = reader.lists("points"), list[list[list[int]]]()
+    while reader.words[0][1] == "minorant":
+        exactly(0, reader.words[1:])
+        reader.next()
+        touches.append(reader.lists("at"))
     unit = exactly(1, reader.take("unit"))[0]
     reader.next()
     prices = integers(reader.take("prices"))
@@ -915,7 +1040,7 @@ def read_header(reader: Reader) -> Header:
     reader.next()
     pairs = read_pairs(reader.take("ratios"))
     reader.next()
-    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points)
+    return Header(claim == "infeasible", (n, m), witness, unit, prices, mults, mode, pairs, points, touches)
 
 
 @contextmanager
@@ -956,22 +1081,15 @@ def verdict(stream: BinaryIO) -> tuple[int, str]:
     if header.witness is None:
         return 0, f"PROVED (kernel): at {'most' if sign > 0 else 'least'} {bound}"
     value = f"{sign * header.witness.value[0]}/{header.witness.value[1]}"
-    return (
-        0,
-        f"PROVED (kernel): optimum in [{value}, {bound}]"
-        if sign > 0
-        else f"PROVED (kernel): optimum in [{bound}, {value}]",
-    )
+    low, high = (value, bound) if sign > 0 else (bound, value)
+    return 0, f"PROVED (kernel): optimum in [{low}, {high}]"
 
 
 def main(arguments: list[str]) -> int:
     """Check one file, or standard input."""
     try:
-        if arguments:
-            with Path(arguments[0]).open("rb") as stream:
-                status, line = verdict(stream)
-        else:
-            status, line = verdict(sys.stdin.buffer)
+        with Path(arguments[0]).open("rb") if arguments else sys.stdin.buffer as stream:
+            status, line = verdict(stream)
     except OSError as fault:
         status, line = 2, f"UNREADABLE {fault}"
     print(line)

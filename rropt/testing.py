@@ -20,6 +20,7 @@ from rropt.errors import InputError, NoRoute
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Goal, Problem, Solution
 from rropt.program.extras import OffDiagonalForm
+from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Linear, Program, Utility
 from rropt.solve.kernel.route import Answer, Dual, Effort, Route
 from rropt.solve.kernel.search import Relaxation
@@ -191,7 +192,7 @@ def _hold_constraint(constraint: Constraint, draws: _Draws) -> None:
 
 def float_value(utility: Utility, matrix: np.ndarray) -> float | None:
     """The form in floats; None for a utility that has none."""
-    if isinstance(utility, ColumnSum):
+    if isinstance(utility, ColumnSum | Sum):
         return float(utility.mu(matrix).sum())
     if isinstance(utility, Linear):
         return float((utility.matrix(*matrix.shape) * matrix).sum())

@@ -17,7 +17,12 @@ from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import OutsideCoreError
 
 HERE = Path(__file__).parent
-FOLDERS = (HERE.parent / "docs" / "examples", HERE / "data" / "older", HERE / "data" / "second")
+FOLDERS = (
+    HERE.parent / "docs" / "examples",
+    HERE / "data" / "older",
+    HERE / "data" / "second",
+    HERE / "data" / "least",
+)
 
 
 @cache

@@ -27,6 +27,10 @@ BOX = "second/mi-boxes"
 PATH = "second/linear-path"
 CONE = "second/linear-cone"
 MATRIX = "second/matrix"
+GIVEN = "least/given"
+GAIN = "least/gain"
+LIMITS = "least/limits"
+FLOOR = "floor 0 1\nshares 1 1 1 1\nsizes 1 1 1 1\nclaim"
 
 
 def lines_of(name):
@@ -72,6 +76,9 @@ def test_the_profile_holds_every_kind_that_the_text_names():
         ("chi_square", "column-dual"),
         ("chi_square", "branch-tree"),
     }
+    least = {one["problem"]["utility"]["kind"] for one, _ in FILES.values() if one["problem"]["sense"] == "minimize"}
+    assert least >= {"mutual_information", "chi_square", "bayes", "linear"}
+    assert any(one["problem"].get("limits") and one["bound"] is None for one, _ in FILES.values())
     keys = {key for one, _ in FILES.values() for key in one["proof"]}
     assert keys >= {"tree", "boxes", "known", "multipliers", "flows"}
 
@@ -179,6 +186,81 @@ def test_what_breaks_a_rule_is_refuted(text):
     assert judged(text)[0] == 1, judged(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(with_line(GIVEN, "at", field(1, lambda n: 0)), id="a direction with a 0"),
+        pytest.param(with_line(GIVEN, "at", field(1, lambda n: -n)), id="a direction below 0"),
+        pytest.param(with_line(GIVEN, "at", lambda fields: fields[:-1]), id="a direction that is too short"),
+        pytest.param(with_line(GIVEN, "at", lambda fields: ["at"]), id="no direction"),
+        pytest.param(with_line(GIVEN, "minorant", lambda fields: ["unit", "1"]), id="no minorant"),
+        pytest.param(with_line(GIVEN, "unit", lambda fields: ["minorant\nunit", fields[1]]), id="one too many"),
+        pytest.param(with_line(GAIN, "at", field(1, lambda n: n + 1)), id="shares of more than 1"),
+        pytest.param(with_line(GAIN, "at", lambda fields: ["at", "-1", str(kernel.D + 1), "0"]), id="a share below 0"),
+        pytest.param(with_line(LIMITS, "at", field(1, lambda n: n * 4)), id="chi-square touched elsewhere"),
+        pytest.param(resealed(with_line(LIMITS, "limit", field(1, lambda a: 0))), id="a limit that is not kept"),
+        pytest.param(resealed(with_line(LIMITS, "limit", field(2, lambda b: -b))), id="a limit over less than 0"),
+        pytest.param(resealed(with_line(LIMITS, "limit", field(2, lambda b: 0))), id="a limit over 0"),
+        pytest.param(
+            resealed(with_line("least/free", "outputs", lambda fields: ["outputs free\nrow <= 1"])),
+            id="rows where outputs are free",
+        ),
+        pytest.param(
+            resealed(with_line("least/free", "claim", lambda fields: [FLOOR, *fields[1:]])),
+            id="a floor where outputs are free",
+        ),
+    ],
+)
+def test_forms_that_are_not_below_are_refused(text):
+    assert judged(text)[0] != 0, judged(text)
+
+
+def worth_of(function, q):
+    """What a convex function is at a column of integers, as a ball."""
+    total = sum(function.weights)
+    if function.utility == "bayes":
+        best = max(sum(w * g * n for w, g, n in zip(function.weights, one, q, strict=True)) for one in function.lists)
+        return flint.arb(best) / (total * function.den)
+    if function.utility == "chi-square":
+        mass = kernel.dot(function.weights, q)
+        return flint.arb(kernel.dot(function.weights, [n * n for n in q])) / mass - flint.arb(mass) / total
+    worth = flint.arb(0)
+    for group in function.lists:
+        mass, whole = kernel.dot(group, q), sum(group)
+        for g, n in zip(group, q, strict=True):
+            worth += g * n * (flint.arb(n * whole) / mass).log() if g and n else 0
+    return worth / total
+
+
+@pytest.mark.parametrize("name", ["information", "given", "chi-square", "bayes"])
+def test_forms_are_below_their_functions_and_values_above(name):
+    draw = random.Random(17)
+    flint.ctx.prec = 600
+    for _ in range(60):
+        k = draw.randint(1, 5)
+        lists = [[draw.randrange(1 if name == "information" else 0, 9) for _ in range(k)] for _ in range(3)]
+        weights = [sum(column) for column in zip(*lists, strict=True)] if name == "given" else lists[0]
+        if not sum(weights):
+            continue
+        lists = {"information": [weights], "chi-square": [], "bayes": [[n - 4 for n in one] for one in lists]}.get(
+            name, lists
+        )
+        function = kernel.convex(weights, name, draw.randint(1, 5) if name == "bayes" else 1, lists)
+        function.check()
+        shares = [draw.randrange(1, kernel.D // 3) for _ in range(2)]
+        point = [*shares, kernel.D - sum(shares)] if name == "bayes" else [draw.getrandbits(90) + 1 for _ in range(k)]
+        form = function.form(point)
+        for _ in range(8):
+            q = [draw.choice([0, draw.getrandbits(40)]) for _ in range(k)]
+            if kernel.dot(weights, q):
+                assert kernel.dot(form, q) - 1 <= worth_of(function, q) * function.form_scale()
+                d = sum(q)
+                scaled = int((worth_of(function, q) / d * 10**30 + 0.5).floor().unique_fmpz())
+                function.at_most([q], d, scaled + 1, 10**30)
+                with pytest.raises(kernel.RefutedError):
+                    function.at_most([q], d, scaled - 2, 10**30)
+
+
 def test_a_flow_on_an_edge_that_is_none_does_not_pass_for_one():
     """The false proof of the first prototype: F 0 -1 f added to no input what it took from input 0."""
     _, text = FILES[TREE]
@@ -276,7 +358,7 @@ def test_limits_of_the_root_are_accepted_however_long_the_paths(weights, epsilon
     certificate["problem"] |= {"weights": [str(weights[x % len(weights)]) for x in range(k)]}
     certificate["problem"]["cone"] = {"kind": "graph", "edges": edges}
     problem = Problem(certificate["problem"], "box")
-    header = kernel.Header(False, (0, 1), None, 1, [0] * k, [], "box", problem.ratios, [])
+    header = kernel.Header(False, (0, 1), None, 1, [0] * k, [], "box", problem.ratios, [], [])
     text = "".join(f"{line}\n" for line in ["rropt-core 1", "problem -", *problem.lines(), "claim bound 0 1"])
     reader = kernel.Reader(io.BytesIO(resealed(text).encode()))
     begun = kernel.Kernel(kernel.read_problem(reader), header)

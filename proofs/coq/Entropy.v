@@ -81,14 +81,14 @@ Lemma dot_skip a c : forall n v, dot (a :: c) (skipn n v) = IZR a * nth n v 0 + 
 Lemma placed_ok y Q : forall c x, (0 <= x)%Z -> form (placed x y c) Q = dot c (skipn (Z.to_nat x) (nth (Z.to_nat y) Q [])).
 Proof. induction c as [|a c IH]; intros x Hx; [simpl; auto|]. rewrite dot_skip. cbn [placed]. specialize (IH (x + 1)%Z ltac:(lia)).
   replace (Z.to_nat (x + 1)) with (S (Z.to_nat x)) in IH by lia. destruct (Z.eqb_spec a 0) as [->|N]. { rewrite IH. lra. } unfold form in *. simpl total. rewrite IH. unfold cell, entry. lra. Qed.
+Lemma skip_next {A} (Q : list (list A)) y q Q' : (0 <= y)%Z -> skipn (Z.to_nat y) Q = q :: Q' -> nth (Z.to_nat y) Q [] = q /\ skipn (Z.to_nat (y + 1)) Q = Q'.
+Proof. intros Hy. replace (Z.to_nat (y + 1)) with (S (Z.to_nat y)) by lia. clear Hy. revert Q. induction (Z.to_nat y) as [|n IHn]; intros [|a Q] EQ; simpl in *; try discriminate; auto. injection EQ as -> ->. auto. Qed.
 Lemma tangent_terms_ok s Q : Forall (Z.le 0) s -> forall points y l r Q', (0 <= y)%Z -> skipn (Z.to_nat y) Q = Q' -> length Q' = length points ->
   Forall (Forall (Rle 0)) Q' -> tangent_terms s y points = Some (l, r) -> entropy s Q' <= (IZR r - form l Q) * d. Proof.
   intros Hs. unfold entropy. induction points as [|t points IH]; intros y l r Q' Hy EQ L N E; cbn [tangent_terms] in E.
   { apply Some_inj in E. injection E as <- <-. destruct Q'; [|discriminate]. unfold form. simpl. lra. }
   destruct (slopes s t) as [[c r1]|] eqn:SL; [|discriminate]. destruct (tangent_terms s (y + 1) points) as [[l2 r2]|] eqn:T; [|discriminate].
-  apply Some_inj in E. injection E as <- <-. destruct Q' as [|q Q']; [discriminate|]. inversion_clear N as [|? ? N1 N2]. assert (H : nth (Z.to_nat y) Q [] = q /\ skipn (Z.to_nat (y + 1)) Q = Q').
-  { replace (Z.to_nat (y + 1)) with (S (Z.to_nat y)) by lia. clear - EQ. revert Q EQ. induction (Z.to_nat y) as [|n IHn]; intros [|a Q] EQ; simpl in *; try discriminate; auto. injection EQ as -> ->. auto. }
-  destruct H as [H1 H2]. specialize (IH (y + 1)%Z l2 r2 Q' ltac:(lia) H2 ltac:(simpl in L; lia) N2 T). destruct (slopes_ok s t c r1 q Hs N1 SL) as [_ K]. rewrite form_app, placed_ok, H1, plus_IZR by lia. simpl. lra. Qed.
+  apply Some_inj in E. injection E as <- <-. destruct Q' as [|q Q']; [discriminate|]. inversion_clear N as [|? ? N1 N2]. destruct (skip_next Q y q Q' Hy EQ) as [H1 H2]. specialize (IH (y + 1)%Z l2 r2 Q' ltac:(lia) H2 ltac:(simpl in L; lia) N2 T). destruct (slopes_ok s t c r1 q Hs N1 SL) as [_ K]. rewrite form_app, placed_ok, H1, plus_IZR by lia. simpl. lra. Qed.
 Lemma logs_low_ok : forall s n w, Forall (Z.le 0) s -> logs_low s n = Some w -> IZR w * d <= logs s n.
 Proof. induction s as [|a s IH]; intros [|m n] w Hs E; cbn [logs_low] in E; try discriminate. { apply Some_inj in E. subst. simpl. lra. }
   destruct (log m 1) as [[l u]|] eqn:L; [|discriminate]. destruct (logs_low s n) as [r|] eqn:R; [|discriminate]. apply Some_inj in E. subst w.

@@ -1,6 +1,6 @@
 (* The checker in OCaml: integers as zarith's, lists, options, pairs and booleans as OCaml's, nat as it is. *)
 Require Import ZArith.
-Require Import Log Kernel Entropy.
+Require Import Log Kernel Entropy Minorant.
 Require Import ExtrOcamlBasic ExtrOcamlZBigInt.
 Extract Constant Z.log2 => "(fun x -> if Z.sign x <= 0 then Z.zero else Z.of_int (Z.numbits x - 1))".
 Extract Constant Z.shiftl => "(fun x n -> let n = Z.to_int n in if n >= 0 then Z.shift_left x n else Z.shift_right x (- n))".
@@ -8,4 +8,4 @@ Extract Constant Z.shiftr => "(fun x n -> let n = Z.to_int n in if n >= 0 then Z
 Extract Constant Z.div => "(fun a b -> if Z.sign b = 0 then Z.zero else Z.fdiv a b)".
 Extract Constant Z.modulo => "(fun a b -> if Z.sign b = 0 then a else Z.sub a (Z.mul b (Z.fdiv a b)))".
 Transparent D nterms ln_red ln2.
-Extraction "core.ml" decide impossible attains_all relax bare start emptied advance log.
+Extraction "core.ml" accepts excludes realises straight relax bare start emptied advance log.

@@ -75,3 +75,12 @@ Record with_entropy := With_entropy { plain : problem; bonus : list Z; floors : 
 Definition keeps Q f := IZR (fst (part f)) / IZR (snd (part f)) * logs (shares f) (sizes f) <= entropy (shares f) Q.
 Definition kept pb Q := mechanism (plain pb) Q /\ Forall (keeps Q) (floors pb).
 Definition earns pb Q := worth (plain pb) Q + entropy (bonus pb) Q / IZR (zsum (bonus pb)).
+
+(* ---- convex functions of mechanisms that are minimised, or limited from above ---- *)
+Record convex := Convex { prior : list Z; aim : utility }.
+Definition measure u Q := worth (Problem (prior u) (aim u) Free [] None []) Q.
+(* A problem whose worth is less a convex function (loss: what it earns otherwise does not count), and limits a / b. *)
+Record with_convex := With_convex { inner : with_entropy; loss : option convex; limits : list (convex * (Z * Z)) }.
+Definition within Q (l : convex * (Z * Z)) := measure (fst l) Q <= IZR (fst (snd l)) / IZR (snd (snd l)).
+Definition fits pb Q := kept (inner pb) Q /\ Forall (within Q) (limits pb).
+Definition nets pb Q := match loss pb with Some u => - measure u Q | None => earns (inner pb) Q end.

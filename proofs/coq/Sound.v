@@ -328,7 +328,7 @@ Proof.
 Qed.
 Lemma column_plus q u e : column pb q -> column pb u -> 0 <= e -> column pb (plus q (scale e u)).
 Proof.
-  intros (L & N & I & H) (L' & N' & I' & H') He. assert (LL : length q = length (scale e u)) by (rewrite len_scaleR; lia).
+  clear HE ES. intros (L & N & I & H) (L' & N' & I' & H') He. assert (LL : length q = length (scale e u)) by (rewrite len_scaleR; lia).
   split. { rewrite len_plus; auto. } split. { apply plus_pos; auto. now apply scale_pos. } split.
   - assert (Nn : forall x, nth x (plus q (scale e u)) 0 = nth x q 0 + e * nth x u 0).
     { intros x. pose proof (entry_plus (Z.of_nat x) q (scale e u) LL) as Q. rewrite entry_scale in Q. unfold entry in Q. rewrite Nat2Z.id in Q. exact Q. }

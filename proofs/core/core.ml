@@ -672,6 +672,12 @@ type floor = { part : (Big_int_Z.big_int * Big_int_Z.big_int);
 type with_entropy = { plain : problem; bonus : Big_int_Z.big_int list;
                       floors : floor list }
 
+type convex = { prior : Big_int_Z.big_int list; aim : utility }
+
+type with_convex = { inner : with_entropy; loss : convex option;
+                     limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list }
+
 type kind =
 | Plain
 | Entropic
@@ -2357,3 +2363,320 @@ let attains_all en cl d0 lows cols0 =
             attains pb ((Z.add (Z.mul (fst cl) u) (Z.mul s (snd cl))),
               (Z.mul (snd cl) u)) d0 lows cols0
           | None -> false))
+
+(** val gradient :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
+
+let rec gradient n m g n0 =
+  match g with
+  | [] -> (match n0 with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | g0 :: g1 ->
+    (match n0 with
+     | [] -> None
+     | a :: n1 ->
+       (match gradient n m g1 n1 with
+        | Some c ->
+          if Z.eqb g0 Big_int_Z.zero_big_int
+          then Some (Big_int_Z.zero_big_int :: c)
+          else (match log (Z.mul a n) m with
+                | Some p0 -> let (l, _) = p0 in Some (l :: c)
+                | None -> None)
+        | None -> None))
+
+(** val groups_under :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
+
+let rec groups_under gs n q =
+  match gs with
+  | [] -> Some q
+  | g :: gs0 ->
+    if Z.eqb (zsum g) Big_int_Z.zero_big_int
+    then groups_under gs0 n q
+    else let m = zdot g n in
+         if Z.ltb Big_int_Z.zero_big_int m
+         then (match gradient (zsum g) m g n with
+               | Some c -> groups_under gs0 n (zplus q (products g c))
+               | None -> None)
+         else None
+
+(** val mixed :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
+
+let rec mixed w p0 gains q =
+  match p0 with
+  | [] -> (match gains with
+           | [] -> Some q
+           | _ :: _ -> None)
+  | a :: p1 ->
+    (match gains with
+     | [] -> None
+     | g :: gains0 ->
+       if Z.leb Big_int_Z.zero_big_int a
+       then mixed w p1 gains0 (zplus q (zscale a (products w g)))
+       else None)
+
+(** val alone : convex -> problem **)
+
+let alone u =
+  { weights = u.prior; objective = u.aim; base = Free; halfspaces = [];
+    outputs = None; rows = [] }
+
+(** val unit_of : convex -> Big_int_Z.big_int **)
+
+let unit_of u =
+  let t = zsum u.prior in
+  (match u.aim with
+   | Linear (_, _) -> Big_int_Z.unit_big_int
+   | Bayes (den, _) -> Z.mul (Z.mul t den) d
+   | Information _ -> Z.mul t d
+   | ChiSquare -> Z.mul (Z.mul (Z.mul t t) d) d)
+
+(** val under :
+    convex -> Big_int_Z.big_int list -> Big_int_Z.big_int list option **)
+
+let under u p0 =
+  let w = u.prior in
+  let t = zsum w in
+  (match u.aim with
+   | Linear (_, _) -> None
+   | Bayes (_, gains) ->
+     if Z.eqb (zsum p0) d then mixed w p0 gains (zeros w) else None
+   | Information gs -> groups_under gs p0 (zeros w)
+   | ChiSquare ->
+     if alike p0 w
+     then Some
+            (zplus
+              (zscale
+                (Z.mul (Z.mul t d) (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int)) (products w p0))
+              (zscale
+                (Z.opp
+                  (Z.add (zdot (products w p0) p0) (Z.mul (Z.mul t d) d))) w))
+     else None)
+
+(** val under_terms :
+    convex -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> terms option **)
+
+let rec under_terms u y = function
+| [] -> Some []
+| p0 :: ps0 ->
+  (match under u p0 with
+   | Some c ->
+     (match under_terms u (Z.add y Big_int_Z.unit_big_int) ps0 with
+      | Some l -> Some (app (placed Big_int_Z.zero_big_int y c) l)
+      | None -> None)
+   | None -> None)
+
+(** val convex_ok : problem -> convex -> bool **)
+
+let convex_ok pb u =
+  (&&) (well_formed (alone u)) (alike u.prior pb.weights)
+
+(** val shown :
+    problem -> convex -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    terms option **)
+
+let shown pb u m ps =
+  if (&&) (convex_ok pb u) (Z.eqb (zlen ps) m)
+  then under_terms u Big_int_Z.zero_big_int ps
+  else None
+
+(** val times : Big_int_Z.big_int -> terms -> terms **)
+
+let times c l =
+  map (fun t -> let (y0, a) = t in (y0, (Z.mul c a))) l
+
+(** val limit_rows :
+    problem -> Big_int_Z.big_int ->
+    (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    Big_int_Z.big_int list list list -> row list option **)
+
+let rec limit_rows pb m ls touches =
+  match ls with
+  | [] -> (match touches with
+           | [] -> Some []
+           | _ :: _ -> None)
+  | p0 :: ls0 ->
+    let (u, p1) = p0 in
+    let (a, b) = p1 in
+    (match touches with
+     | [] -> None
+     | ps :: touches0 ->
+       (match limit_rows pb m ls0 touches0 with
+        | Some rs ->
+          (match ps with
+           | [] -> Some rs
+           | _ :: _ ->
+             (match shown pb u m ps with
+              | Some l ->
+                if Z.ltb Big_int_Z.zero_big_int b
+                then Some ({ equal = false; right = (Z.mul a (unit_of u));
+                       coefficients = (times b l) } :: rs)
+                else None
+              | None -> None))
+        | None -> None))
+
+(** val more :
+    problem -> utility -> Big_int_Z.big_int option -> row list -> problem **)
+
+let more pb u m new0 =
+  { weights = pb.weights; objective = u; base = pb.base; halfspaces =
+    pb.halfspaces; outputs = m; rows = (app pb.rows new0) }
+
+(** val straight :
+    with_convex -> Big_int_Z.big_int list list list -> with_entropy option **)
+
+let straight co touches =
+  let en = co.inner in
+  let pb = en.plain in
+  (match co.loss with
+   | Some u ->
+     (match touches with
+      | [] -> None
+      | y :: touches0 ->
+        (match y with
+         | [] -> None
+         | p0 :: ps ->
+           let m =
+             match pb.outputs with
+             | Some m -> m
+             | None -> Big_int_Z.unit_big_int
+           in
+           (match shown pb u m (p0 :: ps) with
+            | Some l ->
+              (match limit_rows pb m co.limits touches0 with
+               | Some new0 ->
+                 (match pb.outputs with
+                  | Some _ ->
+                    Some { plain =
+                      (more pb (Linear ((unit_of u), (negated l))) (Some m)
+                        new0); bonus = []; floors = en.floors }
+                  | None ->
+                    (match pb.rows with
+                     | [] ->
+                       (match en.floors with
+                        | [] ->
+                          Some { plain =
+                            (more pb (Linear ((unit_of u), (negated l)))
+                              (Some m) new0); bonus = []; floors = en.floors }
+                        | _ :: _ -> None)
+                     | _ :: _ -> None))
+               | None -> None)
+            | None -> None)))
+   | None ->
+     (match limit_rows pb (count pb) co.limits touches with
+      | Some new0 ->
+        Some { plain = (more pb pb.objective pb.outputs new0); bonus =
+          en.bonus; floors = en.floors }
+      | None -> None))
+
+(** val accepts :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+    -> token list -> bool **)
+
+let accepts co cl touches points hd toks =
+  match straight co touches with
+  | Some en -> decide en cl points hd toks
+  | None -> false
+
+(** val excludes :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int list list list -> Big_int_Z.big_int list list -> header
+    -> token list -> bool **)
+
+let excludes co cl touches points hd toks =
+  match straight co touches with
+  | Some en -> impossible en cl points hd toks
+  | None -> false
+
+(** val relative_above :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let rec relative_above n s g q =
+  match g with
+  | [] -> Some Big_int_Z.zero_big_int
+  | g0 :: g1 ->
+    (match q with
+     | [] -> Some Big_int_Z.zero_big_int
+     | n0 :: q0 ->
+       (match relative_above n s g1 q0 with
+        | Some r ->
+          if (||) (Z.eqb g0 Big_int_Z.zero_big_int)
+               (Z.eqb n0 Big_int_Z.zero_big_int)
+          then Some r
+          else (match log (Z.mul n0 n) s with
+                | Some p0 ->
+                  let (_, u) = p0 in Some (Z.add (Z.mul (Z.mul g0 n0) u) r)
+                | None -> None)
+        | None -> None))
+
+(** val square_above :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    option **)
+
+let square_above w q =
+  let s = zdot w q in
+  Some
+  (if Z.eqb s Big_int_Z.zero_big_int
+   then Big_int_Z.zero_big_int
+   else Z.sub
+          (ceil
+            (Z.mul (Z.mul (zsum w) (zdot w (map (fun n -> Z.mul n n) q))) d)
+            s) (Z.mul s d))
+
+(** val above :
+    convex -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let above u q =
+  let w = u.prior in
+  (match u.aim with
+   | Linear (_, _) -> None
+   | Bayes (_, gains) -> Some (best_gain w q gains)
+   | Information gs ->
+     sum_all (fun g -> relative_above (zsum g) (zdot g q) g q) gs
+   | ChiSquare -> square_above w q)
+
+(** val scale_of : convex -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let scale_of u d0 =
+  let t = zsum u.prior in
+  (match u.aim with
+   | Bayes (den, _) -> Z.mul (Z.mul t den) d0
+   | _ -> Z.mul (Z.mul t d0) d)
+
+(** val at_most_there :
+    problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> convex ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let at_most_there pb d0 cols0 u a b =
+  (&&) ((&&) (convex_ok pb u) (Z.ltb Big_int_Z.zero_big_int b))
+    (match sum_all (above u) cols0 with
+     | Some s -> Z.leb (Z.mul s b) (Z.mul a (scale_of u d0))
+     | None -> false)
+
+(** val realises :
+    with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list list -> bool **)
+
+let realises co cl d0 lows cols0 =
+  let en = co.inner in
+  (&&)
+    (forallb (fun l ->
+      at_most_there en.plain d0 cols0 (fst l) (fst (snd l)) (snd (snd l)))
+      co.limits)
+    (match co.loss with
+     | Some u ->
+       (&&)
+         (attains_all { plain = (emptied en.plain); bonus = []; floors =
+           en.floors } (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int) d0
+           lows cols0)
+         (at_most_there en.plain d0 cols0 u (Z.opp (fst cl)) (snd cl))
+     | None -> attains_all en cl d0 lows cols0)

@@ -182,6 +182,12 @@ type floor = { part : (Big_int_Z.big_int * Big_int_Z.big_int);
 type with_entropy = { plain : problem; bonus : Big_int_Z.big_int list;
                       floors : floor list }
 
+type convex = { prior : Big_int_Z.big_int list; aim : utility }
+
+type with_convex = { inner : with_entropy; loss : convex option;
+                     limits : (convex * (Big_int_Z.big_int * Big_int_Z.big_int))
+                              list }
+
 type kind =
 | Plain
 | Entropic
@@ -542,3 +548,73 @@ val attains_all :
   with_entropy -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   Big_int_Z.big_int list list -> bool
+
+val gradient :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list option
+
+val groups_under :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list option
+
+val mixed :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list option
+
+val alone : convex -> problem
+
+val unit_of : convex -> Big_int_Z.big_int
+
+val under : convex -> Big_int_Z.big_int list -> Big_int_Z.big_int list option
+
+val under_terms :
+  convex -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> terms option
+
+val convex_ok : problem -> convex -> bool
+
+val shown :
+  problem -> convex -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  terms option
+
+val times : Big_int_Z.big_int -> terms -> terms
+
+val limit_rows :
+  problem -> Big_int_Z.big_int ->
+  (convex * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  Big_int_Z.big_int list list list -> row list option
+
+val more :
+  problem -> utility -> Big_int_Z.big_int option -> row list -> problem
+
+val straight :
+  with_convex -> Big_int_Z.big_int list list list -> with_entropy option
+
+val accepts :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+  list list list -> Big_int_Z.big_int list list -> header -> token list ->
+  bool
+
+val excludes :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+  list list list -> Big_int_Z.big_int list list -> header -> token list ->
+  bool
+
+val relative_above :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val square_above :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val above : convex -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val scale_of : convex -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val at_most_there :
+  problem -> Big_int_Z.big_int -> Big_int_Z.big_int list list -> convex ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val realises :
+  with_convex -> (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list
+  list -> bool

@@ -62,40 +62,43 @@ let check ch =
   let keep () = Buffer.add_string problem_lines (Buffer.contents text); Buffer.add_char problem_lines '\n'; next () in
   let rec many key f acc = match !ahead with (_, w) :: r when w = key -> let a = f r in keep (); many key f (a :: acc) | _ -> List.rev acc in
   let three = function [x; y; c] -> let x = integer x in let y = integer y in ((x, y), integer c) | l -> stop l in
+  let kept key = let l = integers (take key) in keep (); l in
   next (); (match !ahead with [_, "rropt-core"; _, "1"] -> next () | l -> stop l);
   let sha = (match take "problem" with [_, w] -> w | l -> stop l) in next ();
   let sense = (match take "sense" with [_, ("maximize" | "minimize" as w)] -> w | l -> stop l) in keep ();
-  let weights = integers (take "weights") in keep ();
-  let u = take "utility" in
-  let name = (match u with (_, w) :: _ -> w | [] -> stop []) in
-  let den = (match u with [_, ("linear" | "bayes"); n] -> integer n | [_, ("information" | "given" | "chi-square" | "entropy")] -> ZA.one | l -> stop l) in
-  keep ();
-  let objective = (match name with
-    | "linear" -> Linear (den, many "cost" three []) | "bayes" -> Bayes (den, many "gain" integers []) | "entropy" -> Linear (ZA.one, [])
-    | "given" -> Information (many "group" integers []) | "information" -> Information [weights] | _ -> ChiSquare) in
-  let kept key = let l = integers (take key) in keep (); l in
+  let weights = kept "weights" in
+  (* A utility with the lines of its gains or groups; one that is subtracted, or limited, has no terms. *)
+  let utility u weights convex =
+    let den = (match u with [_, "linear"; n] when not convex -> integer n | [_, "bayes"; n] -> integer n
+      | [_, "entropy"] when not convex -> ZA.one | [_, ("information" | "given" | "chi-square")] -> ZA.one | l -> stop l) in
+    let name = snd (List.hd u) in keep ();
+    name, (match name with
+      | "linear" -> Linear (den, many "cost" three []) | "bayes" -> Bayes (den, many "gain" integers []) | "entropy" -> Linear (ZA.one, [])
+      | "given" -> Information (many "group" integers []) | "information" -> Information [weights] | _ -> ChiSquare) in
+  let less, u = (match take "utility" with (_, "less") :: r -> true, r | r -> false, r) in
+  let name, aim = utility u weights less in let objective, loss = if less then Linear (ZA.one, []), Some { prior = weights; aim } else aim, None in
   let bonus = if name = "entropy" then kept "shares" else [] in
   let base = (match take "cone" with
     | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
     | [_, "graph"] -> keep (); Graph (many "edge" (function x :: z :: r -> let x = integer x in let z = integer z in ((x, z), ratio r) | l -> stop l) []) | l -> stop l) in
   let halfspaces = many "halfspace" integers [] in
   let outputs = (match take "outputs" with [_, "free"] -> None | [m] -> Some (integer m) | l -> stop l) in
-  (match outputs with Some m when ZA.gt m (ZA.of_int 100000) -> raise (Unreadable (9, "more than 100000 outputs")) | _ -> ());
-  keep ();
+  (match outputs with Some m when ZA.gt m (ZA.of_int 100000) -> raise (Unreadable (9, "more than 100000 outputs")) | _ -> ()); keep ();
   let rec rows acc = match !ahead with
     | (_, "row") :: r -> let equal, right = (match r with [_, "<="; n] -> false, integer n | [_, "="; n] -> true, integer n | l -> stop l) in
         keep (); rows ({ equal; right; coefficients = many "term" three [] } :: acc)
     | _ -> List.rev acc in
-  let rows = rows [] in
-  let rec floors acc = match !ahead with
+  let rows = rows [] in let rec floors acc = match !ahead with
     | [_, "floor"; a; b] -> let a = integer a in let part = (a, integer b) in keep ();
         let shares = kept "shares" in let sizes = kept "sizes" in floors ({ part; shares; sizes } :: acc)
     | (_, "floor") :: l -> stop l | _ -> List.rev acc in
-  let floors = floors [] in
-  let digest = Sha256.digest (Buffer.contents problem_lines) in
+  let floors = floors [] in let rec limits acc = match !ahead with
+    | [_, "limit"; a; b] -> let a = integer a in let bound = (a, integer b) in keep ();
+        let prior = kept "weights" in let _, aim = utility (take "utility") prior true in limits (({ prior; aim }, bound) :: acc)
+    | (_, "limit") :: l -> stop l | _ -> List.rev acc in
+  let limits = limits [] in let digest = Sha256.digest (Buffer.contents problem_lines) in
   if sha <> digest then raise (Unreadable (9, "the SHA-256 of the problem is " ^ digest ^ " and line 2 has another"));
-  let pb = { weights; objective; base; halfspaces; outputs; rows } in
-  let whole = { plain = pb; bonus; floors } in
+  let whole = { inner = { plain = { weights; objective; base; halfspaces; outputs; rows }; bonus; floors }; loss; limits } in
   let empty, cl = (match take "claim" with
     | [_, "bound"; n; m] -> let n = integer n in false, (n, integer m) | [_, "infeasible"; n; m] -> let n = integer n in true, (n, integer m) | l -> stop l) in next ();
   let rec lists key acc = match !ahead with (_, w) :: r when w = key -> let q = integers r in next (); lists key (q :: acc) | _ -> List.rev acc in
@@ -105,24 +108,26 @@ let check ch =
           let lows = steps (fun g h -> (g, h)) [] (take "lows") in next ();
           Some (n, m, d, lows, lists "column" [])
       | l -> stop l) | _ -> None) in
-  let tangents = lists "points" [] in
+  let tangents = lists "points" [] in let rec minorants acc = match !ahead with [_, "minorant"] -> next (); minorants (lists "at" [] :: acc) | (_, "minorant") :: _ :: l -> stop l | _ -> List.rev acc in
+  let touches = minorants [] in
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
-  let prices = integers (take "prices") in next ();
-  let mults = integers (take "mults") in next ();
+  let prices = integers (take "prices") in next (); let mults = integers (take "mults") in next ();
   let mod_ = (match take "mode" with
     | [_, "dual"] -> Dual | [_, "corner"] -> Corner | [_, "box"] -> Box | [_, "sheets"] -> Sheets | [_, "known"] -> Known | l -> stop l) in next ();
   let pairs = steps (fun g h -> (g, h)) [] (take "ratios") in next ();
-  Printf.printf "problem %s\n%s %s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s\n" digest sense name (List.length weights)
+  Printf.printf "problem %s\n%s %s%s, %d inputs, total weight %s, %s, %d half-spaces, %d rows%s%s\n" digest sense (if less then "less " else "") name (List.length weights)
     (ZA.to_string (List.fold_left ZA.add ZA.zero weights))
     (match base with Free -> "cone free" | Graph l -> Printf.sprintf "%d edges" (List.length l)
       | Complete (Exp (a, b)) -> Printf.sprintf "ratio exp(%s/%s)" (ZA.to_string a) (ZA.to_string b)
       | Complete (Frac (a, b)) -> Printf.sprintf "ratio %s/%s" (ZA.to_string a) (ZA.to_string b)) (List.length halfspaces) (List.length rows)
-    (String.concat "" (List.map (fun f -> Printf.sprintf ", entropy at least %s/%s" (ZA.to_string (fst f.part)) (ZA.to_string (snd f.part))) floors));
+    (String.concat "" (List.map (fun f -> Printf.sprintf ", entropy at least %s/%s" (ZA.to_string (fst f.part)) (ZA.to_string (snd f.part))) floors))
+    (String.concat "" (List.map (fun (_, (a, b)) -> Printf.sprintf ", a limit of %s/%s" (ZA.to_string a) (ZA.to_string b)) limits));
   let refuted () = Printf.printf "REFUTED at line %d\n" !row_number; 1 in
-  (* [decide] is [relax], [start], then [advance] for each token, then the empty stack; [impossible] is the same of the emptied problem. *)
-  let attained = match value with None -> true | Some (n, m, d, lows, columns) -> not empty && attains_all whole (n, m) d lows columns in
+  (* [accepts] is [straight], [relax], [start], then [advance] for each token, then the empty stack; [excludes] is the same of the emptied problem. *)
+  let attained = match value with None -> true | Some (n, m, d, lows, columns) -> not empty && realises whole (n, m) d lows columns in
   if not attained || (empty && ZA.sign (fst cl) >= 0) then refuted () else
-  match relax (if empty then bare whole else whole) cl tangents with None -> refuted () | Some (pb, relaxed) ->
+  match straight whole touches with None -> refuted () | Some plainer ->
+  match relax (if empty then bare plainer else plainer) cl tangents with None -> refuted () | Some (pb, relaxed) ->
   match start (if empty then emptied pb else pb) relaxed { mod_; eunit; prices; mults; pairs } with
   | None -> refuted ()
   | Some (en, stack) ->

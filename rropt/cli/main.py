@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -273,6 +273,12 @@ def solve_model(
     solve(str(model_path(name)), out, route, solver, gap, absolute_gap, time_limit, as_json)
 
 
+@cache
+def command() -> Any:
+    """The command line as Typer makes it of `app`, which takes longer than most commands."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status. Every user error is one line on the error stream."""
     # Typer's usage errors descend from this class, wherever the installed version keeps it.
@@ -284,7 +290,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         given = sys.argv[1:] if arguments is None else arguments
         # Without arguments the help is shown.
-        status = app(args=given or ["--help"], prog_name="rropt", standalone_mode=False)
+        status = command()(args=given or ["--help"], prog_name="rropt", standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except RroptError as error:

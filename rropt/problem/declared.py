@@ -15,6 +15,7 @@ from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
 from rropt.declare.constraints.base import with_distinct_names
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.declare.objectives import Objective
+from rropt.declare.objectives.base import Sum
 from rropt.errors import InputError, NoRoute
 from rropt.exact import cleared
 from rropt.io.arguments import checked
@@ -31,7 +32,7 @@ from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, ba
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
-from rropt.program.programs import Information, Program, Row, Sense
+from rropt.program.programs import BayesGain, Information, Program, Row, Sense
 from rropt.prove.gaps import grain
 from rropt.solve.assembly import assemble, unit_in
 from rropt.solve.entropy.conic import no_mechanism
@@ -150,8 +151,9 @@ class Problem:
         utility = self.objective.form(inputs)
         cone = self._joint_cone(inputs)
         weights = cleared(prior.probabilities) if prior is not None else (1,) * len(inputs)
-        if isinstance(utility, Information) and utility.given is not None:
-            # The joint's integers must sum to those of the prior.
+        joined = isinstance(self.objective, Sum) or (isinstance(utility, Information) and utility.given is not None)
+        if joined and isinstance(utility, Information | BayesGain):
+            # The joint's integers must sum to those of the prior; several terms in one have a prior of their own.
             weights = utility.weights
         plain = isinstance(utility, Information) and utility.given is None and self.goal.sense == "maximize"
         # Two inputs have one other answer each: one number off the diagonal says nothing of them.

@@ -1,18 +1,158 @@
-"""Upper limits: on what may leak, and on the risk of identification."""
+"""Several utilities in one problem: weighted sums of them, and upper limits; the risk of identification."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import ClassVar, Self
 
-from rropt.exact import Interval, rational_text
+import numpy as np
+
+from rropt.exact import Interval, cleared, rational_text
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.identification import risk_excess
+from rropt.program.cones import FloatArray
 from rropt.program.extras import Extra
-from rropt.program.programs import BayesGain, Divergence
+from rropt.program.programs import (
+    BayesGain,
+    ChiSquare,
+    ColumnSum,
+    Divergence,
+    Information,
+    Linear,
+    Program,
+    Utility,
+)
+
+MOST_ACTIONS = 256
+"""Actions of several Bayes gains together, up to which they are one."""
+
+Terms = Sequence[tuple[Fraction, Utility]]
+Convex = Information | ChiSquare | BayesGain
+
+
+@dataclass(frozen=True)
+class Sum(Utility):
+    """sum of cost * Q over `cost`, as in `Linear`, and of each weight, which is not 0, times its utility."""
+
+    version: ClassVar[int] = 6
+    particular: ClassVar[str] = "a weighted sum"
+
+    cost: tuple[tuple[int, int, Fraction], ...]
+    parts: tuple[tuple[Fraction, Utility], ...]
+
+    def payload(self) -> dict[str, object] | None:
+        parts = []
+        for weight, part in self.parts:
+            if not isinstance(part, Convex):
+                return None
+            weights = [str(number) for number in part.weights]
+            parts.append({"weight": rational_text(weight), "utility": part.payload(), "weights": weights})
+        return (Linear(self.cost).payload() or {}) | {"kind": "sum", "parts": parts}
+
+    def bending(self, sign: int) -> list[tuple[Fraction, Utility]]:
+        """The parts without which the problem would be convex; `sign` is that of its sense."""
+        return [(weight, part) for weight, part in self.parts if sign * weight > 0]
+
+    def mu(self, columns: FloatArray) -> FloatArray:
+        """What each column of a whole k x m matrix adds, where all parts are sums over columns."""
+        found = (Linear(self.cost).matrix(*columns.shape) * columns).sum(axis=0)
+        for weight, part in self.parts:
+            assert isinstance(part, ColumnSum)
+            found = found + float(weight) * part.mu(columns)
+        return np.asarray(found)
+
+    def gradient(self, columns: FloatArray) -> FloatArray | None:
+        """The slope at a whole k x m matrix; None where a part has none."""
+        found = Linear(self.cost).matrix(*columns.shape)
+        for weight, part in self.parts:
+            assert isinstance(part, ColumnSum)
+            slope = part.gradient(columns)
+            if slope is None:
+                return None
+            found = found + float(weight) * slope
+        return np.asarray(found)
+
+    def negated(self) -> Sum:
+        """Minus the same."""
+        return Sum(
+            tuple((x, y, -value) for x, y, value in self.cost), tuple((-weight, part) for weight, part in self.parts)
+        )
+
+
+def weighted(terms: Terms) -> Utility:
+    """The sum of some utilities in its shortest form: linear ones are one, and so are informations at several priors
+    (what is given says which), and Bayes gains (an action for each choice of their actions)."""
+    cost: dict[tuple[int, int], Fraction] = {}
+    parts: dict[Utility, Fraction] = {}
+    for weight, part in terms:
+        if isinstance(part, Linear):
+            for x, y, value in part.cost:
+                cost[x, y] = cost.get((x, y), Fraction(0)) + weight * value
+        else:
+            parts[part] = parts.get(part, Fraction(0)) + weight
+    kept = [(weight, part) for part, weight in parts.items() if weight]
+    for sign in (1, -1):
+        for kind, join in ((Information, _one_information), (BayesGain, _one_gain)):
+            own = [(weight, part) for weight, part in kept if isinstance(part, kind) and sign * weight > 0]
+            scaled = kind is BayesGain and [weight for weight, _ in own] not in ([], [Fraction(sign)])
+            joined = join(own) if len(own) > 1 or scaled else None
+            if joined is not None:
+                kept = [one for one in kept if one not in own] + [joined]
+    terms_of_cost = tuple((x, y, value) for (x, y), value in sorted(cost.items()) if value)
+    if not kept:
+        return Linear(terms_of_cost)
+    if not terms_of_cost and kept[0][0] == 1 and len(kept) == 1:
+        return kept[0][1]
+    return Sum(terms_of_cost, tuple(kept))
+
+
+def _one_information(parts: Terms) -> tuple[Fraction, Utility] | None:
+    """The information given which of the parts was drawn, each as often as its share of the weights."""
+    columns: list[list[Fraction]] = []
+    whole = sum((weight for weight, _ in parts), Fraction(0))
+    for weight, part in parts:
+        assert isinstance(part, Information)
+        total = sum(part.weights)
+        given = part.given or tuple((number,) for number in part.weights)
+        columns += [
+            [weight / whole * Fraction(number, total) for number in column] for column in zip(*given, strict=True)
+        ]
+    numbers = cleared([entry for row in zip(*columns, strict=True) for entry in row])
+    width = len(columns)
+    joint = tuple(tuple(numbers[x : x + width]) for x in range(0, len(numbers), width))
+    return whole, Information(tuple(map(sum, joint)), joint)
+
+
+def _one_gain(parts: Terms) -> tuple[Fraction, Utility] | None:
+    """The gain of one action of each part; None for too many of these choices."""
+    scores, names = [], []
+    for weight, part in parts:
+        assert isinstance(part, BayesGain)
+        scores.append([[abs(weight) * value for value in row] for row in part.scores()])
+        names.append(part.actions)
+    if np.prod([float(len(own)) for own in scores]) > MOST_ACTIONS:
+        return None
+    k = len(scores[0][0])
+    gain = tuple(
+        tuple(k * sum((row[x] for row in choice), Fraction(0)) for x in range(k)) for choice in product(*scores)
+    )
+    actions = tuple(" and ".join(choice) for choice in product(*names))
+    return Fraction(1 if parts[0][0] > 0 else -1), BayesGain((1,) * k, gain, actions)
+
+
+def bent(program: Program) -> tuple[Fraction, Convex] | None:
+    """(|weight|, utility) of the only convex part, where that is maximised and nothing else is but linear costs."""
+    utility = program.utility
+    if isinstance(utility, Convex):
+        return (Fraction(1), utility) if program.sense == "maximize" else None
+    if not isinstance(utility, Sum) or len(utility.parts) > 1:
+        return None
+    ((weight, part),) = utility.parts
+    return (abs(weight), part) if isinstance(part, Convex) and program.sign * weight > 0 else None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import PosteriorRisk, Sum
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 
@@ -72,6 +72,8 @@ def _of_proof(program: Program, proof: Mapping[str, object]) -> list[str]:
     utility, kind = program.utility, str(proof["kind"])
     by_vertices = any(key in proof for key in ("tree", "shapes", "levels", "labels")) and kind == "column-dual"
     by_corners = kind == "corner-tree"
+    if by_corners and isinstance(utility, Sum):
+        ((_, utility),) = utility.parts
     names: list[str] = []
     if isinstance(utility, Information):
         if by_vertices or by_corners or kind == "thresholds":

@@ -35,6 +35,7 @@ def elaborate(certificate: Json) -> Iterator[str]:
     proof = certificate["proof"]
     mode = proof_mode(proof)
     problem = Problem(certificate["problem"], mode)
+    problem.follow(proof.get("steps", []))
     lines = list(problem.lines())
     yield "rropt-core 1"
     yield words("problem", hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest())
@@ -56,7 +57,9 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         denominators *= problem.k
     common = math.lcm(*denominators)
     value = -Fraction(certificate["value"]["upper"]) if problem.minimize else Fraction(certificate["value"]["lower"])
-    if problem.kind == "chi_square":  # divided column by column, and rounded down
+    if (
+        problem.function is not None and problem.function.utility == "chi-square"
+    ):  # divided column by column, and rounded down
         value -= Fraction(1, 1 << 140)
     yield words("value", value.numerator, value.denominator, common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
@@ -72,8 +75,6 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
 def proof_mode(proof: Json) -> str:
     """The mode in which the core reads a proof of this kind."""
     kind = proof["kind"]
-    if "steps" in proof:
-        raise OutsideCoreError("the verified core has no proofs with steps to a relaxation")
     further = ("events", "forms", "factors", "cuts", "cases", "shapes", "levels", "labels")
     extra = [key for key in further if key in proof]
     if extra or kind not in KINDS:
@@ -98,6 +99,7 @@ def opening(
     """The lines between the problem and the tokens."""
     yield words("claim", *claim)
     yield from (words("points", *column) for column in points)
+    yield from problem.minorants()
     yield words("unit", unit)
     yield words("prices", *prices)
     yield words("mults", *mults)
@@ -120,8 +122,12 @@ def known(problem: Problem, certificate: Json) -> Iterator[str]:
 def dual(problem: Problem, certificate: Json) -> Iterator[str]:
     """linear-dual, farkas, bayes and entropies: one test for each output or action."""
     proof = certificate["proof"]
-    shares = [Fraction(m) / scale for m, scale in zip(proof.get("rows", []), problem.row_scales, strict=True)]
-    rights, empty = [right for _, right, _ in problem.rows], certificate["bound"] is None
+    rights, empty = problem.rights, certificate["bound"] is None
+    shares = [Fraction(0)] * len(rights)
+    for place, m in zip(problem.places, proof.get("rows", []), strict=True):
+        shares[place] = Fraction(m) / problem.row_scales[place]
+    if problem.kind == "bayes" and rights and not empty:
+        raise OutsideCoreError("the verified core has no gains of Bayes with rows that a proof leaves out")
     points: list[list[int]] = []
     den = 1 if empty else problem.den
     if "tilts" in proof:
@@ -135,7 +141,7 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
     odd = math.lcm(*(scale // (scale & -scale) for i, scale in enumerate(problem.half_scales) if i in used))
     unit, numbers = over([*exact, *shares], problem.fine * (odd if odd.bit_length() <= LONGEST else 1))
     prices, mults = numbers[: problem.k], numbers[problem.k :]
-    weighted = problem.outputs is None if empty else problem.kind == "bayes"
+    weighted = problem.outputs is None and problem.loss is None if empty else problem.kind == "bayes"
     tests = len(problem.gains) if weighted and not empty else problem.outputs or 1
     left = sum(prices) + sum(m * right for m, right in zip(mults, rights, strict=True))
     claim = ("infeasible", left, unit) if empty else bound_of(problem, certificate)
@@ -143,7 +149,8 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
     scale = D * D * unit * den * (problem.total if weighted else 1)
     for y in range(tests):
         inequality = Multipliers(problem, scale)
-        for x, z, amount in proof["flows"][y] if proof["flows"] else []:
+        flows = proof["flows"] and proof["flows"][y if len(proof["flows"]) > 1 else 0]
+        for x, z, amount in flows:
             inequality.flow(x, z, Fraction(amount))
         for i, amount in enumerate(proof["multipliers"][y] if "multipliers" in proof else []):
             inequality.half(i, Fraction(amount))
@@ -160,9 +167,9 @@ def entropies(
     ]
     for x, y, c in problem.cost if proof["kind"] == "entropy-dual" else []:
         cells[y][x] += Fraction(c, problem.den)
-    for amount, scale, (_, _, terms) in zip(proof["rows"], problem.row_scales, problem.rows, strict=True):
-        for x, y, c in terms if Fraction(amount) else []:
-            cells[y][x] -= Fraction(amount) * c / scale
+    for amount, place in zip(proof["rows"], problem.places, strict=True):
+        for x, y, c in problem.terms[place] if Fraction(amount) else []:
+            cells[y][x] -= Fraction(amount) * c / problem.row_scales[place]
     part, divisor, shares, sizes = problem.entropy or (Fraction(0), 1, [0] * problem.k, [1] * problem.k)
     weight = Fraction(proof.get("weight", 0)) * divisor
     prices, points = [], []
@@ -187,7 +194,7 @@ def entropies(
 def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     """A tree over the corners {1, g}^k: its branches are the core's, its leaves get the multipliers of their limits."""
     proof = certificate["proof"]
-    if problem.halfspaces or problem.given:
+    if (problem.halfspaces and not problem.leaves_rows_of_cone) or problem.given:
         raise OutsideCoreError("the verified core has trees of corners without rows of the cone and without 'given'")
     unit, prices = over([Fraction(a) for a in proof["prices"]])
     yield from opening(problem, "corner", bound_of(problem, certificate), unit, prices, [])
@@ -310,9 +317,9 @@ def sheets(problem: Problem, certificate: Json) -> Iterator[str]:
 
     def close(token: Json) -> str:
         prices = [a * (scale // unit) for a in token["a"]]
-        mults = [0] * len(problem.rows)
+        mults = [0] * len(problem.rights)
         for i, amount in token["l"]:
-            mults[i] = amount * (scale // unit) // problem.row_scales[i]
+            mults[problem.places[i]] = amount * (scale // unit) // problem.row_scales[problem.places[i]]
         parts = [word for part in token["columns"] for word in (";", *leaf(problem, part, unit, scale))]
         return words("S", *prices, ";", *mults, *parts)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from rropt.exact import Interval
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, ratio_edges
 from rropt.program.design_utilities import InverseDeterminant, InverseTrace
+from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, Divergence, Linear, Program, RowEntropy, Sense
 
 GRAIN = Fraction(1, 1 << 40)
@@ -64,6 +66,9 @@ def _spread(program: Program) -> Fraction:
         return Fraction(program.size)
     if isinstance(utility, Divergence):
         return _mix_truth(program)
+    if isinstance(utility, Sum):
+        terms = [(Fraction(1), Linear(utility.cost)), *utility.parts]
+        return sum((abs(weight) * _spread(replace(program, utility=part)) for weight, part in terms), Fraction(0))
     return utility.offset if isinstance(utility, InverseTrace) else Fraction(0)
 
 

@@ -1,19 +1,20 @@
-"""The step `minorant`: linear forms in the place of a convex utility that is minimised, or of a limit on one.
+"""The steps `minorant` and `majorant`: linear forms in the place of a convex utility, part of a sum, or limit.
 
 Written from docs/certificate-format.md, section 6, "Steps" (version 6).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 
 from flint import arb, ctx
 
-from rropt.exact import ball, dyadic_down
-from rropt.program.limits import Limits
+from rropt.exact import ball, dyadic_down, dyadic_up, log_enclosure
+from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, Row
 from rropt.prove.balls import PRECISION, lower_end
 from rropt.prove.steps import Step
@@ -29,13 +30,14 @@ class Minorant(Step):
     """For each output y a form g_y (k rationals) with g_y.v <= mu(v) for all v >= 0, mu being that of `utility`.
 
     `points` (outputs x k integers > 0) are the directions at which the forms touch an information; for a Bayes gain the
-    weights of its actions (outputs x actions integers >= 0). `limit` is the place of the limit that the forms are of;
-    None where they are of the goal.
+    weights of its actions (outputs x actions integers >= 0). `limit` is the place of the limit that the forms are of,
+    `part` that of the part of a sum; None where they are of the goal.
     """
 
     utility: Information | ChiSquare | BayesGain
     points: tuple[tuple[int, ...], ...]
     limit: int | None = None
+    part: int | None = None
 
     @property
     def lemma(self) -> str:
@@ -54,13 +56,16 @@ class Minorant(Step):
 
     def payload(self) -> dict[str, object]:
         points = [[str(number) for number in point] for point in self.points]
-        return {"kind": "minorant", "points": points} | ({} if self.limit is None else {"of": self.limit})
+        of = {"of": self.limit, "part": self.part}
+        return {"kind": "minorant", "points": points} | {key: place for key, place in of.items() if place is not None}
 
     def relax(self, program: Program) -> Program:
         size = program.size
         terms = tuple((x, y, form[x]) for x in range(size) for y, form in enumerate(self.forms) if form[x])
         # Outputs that are free are merged into one.
         program = replace(program, outputs=program.outputs or ("any",))
+        if self.part is not None:
+            return _without_part(program, self.part, terms)
         if self.limit is None:
             return replace(program, utility=Linear(terms))
         limits = program.required(Limits).limits
@@ -68,6 +73,64 @@ class Minorant(Step):
         rest = limits[: self.limit] + limits[self.limit + 1 :]
         others = tuple(extra for extra in program.extras if not isinstance(extra, Limits))
         return replace(program, rows=(*program.rows, row), extras=(*others, Limits(rest)) if rest else others)
+
+
+@dataclass(frozen=True)
+class Majorant(Step):
+    """The information of the true answers in the place of a part of a sum, for every output: mu(v) <= sum_x v_x
+    mu(e_x). `utility` is that of the part, `part` its place."""
+
+    utility: Information | ChiSquare | BayesGain
+    part: int
+
+    @property
+    def lemma(self) -> str:
+        if isinstance(self.utility, BayesGain):
+            return ""
+        return "mi-column-convex" if isinstance(self.utility, Information) else "chi-square-column-convex"
+
+    @cached_property
+    def form(self) -> Form:
+        """mu(e_x) of every input, and no less."""
+        utility, total = self.utility, sum(self.utility.weights)
+        if isinstance(utility, BayesGain):
+            return tuple(max(column) for column in zip(*utility.scores(), strict=True))
+        if isinstance(utility, ChiSquare):
+            return tuple(1 - Fraction(weight, total) if weight else Fraction(0) for weight in utility.weights)
+        joint = utility.given or tuple((weight,) for weight in utility.weights)
+        sums = [sum(column) for column in zip(*joint, strict=True)]
+        found = []
+        for row in joint:
+            logs = (
+                Fraction(number, total) * log_enclosure(Fraction(whole, number)).upper
+                for number, whole in zip(row, sums, strict=True)
+                if number
+            )
+            found.append(sum(logs, Fraction(0)))
+        return tuple(found)
+
+    def payload(self) -> dict[str, object]:
+        return {"kind": "majorant", "part": self.part}
+
+    def relax(self, program: Program) -> Program:
+        assert program.outputs is not None
+        places = product(range(program.size), range(len(program.outputs)))
+        return _without_part(program, self.part, tuple((x, y, self.form[x]) for x, y in places if self.form[x]))
+
+
+def _without_part(program: Program, part: int, terms: Iterable[tuple[int, int, Fraction]]) -> Program:
+    """The program with linear costs in the place of a part of a sum, weaker than those of the format by more than 2^-80
+    times one and the weight."""
+    utility, sign = program.utility, program.sign
+    assert isinstance(utility, Sum)
+    weight = utility.parts[part][0]
+    cost = {(x, y): value for x, y, value in utility.cost}
+    for x, y, value in terms:
+        weaker = dyadic_up(sign * weight * value + (1 + abs(weight)) / (1 << BITS), BITS)
+        cost[x, y] = cost.get((x, y), Fraction(0)) + sign * weaker
+    found = tuple((x, y, value) for (x, y), value in sorted(cost.items()) if value)
+    parts = utility.parts[:part] + utility.parts[part + 1 :]
+    return replace(program, utility=Sum(found, parts) if parts else Linear(found))
 
 
 def _lowered(value: Fraction) -> Fraction:

@@ -86,6 +86,71 @@ class Ratio:
         return -(-value.numerator * D // value.denominator), D
 
 
+@dataclass(frozen=True)
+class Convex:
+    """A convex function of columns, under its name in the core."""
+
+    utility: str
+    weights: list[int]
+    den: int
+    lists: list[list[int]]
+
+    @property
+    def total(self) -> int:
+        """The sum of the weights."""
+        return sum(self.weights)
+
+    @property
+    def scale(self) -> int:
+        """What the core's forms below the function are over."""
+        if self.utility == "bayes":
+            return self.total * self.den * D
+        return (self.total * D) ** 2 if self.utility == "chi-square" else self.total * D
+
+    def form(self, point: list[int]) -> list[int]:
+        """The core's form at one point, with logarithms to a few units."""
+        if self.utility == "bayes":
+            return [
+                w * sum(n * g for n, g in zip(point, gains, strict=True))
+                for w, *gains in zip(self.weights, *self.lists, strict=True)
+            ]
+        weighed = list(zip(self.weights, point, strict=True))
+        if self.utility == "chi-square":
+            fixed = sum(w * n * n for w, n in weighed) + self.total * D * D
+            return [w * (2 * self.total * D * n - fixed) for w, n in weighed]
+        found = [0] * len(point)
+        for group in self.lists:
+            mean = sum(g * n for g, n in zip(group, point, strict=True))
+            for x, (g, n) in enumerate(zip(group, point, strict=True)):
+                found[x] += g * log_near(n * sum(group), mean) if g else 0
+        return found
+
+    def lines(self, key: str) -> Iterator[str]:
+        """The lines without its weights."""
+        yield words(key, self.utility, *([self.den] if self.utility == "bayes" else []))
+        name = {"bayes": "gain", "given": "group"}.get(self.utility)
+        yield from (words(name, *numbers) for numbers in (self.lists if name else []))
+
+
+def convex(utility: Json, common: int, weights: list[int]) -> Convex:
+    """A convex function of columns; `weights` are reduced by `common`."""
+    kind, den, lists = utility["kind"], 1, [weights]
+    if kind == "bayes":
+        den, flat = over([Fraction(g) for gains in utility["gain"] for g in gains])
+        lists = [flat[i : i + len(weights)] for i in range(0, len(flat), len(weights))]
+    elif kind == "mutual_information" and "given" in utility:
+        joint = [[int(weight) for weight in given] for given in utility["given"]]
+        divisor = math.gcd(*(weight for row in joint for weight in row))
+        # The joint weights may have a smaller common divisor than their sums.
+        weights = [weight * (common // divisor) for weight in weights]
+        lists = [[row[z] // divisor for row in joint] for z in range(len(joint[0]))]
+    elif kind not in ("mutual_information", "chi_square"):
+        raise OutsideCoreError(f"the verified core has no utility {kind!r}")
+    names = {"bayes": "bayes", "chi_square": "chi-square"}
+    name = names.get(kind, "given" if "given" in utility else "information")
+    return Convex(name, weights, den, lists)
+
+
 class Problem:
     """The problem of a certificate in integers, and its lines."""
 
@@ -109,6 +174,14 @@ class Problem:
             self.row_scales.append(scale)
             terms = [(x, y, c) for (x, y, _), c in zip(row["terms"], numbers[1:], strict=True)]
             self.rows.append((row["sense"], numbers[0], terms))
+        self.limits = [
+            (convex(limit["utility"], *reduced(limit["weights"])), Fraction(limit["at_most"]))
+            for limit in problem.get("limits", [])
+        ]
+        self.rights, self.terms = [right for _, right, _ in self.rows], [terms for _, _, terms in self.rows]
+        self.places = list(range(len(self.rows)))  # of the rows of the last problem among those of the core
+        self.touches: dict[int, list[list[int]]] = {}  # by the number of the limit, -1 for the utility
+        self.leaves_rows_of_cone = False
 
     def read_cone(self, cone: Json, mode: str) -> None:
         """Edges with their ratios as g / h, and half-spaces in integers with their scales."""
@@ -158,44 +231,94 @@ class Problem:
         self.gains: list[list[int]] = []
         self.groups = [self.weights]
         self.bonus: list[int] = []
+        self.function: Convex | None = None
+        self.loss: Convex | None = None
+        self.given = "given" in utility
         if self.kind == "entropy":
             _, self.bonus = reduced(utility["shares"])
         elif self.kind == "linear":
             self.den, numbers = over([Fraction(c) for _, _, c in utility["cost"]])
             sign = -1 if self.minimize else 1
             self.cost = [(x, y, sign * c) for (x, y, _), c in zip(utility["cost"], numbers, strict=True)]
-        elif self.kind == "bayes":
-            self.den, flat = over([Fraction(g) for gains in utility["gain"] for g in gains])
-            self.gains = [flat[i : i + self.k] for i in range(0, len(flat), self.k)]
-        elif self.kind == "mutual_information" and "given" in utility:
-            joint = [[int(weight) for weight in given] for given in utility["given"]]
-            divisor = math.gcd(*(weight for row in joint for weight in row))
-            rescale = common // divisor  # the joint weights may have a smaller common divisor than their sums
-            self.weights = [weight * rescale for weight in self.weights]
-            self.total *= rescale
-            self.groups = [[row[z] // divisor for row in joint] for z in range(len(joint[0]))]
-        elif self.kind not in ("mutual_information", "chi_square"):
-            raise OutsideCoreError(f"the verified core has no utility {self.kind!r}")
-        self.given = "given" in utility
+        else:
+            self.function = function = convex(utility, common, self.weights)
+            self.weights, self.total, self.den = function.weights, function.total, function.den
+            self.gains = function.lists if self.kind == "bayes" else []
+            self.groups = function.lists if self.kind == "mutual_information" else self.groups
+            if self.minimize:
+                self.loss, self.kind = function, "linear"
+
+    def follow(self, steps: list[Json]) -> None:
+        """The steps of a proof: what it leaves alone, and where linear forms touch convex functions. The rows of the
+        core are then those of the problem and those of the limits that are touched."""
+        left, rows = list(range(len(self.limits))), [(0, i) for i in self.places]
+        for step in steps:
+            parts = step.get("parts", ())
+            if step["kind"] == "minorant":
+                which = left.pop(step["of"]) if "of" in step else -1
+                rows += [(1, which)] if "of" in step else []
+                self.touches[which] = self.touching(which, step["points"])
+            elif step["kind"] != "drop":
+                raise OutsideCoreError(f"the verified core has no step {step['kind']!r}")
+            if "rows" in parts:
+                gone = {*step.get("which", range(len(rows)))}
+                rows = [row for i, row in enumerate(rows) if i not in gone]
+            if "limits" in parts:
+                left = []
+            self.leaves_rows_of_cone |= not {"cone", "cone_rows"}.isdisjoint(parts)
+        used = [(0, i) for i in range(len(self.rows))]
+        for i, points in sorted(self.touches.items()):
+            if i >= 0:
+                function, most = self.limits[i]
+                used.append((1, i))
+                self.row_scales.append(most.denominator * function.scale)
+                self.rights.append(most.numerator * function.scale)
+                forms = [[most.denominator * c for c in function.form(point)] for point in points]
+                self.terms.append([(x, y, c) for y, one in enumerate(forms) for x, c in enumerate(one)])
+        self.places = [used.index(row) for row in rows]
+        if self.loss is not None and -1 in self.touches:
+            self.den = self.loss.scale
+            forms = [self.loss.form(point) for point in self.touches[-1]]
+            self.cost = [(x, y, -c) for y, one in enumerate(forms) for x, c in enumerate(one)]
+
+    def touching(self, which: int, points: list[list[str]]) -> list[list[int]]:
+        """Where the core's forms touch: directions, shares of actions over D, or ratios to the mean over D."""
+        function = self.loss if which < 0 else self.limits[which][0]
+        assert function is not None
+        found = []
+        for point in [[int(n) for n in point] for point in points]:
+            if function.utility == "bayes":
+                shares = [n * D // sum(point) for n in point]
+                shares[shares.index(max(shares))] += D - sum(shares)
+                found.append(shares)
+            elif function.utility == "chi-square":
+                mean = sum(w * n for w, n in zip(function.weights, point, strict=True))
+                found.append([n * function.total * D // mean for n in point])
+            else:
+                found.append(point)
+        return found
+
+    def minorants(self) -> Iterator[str]:
+        """The lines of the points, for the utility that is subtracted first."""
+        for i in range(0 if self.loss is None else -1, len(self.limits)):
+            yield "minorant"
+            yield from (words("at", *point) for point in self.touches.get(i, []))
 
     def lines(self) -> Iterator[str]:
         """The problem, canonical: what its SHA-256 is of."""
         yield words("sense", "minimize" if self.minimize else "maximize")
         yield words("weights", *self.weights)
-        if self.kind == "linear":
+        if self.loss is not None:
+            yield from self.loss.lines("utility less")
+        elif self.kind == "linear":
             yield words("utility linear", self.den)
             yield from (words("cost", *term) for term in self.cost)
-        elif self.kind == "bayes":
-            yield words("utility bayes", self.den)
-            yield from (words("gain", *gains) for gains in self.gains)
         elif self.kind == "entropy":
             yield "utility entropy"
             yield words("shares", *self.bonus)
-        elif self.given:
-            yield "utility given"
-            yield from (words("group", *group) for group in self.groups)
         else:
-            yield "utility information" if self.kind == "mutual_information" else "utility chi-square"
+            assert self.function is not None
+            yield from self.function.lines("utility")
         yield words("cone", self.base, *([self.complete.fields()] if self.complete else []))
         yield from (words("edge", x, z, ratio.fields()) for x, z, ratio in self.edges)
         yield from (words("halfspace", *row) for row in self.halfspaces)
@@ -208,6 +331,10 @@ class Problem:
             yield words("floor", part.numerator, part.denominator)
             yield words("shares", *shares)
             yield words("sizes", *sizes)
+        for function, most in self.limits:
+            yield words("limit", most.numerator, most.denominator)
+            yield words("weights", *function.weights)
+            yield from function.lines("utility")
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.limits import Limits
+from rropt.program.limits import Limits, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.entropy.floor_bound import floor_multipliers
@@ -22,6 +22,7 @@ from rropt.solve.events.bound import event_bound
 from rropt.solve.kernel.curves import Curve, InformationCurve, curve_class, has_curve
 from rropt.solve.ldp.column_dual import prove_information
 
+Bound = Callable[[Program], "tuple[Fraction, str] | None"]
 EVENTS = "the information about each input under the events of approximate privacy, in ball arithmetic"
 
 
@@ -31,6 +32,8 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     The simple one (`simple_bound`); under LDP with further constraints an information never exceeds the optimum without
     them; above an entropy floor multipliers bound it (`floor_bound`), under approximate privacy `event_bound`.
     """
+    if isinstance(program.utility, Sum):
+        return _of_parts(program, program.utility, relaxed_bound)
     found = simple_bound(program)
     if found is None or program.sense == "minimize" or not isinstance(program.utility, Divergence):
         return found
@@ -52,8 +55,24 @@ def simple_bound(program: Program) -> tuple[Fraction, str] | None:
     return min([found, *own], key=lambda bound: bound[0])
 
 
+def _of_parts(program: Program, utility: Sum, bound: Bound) -> tuple[Fraction, str] | None:
+    """The sum of the bounds of all parts, each sought in its own sense."""
+    total = Fraction(0)
+    for weight, part in ((Fraction(1), Linear(utility.cost)), *utility.parts):
+        up = program.sign * weight > 0
+        weights = getattr(part, "weights", program.weights)
+        own = replace(program, sense="maximize" if up else "minimize", utility=part, weights=weights)
+        known = None if isinstance(part, Linear) and program.outputs is None and part.cost else bound(own)
+        if known is None:
+            return None
+        total += weight * known[0]
+    return total, "the sum of the bounds of its parts"
+
+
 def _plain_bound(program: Program) -> tuple[Fraction, str] | None:
     utility, prior = program.utility, program.prior
+    if isinstance(utility, Sum):
+        return _of_parts(program, utility, simple_bound)
     if isinstance(utility, Linear):
         best: dict[int, int] = {}
         listed: dict[int, int] = {}

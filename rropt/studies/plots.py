@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 
     from rropt.comparison.permutations.birkhoff import BirkhoffDecomposition
     from rropt.mechanisms.estimators.estimate import Estimate
+    from rropt.studies.tradeoffs import Frontier
 
 __all__ = [
     "History",
     "birkhoff_weights",
     "breach_region",
     "frequencies",
+    "frontier_curve",
     "gap_over_time",
     "heat_map",
     "two_categories",
@@ -225,6 +227,18 @@ def utility_curve(
         axes.plot(levels, utility, color=colour, marker=mark, markersize=4, linestyle=dash, label=_cut(name, 40))
     what = _name(first)
     _finish(axes, "epsilon (nats)", _with_unit(what, first.objective.units), f"{first.goal.sense} {what}")
+    axes.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def frontier_curve(found: Frontier) -> Figure:
+    """The points that can be had, and above them the proved bounds, of a trade-off (`rropt.frontier`)."""
+    figure, axes = _figure(6.4, 4.2)
+    axes.plot(*_axes_of(found.attained), "o-", color=BLUE, markersize=5, label="attained")
+    bounds = [(float(x), y) for x, y in zip(found.levels, found.bounds, strict=True) if y is not None]
+    axes.plot(*_axes_of(bounds), "--", color=ORANGE, label="bound")
+    goals = found.first.objective, found.second.objective
+    _finish(axes, *(_with_unit(one.kind.replace("_", " "), one.units) for one in goals))
     axes.legend(frameon=False, fontsize=9)
     return figure
 

@@ -138,6 +138,7 @@ def test_there_is_an_example_of_each_kind() -> None:
     assert utilities == {
         *("mutual_information", "chi_square", "linear", "bayes", "inverse_trace", "inverse_determinant"),
         "inverse_eigenvalue",
+        "sum",
     }
     assert {document["version"] for document in documents} == {1, 2, 4, 5, 6}
 

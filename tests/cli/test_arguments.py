@@ -581,6 +581,8 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         **(drawn_file | {"data": folder / "parts", "output": folder / "drawn"}),
         workers=1,
         scheduler=None,
+        identity=None,
+        key=None,
     )
     (folder / "plan").mkdir()
     mechanism.save(folder / "plan" / "mechanism.json")

@@ -28,6 +28,7 @@ from rropt.declare.objectives import (
     MinimaxRisk,
     MutualInformation,
     Objective,
+    Sum as WeightedSum,
     Trace,
     from_keys,
 )
@@ -35,6 +36,7 @@ from rropt.exact import Interval, ball, rational, rational_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseTrace
+from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Divergence, Information, Linear, RowEntropy, Utility
 from rropt.testing import run
 
@@ -223,6 +225,13 @@ def form_value(utility: Utility, mechanism: Mechanism, prior: Prior | None) -> I
         return design_value(utility, mechanism)
     if isinstance(utility, DesignUtility):
         return spectral_value(utility, mechanism)
+    if isinstance(utility, Sum):
+        total = form_value(Linear(utility.cost), mechanism, prior)
+        for weight, part in utility.parts:
+            own = form_value(part, mechanism, prior)
+            ends = sorted((weight * own.lower, weight * own.upper))
+            total = Interval(total.lower + ends[0], total.upper + ends[1])
+        return total
     raise AssertionError(f"teach this law the utility {type(utility).__name__}")
 
 
@@ -238,7 +247,7 @@ def test_definition_and_form_agree(example: Example) -> None:
         mechanism = exact(drawn(example, rng), example.inputs, example.outputs)
         value = example.objective.value(mechanism)
         form = form_value(utility, mechanism, example.objective.prior)
-        if isinstance(utility, (Information, RowEntropy)):
+        if isinstance(utility, (Information, RowEntropy, Sum)):
             with ctx.workprec(300):
                 factor = 1 / arb(2).log() if example.objective.units == "bits" else arb(1)
                 scaled = [float(factor * arb(str(float(end)))) for end in (form.lower, form.upper)]
@@ -279,14 +288,14 @@ def test_the_value_is_affine_or_convex_along_a_segment(example: Example) -> None
             names = tuple(f"y{y}" for y in range(2 * len(example.outputs)))
             assert middle.upper >= example.objective.value(exact(both, example.inputs, names)).lower
             continue
-        if isinstance(utility, RowEntropy):
+        if isinstance(utility, RowEntropy) or (isinstance(utility, Sum) and not utility.bending(1)):
             assert middle.upper >= (1 - share) * ends[0].lower + share * ends[1].lower
             continue
         assert middle.lower <= chord
         if isinstance(utility, Linear):
             assert middle.lower == chord
         else:
-            assert isinstance(utility, ColumnSum)
+            assert isinstance(utility, ColumnSum | Sum)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -327,7 +336,9 @@ def test_the_payload_is_as_the_certificate_format_wants_it(example: Example) -> 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_outputs_that_tell_nothing_or_everything(example: Example) -> None:
     """One answer for all carries the least, the truth the most, of everything that is to be maximised."""
-    if isinstance(example.objective, ExpectedLoss | ExpectedGain | MinimaxRisk | DOptimality | EOptimality):
+    if isinstance(
+        example.objective, ExpectedLoss | ExpectedGain | MinimaxRisk | DOptimality | EOptimality | WeightedSum
+    ):
         return
     k = len(example.inputs)
     outputs = example.objective.outputs(example.inputs) or example.inputs

@@ -84,6 +84,8 @@ def test_the_tables_by_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert [F(row["expected S"]) for row in rows] == list(COUNTS)
     assert main(["models", "table", "identity_bound", "3"]) == 2
     assert "there is no table 3" in capsys.readouterr().err
+    assert main(["models", "figure", "identity_bound", "1"]) == 2
+    assert "identity_bound has no figures" in capsys.readouterr().err
 
 
 def test_the_ladder_ends_at_the_first_bound_that_the_data_reach() -> None:

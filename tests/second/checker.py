@@ -21,7 +21,7 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps, check_cuts, takes_gibbs
+from .steps import Unlimited, after_steps, check_cuts, majorised, takes_gibbs
 from .trees import InformationTree
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
@@ -141,8 +141,9 @@ def _assumptions(
 ) -> None:
     """Of the mechanism and the risk by `problem`, of the proof by the last one."""
     convex = isinstance(proof, InformationTree | Shapes | Levels | Labels)
-    convex = convex or (isinstance(proof, CornerTree) and last.kind in CONVEX)
-    wanted = {CONVEX[last.kind]} if convex else set()
+    own = last.parts[0][0].kind if isinstance(proof, CornerTree) and last.parts else last.kind
+    convex = convex or (isinstance(proof, CornerTree) and own in CONVEX)
+    wanted = {CONVEX[own]} if convex else set()
     if problem.risk is not None:
         wanted.add("uniform-choice-among-matches")
     if problem.version >= 5:
@@ -154,6 +155,7 @@ def _assumptions(
         if witnessed:
             wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
             wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
+        wanted |= {CONVEX[kind] for kind in majorised(problem, steps) if kind in CONVEX}
         if takes_gibbs(problem, steps):
             wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")
@@ -176,6 +178,8 @@ def read_proof(reader: Reader, problem: Problem, proof: dict[str, Any]) -> Any:
         must(kind not in ("thresholds", "risk-branch"), "proof kind without identification_risk")
     if not problem.cone.is_plain():
         must(kind == "column-dual", "proof kind for this cone")
+    if problem.kind == "sum":
+        must(kind in ("corner-tree", "farkas"), "proof kind for a sum")
     if kind in ("linear-dual", "farkas"):
         return LinearDual(reader, problem, proof)
     if kind in ("entropy-dual", "entropy-farkas"):

@@ -80,6 +80,15 @@ class Problem:
         assert self.outputs is not None
         return len(self.outputs)
 
+    @property
+    def parts(self) -> list[tuple[Problem, fmpq]]:
+        """Those of a sum, each as a problem with its own utility, and sigma times its weight."""
+        sign = 1 if self.sense == "maximize" else -1
+        return [
+            (replace(self, **{key: value for key, value in part.items() if key != "weight"}), sign * part["weight"])
+            for part in self.utility.get("parts", [])
+        ]
+
     def cost(self, x: int, y: int) -> fmpq:
         """Of what is maximised: negated where the problem is `minimize`."""
         cost = self.utility.get("cost", {}).get((x, y), fmpq(0))
@@ -220,7 +229,30 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
             must(len(queries) <= 64, "limit: J <= 64")
         must(sense == "minimize" and min(weights) > 0 and k <= 64, "a design's problem")
         return kind, {"queries": queries}
+    if kind == "sum" and version >= 6:
+        keys(value, ["kind", "cost", "parts"])
+        cost = _cells(reader, value["cost"], k, m or 0)
+        parts = items(value["parts"], lambda part: _part(reader, k, part), least=1)
+        must(len(parts) <= 64, "limit: parts")
+        return kind, {"cost": cost, "parts": parts}
     return bad("no such utility")
+
+
+def _part(reader: Reader, k: int, value: Any) -> dict[str, Any]:
+    keys(value, ["weight", "utility", "weights"])
+    weight = reader.rat(value["weight"])
+    must(weight != 0, "a part of weight 0")
+    return {"weight": weight, **_at_weights(reader, k, value)}
+
+
+def _at_weights(reader: Reader, k: int, value: dict[str, Any]) -> dict[str, Any]:
+    """A convex utility with weights of its own, as fields of a problem."""
+    weights = items(value["weights"], reader.big_from(0), k)
+    must(sum(weights) > 0, "weights sum to 0")
+    must(isinstance(value["utility"], dict) and value["utility"].get("kind") in CONVEX, "a convex utility")
+    kind, utility = _utility(reader, value["utility"], 6, "minimize", k, None, weights)
+    prior = [fmpq(weight, sum(weights)) for weight in weights]
+    return {"weights": weights, "prior": prior, "kind": kind, "utility": utility}
 
 
 def _row(reader: Reader, k: int, m: int) -> Any:
@@ -265,14 +297,8 @@ def _extras(reader: Reader, problem: Problem, value: dict[str, Any]) -> None:
 
 
 def _limit(reader: Reader, problem: Problem, value: Any) -> tuple[Problem, fmpq]:
-    k = problem.k
     keys(value, ["utility", "weights", "at_most"])
-    weights = items(value["weights"], reader.big_from(0), k)
-    must(sum(weights) > 0, "weights sum to 0")
-    must(isinstance(value["utility"], dict) and value["utility"].get("kind") in CONVEX, "what is limited")
-    kind, utility = _utility(reader, value["utility"], 6, "minimize", k, None, weights)
-    prior = [fmpq(weight, sum(weights)) for weight in weights]
-    of = replace(problem, weights=weights, prior=prior, kind=kind, utility=utility, limits=[])
+    of = replace(problem, limits=[], **_at_weights(reader, problem.k, value))
     return of, reader.rat(value["at_most"])
 
 
@@ -300,7 +326,7 @@ def _together(problem: Problem) -> None:
     """What goes with what: asked of the last problem only."""
     kind, plain, listed = problem.kind, problem.cone.is_plain(), problem.outputs is not None
     must(not problem.limits, "limits in the last problem")
-    must(problem.sense == "maximize" or kind == "linear" or kind in DESIGNS, "minimize what")
+    must(problem.sense == "maximize" or kind in ("linear", "sum") or kind in DESIGNS, "minimize what")
     chosen = kind == "bayes" and problem.version >= 6
     must(not listed or chosen or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
     bare = kind == "mutual_information" and not problem.utility

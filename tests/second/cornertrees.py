@@ -51,6 +51,10 @@ class Part(NamedTuple):
 class CornerTree:
     def __init__(self, reader: Reader, problem: Problem, proof: dict[str, Any]) -> None:
         keys(proof, ["kind", "yield", "unit", "nodes"])
+        self.whole_problem, self.weight = problem, fmpq(1)
+        if problem.kind == "sum":
+            must(len(problem.parts) == 1 and problem.parts[0][1] > 0, "a corner-tree of this sum")
+            problem, self.weight = problem.parts[0]
         kinds = ("mutual_information", "chi_square", "bayes")
         must(problem.kind in kinds and problem.outputs is not None and not problem.structure, "a corner-tree")
         must(problem.cone.kind == "complete" and problem.cone.rows is None, "a corner-tree with this cone")
@@ -129,10 +133,15 @@ class CornerTree:
         rows, none = self.problem.rows, fmpq(0)
         right = total(fmpq(number, self.unit) * rows[i].rhs for i, number in leaf.rows.items())
         need(fmpq(sum(leaf.a), self.unit) + right <= self.claim, "the yield of a leaf")
+        cost = self.whole_problem.cost
         prices = [
             [
-                fmpq(a, self.unit)
-                + total(fmpq(j, self.unit) * rows[i].terms.get((x, y), none) for i, j in leaf.rows.items())
+                (
+                    fmpq(a, self.unit)
+                    + total(fmpq(j, self.unit) * rows[i].terms.get((x, y), none) for i, j in leaf.rows.items())
+                    - (cost(x, y) if self.whole_problem.kind == "sum" else none)
+                )
+                / self.weight
                 for x, a in enumerate(leaf.a)
             ]
             for y in range(self.problem.m)

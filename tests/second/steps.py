@@ -157,17 +157,79 @@ def _convex(problem: dict[str, Any]) -> bool:
 
 
 def _limited(problem: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
-    """Utility and weights that a minorant is of."""
-    of: dict[str, Any] = problem["limits"][step["of"]] if "of" in step else problem
+    """Utility and weights that a minorant or a majorant is of."""
+    parts = problem["utility"].get("parts", [])
+    of: dict[str, Any] = (
+        problem["limits"][step["of"]] if "of" in step else parts[step["part"]] if "part" in step else problem
+    )
     return of
+
+
+def _bends(problem: dict[str, Any], part: dict[str, Any]) -> bool:
+    return (part["weight"][0] == "-") == (problem["sense"] == "minimize")
+
+
+def _is_part(problem: dict[str, Any], step: dict[str, Any], bends: bool) -> None:
+    must(problem["utility"]["kind"] == "sum", "no sum")
+    parts = problem["utility"]["parts"]
+    must(_bends(problem, parts[index(len(parts))(step["part"])]) == bends, "a part that bends, or does not")
+
+
+def _added(problem: dict[str, Any], step: dict[str, Any], forms: dict[tuple[int, int], fmpq]) -> dict[str, Any]:
+    """The problem without a part, the forms in its place."""
+    sign = 1 if problem["sense"] == "maximize" else -1
+    utility = problem["utility"]
+    weight = sign * fmpq(*map(int, _split(utility["parts"][step["part"]]["weight"])))
+    cost = {(x, y): fmpq(*map(int, _split(c))) for x, y, c in utility["cost"]}
+    for cell, number in forms.items():
+        cost[cell] = cost.get(cell, fmpq(0)) + sign * (weight * number * GRID).ceil() / GRID
+    terms = [[x, y, _rational(c)] for (x, y), c in sorted(cost.items()) if c != 0]
+    parts = [part for i, part in enumerate(utility["parts"]) if i != step["part"]]
+    made = {"kind": "sum", "cost": terms, "parts": parts} if parts else {"kind": "linear", "cost": terms}
+    return {**problem, "utility": made}
+
+
+def _majorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
+    """mu of the unit vectors, rounded up to the grid."""
+    keys(step, ["kind", "part"])
+    _is_part(problem, step, True)
+    must(problem["outputs"] is not None, "a majorant of free outputs")
+    of, k, m = _limited(problem, step), len(problem["inputs"]), len(problem["outputs"])
+    must(k * m <= 10**7, "limit: k * m of a majorant")
+    afford()
+    weights, utility = [int(weight) for weight in of["weights"]], of["utility"]
+    p, found = [fmpq(weight, sum(weights)) for weight in weights], []
+    joint = [[int(w) for w in row] for row in utility.get("given", [[weight] for weight in weights])]
+    for x in range(k):
+        if utility["kind"] == "bayes":
+            found.append(p[x] * max(fmpq(*map(int, _split(own[x]))) for own in utility["gain"]))
+        elif utility["kind"] == "chi_square":
+            found.append(1 - p[x] if p[x] > 0 else fmpq(0))
+        else:
+            sums = [sum(column) for column in zip(*joint, strict=True)]
+            logs = [
+                fmpq(w, sum(weights)) * high(log(fmpq(whole, w)))
+                for w, whole in zip(joint[x], sums, strict=True)
+                if 0 < w < whole
+            ]
+            found.append(sum(logs, fmpq(0)))
+    rounded = [(number * GRID).ceil() / GRID for number in found]
+    return _added(problem, step, {(x, y): rounded[x] for x in range(k) for y in range(m)})
 
 
 def _minorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
     """Forms that touch mu, rounded down to the grid."""
-    keys(step, ["kind", "points"], ["of"])
-    if "of" in step:
-        index(len(problem.get("limits", [])))(step["of"])
-        must(problem["outputs"] is not None or _convex(problem), "a limit of free outputs")
+    keys(step, ["kind", "points"], ["of", "part"])
+    flat = problem["utility"]["kind"] == "sum" and not any(
+        _bends(problem, part) for part in problem["utility"]["parts"]
+    )
+    if "of" in step or "part" in step:
+        must(not ("of" in step and "part" in step), "of and part")
+        if "of" in step:
+            index(len(problem.get("limits", [])))(step["of"])
+        else:
+            _is_part(problem, step, False)
+        must(problem["outputs"] is not None or flat or _convex(problem), "a limit of free outputs")
     else:
         must(_convex(problem), "a minorant of what")
     of, k = _limited(problem, step), len(problem["inputs"])
@@ -185,6 +247,9 @@ def _minorant(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
             if (rounded := (number * GRID).floor() / GRID) != 0:
                 terms.append([x, y, _rational(rounded)])
     terms.sort(key=lambda term: term[:2])
+    if "part" in step:
+        forms = {(x, y): fmpq(*map(int, _split(number))) for x, y, number in terms}
+        return _added({**problem, "outputs": outputs}, step, forms)
     if "of" not in step:
         return {**problem, "outputs": outputs, "utility": {"kind": "linear", "cost": terms}}
     limits, name = list(problem["limits"]), f"limit {len(problem['rows'])}"
@@ -229,12 +294,16 @@ FORMS = {"mutual_information": _logarithms, "chi_square": _squares, "bayes": _ac
 
 def takes_gibbs(problem: Problem, steps: list[dict[str, Any]]) -> bool:
     """Whether a step rests on Gibbs' inequality."""
-    limits = [limit.kind for limit, _ in problem.limits]
+    limits, parts = [limit.kind for limit, _ in problem.limits], [part.kind for part, _ in problem.parts]
     for step in steps:
         if step["kind"] == "drop" and "limits" in step["parts"]:
             limits = []
+        if step["kind"] == "majorant":
+            parts.pop(step["part"])
         if step["kind"] == "minorant":
-            kind = limits.pop(step["of"]) if "of" in step else problem.kind
+            kind = problem.kind
+            if "of" in step or "part" in step:
+                kind = limits.pop(step["of"]) if "of" in step else parts.pop(step["part"])
             if kind == "mutual_information":
                 return True
         if step["kind"] == "gibbs":
@@ -242,20 +311,35 @@ def takes_gibbs(problem: Problem, steps: list[dict[str, Any]]) -> bool:
     return False
 
 
+def majorised(problem: Problem, steps: list[dict[str, Any]]) -> set[str]:
+    """The kinds of what majorants are of."""
+    parts, found = [part.kind for part, _ in problem.parts], set()
+    for step in steps:
+        kind = parts.pop(step["part"]) if "part" in step else ""
+        found |= {kind} if step["kind"] == "majorant" else set()
+    return found
+
+
 def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[int, int]:
     """The logarithms of all steps, one a term that is not 0 and one an input for `gibbs`; and products."""
     logs, products, limits = 0, 0, list(problem.get("limits", []))
+    parts = list(problem["utility"].get("parts", []))
     for step in steps:
-        if step["kind"] == "minorant":
-            utility = (limits.pop(step["of"]) if "of" in step else problem)["utility"]
-            cells = len(problem["inputs"]) * len(step["points"])
+        if step["kind"] in ("minorant", "majorant"):
+            own = parts.pop(step["part"]) if "part" in step else limits.pop(step["of"]) if "of" in step else problem
+            utility = own["utility"]
+            wide = len(step["points"]) if "points" in step else len(problem["outputs"])
+            cells = len(problem["inputs"]) * wide
+            products += 16 * cells if "part" in step else 0
+            if step["kind"] == "majorant":
+                cells = len(problem["inputs"])
             if utility["kind"] == "mutual_information":
                 logs += cells * (len(utility["given"][0]) if "given" in utility else 1)
             elif utility["kind"] == "chi_square":
-                products += 8 * cells
+                products += (8 if step["kind"] == "minorant" else 60) * cells
             else:
                 gains = sum(gain != "0" for own in utility["gain"] for gain in own)
-                products += 60 * (gains * len(step["points"]) + cells)
+                products += 60 * (gains * cells // len(problem["inputs"]) + cells)
         if step["kind"] == "gibbs":
             shares = problem["entropy"]["shares"]
             logs += len(shares) + sum(
@@ -269,4 +353,4 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
     return logs, products
 
 
-KINDS = {"drop": _drop, "gibbs": _gibbs, "cut": _cut, "minorant": _minorant}
+KINDS = {"drop": _drop, "gibbs": _gibbs, "cut": _cut, "minorant": _minorant, "majorant": _majorant}

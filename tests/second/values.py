@@ -36,6 +36,10 @@ def utility(problem: Problem, mechanism: Mechanism) -> Any:
     columns, p = mechanism.columns, problem.prior
     if problem.kind == "linear":
         return total(number * columns[y][x] for (x, y), number in problem.utility["cost"].items())
+    if problem.kind == "sum":
+        found = total(number * columns[y][x] for (x, y), number in problem.utility["cost"].items())
+        sign = 1 if problem.sense == "maximize" else -1
+        return found + total(sign * weight * utility(part, mechanism) for part, weight in problem.parts)
     if problem.kind == "bayes":
         return total(
             max(total(a * b * c for a, b, c in zip(p, gain, column, strict=True)) for gain in problem.utility["gain"])

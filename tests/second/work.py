@@ -45,13 +45,13 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     total += _steps(problem, steps, w)
     if mechanism:
         total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
-        for limit in problem.get("limits", []):
+        for limit in [*problem.get("limits", []), *problem["utility"].get("parts", [])]:
             total += _utility({"inputs": problem["inputs"], "utility": limit["utility"]}, mechanism, m, price, lcm)
     return total
 
 
 def _is_rounded(steps: list[Any]) -> bool:
-    return any(step["kind"] in ("gibbs", "minorant") for step in steps)
+    return any(step["kind"] in ("gibbs", "minorant", "majorant") for step in steps)
 
 
 def _words(length: int, steps: list[Any]) -> int:
@@ -236,6 +236,7 @@ def _boxes(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
 
 def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int:
     m, utility, rows = len(problem["outputs"]), problem["utility"], problem["rows"]
+    utility = utility["parts"][0]["utility"] if "parts" in utility else utility
     each = 4 * price["x"] if utility["kind"] == "chi_square" else price["r"]
     given = len(utility["given"][0]) if "given" in utility else 1
     total = 4 * k * m * len(proof["nodes"]) * price["r"]

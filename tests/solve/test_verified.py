@@ -60,6 +60,21 @@ def fake(monkeypatch, tmp_path):
 # ---- a solve -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("leak", [rr.MutualInformation, rr.ChiSquareInformation, rr.BayesSuccess])
+def test_least_leakage_and_limits_on_it_are_proved_by_both(leak):
+    """The steps `minorant` are rules of the core: nothing is assumed, not even Gibbs."""
+    loss = rr.ExpectedLoss(PRIOR, [[abs(x - z) for z in range(4)] for x in range(4)])
+    for goal, rules in (
+        (rr.Minimize(leak(PRIOR)), [rr.AtMost(loss, "0.5")]),
+        (rr.Minimize(loss), [rr.LDP(epsilon=2), rr.AtMost(leak(PRIOR), "0.5")]),
+        (rr.Minimize(leak(PRIOR)), [rr.LDP(epsilon=1), rr.AtMost(rr.BayesSuccess(PRIOR), "0.39")]),
+    ):
+        solution = rr.Problem(goal, rules).solve(gap=1e-6)
+        assert solution.status in ("certified", "infeasible")
+        assert solution.verdict.by == verified.BY_KERNEL
+        assert solution.verdict.assumptions == ()
+
+
 def test_inside_the_core_kernel_and_checker_accept_and_no_lemma_is_taken_for_granted(solution):
     assert solution.status == "certified"
     assert solution.verdict.by == "kernel and checker"

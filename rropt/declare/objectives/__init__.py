@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
 
-from rropt.declare.objectives.base import Objective
+from rropt.declare.objectives.base import Objective, Sum
 from rropt.declare.objectives.d_optimality import DOptimality
 from rropt.declare.objectives.e_optimality import EOptimality
 from rropt.declare.objectives.entropy import InjectedEntropy
@@ -33,6 +33,7 @@ __all__ = [
     "MinimaxRisk",
     "MutualInformation",
     "Objective",
+    "Sum",
     "Trace",
     "from_keys",
 ]

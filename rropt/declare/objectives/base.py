@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rropt.errors import InputError
-from rropt.exact import Interval
+from rropt.exact import Interval, rational
+from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
+from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
+from rropt.program.limits import weighted
 from rropt.program.programs import Sense, Utility
 
 
@@ -72,6 +77,110 @@ class Objective(ABC):
     @abstractmethod
     def keys(self) -> dict[str, object]:
         """Its keys in a problem file besides maximize/minimize (numbers as Fraction); the prior is under [input]."""
+
+    def __mul__(self, weight: Number) -> Sum:
+        return Sum([(weight, self)])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Objective) -> Sum:
+        return Sum([(1, self), (1, other)])
+
+    def __sub__(self, other: Objective) -> Sum:
+        return Sum([(1, self), (-1, other)])
+
+    def __neg__(self) -> Sum:
+        return Sum([(-1, self)])
+
+
+EXAMPLES = "mutual_information", "trace"
+"""The terms of the examples of a sum."""
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class Sum(Objective):
+    """A weighted sum of objectives, as `0.7 * MutualInformation(prior) + 0.3 * Trace(prior)` makes it.
+
+    `terms` are pairs of a weight (any sign, not 0) and an objective; sums among them are taken apart. All are about the
+    same inputs, and those that fix outputs fix the same. Informations are in nats. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "sum"
+    words: ClassVar[Mapping[str, str]] = {
+        "terms": "tables, each with `weight`, `objective` (its word) and the keys of that objective"
+    }
+    sentence: ClassVar[str] = "a weighted sum of several measures"
+    units: ClassVar[str] = ""
+
+    prior: Prior | None
+    terms: tuple[tuple[Fraction, Objective], ...]
+
+    def __init__(self, terms: Sequence[tuple[Number, Objective]]) -> None:
+        found: list[tuple[Fraction, Objective]] = []
+        for number, one in terms:
+            weight = rational(number, "weight of a sum")
+            if not isinstance(one, Objective):
+                raise InputError(f"{type(one).__name__} is not an objective", "Sum", "add objectives only")
+            if not weight:
+                raise InputError("a weight is 0", "Sum", f"leave {one.kind} out")
+            if one.units == "bits":
+                raise InputError(f"{one.kind} is in bits", "Sum", 'declare it with units="nats"')
+            inner = one.terms if isinstance(one, Sum) else [(Fraction(1), one)]
+            found += [(weight * own, part) for own, part in inner]
+        if not found:
+            raise InputError("there are no terms", "Sum", "give pairs of a weight and an objective")
+        priors = [part.prior for _, part in found if part.prior is not None]
+        for prior in priors[1:]:
+            same_labels(prior.labels, priors[0].labels, "priors of a sum")
+        object.__setattr__(self, "prior", priors[0] if priors else None)
+        object.__setattr__(self, "terms", tuple(found))
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        known = {one.kind: one for one in _declared()}
+        terms = keys.get("terms")
+        if not isinstance(terms, list) or not all(isinstance(term, Mapping) for term in terms):
+            raise InputError("terms is not a list of tables", where, 'as [{weight = 1, objective = "trace"}]')
+        found: list[tuple[Number, Objective]] = []
+        for term in terms:
+            word, rest = term.get("objective"), {key: term[key] for key in term if key not in ("weight", "objective")}
+            if "weight" not in term or word not in known or set(rest) - set(known[word].words):
+                raise InputError(f"{dict(term)!r} is not a term", where, "give weight, objective and its keys")
+            found.append((term["weight"], known[word].read_keys(prior, rest, where)))
+        return cls(found)
+
+    @classmethod
+    def examples(cls, prior: Prior) -> Mapping[str, Self]:
+        known = {one.kind: one.read_keys(prior, {}, cls.kind) for one in _declared() if one.kind in EXAMPLES}
+        information, truth = (known[word] for word in EXAMPLES)
+        return {"": cls([("0.7", information), ("0.3", truth)]), "less": cls([(1, truth), ("-0.3", information)])}
+
+    def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
+        fixed = {own for _, part in self.terms if (own := part.outputs(inputs)) is not None}
+        if len(fixed) > 1:
+            raise InputError("its terms fix different outputs", "Sum", "label them alike")
+        return min(fixed, default=None)
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        ends = [[own.lower, own.upper] for own in (part.value(mechanism) for _, part in self.terms)]
+        signed = [(weight, own if weight > 0 else own[::-1]) for (weight, _), own in zip(self.terms, ends, strict=True)]
+        low, high = (sum((weight * own[side] for weight, own in signed), Fraction(0)) for side in (0, 1))
+        return Interval(low, high)
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return weighted([(weight, part.form(inputs)) for weight, part in self.terms])
+
+    def keys(self) -> dict[str, object]:
+        return {"terms": [{"weight": weight, "objective": part.kind, **part.keys()} for weight, part in self.terms]}
+
+
+def _declared() -> list[type[Objective]]:
+    """The classes of this folder that a problem file has a word for."""
+    found = list(Objective.__subclasses__())
+    for one in found:
+        found += one.__subclasses__()
+    return [one for one in found if "kind" in vars(one) and one.__module__.startswith(__package__ or "")]
 
 
 def check_prior(prior: object, where: str) -> Prior:

@@ -6,8 +6,13 @@ The objective is convex in the matrix all the same: the points of its columns ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
 from rropt.errors import Refusal
 from rropt.program.extras import OffDiagonalForm
+from rropt.program.limits import Sum
 from rropt.program.programs import Program
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
@@ -23,13 +28,13 @@ class BranchRoute(Route):
 
     name = "branch"
     because = "constraints on the whole matrix tie the columns of a convex objective: all are branched on together"
-    takes = (OffDiagonalForm,)
-    goals = "maximises informations and, under LDP, bayes_success only"
+    takes = (OffDiagonalForm, Sum)
+    goals = "maximises informations and, under LDP, bayes_success and sums of one of them and linear ones only"
     solvers = ("highs",)
 
     def takes_goal(self, program: Program) -> bool:
-        known = curve_class(program.utility) is not None or by_corners(program)
-        return program.sense == "maximize" and known
+        known = program.sense == "maximize" and curve_class(program.utility) is not None
+        return known or by_corners(program)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if program.extra(OffDiagonalForm) is not None:
@@ -45,4 +50,14 @@ class BranchRoute(Route):
     def solve(self, program: Program, effort: Effort) -> Answer:
         if program.extra(OffDiagonalForm) is not None:
             return solve_off_diagonals(program, effort)
-        return solve_matrices(program, effort)
+        if program.sense == "maximize":
+            return solve_matrices(program, effort)
+        assert isinstance(program.utility, Sum)
+        negated = replace(program, sense="maximize", utility=program.utility.negated())
+        answer = solve_matrices(negated, replace(effort, monitor=partial(_negated, effort.monitor)))
+        value = answer.claim.objective
+        return replace(answer, claim=replace(answer.claim, objective=None if value is None else -value))
+
+
+def _negated(monitor: Callable[..., None], value: float | None, bound: float | None) -> None:
+    monitor(*(None if number is None else -number for number in (value, bound)))

@@ -22,9 +22,20 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import Convex, PosteriorRisk, Sum
 from rropt.program.permutation_mixtures import Mixture
-from rropt.program.programs import BayesGain, ChiSquare, ColumnSum, Information, Linear, Program, RowEntropy, Utility
+from rropt.program.programs import (
+    BayesGain,
+    ChiSquare,
+    ColumnSum,
+    Information,
+    Linear,
+    Program,
+    RowEntropy,
+    Sense,
+    Utility,
+)
+from rropt.prove.minorant import Majorant, Minorant
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
@@ -78,7 +89,7 @@ class GeneralRoute(Route):
         "mechanism"
     )
     takes = (Extra, Cone, Utility)
-    goals = "takes informations and Bayes gains, maximises entropy, and minimises risks of estimation"
+    goals = "takes informations, Bayes gains and their sums, maximises entropy, and minimises risks of estimation"
     solvers = ()
 
     def __init__(
@@ -90,6 +101,9 @@ class GeneralRoute(Route):
 
     def takes_goal(self, program: Program) -> bool:
         utility = program.utility
+        if isinstance(utility, Sum):
+            signs = [(program.sign * weight, part) for weight, part in utility.parts]
+            return all(self.takes_goal(replace(program, sense=_SENSE[sign > 0], utility=part)) for sign, part in signs)
         if isinstance(utility, (ColumnSum, RowEntropy)):
             return program.sense == "maximize" or isinstance(utility, (Information, ChiSquare, BayesGain))
         return isinstance(utility, Linear) or (isinstance(utility, DesignUtility) and program.sense == "minimize")
@@ -150,19 +164,26 @@ class GeneralRoute(Route):
         notes = ["a local search found the mechanism"]
         if answer is not None:
             without = " and ".join(words for part, words in WORDS.items() if part in dropped)
-            notes = [f"{notes[0]}; the bound is that without {without}"]
+            notes = [f"{notes[0]}; the bound is that " + (f"without {without}" if without else "of linear costs")]
         stopped = effort.stopped() or ("" if answer is None else answer.claim.stopped)
         claim = SolverClaim("rropt", stopped or "a local optimum", value, time.monotonic() - begun, tuple(notes))
         if answer is None:
             return Answer(claim, search.draft)
         return Answer(claim, search.draft, answer.dual, answer.relaxed)
 
+    def _takes(self, program: Program) -> bool:
+        """Whether another route takes a program."""
+        with suppress(NoRoute):
+            self._choose(program)
+            return True
+        return False
+
     def _relaxations(self, program: Program) -> list[Relaxation]:
         """The least relaxations that another route takes, and after them those without any constraint between the
         columns."""
         parts = _parts(program)
         found: list[Relaxation] = []
-        for count in range(1, len(parts) + 1):
+        for count in range(0 if isinstance(program.utility, Sum) else 1, len(parts) + 1):
             for dropped in map(frozenset, combinations(parts, count)):
                 least = not any(one.dropped <= dropped for one in found)
                 if least or set(parts) - dropped <= ALONE:
@@ -184,12 +205,34 @@ class GeneralRoute(Route):
             # Labels that nothing names are left free, and so is their number.
             steps = drop(loose, [*parts, "outputs"])
             last = relax(loose, steps)
+        if isinstance(last.utility, Sum) and not self._takes(last):
+            straight = _straight(last)
+            steps, last = (*steps, *straight), relax(last, straight)
         try:
             route = self._choose(last)
         except NoRoute:
             return []
         # What no step leaves out is left out of the certificate's problem.
         return [Relaxation(dropped, last, route, steps if loose is program else last)]
+
+
+_SENSE: tuple[Sense, Sense] = ("minimize", "maximize")
+
+
+def _straight(program: Program) -> tuple[Step, ...]:
+    """Steps that put linear costs in the place of the parts of a sum; none where the outputs, or a part, forbid it."""
+    utility = program.utility
+    assert isinstance(utility, Sum)
+    if program.outputs is None or not all(isinstance(part, Convex) for _, part in utility.parts):
+        return ()
+    found: list[Step] = []
+    for weight, part in utility.parts:
+        assert isinstance(part, Convex)
+        count = len(part.gain) if isinstance(part, BayesGain) else program.size
+        ones = ((1,) * count,) * len(program.outputs)
+        bends = program.sign * weight > 0
+        found.append(Majorant(part, 0) if bends else Minorant(part, ones, part=0))
+    return tuple(found)
 
 
 def _parts(program: Program) -> list[str]:

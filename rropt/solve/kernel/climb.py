@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
+from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.kernel.polyhedral import EntryModel
@@ -45,7 +48,7 @@ def climb(
 
 
 def climb_matrix(
-    utility: ColumnSum, matrix: FloatArray, best: Oracle, steps: int, rise: float = RISE
+    utility: ColumnSum | Sum, matrix: FloatArray, best: Oracle, steps: int, rise: float = RISE
 ) -> tuple[FloatArray, float]:
     """The same over matrices (k x m), for a sum over their columns."""
     return climb(
@@ -78,6 +81,8 @@ def worth_and_slope(program: Program, matrix: FloatArray) -> tuple[float, FloatA
     """(the utility, negated where it is minimised, its slope as a k x m array) of a k x m float matrix; minus infinity
     and None where a risk is infinite, no slope where the utility does not have one."""
     utility, sign = program.utility, program.sign
+    if isinstance(utility, Sum):
+        return _of_sum(program, utility, matrix)
     if isinstance(utility, Linear):
         costs = sign * utility.matrix(*matrix.shape)
         return float((costs * matrix).sum()), costs
@@ -92,6 +97,17 @@ def worth_and_slope(program: Program, matrix: FloatArray) -> tuple[float, FloatA
         gradient = utility.gradient(np.maximum(matrix, LEAST))
         return sign * float(utility.mu(matrix).sum()), None if gradient is None else sign * gradient
     return -np.inf, None
+
+
+def _of_sum(program: Program, utility: Sum, matrix: FloatArray) -> tuple[float, FloatArray | None]:
+    total, slopes = 0.0, np.zeros_like(matrix)
+    for weight, part in ((Fraction(1), Linear(utility.cost)), *utility.parts):
+        value, slope = worth_and_slope(replace(program, utility=part), matrix)
+        total += float(weight) * value
+        if slope is None:
+            return total, None
+        slopes += float(weight) * slope
+    return total, slopes
 
 
 def _risk_and_slope(utility: DesignUtility, matrix: FloatArray) -> tuple[float, FloatArray | None]:
@@ -131,6 +147,12 @@ def worth(utility: Utility, matrix: FloatArray) -> float | None:
         return float(Information(utility.confidence.counts.weights).mu(matrix).sum())
     if isinstance(utility, DesignUtility):
         return _design_worth(utility, matrix)
+    if isinstance(utility, Sum):
+        values = [(float(weight), worth(part, matrix)) for weight, part in utility.parts]
+        known = [weight * value for weight, value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        return float((Linear(utility.cost).matrix(*matrix.shape) * matrix).sum()) + sum(known)
     return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
 
 

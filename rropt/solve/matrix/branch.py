@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rropt.program.cones import CompleteCone, FloatArray
+from rropt.program.limits import Sum, bent
 from rropt.program.programs import ColumnSum, Information, Linear, Program
 from rropt.solve.kernel.climb import Vertices, climb_matrix
 from rropt.solve.kernel.curves import curve_of, has_curve
@@ -41,8 +42,8 @@ PROVING = 2e-4
 
 def by_corners(program: Program) -> bool:
     """Whether columns are limited over their smallest entries: under LDP, where the best corners of a box are known."""
-    complete = isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum)
-    return complete and listable(program.utility, program.size)
+    own = bent(program)
+    return own is not None and isinstance(program.cone, CompleteCone) and listable(own[1], program.size)
 
 
 def solve_matrices(program: Program, effort: Effort) -> Answer:
@@ -127,7 +128,7 @@ class _Climber:
     """Local maxima: linearise, go to the best vertex, repeat. Keeps the best matrix (k x m) that it found."""
 
     def __init__(self, model: EntryModel, program: Program) -> None:
-        assert isinstance(program.utility, ColumnSum)
+        assert isinstance(program.utility, ColumnSum | Sum)
         self._utility, self._vertex = program.utility, Vertices(model)
         self._random = np.random.default_rng(0)
         self._noted = 0

@@ -18,7 +18,8 @@ from flint import ctx
 from rropt.errors import Refusal
 from rropt.exact import dyadic_up, rational_text
 from rropt.program.cones import CompleteCone
-from rropt.program.programs import BayesGain, ColumnSum, Program
+from rropt.program.limits import Sum, bent
+from rropt.program.programs import BayesGain, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
 from rropt.solve.kernel.prover import Wanted
@@ -91,10 +92,16 @@ class _Writer:
         self._whole, self._stop = whole, stop
         self._gh = program.cone.level.ratio.upper
         self._width = len(program.outputs)
-        utility = program.utility
-        self._actions = len(utility.gain) if isinstance(utility, BayesGain) else 0
+        own, goal = bent(program), program.utility
+        assert own is not None
+        self._weight, self._utility = own
+        self._spare = slack / 4 / float(self._weight)
+        self._costs = goal.cost if isinstance(goal, Sum) else ()
+        # The utility of the part, at its own prior.
+        self._alone = replace(program, sense="maximize", utility=self._utility, weights=self._utility.weights)
+        self._actions = len(self._utility.gain) if isinstance(self._utility, BayesGain) else 0
         self.unit = unit_for((leaf.dual for leaf in root.leaves()), float(bound))
-        self._test = None if isinstance(utility, BayesGain) else CornerTrees.of(program)
+        self._test = None if isinstance(self._utility, BayesGain) else CornerTrees.of(self._alone)
 
     def nodes(self) -> list[Any] | None:
         """The elements in preorder; None where a leaf does not hold."""
@@ -140,6 +147,10 @@ class _Writer:
             if number:
                 for x, y, term in row.terms:
                     tied[y][x] += Fraction(number, unit) * term
+        for x, y, cost in self._costs:
+            tied[y][x] -= program.sign * cost
+        if self._weight != 1:
+            tied = [[price / self._weight for price in column] for column in tied]
         columns: list[Any] = []
         known: dict[object, int] = {}
         for y, (own, price) in enumerate(zip(path, tied, strict=True)):
@@ -165,13 +176,13 @@ class _Writer:
     def _column(self, own: Sides, price: list[Fraction], whole: Sides) -> Any:
         assert self._test is not None
         if own == whole:
-            tree = self._whole(replace(self._program, rows=(), outputs=None), price, self._slack / 4)
+            tree = self._whole(replace(self._alone, rows=(), outputs=None), price, self._spare)
             if tree is not None:
                 return {"tree": tree}
-        return self._test.tree(own, price, self._slack / 4)
+        return self._test.tree(own, price, self._spare)
 
     def _action_holds(self, own: Sides, price: list[Fraction]) -> bool:
-        utility = self._program.utility
+        utility = self._utility
         assert isinstance(utility, BayesGain)
         scores = utility.scores()
         return all(
@@ -222,7 +233,14 @@ def prove(
 ) -> Proof | Refusal | None:
     """Convex objectives under LDP with fixed outputs, by the cells of a search."""
     root = None if dual is None else dual.evidence_of(ColumnCell)
-    if root is None or program.outputs is None or not isinstance(program.utility, ColumnSum):
+    if root is None or program.outputs is None or bent(program) is None:
         return None
-    proof = prove_cells(program, root, wanted, whole)
+    if program.sense == "minimize":
+        assert isinstance(program.utility, Sum)
+        reached = None if wanted.attained is None else -wanted.attained
+        program = replace(program, sense="maximize", utility=program.utility.negated())
+        found = prove_cells(program, root, replace(wanted, attained=reached), whole)
+        proof = None if found is None or found.bound is None else replace(found, bound=-found.bound)
+    else:
+        proof = prove_cells(program, root, wanted, whole)
     return Refusal("no corner-tree bounds every matrix") if proof is None else proof

@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray, tightest_log
-from rropt.program.programs import BayesGain, ColumnSum, Program
+from rropt.program.limits import Sum, bent
+from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.balls import grid
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.search import Cell, OneByOne
@@ -76,7 +77,8 @@ def root_cell(program: Program) -> ColumnCell:
     """All matrices of a program, without a bound."""
     assert program.outputs is not None
     shape = len(program.outputs), program.size
-    count = len(program.utility.gain) if isinstance(program.utility, BayesGain) else 0
+    own = bent(program)
+    count = len(own[1].gain) if own is not None and isinstance(own[1], BayesGain) else 0
     actions = np.ones((shape[0], count), dtype=bool)
     upper = np.full(shape, float(np.exp(tightest_log(program.cone))))
     return ColumnCell(np.ones(shape), upper, actions, np.zeros(program.size + len(program.rows)))
@@ -86,8 +88,12 @@ class ColumnCells(OneByOne[ColumnCell]):
     """The relaxation by one linear programme over corners a cell; `note` is shown the matrices that it finds."""
 
     def __init__(self, program: Program, stop: Callable[[], bool]) -> None:
-        assert isinstance(program.utility, ColumnSum) and program.outputs is not None
-        self.program, self.utility, self._stop = program, program.utility, stop
+        own, goal = bent(program), program.utility
+        assert own is not None and program.outputs is not None
+        self.weight, self.utility = float(own[0]), own[1]
+        self.program, self._stop = program, stop
+        costs = goal.cost if isinstance(goal, Sum) else ()
+        self.costs = program.sign * Linear(costs).matrix(program.size, len(program.outputs))
         self.note: Callable[[FloatArray], None] = lambda matrix: None
         self.size, self.width = program.size, len(program.outputs)
         self._gamma = float(np.exp(tightest_log(program.cone)))
@@ -101,7 +107,8 @@ class ColumnCells(OneByOne[ColumnCell]):
         self._corners: dict[tuple[bytes, ...], Corners] = {}
         self._best: FloatArray = np.ones((self.size, self.width))
         self.mixture: Mixture | None = None
-        self._top = max(self._known(self.roots()[0], 0).best(np.zeros(self.size), 1)[0], 1e-12)
+        most = self._known(self.roots()[0], 0).best(np.zeros(self.size), 1)[0]
+        self._top = max(self.weight * most + float(np.abs(self.costs).max(initial=0.0) / self._p.max()), 1e-12)
 
     def roots(self) -> list[ColumnCell]:
         """All matrices."""
@@ -210,7 +217,9 @@ class ColumnCells(OneByOne[ColumnCell]):
         """(corners that gain most at some multipliers, their outputs, the largest gain of any corner)."""
         excess, found, own = -np.inf, [np.zeros((self.size, 0))], []
         for y in outputs:
-            most, corners = self._known(node, y).best(self.tied(dual, y), ADDED)
+            prices = (self.tied(dual, y) - self.costs[:, y]) / self.weight
+            most, corners = self._known(node, y).best(prices, ADDED)
+            most *= self.weight
             excess = max(excess, most)
             if most > CLOSED * self._top:
                 found.append(corners)
@@ -226,7 +235,7 @@ class ColumnCells(OneByOne[ColumnCell]):
         if programme.shares is None:
             return
         matrix, loss = programme.matrix(), np.zeros(self.width)
-        worth = self.utility.mu(matrix)
+        worth = self.weight * self.utility.mu(matrix) + (self.costs * matrix).sum(axis=0)
         for y in range(self.width):
             mine = programme.own == y
             loss[y] = programme.worth[mine] @ programme.shares[mine] - worth[y]
@@ -305,7 +314,8 @@ class _Programme:
         columns = columns / (cells._p @ columns)
         worth, tied = np.zeros(len(own)), np.zeros((len(cells._rhs), len(own)))
         for y in np.unique(own).tolist():
-            worth[own == y] = cells._known(self._node, y).worth(columns[:, own == y])
+            mine = columns[:, own == y]
+            worth[own == y] = cells.weight * cells._known(self._node, y).worth(mine) + cells.costs[:, y] @ mine
             tied[:, own == y] = cells._rows[y] @ columns[:, own == y]
         self._lp.add_columns(worth, sparse.csc_matrix(np.vstack([columns, tied])))
         self.columns, self.own = np.hstack([self.columns, columns]), np.concatenate([self.own, own])

@@ -17,7 +17,7 @@ class Atom:
 
     C(g) = log sum_x p_x exp(g_x / p_x) for mutual information; with h = g / p, C(g) = Var_p(h) / 4 + E_p(h) for
     chi-square information (`square`). Inputs without probability have no part in it. `cells` (m x k) says which entries
-    can be positive; `place` is 0 for a part of the goal, 1 + i for one of limit i. g is scaled by `mass`.
+    can be positive; `place` is 1 + i for one of limit i, -i for part i of the goal. g is scaled by `mass`.
     """
 
     place: int
@@ -68,14 +68,14 @@ class Atom:
         return np.asarray(found * (self.mass / means)[:, None, None])
 
 
-def atoms_of(utility: ColumnSum, place: int, cells: np.ndarray) -> list[Atom]:
-    """The parts of an information, one for each value of what is given; none of another utility. `cells` (m x k): which
-    entries can be positive."""
+def atoms_of(utility: ColumnSum, place: int, cells: np.ndarray, weight: float = 1.0) -> list[Atom]:
+    """The parts of `weight` times an information, one for each value of what is given; none of another utility. `cells`
+    (m x k): which entries can be positive."""
     if not isinstance(utility, Information):
-        return [Atom(place, utility.prior, 1.0, True, cells)] if isinstance(utility, ChiSquare) else []
+        return [Atom(place, utility.prior, weight, True, cells)] if isinstance(utility, ChiSquare) else []
     masses = utility.joint.sum(axis=0)
     return [
-        Atom(place, shares / mass, float(mass), False, _likely(cells, shares > 0))
+        Atom(place, shares / mass, weight * float(mass), False, _likely(cells, shares > 0))
         for shares, mass in zip(utility.joint.T, masses, strict=True)
         if mass > 0
     ]

@@ -16,9 +16,9 @@ class End:
     """The claim of a solver, the matrix (k x m), the multipliers of the linear problem without the rows of limits, and
     those of the limits.
 
-    `tables` is what minorants are made of: by place, 0 for the goal and 1 + i for limit i, directions at which they
-    touch an information (m x k), or weights of the actions of a Bayes gain (m x actions). `inside` is a matrix with
-    slack in all inequalities, where one was found.
+    `tables` is what minorants are made of: by place, -i for part i of the goal and 1 + i for limit i, directions at
+    which they touch an information (m x k), or weights of the actions of a Bayes gain (m x actions). `inside` is a
+    matrix with slack in all inequalities, where one was found.
     """
 
     claim: SolverClaim

@@ -39,8 +39,8 @@ EARLY, CENTRED = 3.0, 30
 @dataclass(frozen=True)
 class Path:
     """The end of a path: the matrix (k x m); multipliers of the k sums, of the program's rows, of the limits, of the
-    rows and the edges of the cone (m x each). `tables` has by place, 0 for the goal and 1 + i for limit i, directions
-    at which forms touch an information (m x k), or the multipliers of the actions of a Bayes gain (m x actions).
+    rows and the edges of the cone (m x each). `tables` has by place, -i for part i of the goal and 1 + i for limit i,
+    directions at which forms touch an information (m x k), or multipliers of the actions of a Bayes gain (m x actions).
 
     `gap` is what complementarity is left, `missed` the largest residual, `excess` by how much limits are exceeded where
     that was minimised, `inside` a matrix with slack in all inequalities, where one was found.

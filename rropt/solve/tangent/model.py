@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
+from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.solve.kernel.polyhedral import cone_table, edge_table
 from rropt.solve.tangent.atoms import atoms_of
@@ -56,8 +58,10 @@ class Model:
         self.k, self.m, self.first = program.size, len(program.outputs), program.size + len(program.rows)
         goal = program.utility
         self.complete = int(isinstance(base_cone(program.cone), CompleteCone))
-        whole = [goal if isinstance(goal, ColumnSum) and not elastic else None, *(utility for utility, _ in limits)]
-        self.gains = [(place, own) for place, own in enumerate(whole) if isinstance(own, BayesGain)]
+        parts = goal.parts if isinstance(goal, Sum) else [(Fraction(1), goal)] if isinstance(goal, ColumnSum) else []
+        whole = [] if elastic else [(-i, part, abs(float(weight))) for i, (weight, part) in enumerate(parts)]
+        whole += [(1 + i, utility, 1.0) for i, (utility, _) in enumerate(limits)]
+        self.gains = [(place, own) for place, own, _ in whole if isinstance(own, BayesGain)]
         self.n = self.k + self.complete + len(self.gains)
         self.free = np.ones((self.m, self.n), dtype=bool)
         for x, y in program.empty_cells:
@@ -65,9 +69,7 @@ class Model:
         if self.complete:
             self.free[:, self.k] = self.free[:, : self.k].any(axis=1)
         cells = self.free[:, : self.k]
-        self.atoms = [
-            atom for place, own in enumerate(whole) if own is not None for atom in atoms_of(own, place, cells)
-        ]
+        self.atoms = [atom for place, own, weight in whole for atom in atoms_of(own, place, cells, weight)]
         self.conditions, self.actions = self._conditions()
         products = [sparse.csr_matrix(np.outer(row, row).reshape(1, -1)) for row in self.conditions]
         self.squares = sparse.csr_matrix(sparse.vstack(products).T)
@@ -78,8 +80,11 @@ class Model:
             costs = -program.sign * goal.matrix(self.k, self.m).T
             self.unit = float(np.ptp(costs, axis=0).sum()) or 1.0
             self.cost[:, : self.k] = costs / self.unit
-        elif self.gains and self.gains[0][0] == 0:
-            self.cost[:, self.k + self.complete] = 1.0
+        elif not elastic and isinstance(goal, Sum):
+            self.cost[:, : self.k] = -program.sign * Linear(goal.cost).matrix(self.k, self.m).T
+        weights = [weight for place, own, weight in whole if isinstance(own, BayesGain) and place <= 0]
+        for number, weight in enumerate(weights):
+            self.cost[:, self.k + self.complete + number] = weight
         self.cost *= self.free
 
     def _conditions(self) -> tuple[FloatArray, list[slice]]:
@@ -113,7 +118,7 @@ class Model:
         for number, row in enumerate(program.rows):
             entries += [(k + number, y * n + x, float(value)) for x, y, value in row.terms]
         for number, (place, _) in enumerate(self.gains):
-            if place:
+            if place > 0:
                 at = k + self.complete + number
                 entries += [(self.first + place - 1, y * n + at, 1.0) for y in range(m)]
         rows, columns, values = zip(*entries, strict=True)
@@ -153,7 +158,7 @@ class Model:
             return self.rows
         found = np.zeros((len(self.limits), self.m, self.n))
         for atom, form in zip(self.atoms, forms, strict=True):
-            if atom.place:
+            if atom.place > 0:
                 found[atom.place - 1, :, : self.k] += form
         lifted = sparse.csr_matrix((found * self.free).reshape(len(self.limits), -1))
         above = sparse.csr_matrix((self.first, self.m * self.n))
@@ -161,4 +166,4 @@ class Model:
 
     def weights(self, y: FloatArray) -> list[float]:
         """What each atom counts for: the multiplier of its limit, one in the goal."""
-        return [float(y[self.first + atom.place - 1]) if atom.place else 1.0 for atom in self.atoms]
+        return [float(y[self.first + atom.place - 1]) if atom.place > 0 else 1.0 for atom in self.atoms]

@@ -46,7 +46,7 @@ class Newton:
             self.apart.append(atom.prior * (at.u[:, :k] - atom.columns(at.u[:, :k], form)))
             self.stiff.append(atom.stiffness(form, mean, slack))
             self.curve[:, :k, :k] += weight * self.stiff[-1]
-            if not atom.place:
+            if atom.place <= 0:
                 slope[:, :k] += form * model.free[:, :k]
                 self.value += float((form * at.u[:, :k]).sum())
         priced = slope + (self.rows.T @ at.y).reshape(m, n) + at.multipliers @ model.conditions

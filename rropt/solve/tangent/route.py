@@ -10,8 +10,8 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.program.cones import BaseCone, PolyhedralCone
-from rropt.program.limits import Limits
-from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
+from rropt.program.limits import Limits, Sum
+from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program, Utility
 from rropt.prove.minorant import Minorant
 from rropt.prove.steps import Step, drop, relax
 from rropt.solve.kernel.polyhedral import farkas_candidate
@@ -39,13 +39,16 @@ class TangentRoute(Route):
 
     name = "tangent"
     because = "informations are minimised or limited: a convex problem, whose tangents prove the optimum"
-    takes = (Limits,)
-    goals = "minimises informations and Bayes gains, or takes linear objectives under limits on them"
+    takes = (Limits, Sum)
+    goals = "minimises informations and Bayes gains, also in sums, or takes linear objectives under limits on them"
     solvers = ("rropt", "highs")
 
     def takes_goal(self, program: Program) -> bool:
         if isinstance(program.utility, Linear):
             return program.extra(Limits) is not None
+        if isinstance(program.utility, Sum):
+            known = all(isinstance(part, Divergence | BayesGain) for _, part in program.utility.parts)
+            return known and not program.utility.bending(program.sign)
         return program.sense == "minimize" and isinstance(program.utility, Divergence | BayesGain)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
@@ -85,7 +88,7 @@ def _measures(program: Program) -> Measures:
 def _is_linear(program: Program) -> bool:
     """Whether goal and limits are linear over the entries of Q and the gains of outputs."""
     limited = [utility for utility, _ in _measures(program)]
-    return not any(isinstance(utility, Divergence) for utility in (program.utility, *limited))
+    return not any(isinstance(utility, Divergence | Sum) for utility in (program.utility, *limited))
 
 
 def _path(program: Program, limits: Measures, effort: Effort, elastic: bool = False) -> End:
@@ -98,7 +101,7 @@ def _path(program: Program, limits: Measures, effort: Effort, elastic: bool = Fa
     elif isinstance(utility, Linear):
         value = float((utility.matrix(*q.shape) * q).sum())
     else:
-        assert isinstance(utility, ColumnSum)
+        assert isinstance(utility, ColumnSum | Sum)
         value = float(utility.mu(q).sum())
     scale = max(abs(value), 1e-3)
     reached = "optimal" if max(path.missed, path.gap) <= NEAR * scale else "stalled"
@@ -110,7 +113,9 @@ def _path(program: Program, limits: Measures, effort: Effort, elastic: bool = Fa
 def _steps(program: Program, end: End) -> tuple[Step, ...]:
     """A minorant for the goal, where it is convex, then one for each limit; every one takes its limit away."""
     found: list[Step] = []
-    if isinstance(program.utility, ColumnSum) and 0 in end.tables:
+    if isinstance(program.utility, Sum):
+        found += [minorant_of(part, end.tables[-i], part=0) for i, (_, part) in enumerate(program.utility.parts)]
+    elif isinstance(program.utility, ColumnSum) and 0 in end.tables:
         found.append(minorant_of(program.utility, end.tables[0]))
     for number, (utility, _) in enumerate(_measures(program)):
         found.append(minorant_of(utility, end.tables[1 + number], 0))
@@ -144,18 +149,21 @@ def _constant(program: Program) -> Answer:
     """The answer where outputs are free: they can be merged into one, as a convex and homogeneous function of the sum
     of columns is no larger."""
     utility, extra = program.utility, program.extra(Limits)
-    assert isinstance(utility, ColumnSum)
+    assert isinstance(utility, ColumnSum | Sum)
     matrix = np.ones((program.size, 1))
     claim = SolverClaim("rropt", "optimal", float(utility.mu(matrix).sum()), 0.0)
-    (goal,) = _lowest_goal(program)
+    goal = _lowest_goal(program)
     limits = () if extra is None else extra.limits
-    steps = [goal, *(_lowest(program, limit.utility, 0) for limit in limits)]
-    for number, (limit, step) in enumerate(zip(limits, steps[1:], strict=True)):
+    steps = [*goal, *(_lowest(program, limit.utility, 0) for limit in limits)]
+    for number, (limit, step) in enumerate(zip(limits, steps[len(goal) :], strict=True)):
         if float(limit.utility.mu(matrix).sum()) > float(limit.at_most) + BROKEN:
             alone = np.zeros(len(limits))
             alone[number] = 1.0
             return Answer(claim, Dual(-_floats(step), alone), relaxed=tuple(steps))
-    return Answer(claim, MatrixDraft(matrix), Dual(-_floats(goal), np.zeros(len(limits))), relaxed=tuple(steps))
+    last = relax(program, goal).utility
+    assert isinstance(last, Linear)
+    prices = program.sign * last.matrix(program.size, 1)[:, 0]
+    return Answer(claim, MatrixDraft(matrix), Dual(prices, np.zeros(len(limits))), relaxed=tuple(steps))
 
 
 def _floats(step: Minorant) -> np.ndarray:
@@ -163,16 +171,18 @@ def _floats(step: Minorant) -> np.ndarray:
 
 
 def _lowest_goal(program: Program) -> tuple[Minorant, ...]:
-    """Some minorant of a goal that is not linear."""
+    """Some minorants of a goal that is not linear."""
     utility = program.utility
+    if isinstance(utility, Sum):
+        return tuple(_lowest(program, part, part=0) for _, part in utility.parts)
     return (_lowest(program, utility),) if isinstance(utility, Divergence | BayesGain) else ()
 
 
-def _lowest(program: Program, utility: ColumnSum, limit: int | None = None) -> Minorant:
+def _lowest(program: Program, utility: Utility, limit: int | None = None, part: int | None = None) -> Minorant:
     """The minorant that is best of a constant mechanism: zero, or the best action for everyone."""
     outputs = len(program.outputs or ("any",))
     if isinstance(utility, BayesGain):
         table = np.zeros((outputs, len(utility.gain)))
         table[:, int(utility.table.sum(axis=1).argmax())] = 1.0
-        return minorant_of(utility, table, limit)
-    return minorant_of(utility, np.ones((outputs, program.size)), limit)
+        return minorant_of(utility, table, limit, part)
+    return minorant_of(utility, np.ones((outputs, program.size)), limit, part)

@@ -1,0 +1,176 @@
+"""Two wishes at once: the least privacy level that a wish needs, and the curve of what two objectives allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from rropt.declare.constraints import LDP, ApproximateLDP, AtLeast, AtMost, Constraint
+from rropt.errors import InputError, counted
+from rropt.exact import rational
+from rropt.io.arguments import checked
+from rropt.io.types import Number
+from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
+
+__all__ = ["Frontier", "LeastEpsilon", "frontier", "least_epsilon"]
+
+LARGEST = 16
+"""No level above this is tried."""
+SMALLEST = Fraction(1, 1 << 20)
+"""No level below this is tried."""
+
+
+@dataclass(frozen=True)
+class LeastEpsilon:
+    """The least level at which a wish can be had lies between `below` (nats, exclusive; 0 where no level was too small)
+    and `epsilon`.
+
+    `solution` is a mechanism at `epsilon` that has what was wished for. `refutation` is that of `below`: its bound is
+    on the other side of the number, or it is infeasible, each with its certificate where its status says so; None where
+    `below` is 0. As the mechanisms of a smaller level are among those of a larger one, it holds for every level below.
+    """
+
+    epsilon: Fraction
+    below: Fraction
+    solution: Solution
+    refutation: Solution | None
+
+
+def _levelled(problem: Problem, epsilon: Fraction) -> list[Constraint]:
+    """The constraints of a problem, plain LDP at another level."""
+    kept = [one for one in problem.constraints if not isinstance(one, LDP)]
+    return [LDP(epsilon=epsilon), *kept]
+
+
+def _has(goal: Goal, number: Fraction, solution: Solution) -> bool | None:
+    """Whether a solution attains the number; None where neither that nor the contrary is known."""
+    up = goal.sense == "maximize"
+    if solution.status == "infeasible":
+        return False
+    if solution.attained is not None:
+        reached = solution.attained.lower >= number if up else solution.attained.upper <= number
+        if reached:
+            return True
+    if solution.limit is not None and (solution.limit < number if up else solution.limit > number):
+        return False
+    return None
+
+
+@checked
+def least_epsilon(
+    problem: Problem, wanted: AtLeast | AtMost, tolerance: Number = Fraction(1, 1000), **options: Any
+) -> LeastEpsilon:
+    """The least epsilon of plain LDP at which the other constraints of `problem` and `wanted` can be had together,
+    within `tolerance` (nats).
+
+    The objective of `wanted` is sought in the place of that of the problem, at one level after the other, halving the
+    interval; `options` are those of `Problem.solve`. Where value and bound leave open on which side of the number the
+    optimum is, the interval stays wider. Raises InputError for a wish that no level up to 16 meets, and as `solve`.
+    """
+    step = rational(tolerance, "tolerance of least_epsilon")
+    if not isinstance(wanted, AtLeast | AtMost):
+        raise InputError(
+            f"{type(wanted).__name__} is neither AtLeast nor AtMost", "least_epsilon", "as AtLeast(Trace(), 2)"
+        )
+    if step <= 0:
+        raise InputError("the tolerance is not positive", "least_epsilon", "as 0.001")
+    if any(isinstance(one, ApproximateLDP) for one in problem.constraints):
+        raise InputError("approximate LDP has a level of its own", "least_epsilon", "leave it out")
+    goal = Maximize(wanted.objective) if isinstance(wanted, AtLeast) else Minimize(wanted.objective)
+
+    def at(epsilon: Fraction) -> Solution:
+        rules = _levelled(problem, epsilon)
+        return Problem(goal, rules, problem.inputs, problem.outputs, problem.name, problem.options).solve(**options)
+
+    below, refutation, above = Fraction(0), None, Fraction(1)
+    while (met := _has(goal, wanted.number, found := at(above))) is not True:
+        if met is False:
+            below, refutation = above, found
+        above *= 2
+        if above > LARGEST:
+            raise InputError(f"no level up to {LARGEST} gives {wanted.describe()}", "least_epsilon", "ask for less")
+    solution = found
+    while above - below > step and above > SMALLEST:
+        middle = (above + below) / 2
+        found = at(middle)
+        met = _has(goal, wanted.number, found)
+        if met is None:
+            break
+        if met:
+            above, solution = middle, found
+        else:
+            below, refutation = middle, found
+    return LeastEpsilon(above, below, solution, refutation)
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """What two objectives allow together, in the order of the levels of the first.
+
+    At each of `levels` the first is held to at least, or at most, that number (as its goal says), and the second
+    sought: the entry of `solutions` has a mechanism, whose values of both are points that can be had (`attained`, pairs
+    of floats), and a bound: no mechanism that keeps the level has a better second value (`bounds`; None where there is
+    none). A level that no mechanism keeps has an infeasible solution.
+    """
+
+    first: Goal
+    second: Goal
+    levels: tuple[Fraction, ...]
+    solutions: tuple[Solution, ...]
+
+    @property
+    def attained(self) -> tuple[tuple[float, float], ...]:
+        """(first, second) of the mechanisms, each rounded to its worse side."""
+        found = []
+        for solution in self.solutions:
+            if solution.mechanism is not None and solution.value is not None:
+                own = self.first.objective.value(solution.mechanism)
+                found.append((float(own.lower if self.first.sense == "maximize" else own.upper), solution.value))
+        return tuple(found)
+
+    @property
+    def bounds(self) -> tuple[float | None, ...]:
+        """The bound of the second at each level."""
+        return tuple(solution.bound for solution in self.solutions)
+
+    def figure(self) -> Any:
+        """The points and the bounds by matplotlib (extra `plot`). Raises InputError where that is not installed."""
+        from rropt.studies.plots import frontier_curve
+
+        return frontier_curve(self)
+
+
+@checked
+def frontier(problem: Problem, first: Goal, second: Goal, points: int = 9, **options: Any) -> Frontier:
+    """The trade-off of two goals under the constraints of `problem`, whose own goal does not count: at `points` levels
+    of the first, evenly from what it has where only the second counts to short of its own optimum, the second is
+    sought.
+
+    `first` is one that `AtLeast` or `AtMost` takes: a linear objective, or an information or Bayes success that is
+    minimised. `options` are those of `Problem.solve`. Raises InputError, and as `solve`.
+    """
+    if points < 1:
+        raise InputError(counted(points, "points"), "frontier", "ask for 1 or more")
+    limit = AtLeast if first.sense == "maximize" else AtMost
+    limit(first.objective, 0)
+
+    def solved(goal: Goal, more: list[Constraint]) -> Solution:
+        rules = [*problem.constraints, *more]
+        labels = problem.outputs
+        for one in (first.objective, second.objective):
+            labels = one.outputs(problem.inputs) or labels
+        fixed = any(one.outputs(problem.inputs) is not None for one in (goal.objective, *rules))
+        outputs = None if fixed else labels
+        return Problem(goal, rules, problem.inputs, outputs, problem.name, problem.options).solve(**options)
+
+    alone = [solved(second, []), solved(first, [])]
+    ends = []
+    for solution in alone:
+        if solution.mechanism is None:
+            return Frontier(first, second, (Fraction(0),), (solution,))
+        own = first.objective.value(solution.mechanism)
+        ends.append(own.lower if limit is AtLeast else own.upper)
+    levels = tuple(ends[0] + (ends[1] - ends[0]) * i / points for i in range(points))
+    solutions = tuple(solved(second, [limit(first.objective, level)]) for level in levels)
+    return Frontier(first, second, levels, solutions)

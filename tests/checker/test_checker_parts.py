@@ -1,0 +1,255 @@
+"""The utility `sum` of version 6 and the steps that take its parts: what each number says, what breaks with it.
+
+Each mutant breaks one rule of the format alone; random mechanisms are held against a PROVED bound.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from math import log
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import Document, assert_unreadable, encode, put
+from second.checker import verdict as second_verdict
+
+from rropt.checker import check_bytes
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+F = Fraction
+
+
+def example(name: str) -> Document:
+    made: Document = json.loads((EXAMPLES / f"{name}.json").read_bytes())
+    return made
+
+
+TREE, STEPS = example("sum"), example("steps-majorant")
+PRIOR = [F(6, 11), F(3, 11), F(2, 11)]
+CHI = {"weight": "1/2", "utility": {"kind": "chi_square"}, "weights": ["6", "3", "2"]}
+GIVEN = {
+    "weight": "1/2",
+    "utility": {"kind": "mutual_information", "given": [["2", "4"], ["3", "0"], ["1", "1"]]},
+    "weights": ["6", "3", "2"],
+}
+
+
+def said(made: Document) -> tuple[str, str]:
+    """Both checkers' verdict, and the first one's reason."""
+    data = encode(made)
+    first, second = check_bytes(data), second_verdict(data)
+    assert first.status == second[0], (first.reason, second)
+    return first.status, first.reason
+
+
+def stated(made: Document, *, bound: str | None = None, **parts: Any) -> Document:
+    made = copy.deepcopy(made)
+    made["problem"]["utility"].update(copy.deepcopy(parts))
+    if bound is not None:
+        made["bound"] = bound
+    return made
+
+
+def stepped(*steps: Document, made: Document = STEPS) -> Document:
+    return put(made, "proof", "steps", value=[copy.deepcopy(step) for step in steps])
+
+
+TAKEN: list[Document] = STEPS["proof"]["steps"]
+
+
+def test_the_examples() -> None:
+    assert said(TREE) == said(STEPS) == ("PROVED", "")
+    assert [step["kind"] for step in TAKEN] == ["majorant", "minorant", "majorant"]
+
+
+def linear(part: Document, *, bends: bool, sense: str = "maximize", bound: str = "100") -> Document:
+    """A sum of one part, without costs, proved by its step and loose prices."""
+    made = copy.deepcopy(STEPS)
+    sign = "-" if (sense == "maximize") != bends else ""
+    part = {**copy.deepcopy(part), "weight": sign + part["weight"]}
+    made["problem"] |= {"sense": sense, "utility": {"kind": "sum", "cost": [], "parts": [part]}}
+    width = len(part["utility"].get("gain", [0] * 3))
+    step = {"kind": "majorant"} if bends else {"kind": "minorant", "points": [["1"] * width] * 3}
+    made["proof"] |= {"steps": [step | {"part": 0}], "prices": ["10"] * 3}
+    made["value"] = {"lower": "-50", "upper": "50"}
+    made["bound"] = bound if sense == "maximize" else f"-{bound}"
+    kind = part["utility"]["kind"]
+    name = {"mutual_information": "mi-column-convex", "chi_square": "chi-square-column-convex"}.get(kind)
+    made["assumptions"] = [name] if bends and name else [] if kind != "mutual_information" else ["gibbs-inequality"]
+    return made
+
+
+BAYES = {
+    "weight": "1/2",
+    "utility": {"kind": "bayes", "gain": [["1", "0", "0"], ["0", "-1", "3"]]},
+    "weights": ["6", "3", "2"],
+}
+
+
+@pytest.mark.parametrize("part", [CHI, GIVEN, BAYES, GIVEN | {"utility": {"kind": "mutual_information"}}])
+@pytest.mark.parametrize("bends", [True, False])
+@pytest.mark.parametrize("sense", ["maximize", "minimize"])
+def test_every_kind_of_part_in_both_senses(part: Document, bends: bool, sense: str) -> None:
+    made = linear(part, bends=bends, sense=sense)
+    assert said(made) == ("PROVED", "")
+    other = copy.deepcopy(made)
+    other["problem"]["utility"]["parts"][0]["weight"] = (
+        "-" if made["problem"]["sense"] == "maximize" else ""
+    ) * bends + ("1/2" if bends or sense == "maximize" else "-1/2")
+    if other["problem"]["utility"] != made["problem"]["utility"]:
+        assert said(other)[0] == "UNREADABLE"
+
+
+def largest(form: Callable[[int], float]) -> float:
+    """The optimum of linear costs that are the same for each output."""
+    return sum(form(x) for x in range(3))
+
+
+@pytest.mark.parametrize(
+    ("part", "form"),
+    [
+        (CHI, lambda x: 1 - PRIOR[x]),
+        (
+            GIVEN,
+            lambda x: sum(n / 11 * log(s / n) for n, s in zip(((2, 4), (3, 0), (1, 1))[x], (6, 5), strict=True) if n),
+        ),
+        (BAYES, lambda x: max(PRIOR[x] * g for g in ((1, 0), (0, -1), (0, 3))[x])),
+        (GIVEN | {"utility": {"kind": "mutual_information"}}, lambda x: -float(PRIOR[x]) * log(PRIOR[x])),
+    ],
+)
+def test_a_majorant_is_what_the_true_answers_have(part: Document, form: Callable[[int], float]) -> None:
+    """The yield with tight prices is the weight times the utility of the true answers, and no less is proved."""
+    made = linear(part, bends=True)
+    tight = [F(round(float(form(x)) * 2**60), 2**61) for x in range(3)]
+    for shift, status in ((F(1, 2**50), "PROVED"), (-F(1, 2**50), "REFUTED")):
+        made["proof"]["prices"] = [str(price + shift) for price in tight]
+        made["bound"] = str(sum(tight) + 3 * shift)
+        found = said(made)
+        assert found[0] == status or "below the utility of the mechanism" in found[1], found
+
+
+def test_steps_are_needed_and_in_their_order() -> None:
+    for number in range(3):
+        assert said(stepped(*TAKEN[:number], *TAKEN[number + 1 :]))[0] == "UNREADABLE", number
+    assert_unreadable(stepped(TAKEN[1], TAKEN[0], TAKEN[2]), "the other sign")
+    assert_unreadable(stepped(TAKEN[0], TAKEN[1], {**TAKEN[2], "part": 1}), "proof.steps[2].part")
+    assert_unreadable(stepped(*TAKEN, {"kind": "majorant", "part": 0}), "proof.steps[3].part")
+    assert_unreadable(stepped(*TAKEN[:1], {**TAKEN[1], "of": 0}), "proof.steps[1].of")
+
+
+def test_of_and_part_do_not_go_together() -> None:
+    limit = {"utility": {"kind": "chi_square"}, "weights": ["6", "3", "2"], "at_most": "9"}
+    made = put(stepped(TAKEN[0], {**TAKEN[1], "of": 0}, TAKEN[2]), "problem", "limits", value=[limit])
+    assert_unreadable(made, "has both of the keys of and part")
+
+
+def test_what_a_sum_needs() -> None:
+    part = TREE["problem"]["utility"]["parts"][0]
+    assert_unreadable(stated(TREE, parts=[]), "problem.utility.parts")
+    assert_unreadable(stated(TREE, parts=[part] * 65), "parts")
+    assert_unreadable(stated(TREE, parts=[part | {"weight": "0"}]), "must not be 0")
+    assert_unreadable(
+        stated(TREE, parts=[part | {"utility": {"kind": "linear", "cost": []}}]), "utility.parts[0].utility"
+    )
+    assert_unreadable(stated(TREE, parts=[part | {"weights": ["0"] * 3}]), "weights")
+    assert_unreadable(put(TREE, "problem", "outputs", value=None), "problem.utility.cost")
+    assert_unreadable(put(TREE, "version", value=5), "problem.utility.kind")
+    assert_unreadable(stepped({"kind": "drop", "parts": ["rows", "outputs"]}, *TAKEN), "with costs")
+
+
+def test_what_a_corner_tree_of_a_sum_needs() -> None:
+    part = TREE["problem"]["utility"]["parts"][0]
+    assert_unreadable(stated(TREE, parts=[part, CHI]), "a sum of one part only")
+    assert_unreadable(stated(TREE, parts=[part | {"weight": "-7/10"}]), "one that bends")
+    assert_unreadable(put(TREE, "problem", "sense", value="minimize"), "one that bends")
+    free = put(TREE, "problem", "cone", value={"kind": "free"})
+    assert_unreadable(free, "corner-tree is for a complete cone")
+
+
+@pytest.mark.parametrize(
+    "kind", ["linear-dual", "column-dual", "branch-tree", "entropy-dual", "thresholds", "risk-branch"]
+)
+def test_no_other_proof_is_of_a_sum(kind: str) -> None:
+    """A column-dual has a test for each action: a sum has none, and would pass without any."""
+    bare = {"kind": kind, "prices": ["0"] * 3, "flows": []} | ({} if kind == "column-dual" else {"rows": []})
+    made = put(TREE, "proof", "kind", value=kind)
+    assert said(made)[0] == "UNREADABLE"
+    assert said(put(TREE, "proof", value=bare))[0] == "UNREADABLE"
+
+
+def test_the_same_of_what_is_minimised() -> None:
+    """Minus the sum, minimised: the same proof, and minus the numbers."""
+    made = copy.deepcopy(TREE)
+    utility = made["problem"]["utility"]
+    utility["cost"] = [[x, y, f"-{c}"] for x, y, c in utility["cost"]]
+    utility["parts"][0]["weight"] = "-7/10"
+    made["problem"]["sense"] = "minimize"
+    made["value"] = {"lower": "-" + TREE["value"]["upper"], "upper": "-" + TREE["value"]["lower"]}
+    made["bound"] = "-" + TREE["bound"]
+    assert said(made) == ("PROVED", "")
+    assert said(put(made, "bound", value="-1/2"))[0] == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cost": [[0, 0, "31/100"], [1, 1, "3/10"], [2, 2, "3/10"]]},
+        {"cost": [[0, 0, "3/10"], [1, 1, "3/10"], [2, 2, "3/10"], [2, 1, "1/10"]]},
+        {"parts": [{"weight": "8/10", "utility": {"kind": "mutual_information"}, "weights": ["6", "3", "2"]}]},
+        {"parts": [{"weight": "7/10", "utility": {"kind": "mutual_information"}, "weights": ["3", "3", "2"]}]},
+    ],
+)
+def test_each_number_of_a_sum_counts(change: Document) -> None:
+    """With a value that fits the changed problem the proof is all that is left to fail."""
+    made = stated(TREE, **change)
+    assert said(made)[0] != "PROVED"
+    made["value"] = {"lower": "0", "upper": "2"}
+    assert said(made)[0] != "PROVED"
+
+
+def test_a_proof_of_infeasibility_needs_no_utility() -> None:
+    made = copy.deepcopy(TREE)
+    made["problem"]["rows"] = [{"name": "none", "sense": "<=", "rhs": "-1", "terms": [[0, 0, "1"]]}]
+    made["proof"] = {"kind": "farkas", "prices": ["0"] * 3, "rows": ["1"], "flows": []}
+    made |= {"mechanism": None, "value": None, "bound": None, "assumptions": []}
+    assert said(made) == ("PROVED", "")
+
+
+def test_free_outputs_become_one_where_no_part_bends() -> None:
+    made = linear(GIVEN, bends=False)
+    made["problem"] |= {"outputs": None, "rows": []}
+    made["proof"] |= {"steps": [{"kind": "minorant", "points": [["1"] * 3], "part": 0}], "rows": []}
+    assert said(made) == ("PROVED", "")
+    both = copy.deepcopy(made)
+    both["problem"]["utility"]["parts"].append(CHI)
+    assert said(both)[0] == "UNREADABLE"
+    bent = linear(GIVEN, bends=True)
+    bent["problem"] |= {"outputs": None, "rows": []}
+    assert_unreadable(bent, "the outputs of the problem before this step must be a list")
+
+
+def test_the_statement_names_every_part() -> None:
+    lines = check_bytes(encode(STEPS)).report().splitlines()
+    assert any("sum of 3 parts" in line for line in lines)
+    assert any(line.startswith("part 1: chi_square of weight -1/4") for line in lines)
+    assert any("true answers in the place of mutual information of weight 1/2" in line for line in lines)
+    assert any("linear costs in the place of chi square of weight -1/4" in line for line in lines)
+
+
+def test_no_bound_is_beaten() -> None:
+    """Random mechanisms of the problem of the first example, in floats and by the definition."""
+    draw, gamma = random.Random(5), 2.718281828459045
+    bound, p = float(F(TREE["bound"])), [float(one) for one in PRIOR]
+    for _ in range(3000):
+        rows = [[draw.choice((1.0, gamma, draw.uniform(1, gamma))) for _ in range(3)] for _ in range(3)]
+        q = [[v / sum(row) for v in row] for row in rows]
+        if any(max(q[x][y] for x in range(3)) > gamma * min(q[x][y] for x in range(3)) for y in range(3)):
+            continue
+        w = [sum(p[x] * q[x][y] for x in range(3)) for y in range(3)]
+        information = sum(p[x] * q[x][y] * log(q[x][y] / w[y]) for x in range(3) for y in range(3))
+        assert 0.7 * information + 0.3 * sum(q[x][x] for x in range(3)) <= bound

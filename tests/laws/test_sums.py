@@ -1,0 +1,182 @@
+"""Random sums of two objectives under three random constraints, held against rivals and definitions of this file alone.
+
+Utilities and constraints are evaluated here by numpy from their definitions, with nothing of the package; rivals are
+vertices of linear programmes by SciPy, climbed from random directions. No bound is beaten, no value contradicted, no
+constraint broken, and every certificate is PROVED by the checker and by the second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from second.checker import verdict as second_verdict
+
+import rropt as rr
+from rropt.checker import check_bytes
+
+Matrix = Any
+SIZE = 3
+LABELS = ("a", "b", "c")
+BATCH = 10
+SLACK = 1e-9
+
+
+def log_ratio(q: Matrix, p: Matrix) -> float:
+    """sum p_x q_xy log(q_xy / w_y)."""
+    w = p @ q
+    ratio = np.where(q > 0, q, 1.0) / np.where(w > 0, w, 1.0)
+    return float((p[:, None] * q * np.log(np.where(q > 0, ratio, 1.0))).sum())
+
+
+def squares(q: Matrix, p: Matrix) -> float:
+    w = p @ q
+    return float(((p[:, None] * q**2).sum(axis=0)[w > 0] / w[w > 0]).sum() - 1)
+
+
+@dataclass(frozen=True)
+class Term:
+    """An objective of the package, and its definition here. `curved`: it is convex and not linear."""
+
+    objective: rr.Objective
+    value: Callable[[Matrix], float]
+    curved: bool
+
+
+def drawn_term(random: np.random.Generator) -> Term:
+    counts = random.integers(1, 9, SIZE)
+    prior, p = rr.Prior.from_counts(dict(zip(LABELS, map(int, counts), strict=True))), counts / counts.sum()
+    table = random.integers(0, 5, (SIZE, SIZE))
+    return [
+        Term(rr.MutualInformation(prior), lambda q: log_ratio(q, p), True),
+        Term(rr.ChiSquareInformation(prior), lambda q: squares(q, p), True),
+        Term(rr.BayesSuccess(prior), lambda q: float((p[:, None] * q).max(axis=0).sum()), True),
+        Term(rr.Trace(prior), lambda q: float(p @ np.diag(q)), False),
+        Term(rr.ExpectedLoss(prior, table.tolist()), lambda q: float((p[:, None] * table * q).sum()), False),
+    ][random.integers(5)]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A constraint of the package; its rows here, A q <= b over the entries row by row, and convex limits."""
+
+    constraint: rr.Constraint
+    rows: list[tuple[Matrix, float]]
+    limit: Callable[[Matrix], float] | None = None
+
+
+def cell(x: int, y: int) -> Matrix:
+    found = np.zeros((SIZE, SIZE))
+    found[x, y] = 1.0
+    return found
+
+
+def drawn_rule(random: np.random.Generator) -> Rule:
+    kind = random.integers(5)
+    places = [(x, z, y) for x in range(SIZE) for z in range(SIZE) for y in range(SIZE) if x != z]
+    if kind == 0:
+        epsilon = float(random.integers(2, 21)) / 10
+        ratios = [(cell(x, y) - np.exp(epsilon) * cell(z, y), 0.0) for x, z, y in places]
+        return Rule(rr.LDP(epsilon=str(epsilon)), ratios)
+    if kind == 1:
+        sums = [(sign * sum(cell(x, y) for x in range(SIZE)), sign * 1.0) for y in range(SIZE) for sign in (1, -1)]
+        return Rule(rr.patterns.Bistochastic(), sums)
+    if kind == 2:
+        ratios = [(cell(x, y) - np.e * cell(z, y), 0.0) for x, z, y in places if abs(x - z) == 1]
+        return Rule(rr.MetricDP([("a", "b"), ("b", "c")], 1), ratios)
+    table = random.integers(0, 4, (SIZE, SIZE))
+    if kind == 3:
+        right = float(random.integers(4, 9))
+        return Rule(rr.LinearConstraint(table.tolist(), "<=", right, f"row {random.integers(10**6)}"), [(table, right)])
+    counts = random.integers(1, 9, SIZE)
+    prior, p = rr.Prior.from_counts(dict(zip(LABELS, map(int, counts), strict=True))), counts / counts.sum()
+    most = float(random.integers(1, 6)) / 10
+    return Rule(rr.AtMost(rr.MutualInformation(prior), str(most)), [], lambda q: log_ratio(q, p) - most)
+
+
+def rivals(random: np.random.Generator, value: Callable[[Matrix], float], rules: list[Rule]) -> list[Matrix]:
+    """Feasible matrices: vertices, climbed by numerical slopes, and moved to their mean where a limit is exceeded."""
+    rows = [row for rule in rules for row in rule.rows]
+    above = np.array([row.ravel() for row, _ in rows]) if rows else None
+    right = np.array([number for _, number in rows]) if rows else None
+    sums = np.kron(np.eye(SIZE), np.ones(SIZE))
+
+    def vertex(cost: Matrix) -> Matrix | None:
+        found = linprog(-cost.ravel(), A_ub=above, b_ub=right, A_eq=sums, b_eq=np.ones(SIZE), bounds=(0, 1))
+        return found.x.reshape(SIZE, SIZE) if found.status == 0 else None
+
+    vertices = [one for _ in range(6) if (one := vertex(random.standard_normal((SIZE, SIZE)))) is not None]
+    for start in vertices[:3]:
+        point = start
+        for _ in range(6):
+            inside = 0.999 * point + 0.001 / SIZE
+            step = 1e-6
+            cells = [(x, y) for x in range(SIZE) for y in range(SIZE)]
+            slope = np.array([value(inside + step * cell(x, y)) - value(inside) for x, y in cells])
+            further = vertex(slope)
+            if further is None or value(further) <= value(point) + 1e-12:
+                break
+            point = further
+            vertices.append(point)
+    if not vertices:
+        return []
+    middle, found = np.mean(vertices, axis=0), []
+    limits = [rule.limit for rule in rules if rule.limit is not None]
+    for one in [*vertices, middle]:
+        for share in (1.0, 0.7, 0.4, 0.1, 0.0):
+            tried = share * one + (1 - share) * middle
+            if all(limit(tried) <= 0 for limit in limits):
+                found.append(tried)
+                break
+    return found
+
+
+def holds(random: np.random.Generator) -> str:
+    terms = [(float(random.choice([-1, 1]) * random.integers(1, 9)) / 4, drawn_term(random)) for _ in range(2)]
+    rules = [drawn_rule(random) for _ in range(3)]
+    sense = 1 if random.random() < 0.5 else -1
+    total = sum((str(weight) * one.objective for weight, one in terms[1:]), str(terms[0][0]) * terms[0][1].objective)
+
+    def value(q: Matrix) -> float:
+        return sum(weight * one.value(q) for weight, one in terms)
+
+    goal = rr.Maximize(total) if sense > 0 else rr.Minimize(total)
+    problem = rr.Problem(goal, [rule.constraint for rule in rules], LABELS, None if square(terms, rules) else LABELS)
+    solution = problem.solve(gap=1e-5, absolute_gap=1e-5, time_limit=3)
+    others = rivals(random, lambda q: sense * value(q), rules)
+    if solution.status == "infeasible":
+        assert not others, (goal, rules)
+    bent = sum(sense * weight > 0 for weight, one in terms if one.curved)
+    if bent == 0:
+        # Limits that nothing keeps may end without a proof of it, but not where a rival keeps them.
+        assert solution.status in ("certified", "infeasible") or not others, (goal, rules, solution)
+    if solution.certificate is not None:
+        data = solution.certificate.to_json().encode()
+        assert check_bytes(data).status == second_verdict(data)[0] == "PROVED", (goal, rules)
+    if solution.mechanism is not None:
+        q = solution.mechanism.matrix
+        assert abs(value(q) - solution.value) <= SLACK * max(1, abs(solution.value)) + 1e-7, (goal, rules)
+        for rule in rules:
+            assert all((row * q).sum() <= right + SLACK for row, right in rule.rows), (goal, rule)
+            assert rule.limit is None or rule.limit(q) <= SLACK, (goal, rule)
+    if solution.bound is not None:
+        for q in others:
+            assert sense * value(q) <= sense * solution.bound + 1e-7, (goal, rules, q)
+    return solution.status
+
+
+def square(terms: list[tuple[float, Term]], rules: list[Rule]) -> bool:
+    """Whether the outputs are the inputs without being said to be."""
+    linear = any(not one.curved for _, one in terms)
+    return linear or any(isinstance(rule.constraint, rr.patterns.Bistochastic) for rule in rules)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 52))])
+def test_random_sums_under_random_constraints(seed: int) -> None:
+    random = np.random.default_rng([seed, 19])
+    for _ in range(BATCH if seed else 3):
+        holds(random)
