@@ -50,8 +50,6 @@ COMPARISON_MAY = ("solve.kernel.lp", "solve.kernel.milp")
 SOLVERS, SOLVER_ROOM = ("cvxpy", "highspy", "cdd"), "solve"
 MOST_NAMES, MOST_FILES = 20, 15
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
-DOCUMENTED = ("solve", "solve.kernel", "solve.compose")
-"""The rooms whose numbers all have a docstring."""
 THE_SEARCH = "rropt.solve.kernel.search"
 """The only heap loop over cells."""
 OTHER_HEAPS = frozenset(
@@ -275,10 +273,10 @@ def undocumented(tree: Tree) -> list[str]:
 
 
 def bare_constants(tree: Tree) -> list[str]:
-    """Numbers of the kernel and of what composes routes without a docstring below them: what each one trades."""
+    """Numbers of the solver without a docstring below them: what each one trades."""
     faults = []
     for name, (_, module) in tree.modules.items():
-        if room(name) not in DOCUMENTED:
+        if room(name).partition(".")[0] != SOLVER_ROOM:
             continue
         for node, below in zip(module.body, [*module.body[1:], None], strict=True):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and holds_number(node.value):

@@ -19,7 +19,9 @@ FINEST = 1e-9, 1e-7
 LARGEST = 32
 """Multiplicities above this are not polished: that takes the sixth power of them."""
 STEPS = 60
+"""Newton steps for one value of the barrier, at most."""
 ACCURACY = 1e-11
+"""The barrier ends when it is below this share of the value."""
 
 
 @dataclass(frozen=True)

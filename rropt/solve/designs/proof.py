@@ -45,8 +45,11 @@ from rropt.solve.kernel.search import Budget, Search
 FORM_BITS = 52
 """W is written as multiples of 2^-52: it need not be the best one."""
 WORK_BITS = 200
+"""Terms of a leaf are integers over 2^200, rounded upwards."""
 NODES = 400_000
+"""Boxes of a proof at most: more take minutes to check."""
 WILD = 1e60
+"""Doubles lose the sums of squares of numbers beyond this."""
 YIELD_BITS = 78
 """A bound that is not a rational is rounded down to a multiple of 2^-78."""
 

@@ -22,6 +22,7 @@ MARGINS = (0.1, 0.01)
 """Pass by pass, the share of a form's range that its limits stay away from it: the less, the larger are the multipliers
 that show the rest to be empty, and the first pass makes what these must outweigh small."""
 DOUBLINGS = 4
+"""Multipliers that are tried to prove one part empty."""
 WORTH = 1e-3
 """Limits are moved where chords then err less by this share of the bound."""
 LARGEST = 2.0**18

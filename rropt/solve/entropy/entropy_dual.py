@@ -31,6 +31,7 @@ LEAST_WEIGHT = 2.0**-200
 FAR = -256
 """Below this the format has exp(d) replaced by 2^-369, which is above it."""
 VERSION = 3
+"""Of the format: the first with an entropy floor."""
 
 Table = tuple[tuple[Fraction, ...], ...]
 

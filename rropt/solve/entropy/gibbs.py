@@ -21,6 +21,7 @@ from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.solve.kernel.route import ColumnMultipliers, Dual
 
 STEPS = 60
+"""Newton steps at most; some ten are usual."""
 ACTIVE = 1e-7
 """Inequalities with a multiplier below this, relative to the costs, are left as they are."""
 MOST_ROWS = 2_000

@@ -11,6 +11,7 @@ from rropt.program.programs import Program
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 
 ROUNDS = 60
+"""Linear programmes at most, each with the events that the one before violates."""
 SPARE = 1e-6
 """Events within this of their bound (or a quarter of delta) are listed too, so that they get slack."""
 

@@ -40,6 +40,7 @@ ENTRIES = 512
 ADDED = 4
 """Events added a round, for each input."""
 ROUNDS = 100
+"""Linear programmes of one step at most, each with the events that the one before violates."""
 
 
 class EventsRoute(Route):

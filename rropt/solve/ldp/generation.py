@@ -24,11 +24,8 @@ from rropt.solve.ldp.universal import attained_price
 
 GROUPS = 64
 """Inputs beyond GROUPED are first merged into this many groups of nearly equal mass."""
-
-
 GROUPED = 96
-
-
+"""Inputs up to which the first columns are those of single inputs."""
 LARGEST = 2048
 """Inputs up to which columns are generated for each of them: their table has some ten times its square of cells."""
 

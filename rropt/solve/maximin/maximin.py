@@ -40,6 +40,7 @@ GRAIN, SHARE_GRAIN = 1 << 30, 1 << 20
 SHARES = (0.0, 2.0**-26, 2.0**-18, 2.0**-10, 0.5)
 """Shares by which a distribution is moved toward the observed one until it is surely in F."""
 REPLIES, DESCENTS, STARTS = 30, 60, 6
+"""Rounds of a game, steps of one descent to a worse distribution, and the last points from which descents start."""
 ROUNDS = 12
 """Optima of mixtures at most."""
 RESERVED = 0.4

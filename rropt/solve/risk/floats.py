@@ -13,6 +13,7 @@ from rropt.program.cones import FloatArray
 from rropt.program.limits import PosteriorRisk
 
 NEVER = 1e3
+"""The margin of a number of records that cannot occur: far above every other one, and finite."""
 LARGEST_ODDS = 1e12
 """The odds of a cell that is one, in floats."""
 

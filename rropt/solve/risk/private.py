@@ -32,6 +32,7 @@ compared with the others of its column."""
 BITS = 40
 """Ratios in these rows are rounded up to multiples of 2^-40."""
 STARTS = 6
+"""Costs that climbs start from: the truth, shifts of it, and random ones."""
 PLACED, TRUTH = 32, 1e-3
 """Inputs up to which columns are put into another order, and what a cell of truth counts against a broken bound."""
 CLIMBING, CLIMBING_ONLY, LONGEST = 0.3, 0.9, 15.0

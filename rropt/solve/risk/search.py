@@ -33,7 +33,9 @@ LIMITING = 0.6
 MOST = 4_000
 """Nodes of one search at most: a larger tree cannot be written or checked."""
 POINT_BITS = 30
+"""Points of tangents are multiples of 2^-30, which keeps the numbers of a proof short."""
 BRANCH_BITS = 40
+"""Branches are at multiples of 2^-40, and of 2^-60 below 2^-20."""
 
 
 def search_risk(program: Program, climber: RiskClimber, effort: Effort) -> tuple[RiskTree, int, float]:

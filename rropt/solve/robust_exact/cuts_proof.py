@@ -43,6 +43,7 @@ TRIES = 3
 limit may be absent, and then no leaf may leave them a positive residual, not even by rounding."""
 
 ZERO = Fraction(0)
+"""Zero as a rational."""
 Limits = tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]
 """(lower limits, upper limits or None), by input."""
 
