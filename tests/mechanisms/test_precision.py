@@ -100,7 +100,7 @@ def test_twenty_items_under_one_budget():
     codes[:, 1] = codes[:, 0]  # two items that agree
     reports = design.sample(codes)
     for at in range(d):
-        found = design.estimate(reports, method=at)
+        found = design.estimate(reports, at)
         true = 1 - codes[:, at].mean()
         assert abs(found.values[0] - true) < 5 * found.standard_errors[0]
     pair = design.estimate_pair(reports, 0, 1)

@@ -334,7 +334,7 @@ def test_products_are_exact_and_estimate_items_and_pairs():
     people = np.random.default_rng(5).choice(6, 200_000, p=joint.ravel())
     codes = np.column_stack([people // 3, people % 3])
     reports = design.sample(codes)
-    age = design.estimate(reports, method="age")
+    age = design.estimate(reports, "age")
     assert (np.abs(age.values - joint.sum(axis=0)) < 5 * age.standard_errors).all()
     pair = design.estimate_pair(reports, "sex", "age")
     assert pair.categories[1] == "f, middle"
