@@ -22,6 +22,7 @@ D = 1 << P
 TERMS = 52
 LONGEST = 1 << 26
 DIGITS = 39457
+CONVEX = ("bayes", "information", "given", "chi-square")
 WHOLE = re.compile(r"0|-?[1-9][0-9]*").fullmatch
 
 T = TypeVar("T")
@@ -928,8 +929,9 @@ def read_problem(reader: Reader) -> Problem:
     weights = integers(reader.take("weights"))
     reader.next(keep=True)
     fields = reader.take("utility")
-    less = bool(fields) and fields[0][1] == "less"
-    utility, den = read_utility(reader, fields[less:], less)
+    low, less = sense == "minimize", [word for _, word in fields[:1]] == ["less"] and sense == "minimize"
+    names = CONVEX if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
+    utility, den = read_utility(reader, fields[less:], names)
     bonus = reader.kept("shares") if utility == "entropy" else []
     utility = "linear" if utility == "entropy" else utility
     cost = reader.many("cost", read_term) if utility == "linear" else []
@@ -967,7 +969,7 @@ def read_problem(reader: Reader) -> Problem:
         a, b = exactly(2, reader.words[1:])
         reader.next(keep=True)
         own = reader.kept("weights")
-        name, scale = read_utility(reader, reader.take("utility"), True)
+        name, scale = read_utility(reader, reader.take("utility"), CONVEX)
         limits.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
     digest = reader.digest.hexdigest()
     if sha[0][1] != digest:
@@ -986,15 +988,12 @@ def convex(weights: list[int], utility: str, den: int, lists: list[list[int]]) -
     return Problem("minimize", weights, utility, den, [], lists, "free", None, [], [], None, [])
 
 
-def read_utility(reader: Reader, fields: list[Word], convex_only: bool) -> tuple[str, int]:
-    """The name of a utility and its denominator; without those that are not convex functions of columns."""
-    utility, den = fields[0][1] if fields else "", 1
-    if utility == "bayes" or (utility == "linear" and not convex_only):
-        den = exactly(1, fields[1:])[0]
-    else:
-        reader.choice(fields, "information", "given", "chi-square", *([] if convex_only else ["entropy"]))
+def read_utility(reader: Reader, fields: list[Word], names: tuple[str, ...]) -> tuple[str, int]:
+    """The name of a utility, one of some, and its denominator."""
+    utility, scaled = reader.choice(fields[:1], *names), fields[0][1] in ("bayes", "linear")
+    numbers = exactly(int(scaled), fields[1:])
     reader.next(keep=True)
-    return utility, den
+    return utility, numbers[0] if scaled else 1
 
 
 def read_lists(reader: Reader, weights: list[int], utility: str) -> list[list[int]]:

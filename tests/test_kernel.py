@@ -307,6 +307,13 @@ def test_what_cannot_be_read_is_unreadable(damage, where):
     assert line.startswith("UNREADABLE line ")
 
 
+@pytest.mark.parametrize("name", [TREE, GIVEN, "second/bayes-cone"])
+def test_the_sense_goes_with_the_utility(name):
+    """A bound of information from above must not be read as one of a minimum: `less` stands with minimize alone."""
+    other = {"maximize": "minimize", "minimize": "maximize"}
+    assert judged(resealed(with_line(name, "sense", lambda fields: ["sense", other[fields[1]]])))[0] == 2
+
+
 def test_any_bytes_end_in_a_verdict():
     draw = random.Random(3)
     for name in (TREE, BOX, PATH, MATRIX):

@@ -65,17 +65,17 @@ let check ch =
   let kept key = let l = integers (take key) in keep (); l in
   next (); (match !ahead with [_, "rropt-core"; _, "1"] -> next () | l -> stop l);
   let sha = (match take "problem" with [_, w] -> w | l -> stop l) in next ();
-  let sense = (match take "sense" with [_, ("maximize" | "minimize" as w)] -> w | l -> stop l) in keep ();
+  let sense = (match take "sense" with [_, ("maximize" | "minimize" as w)] -> w | l -> stop l) in keep (); let low = sense = "minimize" in
   let weights = kept "weights" in
   (* A utility with the lines of its gains or groups; one that is subtracted, or limited, has no terms. *)
   let utility u weights convex =
-    let den = (match u with [_, "linear"; n] when not convex -> integer n | [_, "bayes"; n] -> integer n
-      | [_, "entropy"] when not convex -> ZA.one | [_, ("information" | "given" | "chi-square")] -> ZA.one | l -> stop l) in
+    let den = (match u with [_, "linear"; n] when not convex -> integer n | [_, "bayes"; n] when convex || not low -> integer n
+      | [_, "entropy"] when not (convex || low) -> ZA.one | [_, ("information" | "given" | "chi-square")] when convex || not low -> ZA.one | l -> stop l) in
     let name = snd (List.hd u) in keep ();
     name, (match name with
       | "linear" -> Linear (den, many "cost" three []) | "bayes" -> Bayes (den, many "gain" integers []) | "entropy" -> Linear (ZA.one, [])
       | "given" -> Information (many "group" integers []) | "information" -> Information [weights] | _ -> ChiSquare) in
-  let less, u = (match take "utility" with (_, "less") :: r -> true, r | r -> false, r) in
+  let less, u = (match take "utility" with (_, "less") :: r when low -> true, r | r -> false, r) in
   let name, aim = utility u weights less in let objective, loss = if less then Linear (ZA.one, []), Some { prior = weights; aim } else aim, None in
   let bonus = if name = "entropy" then kept "shares" else [] in
   let base = (match take "cone" with
@@ -134,8 +134,7 @@ let check ch =
     let rec loop stack = match !ahead with
       | [_, "end"] -> (match input_char ch with _ -> incr row_number; raise (Unreadable (1, "text after the end")) | exception End_of_file -> ());
           if stack <> [] then refuted () else if empty then (print_endline "PROVED (verified core): no mechanism exists"; 0)
-          else (let low = sense = "minimize" in
-            let shown (n, m) = ZA.to_string (if low then ZA.neg n else n) ^ "/" ^ ZA.to_string m in
+          else (let shown (n, m) = ZA.to_string (if low then ZA.neg n else n) ^ "/" ^ ZA.to_string m in
             (match value with
               | Some (n, m, _, _, _) -> let a = shown (n, m) and b = shown cl in
                   Printf.printf "PROVED (verified core): optimum in [%s, %s]\n" (if low then b else a) (if low then a else b)

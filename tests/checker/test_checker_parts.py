@@ -236,9 +236,9 @@ def test_free_outputs_become_one_where_no_part_bends() -> None:
 def test_the_statement_names_every_part() -> None:
     lines = check_bytes(encode(STEPS)).report().splitlines()
     assert any("sum of 3 parts" in line for line in lines)
-    assert any(line.startswith("part 1: chi_square of weight -1/4") for line in lines)
+    assert any(line.startswith("part 1: chi_square of weight -1/1000") for line in lines)
     assert any("true answers in the place of mutual information of weight 1/2" in line for line in lines)
-    assert any("linear costs in the place of chi square of weight -1/4" in line for line in lines)
+    assert any("linear costs in the place of chi square of weight -1/1000" in line for line in lines)
 
 
 def test_no_bound_is_beaten() -> None:
