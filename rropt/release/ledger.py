@@ -11,6 +11,7 @@ All draws of a ledger are of the same people, unless their releases name two pop
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import re
@@ -265,7 +266,7 @@ class Ledger:
         """Raise InputError where a draw of this cost, with the draws in the other ledgers, is above a ceiling."""
         for file in self._files:
             others = (one.cost for one in self.counted(population) if file not in one.files)
-            file.refuse_above(population, sum(others, cost))
+            file.refuse_above(population, functools.reduce(Cost.plus, others, cost))
 
     @contextlib.contextmanager
     def reserving(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -168,3 +169,35 @@ def campaign(kind: str, folders: int, root: Path, seed: int) -> None:
         return
     with server() as socket:
         kills(folders, root, database(socket, "people"), seed)
+
+
+@pytest.mark.long
+def test_a_folder_in_two_processes_that_is_ended_draws_no_file_twice(root: Path) -> None:
+    """All its processes end at once, at a random moment after some draw was reserved; then the same command again."""
+    rng = random.Random(4)
+    (root / "parts").mkdir()
+    names = [f"{number}.parquet" for number in range(6)]
+    for label, name in zip(LABELS, names, strict=False):  # no copies of each other, whose draws would be one
+        pq.write_table(data(label), root / "parts" / name)
+    RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(root / "m.json")
+    assert cli.main(["ledger", "init", "--ceiling", "1", str(root / "all")]) == 0
+    command = [sys.executable, "-m", "rropt", "apply", "m.json", "parts", "--column", "x", "-o", "out"]
+    command += ["--ledger", "all", "--population", "{file}", "--workers", "2"]
+    known: dict[str, bytes] = {}
+    for _ in range(4):
+        before = len(draws(root / "all"))
+        with subprocess.Popen(command, cwd=root, start_new_session=True, stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None and len(draws(root / "all")) == before:
+                time.sleep(0.01)
+            time.sleep(rng.uniform(0, 0.3))
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        for path in (root / "out").glob("*.parquet"):
+            assert known.setdefault(path.name, path.read_bytes()) == path.read_bytes(), "drawn a second time"
+    assert subprocess.run(command, cwd=root, check=False, capture_output=True).returncode in (0, 2)
+    assert sorted(one["population"] for one in draws(root / "all")) == names
+    for name in names:
+        assert len(draws(root / "parts" / f"{name}.ledger")) == 1
+        if name in known:
+            assert (root / "out" / name).read_bytes() == known[name]
+    assert list((root / "out").glob("*.parquet"))

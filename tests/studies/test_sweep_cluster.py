@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledgers import states
+from ledgers import draws, states
 from rropt.models import lopuhaa2021
 
 import rropt as rr
@@ -33,6 +33,7 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 from rropt.release import folder as folders  # noqa: E402
+from rropt.release.storage.account import Account  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes")
 
@@ -330,9 +331,13 @@ def test_a_task_that_a_scheduler_tries_again_draws_nothing_again(
 ) -> None:
     out = tmp_path / "out"
     monkeypatch.setattr(folders, "_work", step)
-    found = rr.release.release_folder(data, RELEASE, out, scheduler=cluster.scheduler_address)
+    account = tmp_path / "all"
+    Account.create(account)
+    shared = {"ledger": account, "population": "{file}"}
+    found = rr.release.release_folder(data, RELEASE, out, scheduler=cluster.scheduler_address, **shared)
     assert (data / "flag").exists()
     assert drawn(data) == dict.fromkeys(NAMES, 1)
+    assert sorted(one["population"] for one in draws(account)) == NAMES
     states = {one.file: one.state for one in found.files}
     if step is killed_when_done:
         # Others may have died with it when they were done too; nothing was drawn for any a second time.

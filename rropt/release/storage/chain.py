@@ -13,13 +13,11 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rropt.errors import InputError
 from rropt.exact import declared_text
@@ -34,18 +32,18 @@ PATIENCE = 120
 """Seconds to wait for another process, which locks the ledger during a transaction only."""
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """What a draw costs: its `level` of plain LDP, and its level and delta of approximate LDP. None is infinite."""
 
     level: int | None
     approximate: int | None
     delta: int = 0
 
-    def __add__(self, other: Cost) -> Cost:
-        both = ((self.level, other.level), (self.approximate, other.approximate))
-        sums = (None if None in pair else sum(filter(None, pair)) for pair in both)
-        return Cost(*sums, self.delta + other.delta)
+    def plus(self, other: Cost) -> Cost:
+        """The cost of both."""
+        level = None if self.level is None or other.level is None else self.level + other.level
+        both = self.approximate, other.approximate
+        return Cost(level, None if None in both else sum(filter(None, both)), self.delta + other.delta)
 
     @classmethod
     def of_event(cls, event: dict[str, Any]) -> Cost:
@@ -88,28 +86,49 @@ def head(ceiling: int | None = None, unit: str = "person", delta: int | None = N
 
 
 class _Tally:
-    """Sums of costs by population."""
+    """Sums of costs by population: the finite ones, and how many are infinite."""
 
     def __init__(self) -> None:
-        self._finite: Counter[tuple[str, str]] = Counter()
-        self._infinite: Counter[tuple[str, str]] = Counter()
+        self._sums: dict[str, tuple[Cost, int, int]] = {"": (NOTHING, 0, 0)}
 
     def add(self, people: str, cost: Cost, sign: int) -> None:
-        for notion, number in vars(cost).items():
-            if number is None:
-                self._infinite[people, notion] += sign
-            else:
-                self._finite[people, notion] += sign * number
+        (level, approximate, delta), one, two = self._sums.get(people, (NOTHING, 0, 0))
+        assert level is not None
+        assert approximate is not None
+        self._sums[people] = (
+            Cost(
+                level + sign * (cost.level or 0),
+                approximate + sign * (cost.approximate or 0),
+                delta + sign * cost.delta,
+            ),
+            one + sign * (cost.level is None),
+            two + sign * (cost.approximate is None),
+        )
 
     def total(self, population: str) -> Cost:
         """Of a person of `population`; "" is a person of the one that spent most."""
-        names = {people for people, _ in (*self._finite, *self._infinite)} - {""}
-        return Cost(*(self._most(notion, {population} if population else names) for notion in vars(NOTHING)))  # type: ignore[arg-type]
+        found = self._total("")
+        if population:
+            return found.plus(self._total(population))
+        rest = [self._total(name) for name in self._sums if name]
+        if not rest:
+            return found
+        levels, others, deltas = zip(*rest, strict=True)
+        return found.plus(Cost(_most(levels), _most(others), max(deltas)))
 
-    def _most(self, notion: str, names: Iterable[str]) -> int | None:
-        if any(self._infinite[name, notion] for name in ("", *names)):
-            return None
-        return self._finite["", notion] + max((self._finite[name, notion] for name in names), default=0)
+    def _total(self, name: str) -> Cost:
+        cost, one, two = self._sums.get(name, (NOTHING, 0, 0))
+        return (
+            cost
+            if not one and not two
+            else Cost(None if one else cost.level, None if two else cost.approximate, cost.delta)
+        )
+
+
+def _most(levels: Iterable[int | None]) -> int | None:
+    """The largest level."""
+    found = list(levels)
+    return None if None in found else max(filter(None, found), default=0)
 
 
 class Chain(ABC):
@@ -253,7 +272,7 @@ class Chain(ABC):
         """Raise InputError where one more draw of this cost is above the ceiling."""
         if self.ceiling is None:
             return
-        total = self.spent(population) + cost
+        total = self.spent(population).plus(cost)
         level = total.level if self.delta is None else total.approximate
         if level is not None and level <= self.ceiling and (self.delta is None or total.delta <= self.delta):
             return
