@@ -53,7 +53,7 @@ def _floors() -> rr.Problem:
 
 def _path() -> rr.Problem:
     prior = rr.Prior.from_counts(dirichlet(12, 1))
-    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(nx.path_graph(12), "1")])
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(nx.path_graph(12), epsilon="1")])
 
 
 CASES: tuple[Case, ...] = (
@@ -109,10 +109,10 @@ def of_case(case: Case) -> dict[str, int]:
     """The counts of one solve, its proof and its check. Raises RuntimeError where it is not certified."""
     problem = case.problem()
     problem.solve(
-        case.route, case.gap, absolute_gap=case.gap
+        case.route, gap=case.gap, absolute_gap=case.gap
     )  # what is loaded or kept at the first time is not counted
     with counted() as found:
-        solution = problem.solve(case.route, case.gap, absolute_gap=case.gap)
+        solution = problem.solve(case.route, gap=case.gap, absolute_gap=case.gap)
     if solution.status not in ("certified", "infeasible") or solution.certificate is None:
         raise RuntimeError(f"{case.name}: {solution.status}")
     nodes = proof_nodes(solution.certificate.document["proof"])

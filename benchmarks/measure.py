@@ -81,7 +81,7 @@ class Solved:
 def solved(problem: rr.Problem, route: str, gap: float, time_limit: float | None = None) -> Solved:
     """Solve, save, read again and check; times as in `timed`. Raises RuntimeError without a certificate, or where
     the saved file of a certified solution is not proved: there is nothing to measure then."""
-    run = timed(lambda: problem.solve(route, gap, time_limit=time_limit, absolute_gap=gap))
+    run = timed(lambda: problem.solve(route, gap=gap, time_limit=time_limit, absolute_gap=gap))
     solution = run.value
     if solution.certificate is None:
         raise RuntimeError(f"{problem.name}: {solution.status}, without a certificate")

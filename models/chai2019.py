@@ -82,7 +82,7 @@ def figure_1(rho1: object = "0.2", rho2: object = "0.5", beta: object = "2.5") -
 def figure_2(lower: object = "p*p", upper: object = "4*p/(1 + 3*p)") -> Figure:
     """The privacy-breach region of any (h_l, h_u), declared as in `StrictInformationPrivacy`, and within what it leaves
     the tightest precise boundary that guarantees it. Raises InputError."""
-    one = StrictInformationPrivacy(lower, upper)
+    one = StrictInformationPrivacy(lower, upper=upper)
     under, over = _declare(one)
     lines: tuple[Curve, ...] = (Curve.through("h_u", over), Curve.through("h_l", under))
     if not math.isinf(one.parity.lower):
@@ -93,7 +93,7 @@ def figure_2(lower: object = "p*p", upper: object = "4*p/(1 + 3*p)") -> Figure:
 def figure_3(lower: object = "p*p", upper: object = "4*p/(1 + 3*p)") -> Figure:
     """The regions of (h_l, h_u)-SIP and of the equivalent h-CSIP, h = min(h_u(p), 1 - h_l(1 - p)); what the second
     has more is A and B of the paper. Raises InputError."""
-    under, over = _declare(StrictInformationPrivacy(lower, upper))
+    under, over = _declare(StrictInformationPrivacy(lower, upper=upper))
     # The grid of p is symmetric: 1 - h_l(1 - p) is h_l read backwards.
     h = tuple((p, min(high, 1 - low)) for (p, high), (_, low) in zip(over, reversed(under), strict=True))
     down = tuple((p, 1 - back) for (p, _), (_, back) in zip(h, reversed(h), strict=True))

@@ -30,7 +30,7 @@ def wide_design(k: int, outputs: int, parity: object) -> Mechanism:
         raise InputError(f"there are {outputs} outputs for {k} categories", "wide_design", f"give at least {k}")
     whole = ratio + outputs - 1
     rows = [[(ratio if x == y else Fraction(1)) / whole for y in range(outputs)] for x in range(k)]
-    return Mechanism.from_rationals(rows, range(k), range(outputs))
+    return Mechanism.from_rationals(rows, inputs=range(k), outputs=range(outputs))
 
 
 def customary_estimate(design: UnaryEncoding, included: Sequence[int], people: int) -> tuple[Fraction, ...]:

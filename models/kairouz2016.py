@@ -52,7 +52,7 @@ def staircase(prior: Prior, sets: Sequence[Sequence[int]], weights: Sequence[Fra
     ]
     if any(sum(row, Fraction(0)) != 1 for row in rows):
         raise InputError("the rows do not sum to 1", "staircase", "weigh the sets so that they cover all inputs alike")
-    return Mechanism.from_rationals(rows, prior.labels)
+    return Mechanism.from_rationals(rows, inputs=prior.labels)
 
 
 def randomized_response(prior: Prior, gamma: object) -> Mechanism:

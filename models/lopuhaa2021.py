@@ -110,11 +110,11 @@ class Experiment:
     def protocol(self, name: str, confidence: ChiSquareSet, epsilon: str) -> RobustProtocol | None:
         """The protocol of that name; None for UE-CR where S has too many values."""
         if name == "SRR":
-            return SecretRandomizedResponse(confidence.pairs, epsilon)
+            return SecretRandomizedResponse(confidence.pairs, epsilon=epsilon)
         if name == "UE-CR" and len(confidence.pairs.sensitive) > MOST_SENSITIVE:
             return None
         families = {"IR": IndependentReporting, "GRR-CR": ConditionalReporting, "UE-CR": UnaryConditionalReporting}
-        made: RobustProtocol = families[name](confidence, epsilon, self.calibration)
+        made: RobustProtocol = families[name](confidence, epsilon=epsilon, calibration=self.calibration)
         return made
 
     def utility(self, name: str, confidence: ChiSquareSet, epsilon: str) -> tuple[float | None, float | None]:
@@ -127,7 +127,7 @@ class Experiment:
             problem = Problem(Maximize(MutualInformation(center)), [RLDP(epsilon, confidence)])
             solution = problem.solve(time_limit=self.time_limit)
             # SRR lies in the cone of every set: where the time was too short it stands in. I(X; Y) <= H(X) is a bound.
-            plain = SecretRandomizedResponse(confidence.pairs, epsilon).utility(center)
+            plain = SecretRandomizedResponse(confidence.pairs, epsilon=epsilon).utility(center)
             value = max(plain, solution.value or 0.0)
             return value / unit, 1.0 if solution.bound is None else min(solution.bound / unit, 1.0)
         if name == "GRR":
@@ -142,7 +142,7 @@ class Experiment:
     def sets(self, a1: int, a2: int, observed: int = OBSERVED, alpha: str = ALPHA) -> list[tuple[Prior, ChiSquareSet]]:
         """(true distribution, confidence set) of every draw of a size."""
         drawn = (draw(a1, a2, at, self.seed, observed) for at in range(self.draws))
-        return [(true, ChiSquareSet(counts, alpha)) for true, counts in drawn]
+        return [(true, ChiSquareSet(counts, alpha=alpha)) for true, counts in drawn]
 
     def drawn(self, number: int) -> tuple[Panel, ...]:
         """The panels of a figure of CASES."""
@@ -306,7 +306,7 @@ def figure_9(run: Experiment) -> tuple[Panel, ...]:
 
 def figure_10(run: Experiment) -> tuple[Panel, ...]:
     """The attributes of Adult; nothing is drawn."""
-    cases = [(f"{s}, {u}", ChiSquareSet(adult(s, u), ALPHA)) for s, u in ADULT]
+    cases = [(f"{s}, {u}", ChiSquareSet(adult(s, u), alpha=ALPHA)) for s, u in ADULT]
     run = replace(run, largest=LARGEST_SINGLE)
     run.expect(len(cases) * run.points * len(ALL))
     return tuple(

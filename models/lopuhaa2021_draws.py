@@ -27,7 +27,7 @@ def drawn_curves(
     case = CASES[number][panel]
     _, counts = drawn_counts(case.sensitive, case.other, draw, seed, case.observed)
     run = Experiment(1, seed, points, calibration, time_limit)
-    found = run.curves(ChiSquareSet(counts, case.alpha), case.methods)
+    found = run.curves(ChiSquareSet(counts, alpha=case.alpha), case.methods)
     rows = {name: [value for value, _ in curve] for name, curve in found.items()}
     if BOUNDED in found:
         rows[f"{BOUNDED} bound"] = [bound for _, bound in found[BOUNDED]]

@@ -52,7 +52,7 @@ def counts() -> Counts:
             rows.setdefault((row["first"], row["second"]), []).append([int(n) for n in row["counts"].split()])
         else:
             single.setdefault(row["first"], {})[row["category"]] = int(row["counts"])
-    priors = {name: Prior.from_counts(list(table.values()), list(table)) for name, table in single.items()}
+    priors = {name: Prior.from_counts(list(table.values()), labels=list(table)) for name, table in single.items()}
     return Counts(priors, {pair: np.array(table) for pair, table in rows.items()})
 
 
@@ -113,8 +113,8 @@ def joint_outcome(at_least: object, largest: int = 64) -> Outcome:
     attributes = [Attribute(name, prior) for name, prior in data.priors.items() if name not in grouped]
     for pair in taken:
         parts = [(a, b) for a in data.priors[pair[0]].labels for b in data.priors[pair[1]].labels]
-        prior = Prior.from_counts(data.pairs[pair].ravel().tolist(), [" | ".join(part) for part in parts])
-        attributes.append(Attribute(" and ".join(pair), prior, pair, parts))
+        prior = Prior.from_counts(data.pairs[pair].ravel().tolist(), labels=[" | ".join(part) for part in parts])
+        attributes.append(Attribute(" and ".join(pair), prior, members=pair, parts=parts))
     solution = MultiRelease(attributes, at_least).solve()
     after = {}
     for pair in taken:

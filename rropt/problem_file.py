@@ -37,13 +37,13 @@ PAIR_KEYS = ("sensitive", "other", "pairs")
 
 
 @checked
-def load_problem(path: str | os.PathLike[str], prior: Prior | None = None) -> Problem:
+def load_problem(path: str | os.PathLike[str], *, prior: Prior | None = None) -> Problem:
     """Read a problem file; a `prior` takes the place of its [input]. Raises InputError that names file and key."""
-    return parse_problem(read_text(path, "problem file"), str(path), prior)
+    return parse_problem(read_text(path, "problem file"), source=str(path), given=prior)
 
 
 @checked
-def parse_problem(text: str, source: str = "problem", given: Prior | None = None) -> Problem:
+def parse_problem(text: str, *, source: str = "problem", given: Prior | None = None) -> Problem:
     """A problem from TOML text. `source` is the file's path: it stands in messages, and `counts_file` and `data_file`
     are relative to its folder. A `given` prior takes the place of [input]. Raises InputError."""
     try:
@@ -77,7 +77,7 @@ def parse_problem(text: str, source: str = "problem", given: Prior | None = None
     with _section(f"{source} [solve]", source):
         options = _read_options(_table(document, "solve", source, {}), f"{source} [solve]")
     with _section(source, source):
-        return Problem(goal, declared, labels, outputs, name, options)
+        return Problem(goal, declared, inputs=labels, outputs=outputs, name=name, options=options)
 
 
 def _only(table: Mapping[str, object], known: Iterable[str], where: str) -> None:
@@ -160,9 +160,9 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
     elif key == "uniform":
         prior = Prior.uniform(table[key])
     elif key == "counts":
-        prior = Prior.from_counts(table[key], categories)
+        prior = Prior.from_counts(table[key], labels=categories)
     else:
-        prior = Prior.from_probabilities(table[key], categories)
+        prior = Prior.from_probabilities(table[key], labels=categories)
     return prior, prior.labels
 
 

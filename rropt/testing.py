@@ -62,7 +62,7 @@ class _Draws:
 
     def mechanism(self, rows: Sequence[Sequence[Fraction]]) -> Mechanism:
         """That of these rows."""
-        return Mechanism.from_rationals(rows, self.inputs, self.outputs)
+        return Mechanism.from_rationals(rows, inputs=self.inputs, outputs=self.outputs)
 
     def feasible(self, constraints: Sequence[Constraint]) -> Iterator[Mechanism]:
         """Those between each matrix and the known one that satisfy the constraints."""
@@ -265,7 +265,10 @@ def _hold_bounds(objective: Objective, constraints: Sequence[Constraint], draws:
     goal, inputs = Goal(objective.sense, objective), draws.inputs
     free = objective.outputs(inputs) is None and all(one.outputs(inputs) is None for one in constraints)
     problem = Problem(
-        goal, constraints, None if objective.prior is not None else inputs, draws.outputs if free else None
+        goal,
+        constraints,
+        inputs=None if objective.prior is not None else inputs,
+        outputs=draws.outputs if free else None,
     )
     # Some programs have a route of their own, and take no other.
     others = [_solve(problem, _Shaken(size)) for size in (0.01, 1.0)]

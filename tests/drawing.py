@@ -19,7 +19,7 @@ from rropt.testing import Rows as Rows, mixed as mixed, near_flat_rows as near_f
 
 def exact(rows: Sequence[Sequence[Fraction]], inputs: Sequence[str], outputs: Sequence[str]) -> Mechanism:
     """The mechanism of these rationals."""
-    return Mechanism.from_rationals(rows, inputs, outputs)
+    return Mechanism.from_rationals(rows, inputs=inputs, outputs=outputs)
 
 
 def two_valued_rows(k: int, gamma: Fraction) -> Rows:

@@ -78,6 +78,36 @@ def test_no_public_parameter_takes_just_anything() -> None:
     assert loose == []
 
 
+MAIN_ARGUMENTS = {
+    ("Problem", "constraints"),
+    ("RLDP", "confidence"),
+    ("release_file", "output"),
+    ("release_folder", "output"),
+    ("RandomizedColumn.fit", "y"),
+    ("Mechanism", "denominators"),
+}
+"""What is not an option although it may be left out: `fit` is scikit-learn's protocol."""
+
+
+def test_options_are_given_by_name() -> None:
+    """After the first argument, what may be left out is keyword-only: a call says what its numbers are."""
+    loose = []
+    for name, thing in callables(INTERNAL):
+        try:
+            given = list(inspect.signature(thing).parameters.values())  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            continue
+        late = [one for one in given if one.name != "self"][1:]
+        loose += [
+            f"{name}({one.name})"
+            for one in late
+            if one.kind is one.POSITIONAL_OR_KEYWORD
+            and one.default is not one.empty
+            and (name, one.name) not in MAIN_ARGUMENTS
+        ]
+    assert loose == []
+
+
 def test_a_name_that_is_almost_right_gets_a_hint() -> None:
     with pytest.raises(AttributeError, match=r"did you mean rr\.LDP\?"):
         rr.LPD  # noqa: B018

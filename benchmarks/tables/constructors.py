@@ -44,9 +44,9 @@ MAKERS: dict[str, tuple[int, Callable[[int], object], Callable[..., object]]] = 
     "Polytope": (1000, floats, lambda table: rr.robust.Polytope(table, [0] * len(table))),
     "Prior.from_counts": (100_000, lambda size: list(range(1, size + 1)), rr.Prior.from_counts),
     "BayesSuccess": (100_000, rr.Prior.uniform, rr.BayesSuccess),
-    "SubsetSelection": (100_000, int, lambda size: rr.mechanisms.SubsetSelection(size, 1)),
-    "UnaryEncoding": (1600, int, lambda size: rr.mechanisms.UnaryEncoding(size, 1)),
-    "Rappor, trimmed": (1600, int, lambda size: rr.mechanisms.Rappor(size, 1, trimmed=True)),
+    "SubsetSelection": (100_000, int, lambda size: rr.mechanisms.SubsetSelection(size, epsilon=1)),
+    "UnaryEncoding": (1600, int, lambda size: rr.mechanisms.UnaryEncoding(size, epsilon=1)),
+    "Rappor, trimmed": (1600, int, lambda size: rr.mechanisms.Rappor(size, epsilon=1, trimmed=True)),
 }
 """By name the size, what makes the argument, and the constructor."""
 

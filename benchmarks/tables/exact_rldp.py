@@ -115,7 +115,7 @@ optimum (form `polytope`, gap 1e-8), in percent of it. `#n` is an instance of `t
         confidence = case.confidence
         goal = rr.Maximize(rr.MutualInformation(confidence.counts))
         problems = {
-            form: rr.Problem(goal, [rr.RLDP(case.epsilon, confidence, form)])
+            form: rr.Problem(goal, [rr.RLDP(case.epsilon, confidence, form=form)])
             for form in ("polytope", "product", "exact")
         }
         limit = max(10.0, 2 * (case.target or 300))

@@ -21,7 +21,7 @@ SIZES: dict[Scale, Sequence[int]] = {"tiny": (3,), "default": (4, 16), "full": (
 
 def path(labels: Sequence[str]) -> rr.Constraint:
     """Metric privacy that protects neighbours in a row."""
-    return rr.MetricDP(list(pairwise(labels)), 1)
+    return rr.MetricDP(list(pairwise(labels)), epsilon=1)
 
 
 PROBLEMS: Mapping[str, Callable[[rr.Prior], rr.Problem]] = {

@@ -35,14 +35,14 @@ def pairs(sensitive: int, other: int) -> rr.robust.ChiSquareSet:
 def path(size: int, epsilon: object) -> rr.MetricDP:
     """Metric privacy on a path."""
     names = labels(size)
-    return rr.MetricDP(list(pairwise(names)), epsilon)
+    return rr.MetricDP(list(pairwise(names)), epsilon=epsilon)
 
 
 def grid(side: int, epsilon: object) -> rr.MetricDP:
     """Metric privacy on a square grid."""
     edges = [(y * side + x, y * side + x + 1) for y in range(side) for x in range(side - 1)]
     edges += [(y * side + x, y * side + side + x) for y in range(side - 1) for x in range(side)]
-    return rr.MetricDP([(f"c{a}", f"c{b}") for a, b in edges], epsilon)
+    return rr.MetricDP([(f"c{a}", f"c{b}") for a, b in edges], epsilon=epsilon)
 
 
 def few(size: int) -> dict[str, int]:
@@ -74,7 +74,7 @@ def losses(size: int) -> rr.ExpectedLoss:
 PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
     "linear": {
         "loss, k = 300": lambda: rr.Problem(rr.Minimize(losses(300)), [rr.LDP(1)]),
-        "events, k = 150": lambda: most(rr.Trace(), rr.ApproximateLDP(1, "1/10"), inputs=labels(150)),
+        "events, k = 150": lambda: most(rr.Trace(), rr.ApproximateLDP(1, delta="1/10"), inputs=labels(150)),
     },
     "branch": {
         "symmetric, k = 30": lambda: most(information(30), rr.LDP(1), rr.patterns.Symmetric()),
@@ -109,7 +109,7 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
             rr.Minimize(rr.MinimaxRisk(prior(40))), [rr.LDP(2), rr.patterns.Symmetric()]
         ),
     },
-    "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, "1/10"), outputs=labels(60))},
+    "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, delta="1/10"), outputs=labels(60))},
     "tangent": {
         "least information, k = 120": lambda: rr.Problem(
             rr.Minimize(information(120)), [rr.AtLeast(rr.Trace(prior(120)), "0.6")]

@@ -108,7 +108,7 @@ the checker alone."""
     @staticmethod
     def _row(case: Case) -> Row:
         graph = case.graph()
-        prior = rr.Prior.from_counts(dirichlet(len(graph), SEED), list(graph))
+        prior = rr.Prior.from_counts(dirichlet(len(graph), SEED), labels=list(graph))
         problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph)])
         limit = case.target if case.share else max(10.0, 2 * case.target)
         run = solved(problem, "columns", 1e-6 if case.share else case.gap, limit)

@@ -91,7 +91,9 @@ def channel(rows: Sequence[Sequence[Fraction]]) -> Mechanism:
     """The m x k matrix as a mechanism."""
     k = len(rows[0])
     turned = [[row[x] for row in rows] for x in range(k)]
-    return Mechanism.from_rationals(turned, [str(x + 1) for x in range(k)], [str(y) for y in range(len(rows))])
+    return Mechanism.from_rationals(
+        turned, inputs=[str(x + 1) for x in range(k)], outputs=[str(y) for y in range(len(rows))]
+    )
 
 
 def agreed(

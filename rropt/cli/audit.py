@@ -48,18 +48,18 @@ def audit_matrix(
     if problem is not None and epsilon is not None:
         raise InputError("--epsilon and --problem are both given", matrix, "give one of them")
     at = None if prior is None else Prior.from_csv(prior)
-    declared = None if problem is None else load_problem(find_problem(problem), at)
+    declared = None if problem is None else load_problem(find_problem(problem), prior=at)
     if improved is not None:
         check_writable(improved.parent, [improved.name])
     found = audit(
         matrix,
-        declared,
-        epsilon,
-        at if declared is None else None,
-        orientation,
-        renormalise,
-        delimiter,
-        time_limit,
+        problem=declared,
+        epsilon=epsilon,
+        prior=at if declared is None else None,
+        orientation=orientation,
+        renormalise=renormalise,
+        delimiter=delimiter,
+        time_limit=time_limit,
     )
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))

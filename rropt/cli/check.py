@@ -54,7 +54,7 @@ def check(
     declared = None if problem is None else declared_problem(find_problem(problem), data, column)
     worst = 0
     for name in certificates:
-        verdict = judge(name, core)
+        verdict = judge(name, core=core)
         printed = checker.print_verdict(verdict, name if len(certificates) > 1 else "")
         worst = max(worst, verdict.exit_status, 0 if printed else BAD_INPUT)
         if declared is not None:

@@ -40,7 +40,9 @@ def compare_routes(
 
     declared = load_problem(find_problem(problem))
     with terminal.points_progress("comparing") as report:
-        found = compare(declared, _names(routes), _names(solvers), gap, time_limit, report)
+        found = compare(
+            declared, routes=_names(routes), solvers=_names(solvers), gap=gap, time_limit=time_limit, report=report
+        )
     if as_json:
         typer.echo(json.dumps(found.to_list(), ensure_ascii=False, indent=1))
     else:

@@ -94,7 +94,7 @@ def declared_problem(
             raise InputError(f"{alone} needs {missing}", "solve", "as --data people.csv --column education")
         return load_problem(source)
     prior = _count(data, column, delimiter, null)
-    return load_problem(source, prior if step is None else rounded_prior(prior, step))
+    return load_problem(source, prior=prior if step is None else rounded_prior(prior, step))
 
 
 def _count(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
@@ -183,7 +183,7 @@ def identify(
     design = load_design(mechanism, check=False)
     given = design.mechanism
     most = None if design.problem is None else plain_ratio(design.problem)
-    cured = identifying(given, companion(given, most), share)
+    cured = identifying(given, with_=companion(given, most), share=share)
     before, after = float_rank(given.matrix), float_rank(cured.mechanism.matrix)
     if after < len(given.inputs):
         raise InputError(f"with {share} no frequencies can be estimated in double precision", "--share", "give more")

@@ -57,8 +57,18 @@ def apply_folder(
         raise InputError("--delimiter is for text files", data, "leave it out: these are .parquet files")
     try:
         with terminal.sweep_progress("releasing") as report:
-            spread = (1 if workers is None else workers, scheduler, report)
-            found = release_folder(data, release, output, *spread, ledger, population, identity, key)
+            found = release_folder(
+                data,
+                release,
+                output,
+                workers=1 if workers is None else workers,
+                scheduler=scheduler,
+                report=report,
+                ledger=ledger,
+                population=population,
+                identity=identity,
+                key=key,
+            )
     except KeyboardInterrupt:
         say(
             "rropt: interrupted; run the same command to continue: files that are drawn already are not drawn again",

@@ -128,7 +128,7 @@ def solve(
 
     source = find_problem(problem)
     declared = declared_problem(source, data, column, delimiter, null, public_counts)
-    declared = declared.with_options(route, gap, time_limit, solver, absolute_gap=absolute_gap)
+    declared = declared.with_options(route, gap=gap, time_limit=time_limit, solver=solver, absolute_gap=absolute_gap)
     if declared.options.solver not in (None, *SOLVERS):
         raise InputError(
             f"{declared.options.solver!r} is not a solver", f"{source}: solver", f"use one of: {', '.join(SOLVERS)}"

@@ -95,8 +95,20 @@ def apply(
         spread = (workers, scheduler, as_json, ledger, population, identity, key)
         apply_folder(str(table), declared, place, force, delimiter, *spread)
     with terminal.rows_progress("releasing") as monitor:
-        options = (target, force, delimiter, monitor, warn_before, ledger, population, quote_formulas, identity, key)
-        released = release.release_file(table, declared, *options)
+        released = release.release_file(
+            table,
+            declared,
+            target,
+            force=force,
+            delimiter=delimiter,
+            monitor=monitor,
+            warn=warn_before,
+            ledger=ledger,
+            population=population,
+            quote_formulas=quote_formulas,
+            identity=identity,
+            key=key,
+        )
     if as_json:
         typer.echo(json.dumps(released.manifest, ensure_ascii=False))
         for note in released.notes:
@@ -135,7 +147,7 @@ def estimate(
 
     name = column[0] if len(column) == 1 else tuple(column)
     made_by = design_of(mechanism, tuple(column))
-    found = release.estimate_file(data, {name: made_by}, method, read_where(where), delimiter)
+    found = release.estimate_file(data, {name: made_by}, method=method, where=read_where(where), delimiter=delimiter)
     for kind, lines in (("warning", found.warnings), ("note", found.notes)):
         for line in lines:
             say(f"rropt: {kind}: {line}", error=True)

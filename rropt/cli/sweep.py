@@ -71,7 +71,19 @@ def sweep_grid(
     grids = _grids(given, prior or [], over or [], declared)
     try:
         with terminal.sweep_progress("sweeping") as report:
-            found = sweep(declared, grids, out, workers, scheduler, keep, route, gap, time_limit, solver, report)
+            found = sweep(
+                declared,
+                over=grids,
+                out=out,
+                workers=workers,
+                scheduler=scheduler,
+                keep=keep,
+                route=route,
+                gap=gap,
+                time_limit=time_limit,
+                solver=solver,
+                report=report,
+            )
     except KeyboardInterrupt:
         kept = "" if out is None else "; finished points are kept: run the same command to continue"
         raise typer.Exit(_say(f"interrupted{kept}", ABORTED)) from None

@@ -124,6 +124,7 @@ class Audit:
 @checked
 def audit(
     matrix: str | PathLike[str] | HasMatrix | Matrix,
+    *,
     problem: Problem | None = None,
     epsilon: Number | None = None,
     prior: Prior | None = None,

@@ -117,6 +117,6 @@ def _mechanism(raw: RawMatrix) -> Mechanism:
     sums = [sum(row, Fraction(0)) for row in rows]
     scaled = [row if total == 1 else [v / total for v in row] for row, total in zip(rows, sums, strict=True)]
     try:
-        return Mechanism.from_rationals(scaled, raw.row_labels, raw.column_labels)
+        return Mechanism.from_rationals(scaled, inputs=raw.row_labels, outputs=raw.column_labels)
     except InputError as error:
         raise InputError(error.what, f"{raw.where}: {error.where}", error.remedy) from None

@@ -121,7 +121,7 @@ def align(
     if not changed:
         return mechanism
     table = [[mechanism.entry(x, y) for y in columns] for x in rows]
-    return Mechanism.from_rationals(table, inputs, targets)
+    return Mechanism.from_rationals(table, inputs=inputs, outputs=targets)
 
 
 def _places(what: str, own: tuple[str, ...], wanted: tuple[str, ...], notes: list[str]) -> tuple[list[int], bool]:

@@ -64,7 +64,7 @@ def robust_audit(mechanism: Mechanism | RandomizedResponse, confidence: Confiden
         # Taken as a mechanism on pairs that does not depend on s.
         columns = [mechanism.column(y) * len(over.pairs.sensitive) for y in range(len(mechanism.outputs))]
         rows = [[column[x] for column in columns] for x in range(len(over.pairs))]
-        mechanism = Mechanism.from_rationals(rows, over.pairs.labels, mechanism.outputs)
+        mechanism = Mechanism.from_rationals(rows, inputs=over.pairs.labels, outputs=mechanism.outputs)
     if isinstance(over, ChiSquareSet):
         return _by_search(mechanism, over)
     return _by_corners(mechanism, over)

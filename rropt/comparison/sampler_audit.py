@@ -130,7 +130,7 @@ def tail_is_below(count: int, trials: int, share: Fraction, error: float) -> boo
 
 @checked
 def detectable_epsilon(
-    epsilon: Number, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
+    epsilon: Number, *, trials: int = TRIALS, inputs: int = 2, confidence: float = 0.99, delta: Number = 0
 ) -> float:
     """The smallest epsilon that an audit detects with probability 0.9 at least, where (epsilon, delta) is claimed: that
     of k-ary randomised response over `inputs` inputs, in `trials` trials each. Infinite where even a sampler that tells
@@ -167,6 +167,7 @@ def _detectable(claimed: float, share: float, trials: int, inputs: int, confiden
 def audit_sampler(
     sampler: Callable[[list[Any]], Iterable[Any]] | Iterable[tuple[Any, Any]] | str | os.PathLike[str],
     epsilon: Number,
+    *,
     confidence: float = 0.99,
     inputs: Sequence[Any] | None = None,
     trials: int = TRIALS,
@@ -193,7 +194,7 @@ def audit_sampler(
         tables = _split(_read(sampler) if isinstance(sampler, str | os.PathLike) else sampler)
     names = list(tables[0])
     least = min(sum(table[name].values()) for table in tables for name in names)
-    detectable = detectable_epsilon(epsilon, 2 * least, len(names), confidence, delta)
+    detectable = detectable_epsilon(epsilon, trials=2 * least, inputs=len(names), confidence=confidence, delta=delta)
     chosen, tested = (_counted(table, names, tables[0]) for table in tables)
     events = _chosen(chosen[1], chosen[2], claimed, share)
     error = (1 - confidence) / (2 * len(events))

@@ -52,6 +52,7 @@ class Calibrated:
 def calibrate(
     population: Population,
     at_most: float,
+    *,
     column: str | None = None,
     family: Callable[[float], Any] | None = None,
     measure: str = "tau2",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class KeyTable:
     columns: tuple[str, ...]
     categories: tuple[tuple[str, ...], ...]
     counts: np.ndarray
+    _: KW_ONLY
     possible: np.ndarray | None = None
 
     @classmethod
@@ -41,6 +42,7 @@ class KeyTable:
         cls,
         counts: Any,
         categories: Mapping[str, Sequence[Label]],
+        *,
         possible: Any = None,
     ) -> KeyTable:
         """The table of `counts`, an array with one axis for each variable of `categories`, in its order, or a mapping
@@ -70,13 +72,14 @@ class KeyTable:
                 raise InputError("possible is not an array of truth values", "key table", f"its shape must be {shape}")
             if found[~mask].any():
                 raise InputError("records stand in cells that are not possible", "key table", "correct one of the two")
-        return cls(columns, labels, found.astype(np.int64), mask)
+        return cls(columns, labels, found.astype(np.int64), possible=mask)
 
     @classmethod
     def from_csv(
         cls,
         path: str | os.PathLike[str],
         columns: Sequence[str],
+        *,
         delimiter: str | None = None,
         null: str | None = None,
     ) -> KeyTable:

@@ -34,6 +34,7 @@ SHAPES = (-7.0, 16.0)
 def fit_population(
     table: KeyTable,
     fraction: float,
+    *,
     margins: str | Sequence[Sequence[str]] = "independence",
     family: Family = "poisson",
 ) -> Population:

@@ -57,6 +57,7 @@ class Identified:
 @checked
 def identifying(
     mechanism: AnyMechanism,
+    *,
     with_: AnyMechanism | None = None,
     share: Number | None = None,
     risk: Number | None = None,
@@ -114,7 +115,7 @@ def mixed(first: Mechanism, second: Mechanism, share: Fraction) -> Mechanism:
         [weight * one.entry(x, y) for weight, one in parts for y in range(len(one.outputs))]
         for x in range(len(first.inputs))
     ]
-    return merge_proportional(Mechanism.from_rationals(rows, first.inputs, names)).mechanism
+    return merge_proportional(Mechanism.from_rationals(rows, inputs=first.inputs, outputs=names)).mechanism
 
 
 def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> RandomizedChannel:

@@ -48,7 +48,7 @@ def plug_in_information(joint: FloatArray) -> float:
 
 
 @checked
-def estimated_information(counts: Matrix, level: float = 0.95) -> EstimatedInformation:
+def estimated_information(counts: Matrix, *, level: float = 0.95) -> EstimatedInformation:
     """The 3H estimate of I(X; Z) from a table of counts (rows x, columns z), its correction and its interval.
 
     Raises InputError for counts that are negative, not whole or all zero, and for a `level` outside of (0, 1).

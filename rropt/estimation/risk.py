@@ -87,7 +87,7 @@ class ProjectedRisk:
 
 @checked
 def projected_risk(
-    mechanism: Mechanism, prior: Prior, people: int, method: str = "nearest", draws: int = 20_000, seed: int = 1
+    mechanism: Mechanism, prior: Prior, people: int, *, method: str = "nearest", draws: int = 20_000, seed: int = 1
 ) -> ProjectedRisk:
     """The risk of the projected minimax estimate of `prior` from `people` answers.
 

@@ -85,6 +85,7 @@ class _Tried:
 def minimax_strategy(
     constraints: Sequence[Constraint],
     categories: Sequence[Label],
+    *,
     gap: float = 1e-6,
     rounds: int = 40,
     time_limit: float = 60.0,
@@ -284,5 +285,5 @@ def _mix(
         [share * one.mechanism.entry(x, y) for one, share in used for y in range(len(one.mechanism.outputs))]
         for x in range(k)
     ]
-    mixed = Mechanism.from_rationals(rows, used[0][0].mechanism.inputs)
+    mixed = Mechanism.from_rationals(rows, inputs=used[0][0].mechanism.inputs)
     return mixed, table, worst_risk(costs)

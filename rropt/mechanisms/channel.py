@@ -34,11 +34,11 @@ class RandomizedChannel(ABC):
         """log of the parity, rigorously enclosed, in nats; both ends `math.inf` for an infinite parity."""
 
     @abstractmethod
-    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         """Mutual information of input and output at `prior`, rigorously enclosed."""
 
     @abstractmethod
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one output for each input, exactly and with secure randomness, keyed afresh for each call.
 
         `codes` are positions in `inputs`: an array of any integer dtype and shape, or a list of integers. Returns
@@ -47,13 +47,13 @@ class RandomizedChannel(ABC):
         """
 
     @abstractmethod
-    def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
+    def randomize(self, labels: Any, *, source: Source | None = None) -> list[str] | np.ndarray:
         """As `sample`, from labels to labels: a sequence gives a list, an array (or Series) an array of the same
         shape and dtype object. Raises InputError that counts and lists unknown labels, None and NaN among them.
         """
 
     @abstractmethod
-    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+    def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies of the inputs, with errors and intervals, from how often each output was reported.
 
         `counts` are m whole numbers in the order of the outputs, or numbers with their labels (a mapping, a

@@ -101,7 +101,7 @@ class Garbling:
     def after(self, mechanism: Mechanism, outputs: Sequence[str] | None = None) -> Mechanism:
         """The mechanism a C, its outputs labelled anew (default "0", "1", ...)."""
         made = fraction_rows(table(mechanism) * flint_rows(self.rows))
-        return Mechanism.from_rationals(made, mechanism.inputs, outputs)
+        return Mechanism.from_rationals(made, inputs=mechanism.inputs, outputs=outputs)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,9 @@ def merge_proportional(channel: AnyMechanism) -> Merged:
         [direction[x] * sum((scale for _, scale in members), Fraction(0)) for direction, members in groups]
         for x in range(len(mechanism.inputs))
     ]
-    merged = Mechanism.from_rationals(rows, mechanism.inputs, [mechanism.outputs[group[0][0]] for _, group in groups])
+    merged = Mechanism.from_rationals(
+        rows, inputs=mechanism.inputs, outputs=[mechanism.outputs[group[0][0]] for _, group in groups]
+    )
     forward = Garbling(tuple(tuple(Fraction(int(at == home[y])) for at in range(len(groups))) for y in range(count)))
     found = Merged(merged, forward, Garbling(tuple(map(tuple, back))))
     if not (forward.carries(mechanism, merged) and found.back.carries(merged, mechanism)):

@@ -85,6 +85,7 @@ class Mechanism(RandomizedChannel):
     def from_matrix(
         cls,
         matrix: Matrix,
+        *,
         inputs: Sequence[Label] | None = None,
         outputs: Sequence[Label] | None = None,
         denominator: int | None = None,
@@ -102,6 +103,7 @@ class Mechanism(RandomizedChannel):
     def from_column_stochastic(
         cls,
         matrix: Matrix,
+        *,
         inputs: Sequence[Label] | None = None,
         outputs: Sequence[Label] | None = None,
         denominator: int | None = None,
@@ -122,10 +124,9 @@ class Mechanism(RandomizedChannel):
 
     @classmethod
     def from_rationals(
-        cls, rows: Matrix, inputs: Sequence[Label] | None = None, outputs: Sequence[Label] | None = None
+        cls, rows: Matrix, *, inputs: Sequence[Label] | None = None, outputs: Sequence[Label] | None = None
     ) -> Mechanism:
-        """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); the denominators are found (one
-        where they agree)."""
+        """A mechanism from k exact rows of m rationals (Fraction, "p/q", integers); denominators are found."""
         entries, names, targets = _place(Table.read(rows, WHERE), inputs, outputs)
         exact = [over_one(row, lambda _, x=x: f"{WHERE} row {x}") for x, row in enumerate(entries)]  # type: ignore[misc]
         return cls._from_exact(exact, names, targets)
@@ -232,7 +233,7 @@ class Mechanism(RandomizedChannel):
             return Interval(parity, parity)  # type: ignore[arg-type]
         return log_enclosure(parity)
 
-    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         same_labels(prior.labels, self.inputs, "prior")
         if units not in ("nats", "bits"):
             raise InputError(f"{units!r} is not a unit of information", "units", "use 'nats' or 'bits'")
@@ -289,13 +290,13 @@ class Mechanism(RandomizedChannel):
         """The alias tables of all rows, made when they are first asked for; they hold no key."""
         return MechanismSampler(tuple(zip(*self.numerators, strict=True)), self.denominators)
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
-        return self.sampler.sample(codes, source)
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
+        return self.sampler.sample(codes, source=source)
 
-    def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
-        return relabel(labels, self.inputs, self.outputs, lambda codes: self.sample(codes, source))
+    def randomize(self, labels: Any, *, source: Source | None = None) -> list[str] | np.ndarray:
+        return relabel(labels, self.inputs, self.outputs, lambda codes: self.sample(codes, source=source))
 
-    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+    def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         # scipy's statistics take half a second to load, and a solve does not need them.
         from rropt.mechanisms.estimators.recover import recover
 
@@ -325,10 +326,9 @@ class Mechanism(RandomizedChannel):
         """Write the mechanism as JSON (whole or not at all); returns the path. Raises InputError."""
         return write_whole(path, self.to_json())
 
-    def to_csv(self, path: str | os.PathLike[str], quote_formulas: bool = True) -> Path:
-        """Write the float64 matrix as CSV, one row an input, for other programs; `save` keeps the exact integers.
-        With `quote_formulas`, labels that a spreadsheet would take for formulas get an apostrophe in front of them;
-        `rropt.audit` reads both."""
+    def to_csv(self, path: str | os.PathLike[str], *, quote_formulas: bool = True) -> Path:
+        """Write the float64 matrix as CSV, one row an input; `save` keeps the exact integers. With `quote_formulas`,
+        labels that a spreadsheet would take for formulas get an apostrophe in front; `rropt.audit` reads both."""
         rows = ([label, *map(repr, row)] for label, row in zip(self.inputs, self.matrix.tolist(), strict=True))
         return write_whole(path, csv_text([["input", *self.outputs], *rows], quote_formulas))
 

@@ -109,10 +109,10 @@ class OffDiagonalMechanism(Mechanism):
         most = max(self.off_diagonal[x] for x in self._ends[1] if x != y)
         return min(own, least), max(own, most)
 
-    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         if prior.labels != self.inputs or units not in ("nats", "bits"):
             # The general method raises the error.
-            return super().mutual_information(prior, units)
+            return super().mutual_information(prior, units=units)
         size, scale, total = len(self.inputs), self.denominators[0], sum(prior.weights)
         shared = sum(weight * number for weight, number in zip(prior.weights, self.off_diagonal, strict=True))
 
@@ -156,11 +156,11 @@ class OffDiagonalMechanism(Mechanism):
         others = len(self.inputs) - 1
         return truth, MechanismSampler(((1,) * others,), (others,))
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         truth, other = self._samplers
         given = array_of(codes, "codes")
-        moved = truth.sample(codes, source).astype(np.int64)
-        shift = other.sample(np.zeros(given.shape, dtype=np.uint8), source).astype(np.int64)
+        moved = truth.sample(codes, source=source).astype(np.int64)
+        shift = other.sample(np.zeros(given.shape, dtype=np.uint8), source=source).astype(np.int64)
         # The others, in a circle from the truth on: each is as likely.
         found = (given.astype(np.int64) + moved * (1 + shift)) % len(self.inputs)
         return np.asarray(found, dtype=np.min_scalar_type(len(self.inputs) - 1))

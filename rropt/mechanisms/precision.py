@@ -29,6 +29,7 @@ SMALLEST_WIDTH = 1e-100
 def sample_size(
     channel: RandomizedChannel,
     half_width: Number,
+    *,
     level: Number = "0.95",
     frequencies: Prior | None = None,
     simultaneous: bool = False,

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -173,6 +173,7 @@ class Prior:
 
     labels: tuple[str, ...]
     weights: tuple[int, ...]
+    _: KW_ONLY
     declared: Declared = field(default="counts", compare=False)
     pairs: Pairs | None = None
     source: DataColumn | None = field(default=None, compare=False)
@@ -196,6 +197,7 @@ class Prior:
     def from_counts(
         cls,
         counts: Counts | Matrix,
+        *,
         labels: Sequence[Label] | None = None,
         pairs: Pairs | None = None,
     ) -> Prior:
@@ -211,12 +213,13 @@ class Prior:
         whole = all(number.denominator == 1 for number in numbers)
         weights = tuple(int(number) for number in numbers) if whole else cleared(numbers)
         # Weights that are not counts do not give the number of observations, which confidence sets need.
-        return cls(names, weights, "counts" if whole or pairs is None else "probabilities", pairs)
+        return cls(names, weights, declared="counts" if whole or pairs is None else "probabilities", pairs=pairs)
 
     @classmethod
     def from_probabilities(
         cls,
         probabilities: Counts | Matrix,
+        *,
         labels: Sequence[Label] | None = None,
         pairs: Pairs | None = None,
     ) -> Prior:
@@ -236,18 +239,19 @@ class Prior:
                 "probabilities",
                 "correct them, or give them as counts, which are divided by their sum",
             )
-        return cls(names, cleared(numbers), "probabilities", pairs)
+        return cls(names, cleared(numbers), declared="probabilities", pairs=pairs)
 
     @classmethod
     def uniform(cls, categories: Categories) -> Prior:
         """Equal probabilities over `categories`: their labels, or how many (then "0", "1", ...)."""
         names = category_labels(categories, "categories of the uniform prior")
-        return cls(names, (1,) * len(names), "uniform")
+        return cls(names, (1,) * len(names), declared="uniform")
 
     @classmethod
     def from_csv(
         cls,
         path: str | os.PathLike[str],
+        *,
         pairs: Sequence[str] | None = None,
         column: str | None = None,
         delimiter: str | None = None,

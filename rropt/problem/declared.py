@@ -95,6 +95,7 @@ class Problem:
         self,
         goal: Goal,
         constraints: Sequence[Constraint] = (),
+        *,
         inputs: Sequence[Label] | Prior | None = None,
         outputs: Sequence[Label] | None = None,
         name: str = "problem",
@@ -244,6 +245,7 @@ class Problem:
     def with_options(
         self,
         route: str | None = None,
+        *,
         gap: Number | None = None,
         time_limit: Number | None = None,
         solver: str | None = None,
@@ -260,6 +262,7 @@ class Problem:
     def solve(
         self,
         route: str | Route | None = None,
+        *,
         gap: Number | None = None,
         time_limit: Number | None = None,
         solver: str | None = None,
@@ -275,7 +278,9 @@ class Problem:
         """
         clock = Clock()
         named = route if isinstance(route, str) or route is None else None
-        options = self.with_options(named, gap, time_limit, solver, workers, absolute_gap).options
+        options = self.with_options(
+            named, gap=gap, time_limit=time_limit, solver=solver, workers=workers, absolute_gap=absolute_gap
+        ).options
         chosen_route: str | Route = options.route if route is None or isinstance(route, str) else route
         per_nat = unit_in(self.objective.units)
 
@@ -300,7 +305,10 @@ class Problem:
             )
             program, fits = clock.within(LATE, self.compile), None
             if program is None:
-                program, fits = Problem(self.goal, (), self.inputs, self._fixed_outputs()).compile(), self._is_kept_by
+                program, fits = (
+                    Problem(self.goal, (), inputs=self.inputs, outputs=self._fixed_outputs()).compile(),
+                    self._is_kept_by,
+                )
                 chosen, answer = "none: time ended before the constraints were compiled", unanswered("rropt", effort)
             else:
                 effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
@@ -363,7 +371,9 @@ class Problem:
         kept = list(range(len(self.constraints)))
         for left_out in range(len(self.constraints)):
             given = [self.constraints[number] for number in kept if number != left_out]
-            program = Problem(self.goal, given, self.inputs, self._fixed_outputs()).compile().linearised()
+            program = (
+                Problem(self.goal, given, inputs=self.inputs, outputs=self._fixed_outputs()).compile().linearised()
+            )
             farkas = no_mechanism(program, effort)
             if farkas is not None and prove_infeasible(program, farkas) is not None:
                 kept.remove(left_out)

@@ -112,7 +112,7 @@ def _parameters(
         if level.epsilon is not None:
             yield "epsilon", level.epsilon, lambda number: with_field(rule, "level", Level(number))
         elif level.gamma is not None:
-            yield "gamma", level.gamma, lambda number: with_field(rule, "level", Level(None, number))
+            yield "gamma", level.gamma, lambda number: with_field(rule, "level", Level(None, gamma=number))
     for kind, name in FIELDS.items():
         if isinstance(rule, kind):
             yield name, getattr(rule, name), lambda number, name=name: with_field(rule, name, number)  # type: ignore[misc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,7 @@ class Solution:
     certificate: Certificate | None
     verdict: Verdict | None
     claim: SolverClaim
+    _: KW_ONLY
     warnings: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()
     decomposition: dict[tuple[str, ...], Fraction] | None = None

@@ -82,6 +82,7 @@ class WorstInformation:
 def worst_information(
     mechanism: Mechanism | RandomizedResponse,
     confidence: Confidence,
+    *,
     gap: float = 1e-4,
     boxes: int = 200,
     time_limit: float | None = None,

@@ -56,7 +56,7 @@ class CrossClassification:
     parts: tuple[tuple[str, ...], ...]
     combinations: tuple[tuple[str, ...], ...]
 
-    def __init__(self, columns: Mapping[str, Sequence[Label]], impossible: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[Label]], *, impossible: Sequence[Mapping[str, Any]] = ()) -> None:
         where = "cross-classification"
         if not isinstance(columns, Mapping) or len(columns) < 2:
             raise InputError("it has fewer than two columns", where, 'give {"column": labels, "column": labels}')

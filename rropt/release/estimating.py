@@ -29,6 +29,7 @@ LARGEST = 1 << 24
 def estimate_file(
     file: str | os.PathLike[str],
     columns: Mapping[str | tuple[str, ...], Any],
+    *,
     method: str = "unbiased",
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,

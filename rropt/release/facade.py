@@ -25,7 +25,7 @@ EXTRA = "tables"
 
 
 @checked
-def release_table(table: Any, release: Release | ProtectedColumn, source: Source | None = None) -> Any:
+def release_table(table: Any, release: Release | ProtectedColumn, *, source: Source | None = None) -> Any:
     """Protect a table in memory: pandas, polars or pyarrow in, the same out.
 
     The domain is that of the mechanisms: text means itself, an integer its decimal text; codes of a categorical column
@@ -45,6 +45,7 @@ def release_file(
     data: str | os.PathLike[str],
     release: Release | ProtectedColumn,
     output: str | os.PathLike[str] | None = None,
+    *,
     force: bool = False,
     delimiter: str | None = None,
     monitor: Callable[[int, int | None], None] | None = None,
@@ -91,6 +92,7 @@ def release_folder(
     data: str | os.PathLike[str],
     release: Release | ProtectedColumn,
     output: str | os.PathLike[str] | None = None,
+    *,
     workers: int = 1,
     scheduler: str | None = None,
     report: Callable[[int, int, int], None] = lambda done, standing, total: None,
@@ -151,6 +153,7 @@ def counts_of(
     file: str | os.PathLike[str],
     column: str | tuple[str, ...],
     mechanism: Any,
+    *,
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:
@@ -168,6 +171,7 @@ def counts_of(
 def table_of(
     file: str | os.PathLike[str],
     columns: Mapping[str | tuple[str, ...], Any],
+    *,
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:

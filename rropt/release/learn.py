@@ -44,7 +44,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
     transform a record once and keep the result.
     """
 
-    def __init__(self, mechanism: Any = None, problem: Problem | None = None) -> None:
+    def __init__(self, mechanism: Any = None, *, problem: Problem | None = None) -> None:
         if BaseEstimator is None:
             need("sklearn", "learn")
         self.mechanism = mechanism
@@ -101,7 +101,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         drawn = relabel(labels, mechanism.inputs, mechanism.outputs, mechanism.sample)
         return np.asarray(drawn, dtype=object).reshape(-1, 1)
 
-    def estimate(self, X: Any, method: str = "unbiased", **options: Any) -> Estimate:
+    def estimate(self, X: Any, *, method: str = "unbiased", **options: Any) -> Estimate:
         """The frequencies of the true values, with errors, from transformed ones: the inverse in expectation, which
         does not exist for single records. `X` is n x 1, as `transform` returns it; `method` and `options` as
         `Mechanism.estimate`."""
@@ -114,7 +114,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
         if unknown:
             raise InputError(f"{unknown[0]!r} is not an output of the mechanism", "X", "give what transform returned")
         found = np.array([place[value] for value in columns[0].tolist()], dtype=np.intp)
-        return mechanism.estimate(np.bincount(found, minlength=len(place)), method, **options)
+        return mechanism.estimate(np.bincount(found, minlength=len(place)), method=method, **options)
 
     def get_feature_names_out(self, input_features: Sequence[Label] | None = None) -> np.ndarray:
         """The name of the one output column: that of the input, or of all inputs joined by "_"."""

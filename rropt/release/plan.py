@@ -68,6 +68,7 @@ class ProtectedColumn:
         self,
         columns: str | Sequence[str],
         mechanism: Any,
+        *,
         by: str | Sequence[str] = (),
         null: str | Mapping[str, str] | None = None,
         other: str | Mapping[str, str] | None = None,
@@ -123,7 +124,7 @@ class Release:
     columns: tuple[ProtectedColumn, ...]
     drop: tuple[str, ...]
 
-    def __init__(self, columns: ProtectedColumn | Sequence[ProtectedColumn], drop: Sequence[str] = ()) -> None:
+    def __init__(self, columns: ProtectedColumn | Sequence[ProtectedColumn], *, drop: Sequence[str] = ()) -> None:
         given = (columns,) if isinstance(columns, ProtectedColumn) else tuple(columns)
         if not given or not all(isinstance(column, ProtectedColumn) for column in given):
             raise InputError("it does not protect any column", "release", "give at least one ProtectedColumn")

@@ -30,7 +30,7 @@ class ReleaseFile:
 
 
 @checked
-def load_release(path: str | os.PathLike[str], check: bool = True) -> ReleaseFile:
+def load_release(path: str | os.PathLike[str], *, check: bool = True) -> ReleaseFile:
     """Read a release file and the mechanisms that it names; paths are relative to its folder. Raises InputError that
     names the file and the key.
 
@@ -55,7 +55,7 @@ def load_release(path: str | os.PathLike[str], check: bool = True) -> ReleaseFil
         raise InputError("no column is protected", str(source), "add a block [[column]]")
     try:
         columns = [_column(block, source, number, check) for number, block in enumerate(blocks, 1)]
-        release = Release(columns, _listing(document.get("drop", []), f"{source}: drop"))
+        release = Release(columns, drop=_listing(document.get("drop", []), f"{source}: drop"))
     except InputError as error:
         if str(source) in error.where:
             raise

@@ -27,7 +27,7 @@ def insecure_synthetic_people(prior: Prior, count: int, seed: int, column: str) 
     names = [_cell(label) for label in prior.labels]
     yield f"person,{_cell(column)}\n"
     for start in range(0, count, BLOCK):
-        drawn = sampler.sample(np.zeros(min(BLOCK, count - start), dtype=np.uint8), source)
+        drawn = sampler.sample(np.zeros(min(BLOCK, count - start), dtype=np.uint8), source=source)
         yield "".join(f"{start + at},{names[y]}\n" for at, y in enumerate(drawn.tolist(), 1))
 
 

@@ -262,7 +262,7 @@ def _by_distance(program: Program) -> Mechanism:
         exact = [Fraction(entry) for entry in row]
         exact[x] += 1 - sum(exact, Fraction(0))
         rows.append(exact)
-    return Mechanism.from_rationals(rows, program.inputs, _labels(program, program.size))
+    return Mechanism.from_rationals(rows, inputs=program.inputs, outputs=_labels(program, program.size))
 
 
 def _best_constant(program: Program) -> Mechanism | None:
@@ -285,7 +285,7 @@ def _best_constant(program: Program) -> Mechanism | None:
         columns = tuple(TwoValuedColumn(0, 1, everyone if y == best else 0) for y in range(width))
         return Mechanism(program.inputs, program.outputs, columns, (1,))
     row = _best_row(program, sums)
-    return None if row is None else Mechanism.from_rationals([row] * k, program.inputs, program.outputs)
+    return None if row is None else Mechanism.from_rationals([row] * k, inputs=program.inputs, outputs=program.outputs)
 
 
 def _middle_constant(program: Program) -> Mechanism | None:
@@ -298,7 +298,7 @@ def _middle_constant(program: Program) -> Mechanism | None:
     if twice is None or anchor is None or isinstance(anchor, Refusal):
         return None
     row = _exact_row(twice, anchor.matrix)
-    return None if row is None else Mechanism.from_rationals([row] * k, program.inputs, program.outputs)
+    return None if row is None else Mechanism.from_rationals([row] * k, inputs=program.inputs, outputs=program.outputs)
 
 
 def _best_row(program: Program, sums: dict[int, Fraction]) -> list[Fraction] | None:
@@ -367,4 +367,4 @@ def _blend(one: Mechanism, other: Mechanism, share: Fraction) -> Mechanism:
         [(1 - share) * one.entry(x, y) + share * other.entry(x, y) for y in range(width)]
         for x in range(len(one.inputs))
     ]
-    return Mechanism.from_rationals(rows, one.inputs, one.outputs)
+    return Mechanism.from_rationals(rows, inputs=one.inputs, outputs=one.outputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 from rropt.errors import InputError, shown
@@ -20,6 +20,7 @@ class SolveOptions:
     """
 
     route: str = "auto"
+    _: KW_ONLY
     gap: Fraction | float = Fraction(1, 10**6)
     absolute_gap: Fraction | float = Fraction(0)
     time_limit: Fraction | float | None = None

@@ -94,7 +94,9 @@ def round_to_mechanism(
     if mechanism is None and floored:
         # A floor at the maximum leaves one point, which need not be on a grid of 2^-53.
         width = q.shape[1]
-        even = Mechanism.from_rationals([[Fraction(1, width)] * width] * program.size, program.inputs, labels)
+        even = Mechanism.from_rationals(
+            [[Fraction(1, width)] * width] * program.size, inputs=program.inputs, outputs=labels
+        )
         if not program.excess(even):
             return even
         return Refusal("the entropy floor leaves no slack to round in", "lower it a little")
@@ -193,7 +195,7 @@ def _round(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> 
         return Mechanism(program.inputs, labels, columns, denominators if max(weights) > 1 else (GRID,))
     elif any(row.sense == "=" and not is_emptiness(program, row) for row in program.rows):
         solved = _solve_equalities(program, [[Fraction(entry, GRID) for entry in row] for row in table])
-        return None if solved is None else Mechanism.from_rationals(solved, program.inputs, labels)
+        return None if solved is None else Mechanism.from_rationals(solved, inputs=program.inputs, outputs=labels)
     return Mechanism(program.inputs, labels, tuple(map(DenseColumn, zip(*table, strict=True))))
 
 

@@ -33,7 +33,7 @@ Judge = Callable[[bytes], str]
 """The last line that a program prints about the bytes of a proof file."""
 
 
-def check(path: str | os.PathLike[str], core: bool = False) -> Verdict:
+def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
     """The checker's verdict on one file. With `core` it names the programs that accept (`verdict.by`): rropt-core,
     which is proved correct, and the checker; or the kernel and the checker, where rropt-core is not installed; or the
     checker alone, where the proof is of a kind that the core lacks, which the report names."""

@@ -105,6 +105,7 @@ class Comparison:
 @checked
 def compare(
     problem: Problem,
+    *,
     routes: Sequence[str | Route] | None = None,
     solvers: Sequence[str] | None = None,
     gap: Number | None = None,

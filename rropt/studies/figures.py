@@ -50,7 +50,7 @@ def swept_figure(
     panels = len(CASES[number])
     work = partial(drawn_curves, number, seed, points, calibration, time_limit)
     over = {"panel": range(panels), "draw": range(count)}
-    found = sweep(work, over, out, workers, scheduler, report=report)
+    found = sweep(work, over=over, out=out, workers=workers, scheduler=scheduler, report=report)
     if found.failures:
         raise InputError(found.failures[0], f"figure {number}", "finished draws are kept")
     drawn = [found.rows[at * count : (at + 1) * count] for at in range(panels)]

@@ -91,7 +91,9 @@ def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
     given = task.problem
     # The file's own route and solver are one row among others here.
     options = SolveOptions(gap=task.gap, absolute_gap=task.absolute_gap, time_limit=task.time_limit)
-    problem = Problem(given.goal, given.constraints, given.inputs, given.outputs, given.name, options)
+    problem = Problem(
+        given.goal, given.constraints, inputs=given.inputs, outputs=given.outputs, name=given.name, options=options
+    )
     program = problem.compile()
     chosen, _ = choose(program, task.route, task.solver)
     if isinstance(task.route, str):

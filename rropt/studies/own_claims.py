@@ -40,10 +40,10 @@ TIME_LIMIT = 60.0
 @checked
 def verify_claim(
     problem: Problem,
+    *,
     matrix: str | PathLike[str] | HasMatrix | Matrix | None = None,
     claimed: Claimed = "optimal",
     value: Number | None = None,
-    *,
     orientation: str | None = None,
     time_limit: float | None = None,
 ) -> Judged:

@@ -216,14 +216,16 @@ class _Judge:
         rows = [[mechanism.entry(x, y) for y in range(width)] for x in range(len(mechanism.inputs))]
         means = [sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True)]
         mixed = [[(1 - share) * entry + share * mean for entry, mean in zip(row, means, strict=True)] for row in rows]
-        noisy = Mechanism.from_rationals(mixed, mechanism.inputs, mechanism.outputs)
+        noisy = Mechanism.from_rationals(mixed, inputs=mechanism.inputs, outputs=mechanism.outputs)
         if share and within.violation(noisy) <= 0 and all(kept_constraints(noisy, rules).values()):
             return noisy
         return None
 
     def _solve_near(self, rules: list[Constraint]) -> Solution | None:
         problem = self.stated.problem
-        near = Problem(problem.goal, rules, problem.inputs, None, problem.name, problem.options)
+        near = Problem(
+            problem.goal, rules, inputs=problem.inputs, outputs=None, name=problem.name, options=problem.options
+        )
         try:
             found = near.solve(gap=float(GAP), absolute_gap=0, time_limit=self.stated.seconds)
         except NoRoute:

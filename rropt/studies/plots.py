@@ -207,7 +207,7 @@ def utility_curve(
         )
     first = problems[0]
     if families is None:
-        families = {"k-ary randomised response": lambda epsilon: RandomizedResponse(first.inputs, epsilon)}
+        families = {"k-ary randomised response": lambda epsilon: RandomizedResponse(first.inputs, epsilon=epsilon)}
     figure, axes = _figure(6.4, 4.2)
     values = [np.nan if one.value is None else one.value for one in found]
     bounds = [np.nan if one.bound is None else one.bound for one in found]
@@ -323,7 +323,7 @@ def two_categories(solution: Solution, resolution: int = 61) -> Figure:
 def _at(problem: Problem, like: Mechanism, a: float, b: float) -> float:
     first, second = Fraction(a), Fraction(b)
     rows = [[first, 1 - first], [1 - second, second]]
-    enclosed = problem.objective.value(Mechanism.from_rationals(rows, like.inputs, like.outputs))
+    enclosed = problem.objective.value(Mechanism.from_rationals(rows, inputs=like.inputs, outputs=like.outputs))
     return float((enclosed.lower + enclosed.upper) / 2)
 
 

@@ -117,14 +117,16 @@ OBJECTIVES: Mapping[str, tuple[type[Objective], str]] = {
 
 
 def _robust(form: str) -> Callable[[Setting], Constraint]:
-    return lambda at: RLDP(EPSILON, ChiSquareSet(at.prior, "0.05"), form=form)
+    return lambda at: RLDP(EPSILON, ChiSquareSet(at.prior, alpha="0.05"), form=form)
 
 
 def _correlated(at: Setting) -> Constraint:
     """A secret with probability 3/4 at the lower inputs and 1/4 at the higher ones."""
     lower = [weight * (3 if x < at.size // 2 else 1) for x, weight in enumerate(at.prior.weights)]
     rows = [lower, [4 * weight - own for weight, own in zip(at.prior.weights, lower, strict=True)]]
-    return RLDP("0.5", Joint(ChiSquareSet(Prior.from_counts(rows, pairs=Pairs(["yes", "no"], at.inputs)), "0.05")))
+    return RLDP(
+        "0.5", Joint(ChiSquareSet(Prior.from_counts(rows, pairs=Pairs(["yes", "no"], at.inputs)), alpha="0.05"))
+    )
 
 
 def _shifts(at: Setting) -> Constraint:
@@ -137,7 +139,7 @@ def _kept(at: Setting) -> Constraint:
     """A little more truth than by chance is kept of the first half of the inputs."""
     half = at.size // 2
     return LinearConstraint(
-        [[int(x == y and x < half) for y in range(at.size)] for x in range(at.size)], ">=", "0.6", "kept"
+        [[int(x == y and x < half) for y in range(at.size)] for x in range(at.size)], ">=", "0.6", name="kept"
     )
 
 
@@ -148,9 +150,9 @@ def _flat(at: Setting) -> Constraint:
 
 PRIVACY: Mapping[str, Maker] = {
     "ldp": lambda at: LDP(EPSILON),
-    "metric_dp": lambda at: MetricDP(list(pairwise(at.inputs)), EPSILON),
+    "metric_dp": lambda at: MetricDP(list(pairwise(at.inputs)), epsilon=EPSILON),
     "approximate_ldp": lambda at: ApproximateLDP(EPSILON, delta="0.1"),
-    "maximal_rldp": lambda at: MaximalRLDP(EPSILON, at.pairs),
+    "maximal_rldp": lambda at: MaximalRLDP(EPSILON, groups=at.pairs),
     "rldp, polytope": _robust("polytope"),
     "rldp, product": _robust("product"),
     "rldp, exact": _robust("exact"),
@@ -231,7 +233,7 @@ def problem_of(objective: str, constraint: str, size: int) -> Problem:
     rules = [make(at) for make in CONSTRAINTS[constraint]]
     kind, example = OBJECTIVES[objective]
     goal = Goal(kind.sense, kind.examples(at.prior)[example])
-    return Problem(goal, rules, at.inputs, at.inputs if constraint in SQUARE else None)
+    return Problem(goal, rules, inputs=at.inputs, outputs=at.inputs if constraint in SQUARE else None)
 
 
 def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> Cell:

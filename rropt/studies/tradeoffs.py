@@ -59,7 +59,7 @@ def _has(goal: Goal, number: Fraction, solution: Solution) -> bool | None:
 
 @checked
 def least_epsilon(
-    problem: Problem, wanted: AtLeast | AtMost, tolerance: Number = Fraction(1, 1000), **options: Any
+    problem: Problem, wanted: AtLeast | AtMost, *, tolerance: Number = Fraction(1, 1000), **options: Any
 ) -> LeastEpsilon:
     """The least epsilon of plain LDP at which the other constraints of `problem` and `wanted` can be had together,
     within `tolerance` (nats).
@@ -81,7 +81,9 @@ def least_epsilon(
 
     def at(epsilon: Fraction) -> Solution:
         rules = _levelled(problem, epsilon)
-        return Problem(goal, rules, problem.inputs, problem.outputs, problem.name, problem.options).solve(**options)
+        return Problem(
+            goal, rules, inputs=problem.inputs, outputs=problem.outputs, name=problem.name, options=problem.options
+        ).solve(**options)
 
     below, refutation, above = Fraction(0), None, Fraction(1)
     while (met := _has(goal, wanted.number, found := at(above))) is not True:
@@ -142,7 +144,7 @@ class Frontier:
 
 
 @checked
-def frontier(problem: Problem, first: Goal, second: Goal, points: int = 9, **options: Any) -> Frontier:
+def frontier(problem: Problem, first: Goal, second: Goal, *, points: int = 9, **options: Any) -> Frontier:
     """The trade-off of two goals under the constraints of `problem`, whose own goal does not count: at `points` levels
     of the first, evenly from what it has where only the second counts to short of its own optimum, the second is
     sought.
@@ -162,7 +164,9 @@ def frontier(problem: Problem, first: Goal, second: Goal, points: int = 9, **opt
             labels = one.outputs(problem.inputs) or labels
         fixed = any(one.outputs(problem.inputs) is not None for one in (goal.objective, *rules))
         outputs = None if fixed else labels
-        return Problem(goal, rules, problem.inputs, outputs, problem.name, problem.options).solve(**options)
+        return Problem(
+            goal, rules, inputs=problem.inputs, outputs=outputs, name=problem.name, options=problem.options
+        ).solve(**options)
 
     alone = [solved(second, []), solved(first, [])]
     ends = []

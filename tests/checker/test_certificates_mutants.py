@@ -30,7 +30,7 @@ TURN = [[1, -2, 0], [0, 1, -2], [-2, 0, 1]]
 
 
 def _prior(counts: Iterable[int], labels: list[str] | None = None) -> rr.Prior:
-    return rr.Prior.from_counts(list(counts), labels)
+    return rr.Prior.from_counts(list(counts), labels=labels)
 
 
 def _distance(k: int) -> list[list[int]]:
@@ -59,8 +59,8 @@ PROBLEMS: dict[str, Callable[[], rr.Problem]] = {
         rr.Maximize(rr.Trace(_prior(P3, K3))),
         [
             rr.patterns.Forbidden([("a", "c")]),
-            rr.LinearConstraint([[1, 0, 0]] * 3, "=", 1, "first"),
-            rr.LinearConstraint([[0, 1, 0]] * 3, "<=", "0.9", "second"),
+            rr.LinearConstraint([[1, 0, 0]] * 3, "=", 1, name="first"),
+            rr.LinearConstraint([[0, 1, 0]] * 3, "<=", "0.9", name="second"),
         ],
     ),
     "cone over ldp": lambda: rr.Problem(
@@ -71,7 +71,7 @@ PROBLEMS: dict[str, Callable[[], rr.Problem]] = {
     ),
     "guess": lambda: rr.Problem(rr.Maximize(rr.BayesSuccess(_prior(P3))), [rr.LDP(1)]),
     "guess over a cone": lambda: rr.Problem(
-        rr.Maximize(rr.BayesSuccess(_prior(P4), [[1, 0], [0, 2], ["1/3", 1], [2, 0]])),
+        rr.Maximize(rr.BayesSuccess(_prior(P4), gain=[[1, 0], [0, 2], ["1/3", 1], [2, 0]])),
         [rr.LDP(gamma=2), rr.ConeConstraint([[2, -3, 0, 0]])],
     ),
     "no floor": lambda: rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3), rr.Floor("0.9")], inputs=K3),
@@ -80,8 +80,8 @@ PROBLEMS: dict[str, Callable[[], rr.Problem]] = {
         [
             rr.ConeConstraint(TURN),
             rr.LDP(1),
-            rr.LinearConstraint([[1, 0, 0]] * 3, "<=", "0.1", "first"),
-            rr.LinearConstraint([[0, 0, 1]] * 3, "=", 2, "last"),
+            rr.LinearConstraint([[1, 0, 0]] * 3, "<=", "0.1", name="first"),
+            rr.LinearConstraint([[0, 0, 1]] * 3, "=", 2, name="last"),
         ],
         inputs=K3,
     ),

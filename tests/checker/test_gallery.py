@@ -60,7 +60,7 @@ def test_census_column_keeps_frequencies_and_without_that_reports_three_categori
     for y, p in enumerate(prior.probabilities):
         column = found.mechanism.column(y)
         assert sum((a * b for a, b in zip(prior.probabilities, column, strict=True)), Fraction(0)) == p
-    free = rr.Problem(problem.goal, problem.constraints[:1], problem.inputs).solve()
+    free = rr.Problem(problem.goal, problem.constraints[:1], inputs=problem.inputs).solve()
     assert (free.mechanism.matrix.max(axis=0) > 1e-6).sum() == 3
     assert free.value > found.value
 
@@ -69,7 +69,7 @@ def test_sensitive_pair_protects_the_illness_and_not_the_age() -> None:
     problem = rr.load_problem(models.model_path("sensitive-pair"))
     found = problem.solve()
     assert problem.constraints[0].violation(found.mechanism) <= 0
-    strict = rr.Problem(problem.goal, [rr.LDP(1)], problem.inputs).solve()
+    strict = rr.Problem(problem.goal, [rr.LDP(1)], inputs=problem.inputs).solve()
     assert found.value > 3 * strict.value, "protecting the pair as a whole tells far less"
 
 

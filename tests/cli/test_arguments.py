@@ -99,7 +99,9 @@ def right() -> dict[str, Any]:
     pairs = rr.Pairs(["s", "t"], ["u", "v"])
     joint = rr.Prior.from_counts([[30, 20], [12, 25]], pairs=pairs)
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=ABC)
-    mechanism = rr.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], ABC, ABC)
+    mechanism = rr.Mechanism.from_matrix(
+        [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], inputs=ABC, outputs=ABC
+    )
     table = rr.disclosure.KeyTable.of([[3, 1], [1, 2]], {"sex": ["f", "m"], "age": ["x", "y"]})
     return {
         "prior": prior,
@@ -111,7 +113,7 @@ def right() -> dict[str, Any]:
         "set": rr.robust.ChiSquareSet(joint),
         "table": table,
         "population": rr.disclosure.fit_population(table, 0.1),
-        "paired": rr.Mechanism.from_matrix(np.full((4, 2), 0.5), pairs.labels, ["0", "1"]),
+        "paired": rr.Mechanism.from_matrix(np.full((4, 2), 0.5), inputs=pairs.labels, outputs=["0", "1"]),
     }
 
 
@@ -127,7 +129,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     (folder / "problem.toml").write_text(rr.problem_file.problem_to_toml(r["problem"]), encoding="utf-8")
     column = rr.release.ProtectedColumn("ans", mechanism)
     release = rr.release.Release(column)
-    product = rr.mechanisms.ProductMechanism([mechanism, mechanism], ["first", "second"])
+    product = rr.mechanisms.ProductMechanism([mechanism, mechanism], names=["first", "second"])
     level = {"epsilon": 1, "gamma": None}
     polytope = rr.robust.Polytope([[1, 0, 0, -1]], [1], pairs=r["pairs"], center=r["joint"])
     made: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {}
@@ -183,7 +185,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("BayesSuccess", prior=prior, gain=np.eye(3), actions=["x", "y", "z"])
     add("MinimaxRisk", prior=prior, queries=[[1, 0, 0]])
     for kind in WORDS.values():
-        if kind.__name__ not in made:
+        if kind.__name__ not in {*made, "Sum"}:  # which + and * make
             example = kind.examples(prior)[""]
             add(kind.__name__, **{name: getattr(example, name) for name in inspect.signature(kind).parameters})
     add("Maximize", objective=rr.Trace())
@@ -217,7 +219,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("Blocks", blocks=[["a", "b"], ["c"]])
     add_methods(rr.patterns.Blocks([["a", "b"], ["c"]]), members={"inputs": tuple(ABC)})
     add("PermutationMixture", permutations=["identity", ABC], weights=None, max_terms=3)
-    mixed = rr.Mechanism.from_rationals([["3/4", "1/4"], ["1/4", "3/4"]], ["a", "b"], ["a", "b"])
+    mixed = rr.Mechanism.from_rationals([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"], outputs=["a", "b"])
     add_methods(rr.patterns.PermutationMixture(["identity", ["b", "a"]]), decompose={"mechanism": mixed})
     add("EntropyRate", at_least=0.5)
     add("SharedEntropyRate", at_least=0.5, blocks=[["a", "b"], ["c"]])
@@ -284,7 +286,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         to_column_stochastic={},
         to_frame={},
     )
-    add_methods(rr.RandomizedResponse(ABC, 1), **drawn, to_mechanism={})
+    add_methods(rr.RandomizedResponse(ABC, epsilon=1), **drawn, to_mechanism={})
     for name in (
         "RandomizedResponse",
         "HadamardResponse",
@@ -297,9 +299,9 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         own |= {"SubsetSelection": {"t": 1}, "LocalHashing": {"buckets": 3}}
         add(name, categories=3, **level, **own.get(name, {}))
     hadamard, subsets, hashing = (
-        rr.mechanisms.HadamardResponse(ABC, 1),
-        rr.mechanisms.SubsetSelection(ABC, 1),
-        rr.mechanisms.LocalHashing(ABC, 1),
+        rr.mechanisms.HadamardResponse(ABC, epsilon=1),
+        rr.mechanisms.SubsetSelection(ABC, epsilon=1),
+        rr.mechanisms.LocalHashing(ABC, epsilon=1),
     )
     add_methods(
         hadamard,
@@ -345,9 +347,9 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("ConditionalReporting", confidence=r["set"], **level, **protocols)
     add("UnaryConditionalReporting", confidence=r["set"], **level, **protocols)
     add("IndependentReporting", confidence=r["set"], **level, **protocols, sub_sensitive="krr")
-    add_methods(rr.robust.SecretRandomizedResponse(r["pairs"], 1), formula={})
+    add_methods(rr.robust.SecretRandomizedResponse(r["pairs"], epsilon=1), formula={})
     for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting"):
-        add_methods(getattr(rr.robust, name)(r["set"], 1), formula={})
+        add_methods(getattr(rr.robust, name)(r["set"], epsilon=1), formula={})
     add("warner", truth=0.8, categories=("yes", "no"))
     add("unrelated_question", sensitive=0.7, yes=0.5, categories=("yes", "no"))
     add("generalization", groups={"x": ["a", "b"], "y": ["c"]})
@@ -423,6 +425,8 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     stated = 'schema = 1\nproblem = "problem.toml"\nclaimed = "bound"\nvalue = "2"\n'
     claim.write_text(stated, encoding="utf-8")
     add("read_claim", path=claim)
+    add("least_epsilon", problem=r["problem"], wanted=rr.AtLeast(rr.Trace(), "1.5"), tolerance="0.5")
+    add("frontier", problem=r["problem"], first=rr.Maximize(rr.Trace()), second=rr.Maximize(rr.Trace()), points=1)
     add("own_claims", path=claim.parent)
     add(
         "verify_claim",
@@ -522,9 +526,9 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     for one in (known, polytope, rr.robust.KnownDistribution(r["joint"]), rr.robust.EveryDistribution(r["pairs"])):
         add_methods(one, lower_bounds={})
     for protocol in (
-        rr.robust.SecretRandomizedResponse(r["pairs"], 1),
+        rr.robust.SecretRandomizedResponse(r["pairs"], epsilon=1),
         *(
-            getattr(rr.robust, name)(known, 1)
+            getattr(rr.robust, name)(known, epsilon=1)
             for name in ("ConditionalReporting", "UnaryConditionalReporting", "IndependentReporting")
         ),
     ):
@@ -557,7 +561,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     )
     small = {"routes": ["linear"], "solvers": None, "gap": None, "time_limit": 2}
     add("compare", problem=r["problem"], **small)
-    add_methods(rr.compare(r["problem"], ["linear"]), to_list={}, to_frame={})
+    add_methods(rr.compare(r["problem"], routes=["linear"]), to_list={}, to_frame={})
     swept = {"given": r["problem"], "over": {"epsilon": [1, 2]}, "out": None, "workers": 1, "scheduler": None}
     swept |= {"keep": None, "route": None, "gap": None, "time_limit": 2, "solver": None}
     add("sweep", **swept)

@@ -77,7 +77,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("distances 2 x 3", lambda: rr.MetricDP(np.zeros((2, 3))), "not a square matrix"),
     ("distance to itself", lambda: rr.MetricDP(np.ones((2, 2))), "not 0"),
     ("distances of another size", lambda: problem(rr.MetricDP([[0, 1], [1, 0]])), "2 x 2"),
-    ("metric epsilon", lambda: rr.MetricDP([("a", "b")], 0), "not above 0"),
+    ("metric epsilon", lambda: rr.MetricDP([("a", "b")], epsilon=0), "not above 0"),
     ("far and strict", lambda: problem(rr.MetricDP([("a", "b", 30), ("b", "c", 1)])), "above 20"),
     ("groups", lambda: rr.MaximalRLDP(1), "groups"),
     ("one group", lambda: rr.MaximalRLDP(1, groups=["s", "s"]), "share one"),
@@ -88,7 +88,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("gamma 1", lambda: rr.LDP(gamma=1), "not above 1"),
     ("gamma nan", lambda: rr.LDP(gamma=math.nan), "finite"),
     ("gamma 1e9", lambda: rr.LDP(gamma=1e9), "exp"),
-    ("both", lambda: rr.LDP(1, 3), "either"),
+    ("both", lambda: rr.LDP(1, gamma=3), "either"),
     # floors and forbidden cells
     ("floor above 1", lambda: rr.Floor(1.1), r"\[0, 1\]"),
     ("floor below 0", lambda: rr.Floor([0.1, -0.1, 0.1]), r"floor\[1\].*\[0, 1\]"),
@@ -137,20 +137,20 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("cone true", lambda: rr.ConeConstraint([[True, 1]]), "truth value"),
     # objectives
     ("information of labels", lambda: rr.MutualInformation(ABC), "list is not a Prior"),  # type: ignore[arg-type]
-    ("information units", lambda: rr.MutualInformation(PRIOR, "dits"), "dits"),
+    ("information units", lambda: rr.MutualInformation(PRIOR, units="dits"), "dits"),
     ("trace of counts", lambda: rr.Trace([1, 2]), "not a Prior"),  # type: ignore[arg-type]
     ("loss shape", lambda: rr.ExpectedLoss(PRIOR, [[1, 2]]), "3 inputs"),
     ("loss ragged", lambda: rr.ExpectedLoss(PRIOR, [[1], [1, 2], [1]]), "different lengths"),
     ("loss nan", lambda: rr.ExpectedLoss(PRIOR, [[1], [math.nan], [1]]), r"\[1\]\[0\].*finite"),
     ("loss text", lambda: rr.ExpectedLoss(PRIOR, "abc"), "not a matrix"),
     ("loss vector", lambda: rr.ExpectedLoss(PRIOR, np.ones(3)), "not a matrix"),
-    ("loss actions", lambda: rr.ExpectedLoss(PRIOR, [[1, 2]] * 3, ["x"]), "3 x 2.*1 actions"),
+    ("loss actions", lambda: rr.ExpectedLoss(PRIOR, [[1, 2]] * 3, actions=["x"]), "3 x 2.*1 actions"),
     (
         "loss huge",
         lambda: problem(goal=rr.Minimize(rr.ExpectedLoss(PRIOR, [["1e400"]] * 3))).solve(),
         "1e400|range|large",
     ),
-    ("gain empty", lambda: rr.BayesSuccess(PRIOR, [[], [], []]), "empty"),
+    ("gain empty", lambda: rr.BayesSuccess(PRIOR, gain=[[], [], []]), "empty"),
     # problems
     ("goal", lambda: problem(goal=rr.Trace()), "Maximize"),
     ("goal of a word", lambda: rr.Maximize("trace"), "not an objective"),  # type: ignore[arg-type]

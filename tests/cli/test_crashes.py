@@ -18,7 +18,7 @@ ABC = ["a", "b", "c"]
 
 
 def mechanism() -> rr.Mechanism:
-    return rr.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], ABC, ABC)
+    return rr.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]], inputs=ABC, outputs=ABC)
 
 
 def test_rationals_may_be_text() -> None:
@@ -54,12 +54,12 @@ def test_who_asks_for_nothing_gets_help(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_number_names_an_item_only_where_it_can_mean_one_thing() -> None:
-    asked = rr.mechanisms.ProductMechanism([mechanism(), rr.RandomizedResponse(ABC, 3).to_mechanism()])
+    asked = rr.mechanisms.ProductMechanism([mechanism(), rr.RandomizedResponse(ABC, epsilon=3).to_mechanism()])
     assert asked.names == ("1", "2")
     assert asked.item_parity(1) == asked.item_parity("1") == mechanism().parity()
     with pytest.raises(rr.InputError, match="not an item"):
         asked.item_parity(0)
-    named = rr.mechanisms.ProductMechanism(asked.items, ["first", "second"])
+    named = rr.mechanisms.ProductMechanism(asked.items, names=["first", "second"])
     assert named.item_parity(1) == named.item_parity("second") != named.item_parity(0)
 
 

@@ -91,7 +91,7 @@ def test_numpy_files_and_matrices_in_memory(tmp_path: Path) -> None:
 def test_what_this_package_writes_comes_back_to_the_last_bit(tmp_path: Path) -> None:
     """Doubles that were printed in full are the numbers that they were, and not the decimals that are near them."""
     solution = rr.Problem(
-        rr.Maximize(rr.MutualInformation(rr.Prior.from_counts([5, 3, 1], LABELS))), [rr.LDP(1)]
+        rr.Maximize(rr.MutualInformation(rr.Prior.from_counts([5, 3, 1], labels=LABELS))), [rr.LDP(1)]
     ).solve()
     mechanism = solution.mechanism
     assert mechanism is not None
@@ -203,7 +203,7 @@ def test_a_declared_epsilon_holds_or_is_broken(epsilon: object, satisfies: bool 
 def test_value_bound_and_share_at_its_own_level() -> None:
     """At parity 12/5 and this prior the optimum is that of two columns in this ratio, found by one formula."""
     prior = rr.Prior.uniform(["x", "y"])
-    mechanism = rr.Mechanism.from_matrix(TABLE, ["x", "y"])
+    mechanism = rr.Mechanism.from_matrix(TABLE, inputs=["x", "y"])
     found = rr.audit(mechanism, prior=prior)
     # Two inputs, uniform: randomised response at gamma is optimal.
     p = 2.4 / 3.4
@@ -224,7 +224,7 @@ def test_value_bound_and_share_at_its_own_level() -> None:
 
 def test_a_loss_is_shared_the_other_way_round() -> None:
     problem = rr.Problem(rr.Minimize(rr.ExpectedLoss(PRIOR, [[0, 1], [1, 0]])), [rr.LDP(gamma=3)])
-    found = rr.audit(TABLE, problem)
+    found = rr.audit(TABLE, problem=problem)
     # Loss 3/4 * 1/4 + 1/4 * 2/5 = 23/80; best: answer "x" whatever was asked, or tell the truth: both 1/4.
     assert (float(found.value), found.bound) == (pytest.approx(23 / 80), pytest.approx(1 / 4))  # type: ignore[arg-type]
     assert found.share_of_optimum == pytest.approx(20 / 23)
@@ -235,19 +235,19 @@ def test_a_loss_is_shared_the_other_way_round() -> None:
 def test_labels_are_brought_into_the_order_of_the_problem(write) -> None:
     problem = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1)])
     path = write(",y,x\ny,0.6,0.4\nx,0.25,0.75\n")
-    found = rr.audit(path, problem)
+    found = rr.audit(path, problem=problem)
     assert (found.mechanism.inputs, found.mechanism.outputs) == (("x", "y"), ("x", "y"))
     assert float(found.value) == pytest.approx(0.75 * 0.75 + 0.25 * 0.6)  # type: ignore[arg-type]
-    bare = rr.audit(TABLE, problem)
+    bare = rr.audit(TABLE, problem=problem)
     assert bare.value == found.value
     assert "its inputs have no labels: they are taken in the order of the problem's, x, y" in bare.notes
     with pytest.raises(rr.InputError, match="its inputs are x, z; the problem's are x, y"):
-        rr.audit(write(",x,z\nx,0.75,0.25\nz,0.4,0.6\n"), problem)
+        rr.audit(write(",x,z\nx,0.75,0.25\nz,0.4,0.6\n"), problem=problem)
 
 
 def test_every_constraint_of_a_problem_is_looked_at() -> None:
     problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.patterns.Bistochastic()], inputs=["x", "y"])
-    found = rr.audit(TABLE, problem)
+    found = rr.audit(TABLE, problem=problem)
     assert found.satisfies is False
     assert found.broken == ("bistochastic",)
     assert "it does not satisfy the problem's constraints" in found.notes[-1]
@@ -258,19 +258,19 @@ PAIRS = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s0", "s1"], 
 
 def test_robust_privacy_is_judged_itself_and_not_its_form() -> None:
     """The best mechanism of form exact is robustly private, though no mechanism of the polytope form."""
-    counts = rr.robust.ChiSquareSet(PAIRS, "0.05")
+    counts = rr.robust.ChiSquareSet(PAIRS, alpha="0.05")
     exact = rr.Problem(rr.Maximize(rr.MutualInformation(PAIRS)), [rr.RLDP(1, counts, form="exact")]).solve(gap=1e-3)
     polytope = rr.RLDP(1, counts)
     assert exact.mechanism is not None
     assert polytope.violation(exact.mechanism) > 0
-    found = rr.audit(exact.mechanism, rr.Problem(rr.Maximize(rr.MutualInformation(PAIRS)), [polytope]))
+    found = rr.audit(exact.mechanism, problem=rr.Problem(rr.Maximize(rr.MutualInformation(PAIRS)), [polytope]))
     assert found.satisfies is True
     assert found.robust[0][1].holds(1) is True
     assert found.share_of_optimum is not None
     assert found.share_of_optimum > 1
     low, high = found.to_dict()["robust"][0]["epsilon"].values()
     assert 0.99 < low <= high <= 1
-    loud = rr.audit(rr.RandomizedResponse(PAIRS.labels, gamma=30), found.problem)
+    loud = rr.audit(rr.RandomizedResponse(PAIRS.labels, gamma=30), problem=found.problem)
     assert loud.satisfies is False
     assert loud.robust[0][1].lower > 1
 

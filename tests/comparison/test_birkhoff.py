@@ -179,7 +179,9 @@ def test_a_mechanism_rounded_row_by_row_is_rounded_again() -> None:
 
 
 def test_labels_are_kept() -> None:
-    mechanism = rr.Mechanism.from_matrix([[F(1, 3), F(2, 3)], [F(2, 3), F(1, 3)]], ["yes", "no"], ["b", "a"])
+    mechanism = rr.Mechanism.from_matrix(
+        [[F(1, 3), F(2, 3)], [F(2, 3), F(1, 3)]], inputs=["yes", "no"], outputs=["b", "a"]
+    )
     kept = held(birkhoff(mechanism)).mechanism()
     assert (kept.inputs, kept.outputs) == (("yes", "no"), ("b", "a"))
 
@@ -359,7 +361,7 @@ def test_the_fewest_terms_against_brute_force(size: int) -> None:
     source = random.Random(size)
     for _ in range({2: 10, 3: 30, 4: 15}[size]):
         table, total = mixture(size, source.randint(1, size + 1), source, source.choice((2, 5, 1000)))
-        decomposition = held(birkhoff(table, "fewest", denominator=total))
+        decomposition = held(birkhoff(table, method="fewest", denominator=total))
         assert len(decomposition) == fewest_by_brute_force(table, total, len(decomposition))
         assert decomposition.unproved_bound == pytest.approx(len(decomposition), abs=1e-6)
 
@@ -368,7 +370,7 @@ def test_fewer_than_the_greedy_search_finds() -> None:
     improved = 0
     for seed in range(6):
         table, total = mixture(5, 8, random.Random(seed))
-        few = held(birkhoff(table, "fewest", denominator=total))
+        few = held(birkhoff(table, method="fewest", denominator=total))
         assert len(few) <= 8
         improved += len(few) < len(birkhoff(table, denominator=total))
     assert improved
@@ -388,7 +390,7 @@ def test_weights_may_need_another_denominator() -> None:
 
 def test_the_time_limit_leaves_the_greedy_decomposition() -> None:
     table = sinkhorn(6, 1)
-    few = held(birkhoff(table, "fewest", time_limit=0))
+    few = held(birkhoff(table, method="fewest", time_limit=0))
     assert len(few) == len(birkhoff(table))
     assert few.unproved_bound is not None
     assert few.unproved_bound <= len(few)
@@ -541,7 +543,7 @@ def test_a_mechanism_that_is_not_bistochastic_is_refused() -> None:
 
 def test_arguments_that_mean_nothing_are_refused() -> None:
     with pytest.raises(rr.InputError, match="'best' is not a method; use one of 'bottleneck', 'fewest'"):
-        birkhoff(HALF, "best")
+        birkhoff(HALF, method="best")
     for denominator in (0, -3, True, 2.0):
         with pytest.raises(rr.InputError, match="is not a positive integer"):
             birkhoff(HALF, denominator=denominator)  # type: ignore[arg-type]
@@ -549,7 +551,7 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
         with pytest.raises(rr.InputError, match="is not a number of seconds"):
             birkhoff(HALF, time_limit=limit)  # type: ignore[arg-type]
     with pytest.raises(rr.InputError, match="more than 1000 permutations lie within"):
-        birkhoff(sinkhorn(7, 1), "fewest")
+        birkhoff(sinkhorn(7, 1), method="fewest")
     with pytest.raises(rr.InputError, match=r"\[0, 0\] is not a permutation of 0 to 1"):
         weight_range(HALF, [0, 0])
     with pytest.raises(rr.InputError, match="13 inputs are too many"):

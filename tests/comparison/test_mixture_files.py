@@ -32,7 +32,7 @@ def test_solve_writes_the_weights_and_they_are_read_back(tmp_path: Path) -> None
     (tmp_path / "p.toml").write_text(PROBLEM)
     assert cli.main(["solve", str(tmp_path / "p.toml"), "--out", str(tmp_path / "o")]) == 0
     mechanism = rr.Mechanism.load(tmp_path / "o" / "mechanism.json")
-    weights = rr.ordering.load_mixture(tmp_path / "o" / "mixture.csv", mechanism)
+    weights = rr.ordering.load_mixture(tmp_path / "o" / "mixture.csv", mechanism=mechanism)
     assert weights == rr.load_problem(tmp_path / "p.toml").solve().decomposition
     assert weights[mechanism.inputs] == F("0.3")
     # Added up here once more, without the reader.
@@ -62,7 +62,7 @@ def test_labels_with_ends_of_lines_survive(tmp_path: Path, labels: list[str]) ->
 def test_a_label_that_looks_like_a_remark_is_not_skipped(tmp_path: Path) -> None:
     """An audit that left a row out would miss what it gives away."""
     rows = [[F(5, 10), F(5, 10)], [F(4, 10), F(6, 10)], [F(1, 10), F(9, 10)]]
-    mechanism = rr.Mechanism.from_rationals(rows, ["a", "b", "#c"], ["x", "y"])
+    mechanism = rr.Mechanism.from_rationals(rows, inputs=["a", "b", "#c"], outputs=["x", "y"])
     raw = read_matrix(mechanism.to_csv(tmp_path / "m.csv"))
     assert len(raw.entries) == 3
 
@@ -111,13 +111,15 @@ GOOD = "weight,a,b\n1/3,a,b\n2/3,b,a\n"
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
-    mechanism = rr.Mechanism.from_rationals([[F(1, 3), F(2, 3)], [F(2, 3), F(1, 3)]], ["a", "b"], ["a", "b"])
+    mechanism = rr.Mechanism.from_rationals(
+        [[F(1, 3), F(2, 3)], [F(2, 3), F(1, 3)]], inputs=["a", "b"], outputs=["a", "b"]
+    )
     path = tmp_path / "mixture.csv"
     path.write_text(GOOD)
-    assert rr.ordering.load_mixture(path, mechanism) == {("a", "b"): F(1, 3), ("b", "a"): F(2, 3)}
+    assert rr.ordering.load_mixture(path, mechanism=mechanism) == {("a", "b"): F(1, 3), ("b", "a"): F(2, 3)}
     path.write_text(text)
     with pytest.raises(InputError) as caught:
-        rr.ordering.load_mixture(path, mechanism)
+        rr.ordering.load_mixture(path, mechanism=mechanism)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)

@@ -47,7 +47,7 @@ def confirm(found: Ordering, a: rr.Mechanism, b: rr.Mechanism) -> None:
     for mechanism in (a, b):
         sides = found.witness.distributions
         if len(sides) == 1:
-            prior = rr.Prior.from_probabilities(list(sides[0]), list(mechanism.inputs))
+            prior = rr.Prior.from_probabilities(list(sides[0]), labels=list(mechanism.inputs))
             values.append(information_ball(mechanism, prior))
         else:
             both = made([divided(mechanism, side) for side in sides])
@@ -160,7 +160,7 @@ def test_truth_agrees_with_a_grid_of_priors() -> None:
     assert found.holds is True
     for i in range(1, 12):
         for j in range(1, 12 - i):
-            prior = rr.Prior.from_counts([i, j, 12 - i - j], list(a.inputs))
+            prior = rr.Prior.from_counts([i, j, 12 - i - j], labels=list(a.inputs))
             assert a.mutual_information(prior).upper >= b.mutual_information(prior).lower
 
 

@@ -105,7 +105,7 @@ def test_kendall_against_all_pairs_and_arrays_of_numpy() -> None:
 
 def test_categories_have_the_order_that_is_given() -> None:
     levels = ["low", "middle", "high"]
-    found = reverse_map(["high", "low", "middle"], ["low", "middle", "high"], levels)
+    found = reverse_map(["high", "low", "middle"], ["low", "middle", "high"], order=levels)
     assert found.reverse_mapped == ("low", "middle", "high")
     assert found.displacement.tolist() == [2, 1, 1]
 
@@ -124,7 +124,7 @@ def test_categories_have_the_order_that_is_given() -> None:
 )
 def test_attributes_without_ranks_are_refused(x: list, y: list, order: list | None, told: str) -> None:
     with pytest.raises(rr.InputError, match=told):
-        reverse_map(x, y, order)
+        reverse_map(x, y, order=order)
 
 
 # -- majorisation ------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_a_mechanism_pushed_past_its_epsilon_is_caught(name: str) -> None:
     """An optimum has the level it was made for; 1e-9 more, and the constraint and the audit both say no."""
     confidence = SETS[name]
     form = "exact" if name == "counts" else "polytope"
-    rule = rr.RLDP(1, confidence, form)
+    rule = rr.RLDP(1, confidence, form=form)
     identity = exact([[F(int(x == y)) for y in range(4)] for x in range(4)], PAIRS.labels, PAIRS.labels)
 
     def mixed(share: Fraction) -> rr.Mechanism:
@@ -73,16 +73,16 @@ def test_a_mechanism_pushed_past_its_epsilon_is_caught(name: str) -> None:
 
 def test_every_protocol_keeps_its_level_and_the_optimum_has_it() -> None:
     for family in (rr.robust.IndependentReporting, rr.robust.ConditionalReporting, rr.robust.UnaryConditionalReporting):
-        made = family(THREE, "1/2").to_mechanism()
+        made = family(THREE, epsilon="1/2").to_mechanism()
         found = rr.robust.robust_audit(made, THREE)
         # Exactly at its level it is, where no proof with slack to spare can be: what is proved is as tight as
         # ConfidenceCone.excess says, and entries of a block that differ in the 17th digit use some of that.
-        assert rr.RLDP("1/2", THREE, "exact").violation(made) < F(1, 10**15)
+        assert rr.RLDP("1/2", THREE, form="exact").violation(made) < F(1, 10**15)
         assert found.lower <= F(1, 2)
         assert float(found.upper) < 0.5 + 1e-10
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rr.RLDP("1/2", COUNTS, "exact")]).solve(
-        gap=1e-6
-    )
+    solution = rr.Problem(
+        rr.Maximize(rr.MutualInformation(COUNTS.center)), [rr.RLDP("1/2", COUNTS, form="exact")]
+    ).solve(gap=1e-6)
     assert solution.mechanism is not None
     found = rr.robust.robust_audit(solution.mechanism, COUNTS)
     assert found.holds("0.5000001") is True
@@ -90,7 +90,7 @@ def test_every_protocol_keeps_its_level_and_the_optimum_has_it() -> None:
 
 
 def test_a_witness_is_in_the_set() -> None:
-    mechanism = rr.robust.SecretRandomizedResponse(PAIRS, 1).to_mechanism()
+    mechanism = rr.robust.SecretRandomizedResponse(PAIRS, epsilon=1).to_mechanism()
     for name, confidence in SETS.items():
         found = rr.robust.robust_audit(mechanism, confidence)
         assert found.witness is not None
@@ -105,10 +105,10 @@ def test_a_witness_is_in_the_set() -> None:
 def test_a_joint_is_audited_by_the_same_search() -> None:
     joint = rr.robust.Joint(THREE)
     rows = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
-    mechanism = rr.Mechanism.from_matrix(rows, joint.inputs)
+    mechanism = rr.Mechanism.from_matrix(rows, inputs=joint.inputs)
     found = rr.robust.robust_audit(mechanism, joint)
     for epsilon, holds in ((F(found.upper), True), (F(found.lower) - F(1, 10**6), False)):
-        assert (rr.RLDP(epsilon, joint, "exact").violation(mechanism) <= 0) is holds
+        assert (rr.RLDP(epsilon, joint, form="exact").violation(mechanism) <= 0) is holds
     # Less than what the randomised response itself tells of X.
     assert float(found.upper) < math.log(8)
     plain = rr.robust.robust_audit(mechanism, rr.robust.Joint(rr.robust.EveryDistribution(THREE.pairs)))
@@ -132,7 +132,7 @@ def test_what_tells_everything_and_nothing() -> None:
     [
         (lambda: rr.robust.robust_audit(3, COUNTS), "robust_audit: a int and a ChiSquareSet"),  # type: ignore[arg-type]
         (
-            lambda: rr.robust.robust_audit(rr.robust.SecretRandomizedResponse(PAIRS, 1).to_mechanism(), THREE),
+            lambda: rr.robust.robust_audit(rr.robust.SecretRandomizedResponse(PAIRS, epsilon=1).to_mechanism(), THREE),
             "not among the labels",
         ),
     ],

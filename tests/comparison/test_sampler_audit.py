@@ -23,7 +23,7 @@ Sampler = Callable[[list[Any]], Any]
 def ours(mechanism: Any, seed: int) -> Sampler:
     source = insecure_seeded_source(seed)
     sampler = MechanismSampler(list(zip(*mechanism.numerators, strict=True)), mechanism.row_denominators)
-    return lambda codes: sampler.sample(codes, source)
+    return lambda codes: sampler.sample(codes, source=source)
 
 
 def subsets(epsilon: float, seed: int, truth_first: bool) -> Sampler:
@@ -58,7 +58,7 @@ def test_subset_selection_that_puts_the_truth_first_is_found() -> None:
 @pytest.mark.parametrize(("size", "claimed", "own"), [(2, "1", "1.15"), (8, "1", "1.25"), (4, "3", "3.4")])
 def test_randomised_response_of_a_wrong_parity_is_found(size: int, claimed: str, own: str) -> None:
     sampler = ours(rr.RandomizedResponse(size, epsilon=own).to_mechanism(), 2)
-    assert rr.ordering.detectable_epsilon(claimed, 60_000, size) < float(own)
+    assert rr.ordering.detectable_epsilon(claimed, trials=60_000, inputs=size) < float(own)
     found = rr.audit_sampler(sampler, claimed, inputs=range(size), trials=60_000)
     assert found.rejected
     assert float(claimed) < found.epsilon < float(own)
@@ -90,22 +90,26 @@ CORRECT: dict[str, Callable[[int], Sampler]] = {
 def test_false_alarms_are_as_rare_as_is_said(name: str) -> None:
     """200 audits at confidence 0.9, of samplers whose level is the claimed one."""
     size = {"two categories": 2, "six categories": 6, "sets": 5}[name]
-    runs = [rr.audit_sampler(CORRECT[name](seed), 1, 0.9, range(size), 600) for seed in range(200)]
+    runs = [
+        rr.audit_sampler(CORRECT[name](seed), 1, confidence=0.9, inputs=range(size), trials=600) for seed in range(200)
+    ]
     assert sum(one.rejected for one in runs) <= stats.binom.ppf(0.999, 200, 0.1)
     assert max(one.epsilon for one in runs) > 0.3  # it is a test of something
 
 
 def test_what_is_detectable_is_detected() -> None:
-    level = rr.ordering.detectable_epsilon(1, 3000, 3, 0.95)
+    level = rr.ordering.detectable_epsilon(1, trials=3000, inputs=3, confidence=0.95)
     wrong = rr.RandomizedResponse(3, epsilon=str(level)).to_mechanism()
-    runs = [rr.audit_sampler(ours(wrong, seed), 1, 0.95, range(3), 3000) for seed in range(100)]
+    runs = [
+        rr.audit_sampler(ours(wrong, seed), 1, confidence=0.95, inputs=range(3), trials=3000) for seed in range(100)
+    ]
     assert runs[0].detectable == level
     assert sum(one.rejected for one in runs) >= stats.binom.ppf(0.001, 100, 0.9)
 
 
 def test_nothing_is_detectable_where_trials_are_few() -> None:
-    assert rr.ordering.detectable_epsilon(8, 500, 2) == math.inf
-    assert rr.ordering.detectable_epsilon(8, 500_000, 2) < 10
+    assert rr.ordering.detectable_epsilon(8, trials=500, inputs=2) == math.inf
+    assert rr.ordering.detectable_epsilon(8, trials=500_000, inputs=2) < 10
 
 
 @pytest.mark.parametrize(("count", "trials", "error"), [(0, 40, 0.01), (3, 40, 0.01), (40, 40, 0.2), (17, 33, 1e-6)])

@@ -41,10 +41,10 @@ def some_priors(draw: st.DrawFn, labels: list[str]) -> rr.Prior:
     if not any(weights):
         weights[-1] = 1
     if kind == "counts":
-        return rr.Prior.from_counts(weights, labels)
+        return rr.Prior.from_counts(weights, labels=labels)
     if kind == "fractional":
-        return rr.Prior.from_counts([F(weight, 7) for weight in weights], labels)
-    return rr.Prior.from_probabilities([F(weight, sum(weights)) for weight in weights], labels)
+        return rr.Prior.from_counts([F(weight, 7) for weight in weights], labels=labels)
+    return rr.Prior.from_probabilities([F(weight, sum(weights)) for weight in weights], labels=labels)
 
 
 @st.composite
@@ -71,14 +71,14 @@ def graphs(draw: st.DrawFn, labels: list[str]) -> rr.Constraint:
         return rr.MaximalRLDP(draw(st.sampled_from([1, 0.25, F(1, 3)])), groups=["s", "t", *others])
     if kind == "distances":
         table = [[0 if x == z else draw(distance) for z in range(k)] for x in range(k)]
-        return rr.MetricDP(table, draw(st.sampled_from([1, 0.1, F(2, 3)])), connected=False)
+        return rr.MetricDP(table, epsilon=draw(st.sampled_from([1, 0.1, F(2, 3)])), connected=False)
     pairs = [*pairwise(labels), (labels[-1], labels[0])]
     edges = [(a, b, draw(st.sampled_from([1, 0.5, F(1, 3)]))) for a, b in pairs]
     if kind == "edges":
         return rr.MetricDP(edges)
     graph = nx.DiGraph()
     graph.add_weighted_edges_from(edges)
-    return rr.MetricDP(graph, draw(st.sampled_from([1, 2.5])))
+    return rr.MetricDP(graph, epsilon=draw(st.sampled_from([1, 2.5])))
 
 
 @st.composite
@@ -91,7 +91,7 @@ def problems(draw: st.DrawFn) -> rr.Problem:
     goal = rr.Maximize
     objective: rr.Objective
     if kind == "information":
-        objective = rr.MutualInformation(prior, draw(st.sampled_from(["nats", "bits"])))
+        objective = rr.MutualInformation(prior, units=draw(st.sampled_from(["nats", "bits"])))
     elif kind in ("trace", "weighted"):
         objective = rr.Trace(prior if kind == "weighted" else None)
     else:
@@ -103,7 +103,7 @@ def problems(draw: st.DrawFn) -> rr.Problem:
             objective = rr.BayesSuccess(prior)
         else:
             make = {"loss": rr.ExpectedLoss, "gain": rr.ExpectedGain, "bayes gain": rr.BayesSuccess}[kind]
-            objective = make(prior, table, actions)
+            objective = make(prior, **{"gain" if kind == "bayes gain" else "matrix": table}, actions=actions)
             goal = draw(st.sampled_from([rr.Maximize, rr.Minimize])) if kind != "bayes gain" else rr.Maximize
     fixed = objective.outputs(tuple(labels))
     if not fixed and draw(st.booleans()):
@@ -113,7 +113,9 @@ def problems(draw: st.DrawFn) -> rr.Problem:
     if width and draw(st.booleans()):
         table = draw(matrices(k, width))
         name = draw(st.one_of(st.just(""), LABEL))
-        constraints.append(rr.LinearConstraint(table, draw(st.sampled_from(["<=", ">=", "="])), draw(NUMBER), name))
+        constraints.append(
+            rr.LinearConstraint(table, draw(st.sampled_from(["<=", ">=", "="])), draw(NUMBER), name=name)
+        )
     if (fixed or outputs) in (None, labels) and kind != "information":
         if draw(st.booleans()):
             constraints.append(
@@ -144,10 +146,10 @@ def problems(draw: st.DrawFn) -> rr.Problem:
     return rr.Problem(
         goal(objective),
         constraints,
-        None if objective.prior else labels,
-        outputs,
-        draw(st.sampled_from(["problem", "adult-education", "Zoë's", "a.b", "0"])),
-        options,
+        inputs=None if objective.prior else labels,
+        outputs=outputs,
+        name=draw(st.sampled_from(["problem", "adult-education", "Zoë's", "a.b", "0"])),
+        options=options,
     )
 
 
@@ -178,21 +180,21 @@ TABLE = {"c": {"b": 1, "c": 0, "a": -1}, "a": {"b": 0, "c": 2, "a": 0}, "b": {"b
     ("labelled", "plain"),
     [
         (
-            rr.LinearConstraint(TABLE, "<=", 1, "own"),
-            rr.LinearConstraint([[0, 0, 2], [3, 0, 0], [-1, 1, 0]], "<=", 1, "own"),
+            rr.LinearConstraint(TABLE, "<=", 1, name="own"),
+            rr.LinearConstraint([[0, 0, 2], [3, 0, 0], [-1, 1, 0]], "<=", 1, name="own"),
         ),
         (
             rr.ConeConstraint([{"c": 1, "a": -1, "b": 0}, {"c": 0, "a": 1, "b": -1}]),
             rr.ConeConstraint([[-1, 0, 1], [1, -1, 0]]),
         ),
-        (rr.MaximalRLDP(1, {"c": "s", "a": "t", "b": "s"}), rr.MaximalRLDP(1, ["t", "s", "s"])),
+        (rr.MaximalRLDP(1, groups={"c": "s", "a": "t", "b": "s"}), rr.MaximalRLDP(1, groups=["t", "s", "s"])),
     ],
     ids=["linear", "cone", "maximal_rldp"],
 )
 def test_labels_survive_a_file(labelled: rr.Constraint, plain: rr.Constraint) -> None:
     """Numbers with labels, in another order than the inputs, mean the same before and after, and what a list means."""
     goal = rr.Maximize(
-        rr.ExpectedGain(rr.Prior(list("abc"), [3, 2, 1]), [[1, 0, 0], [0, 1, 0], [0, 0, 1]], list("abc"))
+        rr.ExpectedGain(rr.Prior(list("abc"), [3, 2, 1]), [[1, 0, 0], [0, 1, 0], [0, 0, 1]], actions=list("abc"))
     )
     problem = rr.Problem(goal, [rr.LDP(3), labelled])
     again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
@@ -202,7 +204,7 @@ def test_labels_survive_a_file(labelled: rr.Constraint, plain: rr.Constraint) ->
 
 def test_outputs_that_are_fixed_anyway_may_be_said() -> None:
     """The objective fixes them, the caller repeats them: the same problem as without, and so is its file's."""
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["a", "b"], outputs=["a", "b"])
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"], outputs=["a", "b"])
     assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem)) == problem
 
 
@@ -210,13 +212,13 @@ def test_a_name_that_no_file_takes_is_no_name_of_a_problem() -> None:
     """Otherwise the file that is written cannot be read."""
     for name in ("a/b", "", "a\\b", "a\0b", ".", ".."):
         with pytest.raises(rr.InputError, match="name"):
-            rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["a", "b"], name=name)
+            rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"], name=name)
 
 
 @pytest.mark.parametrize("gap", [F(1, 3), "1e-7"])
 def test_a_gap_of_any_kind_of_number_survives(gap: object) -> None:
     options = rr.SolveOptions(gap=gap)  # type: ignore[arg-type]
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["a", "b"], options=options)
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"], options=options)
     again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
     assert again.options.gap == pytest.approx(float(F(gap)))  # type: ignore[arg-type]
 
@@ -275,10 +277,10 @@ def test_a_whole_file(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     prior = rr.Prior.from_counts({"yes": 30, "no": 10})
-    loss = rr.ExpectedLoss(prior, [[0, 1], [2, 0]], ["say yes", "say no"])
+    loss = rr.ExpectedLoss(prior, [[0, 1], [2, 0]], actions=["say yes", "say no"])
     expected = rr.Problem(
         rr.Minimize(loss),
-        [rr.LDP("0.5"), rr.LinearConstraint([[1, 0], [1, 0]], "<=", F(3, 2), "few yes")],
+        [rr.LDP("0.5"), rr.LinearConstraint([[1, 0], [1, 0]], "<=", F(3, 2), name="few yes")],
         options=rr.SolveOptions(route="linear", gap=1e-9, time_limit=10.0),
     )
     found = rr.load_problem(path)
@@ -397,7 +399,7 @@ BAD += [
 def test_bad_files_say_what_where_and_what_to_do_in_one_line(text: str, what: str) -> None:
     text = text if "outputs" not in text else "outputs = 3\n" + text.replace('outputs = "ab"\n', "")
     with pytest.raises(rr.InputError, match=what) as info:
-        rr.problem_file.parse_problem(text, "folder/file.toml")
+        rr.problem_file.parse_problem(text, source="folder/file.toml")
     assert "\n" not in str(info.value)
     assert len(str(info.value)) < 500
     assert "file.toml" in str(info.value) or "no/such.csv" in str(info.value)
@@ -418,6 +420,6 @@ def test_what_no_file_can_hold_is_refused(value: Any) -> None:
         def keys(self) -> dict[str, object]:
             return {"diagonal": value}
 
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [Odd(0.1)], ["a", "b"])
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [Odd(0.1)], inputs=["a", "b"])
     with pytest.raises(rr.InputError, match="cannot be written"):
         rr.problem_file.problem_to_toml(problem)

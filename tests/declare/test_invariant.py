@@ -29,7 +29,7 @@ def test_linear_objectives_are_certified(word: str, private: bool, counts: dict[
         "expected loss": rr.Minimize(rr.ExpectedLoss(prior, loss(len(counts)))),
     }[word]
     constraints: list[rr.Constraint] = [rr.Invariant(counts)] + ([rr.LDP(epsilon=1)] if private else [])
-    solution = rr.Problem(goal, constraints, list(counts)).solve()
+    solution = rr.Problem(goal, constraints, inputs=list(counts)).solve()
     assert solution.status == "certified"
     assert solution.mechanism is not None
     numbers = list(counts.values())
@@ -49,7 +49,7 @@ def test_mutual_information_is_certified_under_ldp() -> None:
 def test_one_denominator_a_row() -> None:
     """The flows T_x Q[x, y] are integers over one number."""
     constraints = [rr.Invariant(COUNTS), rr.LDP(epsilon=1)]
-    mechanism = rr.Problem(rr.Maximize(rr.Trace()), constraints, list(COUNTS)).solve().mechanism
+    mechanism = rr.Problem(rr.Maximize(rr.Trace()), constraints, inputs=list(COUNTS)).solve().mechanism
     assert mechanism is not None
     assert len({d // t for d, t in zip(mechanism.denominators, COUNTS.values(), strict=True)}) == 1
 
@@ -74,7 +74,7 @@ def test_only_proportions_matter() -> None:
 )
 def test_counts_of_other_inputs(counts: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.Invariant(counts)], ["a", "b", "c"])
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.Invariant(counts)], inputs=["a", "b", "c"])
 
 
 def test_a_problem_file_takes_the_counts_of_its_input() -> None:

@@ -70,7 +70,7 @@ def test_the_form_says_what_a_programme_over_the_weights_says(seed: int) -> None
     if sum(high) < 1:
         high[0] = F(1)
     constraint = rr.patterns.PermutationMixture(
-        [[str(y) for y in places] for places in listed], list(zip(low, high, strict=True))
+        [[str(y) for y in places] for places in listed], weights=list(zip(low, high, strict=True))
     )
     rows = constraint.rows(tuple(labels(size)), tuple(labels(size)))
     said = []
@@ -135,7 +135,7 @@ def test_the_best_mixture_is_that_of_the_weights(seed: int) -> None:
     prior = rr.Prior.uniform(size)
     constraint = rr.patterns.PermutationMixture(
         [[str(y) for y in places] for places in listed],
-        [("identity", 0, "1/4"), ([str(y) for y in listed[-1]], "1/10", 1)],
+        weights=[("identity", 0, "1/4"), ([str(y) for y in listed[-1]], "1/10", 1)],
     )
     solution = rr.Problem(rr.Minimize(rr.ExpectedLoss(prior, loss)), [constraint]).solve()
     assert solution.status == "certified"
@@ -190,12 +190,15 @@ def test_bounds_that_sum_to_less_than_one_are_refused() -> None:
         (lambda: rr.patterns.PermutationMixture(weights=0.5), "not a list of bounds"),
         (lambda: rr.patterns.PermutationMixture(weights={"identity": 0.5}), "not a pair"),
         (lambda: rr.patterns.PermutationMixture(weights=[("identity", 0.6, 1), (["b", "a"], 0.6, 1)]), "more than one"),
-        (lambda: rr.patterns.PermutationMixture(["identity"], [(0, 0.5)]).rows(AB, AB), "less than one"),
-        (lambda: rr.patterns.PermutationMixture(["identity"], [(["b", "a"], 0, 0.5)]).rows(AB, AB), "not listed"),
+        (lambda: rr.patterns.PermutationMixture(["identity"], weights=[(0, 0.5)]).rows(AB, AB), "less than one"),
         (
-            lambda: rr.patterns.PermutationMixture(["identity"], [("identity", 0.1, 1), (["a", "b"], 0, 0.5)]).rows(
-                AB, AB
-            ),
+            lambda: rr.patterns.PermutationMixture(["identity"], weights=[(["b", "a"], 0, 0.5)]).rows(AB, AB),
+            "not listed",
+        ),
+        (
+            lambda: rr.patterns.PermutationMixture(
+                ["identity"], weights=[("identity", 0.1, 1), (["a", "b"], 0, 0.5)]
+            ).rows(AB, AB),
             "bounded twice",
         ),
         (lambda: rr.patterns.PermutationMixture([["a", "b"]]).rows(ABC, ABC), "not a permutation of the inputs"),

@@ -41,7 +41,7 @@ def test_a_file_of_counts_names_its_two_columns(tmp_path: Path) -> None:
     ))  # fmt: skip
     (tmp_path / "pairs.csv").write_text("sex,race,count\n" + rows, encoding="utf-8")
     given = 'counts_file = "pairs.csv"\npairs = ["sex", "race"]\n'
-    problem = parse_problem(text(given), str(tmp_path / "problem.toml"))
+    problem = parse_problem(text(given), source=str(tmp_path / "problem.toml"))
     assert problem.objective.prior == PRIOR
     assert problem.constraints == (rr.RLDP(1, rr.robust.ChiSquareSet(PRIOR)),)
 
@@ -51,7 +51,7 @@ def test_what_is_written_reads_the_same(form: str) -> None:
     for prior in (PRIOR, rr.Prior.from_probabilities([["1/3", "1/6"], ["1/4", "1/4"]], pairs=rr.Pairs(2, 2))):
         of = rr.robust.ChiSquareSet(PRIOR) if prior is PRIOR else rr.robust.KnownDistribution(prior)
         given = form if prior is PRIOR else "polytope"
-        problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP("0.3", of, given)])
+        problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP("0.3", of, form=given)])
         again = parse_problem(rr.problem_file.problem_to_toml(problem))
         assert again == problem
         assert again.objective.prior is not None
@@ -74,7 +74,7 @@ WRONG = {
 def test_what_is_wrong_is_said_in_one_line(name: str) -> None:
     given, message = WRONG[name]
     with pytest.raises(rr.InputError) as found:
-        parse_problem(text(given), "file.toml")
+        parse_problem(text(given), source="file.toml")
     assert message in str(found.value)
     assert "file.toml" in str(found.value)
     assert "\n" not in str(found.value)

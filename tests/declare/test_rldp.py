@@ -25,8 +25,8 @@ F = Fraction
 PAIRS = rr.Pairs(["f", "m"], ["a", "b", "c"])
 COUNTS = rr.Prior.from_counts([[35, 3, 130], [0, 24, 209]], pairs=PAIRS)
 SETS: dict[str, Confidence] = {
-    "counts": rr.robust.ChiSquareSet(COUNTS, "0.05"),
-    "few counts": rr.robust.ChiSquareSet([[3, 0], [1, 5], [0, 0]], "0.2"),
+    "counts": rr.robust.ChiSquareSet(COUNTS, alpha="0.05"),
+    "few counts": rr.robust.ChiSquareSet([[3, 0], [1, 5], [0, 0]], alpha="0.2"),
     "known": rr.robust.KnownDistribution(COUNTS),
     "all": rr.robust.EveryDistribution(PAIRS),
 }
@@ -66,7 +66,7 @@ def test_the_worst_case_is_that_of_a_linear_programme(name: str) -> None:
     a, b = bounds.shape
     for _ in range(5):
         matrix = rng.dirichlet(np.ones(4), size=len(pairs))
-        mechanism = rr.Mechanism.from_matrix(matrix, pairs.labels)
+        mechanism = rr.Mechanism.from_matrix(matrix, inputs=pairs.labels)
         worst = -np.inf
         for y, s, z in product(range(4), range(a), range(a)):
             if s == z:
@@ -101,12 +101,12 @@ def test_the_rows_leave_pairs_with_one_sensitive_value_alone() -> None:
 
 def test_all_distributions_are_maximal_rldp() -> None:
     every = rr.RLDP("1.5", SETS["all"])
-    same = rr.MaximalRLDP("1.5", PAIRS)
+    same = rr.MaximalRLDP("1.5", groups=PAIRS)
     cone = every.cone(PAIRS.labels)
     assert isinstance(cone, RobustCone)
     assert cone.general() == same.cone(PAIRS.labels)
     assert isinstance(cone.general(), GraphCone)
-    srr = rr.robust.SecretRandomizedResponse(PAIRS, "1.5").to_mechanism()
+    srr = rr.robust.SecretRandomizedResponse(PAIRS, epsilon="1.5").to_mechanism()
     assert every.violation(srr) <= 0
     assert rr.RLDP("1.5", SETS["counts"]).violation(srr) <= 0
 

@@ -25,7 +25,7 @@ def mechanism(rows: list[list[int]], outputs: list[str] | None = None) -> Mechan
     labels = list(map(str, range(len(rows))))
     total = [sum(row) for row in rows]
     exact = [[Fraction(int(number), int(whole)) for number in row] for row, whole in zip(rows, total, strict=True)]
-    return Mechanism.from_rationals(exact, labels, outputs or list(map(str, range(len(rows[0])))))
+    return Mechanism.from_rationals(exact, inputs=labels, outputs=outputs or list(map(str, range(len(rows[0])))))
 
 
 def population(counts: Any, rates: Any, fraction: float, shape: float = math.inf) -> Population:
@@ -244,7 +244,7 @@ def drawn_table(seed: int, sizes: tuple[int, ...], people: float, fraction: floa
 def test_poisson_fits_are_those_of_statsmodels(margins: Any) -> None:
     sm = pytest.importorskip("statsmodels.api")
     table, _ = drawn_table(2, (3, 4, 5), 400_000, 0.2)
-    found = fit_population(table, 0.2, margins)
+    found = fit_population(table, 0.2, margins=margins)
     codes = [codes.ravel() for codes in np.indices(table.counts.shape)]
     kept = (
         [[f"c{at}" for at in pair] for pair in itertools.combinations(range(3), 2)] if margins == "pairs" else margins
@@ -279,19 +279,21 @@ def test_margins_of_zero_are_rates_of_zero() -> None:
 
 def test_impossible_cells_hold_nobody() -> None:
     counts, possible = np.array([[5, 1], [2, 0]]), np.array([[True, True], [True, False]])
-    table = KeyTable.of(counts, {"a": range(2), "b": range(2)}, possible)
+    table = KeyTable.of(counts, {"a": range(2), "b": range(2)}, possible=possible)
     found = fit_population(table, 0.5)
     # Three free cells, three parameters.
     assert found.rates == pytest.approx(2.0 * counts)
     with pytest.raises(InputError, match="not possible"):
-        KeyTable.of(counts, {"a": range(2), "b": range(2)}, ~possible)
+        KeyTable.of(counts, {"a": range(2), "b": range(2)}, possible=~possible)
 
 
 def test_the_shape_of_a_negative_binomial_is_found() -> None:
     sm = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(7)
     counts = rng.poisson(rng.gamma(0.8, 6 / 0.8, (50, 80)) * 0.25)
-    found = fit_population(KeyTable.of(counts, {"a": range(50), "b": range(80)}), 0.25, [], "negative_binomial")
+    found = fit_population(
+        KeyTable.of(counts, {"a": range(50), "b": range(80)}), 0.25, margins=[], family="negative_binomial"
+    )
     # The same model by its own maximiser: mean and dispersion together.
     other = sm.NegativeBinomial(counts.ravel(), np.ones(counts.size)).fit(disp=0)
     assert found.shape == pytest.approx(1 / other.params[1], rel=1e-3)
@@ -304,7 +306,9 @@ def test_the_shape_of_a_negative_binomial_is_found() -> None:
 def test_no_overdispersion_is_poisson() -> None:
     pytest.importorskip("statsmodels.api")
     counts = np.tile([2, 3], (10, 5))
-    found = fit_population(KeyTable.of(counts, {"a": range(10), "b": range(10)}), 0.5, [], "negative_binomial")
+    found = fit_population(
+        KeyTable.of(counts, {"a": range(10), "b": range(10)}), 0.5, margins=[], family="negative_binomial"
+    )
     assert math.isinf(found.shape)
 
 
@@ -330,7 +334,7 @@ def test_calibrated_randomised_response() -> None:
     made = fit_population(table, 0.1)
     before = made.risk()
     for intruder in ("label", "best"):
-        found = calibrate(made, before.tau2 / 3, "c2", intruder=intruder, tolerance=1e-4)
+        found = calibrate(made, before.tau2 / 3, column="c2", intruder=intruder, tolerance=1e-4)
         assert found.before == before.tau2
         assert found.risk <= before.tau2 / 3
         assert found.risk == made.after({"c2": found.mechanism}, intruder).tau2
@@ -338,7 +342,7 @@ def test_calibrated_randomised_response() -> None:
         looser = rr.RandomizedResponse(table.categories[2], epsilon=found.parameter + 1e-3)
         assert made.after({"c2": looser}, intruder).tau2 > before.tau2 / 3
         assert list(found.curve) == sorted(found.curve)
-    assert calibrate(made, before.tau2 * 2, "c2").parameter == 8.0
+    assert calibrate(made, before.tau2 * 2, column="c2").parameter == 8.0
 
 
 def test_calibrated_designs_of_most_information() -> None:
@@ -351,7 +355,7 @@ def test_calibrated_designs_of_most_information() -> None:
         return rr.Problem(goal, [rr.LDP(epsilon=epsilon), rr.patterns.UniformOffDiagonal()]).solve().mechanism
 
     limit = made.risk().tau2 / 2
-    found = calibrate(made, limit, "c2", most, low=1.0, high=4.0, steps=2, tolerance=1.0)
+    found = calibrate(made, limit, column="c2", family=most, low=1.0, high=4.0, steps=2, tolerance=1.0)
     assert found.risk <= limit < dict(found.curve)[4.0]
 
 
@@ -389,14 +393,17 @@ GOOD = {"a": ["x", "y"], "b": ["u", "v"]}
         (lambda: KeyTable.of({("x",): 1}, GOOD), "names no cell"),
         (lambda: KeyTable.of({("x", "u"): "many"}, GOOD), "not a count"),
         (lambda: KeyTable.of([1], {}), "no key variable"),
-        (lambda: KeyTable.of([[1, 2], [3, 4]], GOOD, [[1, 0], [1, 1]]), "truth values"),
+        (lambda: KeyTable.of([[1, 2], [3, 4]], GOOD, possible=[[1, 0], [1, 1]]), "truth values"),
         (lambda: KeyTable.of([1] * 10, {f"v{at}": range(10) for at in range(9)}), "cells"),
         (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0), "sampling fraction is 0"),
         (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), "all"), "sampling fraction"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, "all"), "not margins"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, ["a"]), "not a margin"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, [["c"]]), "'c' is not a key variable"),
-        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, [["a", "a"]]), "repeats"),
+        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins="all"), "not margins"),
+        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=["a"]), "not a margin"),
+        (
+            lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=[["c"]]),
+            "'c' is not a key variable",
+        ),
+        (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, margins=[["a", "a"]]), "repeats"),
         (lambda: fit_population(KeyTable.of([[1, 2], [3, 4]], GOOD), 0.1, family="normal"), "not a family"),  # type: ignore[arg-type]
         (lambda: population([1, 1], [1, 1], 0.1).after({}), "no column is perturbed"),
         (lambda: population([1, 1], [1, 1], 0.1).after({"z": MATRIX}), "'z' is not a key variable"),
@@ -407,11 +414,11 @@ GOOD = {"a": ["x", "y"], "b": ["u", "v"]}
             "not an intruder",
         ),  # type: ignore[arg-type]
         (lambda: population([1, 1], [1, 1], 0.1).released(KeyTable.of([1, 1], {"q": range(2)}), {}), "not those of"),
-        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, "z"), "'z' is not a key variable"),
-        (lambda: calibrate(population([1, 1], [1, 1], 0.1), math.nan, "c0"), "cannot be kept"),
-        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, "c0", measure="tau3"), "not a measure"),
-        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, "c0", low=3, high=2), "range"),
-        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 0, "c0"), "the least tau2 from 0.01 to 8 is"),
+        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, column="z"), "'z' is not a key variable"),
+        (lambda: calibrate(population([1, 1], [1, 1], 0.1), math.nan, column="c0"), "cannot be kept"),
+        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, column="c0", measure="tau3"), "not a measure"),
+        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 1, column="c0", low=3, high=2), "range"),
+        (lambda: calibrate(population([1, 1], [1, 1], 0.1), 0, column="c0"), "the least tau2 from 0.01 to 8 is"),
     ],
 )
 def test_bad_input(make: Any, what: str) -> None:

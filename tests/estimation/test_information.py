@@ -70,4 +70,4 @@ def test_the_standard_error_is_that_of_repeated_samples() -> None:
 )
 def test_bad_tables_are_refused(counts: object, level: float) -> None:
     with pytest.raises(InputError):
-        estimated_information(counts, level)  # type: ignore[arg-type]
+        estimated_information(counts, level=level)  # type: ignore[arg-type]

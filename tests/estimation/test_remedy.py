@@ -128,7 +128,7 @@ def test_metric_privacy_is_kept_by_a_mechanism_that_keeps_it():
     prior = rr.Prior.from_counts(dict.fromkeys(labels, 1))
     best = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule]).solve(gap=1e-4).mechanism
     design = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rule]).solve(gap=1e-4).mechanism
-    found = rr.estimation.identifying(best, design, share="0.1")
+    found = rr.estimation.identifying(best, with_=design, share="0.1")
     assert rule.violation(best) <= 0
     assert rule.violation(design) <= 0
     assert rule.violation(found.mechanism) <= 0
@@ -141,9 +141,9 @@ def test_outputs_keep_their_names_and_proportional_ones_are_merged():
     assert same.outputs == coin.outputs
     assert all(same.entry(x, y) == coin.entry(x, y) for x in range(3) for y in range(3))
     blunt = rr.Mechanism.from_rationals(
-        [[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]], list("abc"), list("ab")
+        [[F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]], inputs=list("abc"), outputs=list("ab")
     )
-    found = rr.estimation.identifying(blunt, coin, share="1/3").mechanism
+    found = rr.estimation.identifying(blunt, with_=coin, share="1/3").mechanism
     assert found.outputs == ("a", "b", "a (2)", "b (2)", "c")
     assert found.entry(2, 1) == F(3, 4) * F(2, 3)
     assert found.entry(2, 4) == coin.entry(2, 2) / 3
@@ -171,11 +171,11 @@ def test_the_default_is_the_minimax_design_where_that_is_small(k: int, gamma: Fr
         (lambda m: rr.estimation.identifying(m, share="0.1", risk=5), "either share or risk"),
         (lambda m: rr.estimation.identifying(m, share=1), "between 0 and 1"),
         (lambda m: rr.estimation.identifying(m, share=0), "between 0 and 1"),
-        (lambda m: rr.estimation.identifying(m, m, share="0.1"), "2 independent outputs for 3 inputs"),
-        (lambda m: rr.estimation.identifying(m, m, risk=10), "infinite"),
+        (lambda m: rr.estimation.identifying(m, with_=m, share="0.1"), "2 independent outputs for 3 inputs"),
+        (lambda m: rr.estimation.identifying(m, with_=m, risk=10), "infinite"),
         (lambda m: rr.estimation.identifying(m, risk="0.1"), "less than the risk of the mechanism to mix in"),
         (
-            lambda m: rr.estimation.identifying(m, rr.RandomizedResponse(4, epsilon=1), share="0.1"),
+            lambda m: rr.estimation.identifying(m, with_=rr.RandomizedResponse(4, epsilon=1), share="0.1"),
             "second mechanism: '3' is not among the labels",
         ),
         (
@@ -244,11 +244,11 @@ UNEVEN = [("a", "b", 2), ("b", "c", "1/2"), ("c", "d", 2), ("d", "e", 1)]
 INFORMATION, JOINT = rr.Maximize(rr.MutualInformation(FIVE)), rr.Maximize(rr.MutualInformation(PAIRS))
 PROMISES = {
     "LDP": rr.Problem(INFORMATION, [rr.LDP(1)]),
-    "metric": rr.Problem(INFORMATION, [rr.MetricDP(PATH, 1)]),
+    "metric": rr.Problem(INFORMATION, [rr.MetricDP(PATH, epsilon=1)]),
     "metric, two lengths": rr.Problem(INFORMATION, [rr.MetricDP(UNEVEN)]),
-    "robust": rr.Problem(JOINT, [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), "polytope")]),
-    "robust, exact": rr.Problem(JOINT, [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), "exact")]),
-    "approximate": rr.Problem(rr.Maximize(rr.Trace(FIVE)), [rr.ApproximateLDP(1, "0.05")]),
+    "robust": rr.Problem(JOINT, [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="polytope")]),
+    "robust, exact": rr.Problem(JOINT, [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="exact")]),
+    "approximate": rr.Problem(rr.Maximize(rr.Trace(FIVE)), [rr.ApproximateLDP(1, delta="0.05")]),
 }
 
 

@@ -31,14 +31,16 @@ def test_the_variance_is_split_exactly() -> None:
         assert split.sampling[i][j] == (p[i] if i == j else 0) - p[i] * p[j]
     assert split.risk == sum(split.inflation[i][i] + split.sampling[i][i] for i in range(3))
     # The truth told as it is inflates nothing.
-    identity = rr.Mechanism.from_rationals([[F(x == y) for y in range(3)] for x in range(3)], range(3), range(3))
+    identity = rr.Mechanism.from_rationals(
+        [[F(x == y) for y in range(3)] for x in range(3)], inputs=range(3), outputs=range(3)
+    )
     assert all(one == 0 for row in variance_split(identity, PRIOR).inflation for one in row)
 
 
 def test_what_has_no_inverse_is_refused() -> None:
     with pytest.raises(rr.InputError, match="square"):
         variance_split(wide_design(3, 4, 2), PRIOR)
-    flat = rr.Mechanism.from_rationals([[F(1, 3)] * 3] * 3, range(3), range(3))
+    flat = rr.Mechanism.from_rationals([[F(1, 3)] * 3] * 3, inputs=range(3), outputs=range(3))
     with pytest.raises(rr.InputError, match="no inverse"):
         variance_split(flat, PRIOR)
 
@@ -58,10 +60,10 @@ def test_projecting_to_the_nearest_point_never_costs() -> None:
 def test_the_sum_over_samples_is_the_mean_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     made = rr.mechanisms.SubsetSelection(3, gamma=2, t=1).to_mechanism()
     for method in ("nearest", "clipped"):
-        exact = projected_risk(made, PRIOR, 12, method)
+        exact = projected_risk(made, PRIOR, 12, method=method)
         assert exact.standard_error == 0
         monkeypatch.setattr("rropt.estimation.risk.MOST_SAMPLES", 0)
-        drawn = projected_risk(made, PRIOR, 12, method)
+        drawn = projected_risk(made, PRIOR, 12, method=method)
         monkeypatch.undo()
         assert drawn.standard_error > 0
         assert drawn.projected == pytest.approx(exact.projected, abs=4 * drawn.standard_error)
@@ -72,7 +74,7 @@ def test_the_sum_over_samples_is_the_mean_of_draws(monkeypatch: pytest.MonkeyPat
 
 def test_bad_projections_are_refused() -> None:
     made = rr.RandomizedResponse(3, gamma=3).mechanism
-    for bad in ((PRIOR, 10, "none"), (PRIOR, 0), (rr.Prior.uniform(2), 10)):
+    for prior, people, method in ((PRIOR, 10, "none"), (PRIOR, 0, "nearest"), (rr.Prior.uniform(2), 10, "nearest")):
         with pytest.raises(rr.InputError):
-            projected_risk(made, *bad)
+            projected_risk(made, prior, people, method=method)
     assert np.isfinite(projected_risk(made, PRIOR, 1).projected)

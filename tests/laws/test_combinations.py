@@ -34,7 +34,10 @@ def drawn(seed: int) -> rr.Problem | None:
     square = any(rule.extras(at.inputs, at.inputs) or rule.rows(at.inputs, at.inputs) for rule in rules)
     try:
         return rr.Problem(
-            Goal(kind.sense, kind.examples(at.prior)[example]), rules, at.inputs, at.inputs if square else None
+            Goal(kind.sense, kind.examples(at.prior)[example]),
+            rules,
+            inputs=at.inputs,
+            outputs=at.inputs if square else None,
         )
     except InputError:
         return None
@@ -50,7 +53,7 @@ def least(leak: str, rule: str, also: str) -> rr.Problem:
         "guess": rr.AtMost(rr.BayesSuccess(at.prior), "0.6"),
     }
     goal = rr.Minimize(LEAKS[leak](at.prior))
-    return rr.Problem(goal, [MAKERS[rule](at), more[also]], at.inputs, at.inputs)
+    return rr.Problem(goal, [MAKERS[rule](at), more[also]], inputs=at.inputs, outputs=at.inputs)
 
 
 def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -111,7 +114,9 @@ def rivals(problem: rr.Problem, own: Mechanism, seed: int) -> list[Mechanism]:
     for point in points:
         for share in (1.0, 0.5, 0.2, 0.05):
             matrix = np.clip((1 - share) * base + share * point.reshape(k, k), 0, 1)
-            rival = Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), own.inputs, own.outputs)
+            rival = Mechanism.from_matrix(
+                matrix / matrix.sum(axis=1, keepdims=True), inputs=own.inputs, outputs=own.outputs
+            )
             if all(rule.violation(rival) <= Fraction(1, 10**12) for rule in problem.constraints):
                 kept.append(rival)
                 break

@@ -98,7 +98,9 @@ EXAMPLES = [
     Example(LinearConstraint([[1, 0, 0], [0, "2/3", 0], [0, -1, 1]], "<=", "3/4"), FLAT),
     Example(LinearConstraint([[1, 0, 0], [0, "2/3", 0], [0, -1, 1]], ">=", "1/10"), FLAT),
     Example(LinearConstraint([[1, -1, 0], [0, 0, 0], [0, 0, 0]], "=", 0), FLAT, thick=False),
-    Example(LinearConstraint([[1, 2]] * 3, "==", "9/2", "rows"), [[F(1, 2)] * 2] * 3, ABC, ("y", "n"), thick=False),
+    Example(
+        LinearConstraint([[1, 2]] * 3, "==", "9/2", name="rows"), [[F(1, 2)] * 2] * 3, ABC, ("y", "n"), thick=False
+    ),
     Example(LinearConstraint([[0, 0], [0, 0]], "<=", 0), [[F(1, 2)] * 2] * 2, ("y", "n"), ("y", "n"), thick=False),
     Example(Bistochastic(), FLAT, thick=False),
     Example(UniformOffDiagonal(), FLAT, thick=False),
@@ -106,7 +108,7 @@ EXAMPLES = [
     Example(AtLeast(Trace(), "1/2"), FLAT),
     # Convex: the violation is not linear along a segment.
     Example(AtMost(MutualInformation(SKEWED), "1/5"), FLAT, thick=False),
-    Example(AtMost(MutualInformation(SKEWED, "bits", [[1, 2], [1, 1], [0, 1]]), "1/5"), FLAT, thick=False),
+    Example(AtMost(MutualInformation(SKEWED, units="bits", given=[[1, 2], [1, 1], [0, 1]]), "1/5"), FLAT, thick=False),
     Example(AtMost(ChiSquareInformation(SKEWED), "1/3"), FLAT, thick=False),
     Example(AtMost(BayesSuccess(SKEWED), "3/5"), FLAT, thick=False),
     Example(Invariant([1, 2, 3]), [[F(1, 6), F(1, 3), F(1, 2)]] * 3, thick=False),
@@ -140,7 +142,7 @@ EXAMPLES = [
     Example(PermutationMixture(weights=[("identity", "1/4", 1), (["b", "c", "a"], "1/8", 1)]), FLAT, thick=False),
     Example(PermutationMixture(weights=[("identity", 0, "1/8"), (["b", "c", "a"], 0, "1/8")]), FLAT, thick=False),
     Example(
-        PermutationMixture(["identity", ["b", "c", "a"], ["c", "a", "b"]], [(0, "1/2"), ("1/9", 1), (0, 1)]),
+        PermutationMixture(["identity", ["b", "c", "a"], ["c", "a", "b"]], weights=[(0, "1/2"), ("1/9", 1), (0, 1)]),
         FLAT,
         thick=False,
     ),
@@ -155,10 +157,10 @@ EXAMPLES = [
     Example(EntropyRate(1), FLAT, thick=False),
     Example(EntropyRate("0.25"), [[F(1, 2), F(1, 2), 0, 0]] * 4, tuple("abcd"), tuple("abcd"), thick=False),
     Example(MetricDP([("a", "b"), ("b", "c")]), FLAT),
-    Example(MetricDP([("a", "b", "1/2"), ("c", "b", 2)], "0.3"), FLAT),
+    Example(MetricDP([("a", "b", "1/2"), ("c", "b", 2)], epsilon="0.3"), FLAT),
     Example(MetricDP(nx.DiGraph([("a", "b"), ("b", "c"), ("c", "a")])), FLAT),
-    Example(MetricDP([[0, 1, "3/2"], [1, 0, 1], ["3/2", 1, 0]], "0.7"), FLAT),
-    Example(MetricDP([[0, 2, math.inf], [2, 0, math.inf], [math.inf, math.inf, 0]], 1, connected=False), FLAT),
+    Example(MetricDP([[0, 1, "3/2"], [1, 0, 1], ["3/2", 1, 0]], epsilon="0.7"), FLAT),
+    Example(MetricDP([[0, 2, math.inf], [2, 0, math.inf], [math.inf, math.inf, 0]], epsilon=1, connected=False), FLAT),
     Example(MaximalRLDP(1, groups=["s", "t", "s"]), FLAT),
     Example(MaximalRLDP(gamma="5/2", groups=[0, 1, 2]), FLAT),
     Example(RLDP(1, ChiSquareSet([[9, 1], [4, 8]])), [[F(1, 3)] * 3] * 4, Pairs(2, 2).labels),

@@ -69,25 +69,27 @@ class Example:
 
 EXAMPLES = [
     *(Example(own) for kind in WORDS.values() for own in kind.examples(PRIOR).values()),
-    Example(MutualInformation(PRIOR, "bits"), free_outputs=1),
+    Example(MutualInformation(PRIOR, units="bits"), free_outputs=1),
     Example(MutualInformation(HOLED)),
-    Example(MutualInformation(HOLED, "bits"), free_outputs=9),
+    Example(MutualInformation(HOLED, units="bits"), free_outputs=9),
     Example(MutualInformation(PRIOR, given=[[40, 0], [10, 20], [15, 5], [1, 9]])),
     Example(
-        MutualInformation(PRIOR, "bits", given=[["0.2", "0.1", "0.1"], ["0.3", 0, 0], [0, 0, "0.2"], ["0.1", 0, 0]])
+        MutualInformation(
+            PRIOR, units="bits", given=[["0.2", "0.1", "0.1"], ["0.3", 0, 0], [0, 0, "0.2"], ["0.1", 0, 0]]
+        )
     ),
     Example(ChiSquareInformation(HOLED), free_outputs=3),
-    Example(MinimaxRisk(PRIOR, [[1, 1, 0, 0], [0, "0.5", 0, -2]]), free_outputs=7),
+    Example(MinimaxRisk(PRIOR, queries=[[1, 1, 0, 0], [0, "0.5", 0, -2]]), free_outputs=7),
     Example(Trace(), inputs=("x", "y")),
     Example(Trace(PRIOR)),
     Example(Trace(HOLED)),
     Example(InjectedEntropy("bits"), inputs=("x", "y", "z")),
     Example(ExpectedLoss(PRIOR, [[int(x != g) for g in range(4)] for x in range(4)])),
-    Example(ExpectedLoss(HOLED, RECTANGLE, ["yes", "no"])),
+    Example(ExpectedLoss(HOLED, RECTANGLE, actions=["yes", "no"])),
     Example(ExpectedGain(PRIOR, RECTANGLE)),
     Example(BayesSuccess(HOLED)),
-    Example(BayesSuccess(PRIOR, RECTANGLE, ["yes", "no"]), free_outputs=3),
-    Example(BayesSuccess(HOLED, np.arange(12).reshape(4, 3))),
+    Example(BayesSuccess(PRIOR, gain=RECTANGLE, actions=["yes", "no"]), free_outputs=3),
+    Example(BayesSuccess(HOLED, gain=np.arange(12).reshape(4, 3))),
 ]
 
 

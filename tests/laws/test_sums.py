@@ -87,11 +87,13 @@ def drawn_rule(random: np.random.Generator) -> Rule:
         return Rule(rr.patterns.Bistochastic(), sums)
     if kind == 2:
         ratios = [(cell(x, y) - np.e * cell(z, y), 0.0) for x, z, y in places if abs(x - z) == 1]
-        return Rule(rr.MetricDP([("a", "b"), ("b", "c")], 1), ratios)
+        return Rule(rr.MetricDP([("a", "b"), ("b", "c")], epsilon=1), ratios)
     table = random.integers(0, 4, (SIZE, SIZE))
     if kind == 3:
         right = float(random.integers(4, 9))
-        return Rule(rr.LinearConstraint(table.tolist(), "<=", right, f"row {random.integers(10**6)}"), [(table, right)])
+        return Rule(
+            rr.LinearConstraint(table.tolist(), "<=", right, name=f"row {random.integers(10**6)}"), [(table, right)]
+        )
     counts = random.integers(1, 9, SIZE)
     prior, p = rr.Prior.from_counts(dict(zip(LABELS, map(int, counts), strict=True))), counts / counts.sum()
     most = float(random.integers(1, 6)) / 10
@@ -145,7 +147,9 @@ def holds(random: np.random.Generator) -> str:
         return sum(weight * one.value(q) for weight, one in terms)
 
     goal = rr.Maximize(total) if sense > 0 else rr.Minimize(total)
-    problem = rr.Problem(goal, [rule.constraint for rule in rules], LABELS, None if square(terms, rules) else LABELS)
+    problem = rr.Problem(
+        goal, [rule.constraint for rule in rules], inputs=LABELS, outputs=None if square(terms, rules) else LABELS
+    )
     solution = problem.solve(gap=1e-5, absolute_gap=1e-5, time_limit=3)
     others = rivals(random, lambda q: sense * value(q), rules)
     if solution.status == "infeasible":

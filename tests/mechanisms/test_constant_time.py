@@ -56,7 +56,7 @@ def test_the_law_is_exactly_the_row(k: int, m: int, below: int) -> None:
                 right.append(y)
             low += part
         assert low == GRID
-    assert sampler.sample(codes, Numbers(numbers, below)).tolist() == right
+    assert sampler.sample(codes, source=Numbers(numbers, below)).tolist() == right
 
 
 @pytest.mark.parametrize("scale", [1, 2, 1 << 20, GRID])
@@ -66,7 +66,7 @@ def test_smaller_powers_of_two_are_the_same_law(scale: int) -> None:
     steps = [sum(rows[1][:y]) * (GRID // scale) for y in range(4)]
     right = [max(y for y in range(4) if steps[y] <= step) for step in steps if step < GRID]
     codes = [1] * len(right)
-    assert sampler.sample(codes, Numbers([step for step in steps if step < GRID], 0)).tolist() == right
+    assert sampler.sample(codes, source=Numbers([step for step in steps if step < GRID], 0)).tolist() == right
 
 
 def test_rows_that_do_not_sum_are_refused() -> None:
@@ -85,7 +85,7 @@ def steps(sampler: Any, codes: np.ndarray, source: Source | None = None) -> list
 
     sys.settrace(line)
     try:
-        sampler.sample(codes, source)
+        sampler.sample(codes, source=source)
     finally:
         sys.settrace(None)
     return seen
@@ -127,7 +127,9 @@ def test_which_mechanisms_it_takes() -> None:
     assert not takes(2, 1, [1])
     labels = ("a", "b", "c")
     ours = RandomizedResponse(labels, epsilon=1).to_mechanism()
-    other = Mechanism.from_rationals([["1/2", "1/4", "1/4"], ["1/3"] * 3, ["1/5", "2/5", "2/5"]], labels, labels)
+    other = Mechanism.from_rationals(
+        [["1/2", "1/4", "1/4"], ["1/3"] * 3, ["1/5", "2/5", "2/5"]], inputs=labels, outputs=labels
+    )
     for given, name in ((ours, "ConstantTimeSampler"), (other, "Mechanism")):
         assert Stack(ProtectedColumn("x", given)).drawing == (name, *labels)
     both = ProtectedColumn("x", {"0": ours, "1": ours}, by="s")

@@ -25,8 +25,8 @@ READERS: dict[str, Callable[[], object]] = {
     "MetricDP": lambda: rr.MetricDP(DISTANCES),
     "ExpectedLoss": lambda: rr.ExpectedLoss(PRIOR, DISTANCES),
     "ExpectedGain": lambda: rr.ExpectedGain(PRIOR, DISTANCES),
-    "BayesSuccess": lambda: rr.BayesSuccess(PRIOR, DISTANCES),
-    "MinimaxRisk": lambda: rr.MinimaxRisk(PRIOR, ROWS),
+    "BayesSuccess": lambda: rr.BayesSuccess(PRIOR, gain=DISTANCES),
+    "MinimaxRisk": lambda: rr.MinimaxRisk(PRIOR, queries=ROWS),
     "LinearConstraint": lambda: rr.LinearConstraint(DISTANCES, "<=", 1),
     "ConeConstraint": lambda: rr.ConeConstraint(DISTANCES),
     "Polytope": lambda: rr.robust.Polytope(ROWS, [0] * SIZE),
@@ -69,12 +69,12 @@ def test_every_public_class_that_takes_a_table_is_among_them() -> None:
 
 
 LARGE: dict[str, Callable[[], object]] = {
-    "the sizes of 2,500 bits": lambda: rr.mechanisms.UnaryEncoding(2500, 1),
-    "the sizes of 2,500 bits, some left out": lambda: rr.mechanisms.Rappor(2500, 1, trimmed=True),
+    "the sizes of 2,500 bits": lambda: rr.mechanisms.UnaryEncoding(2500, epsilon=1),
+    "the sizes of 2,500 bits, some left out": lambda: rr.mechanisms.Rappor(2500, epsilon=1, trimmed=True),
     "a guess of 30,000 categories": lambda: rr.BayesSuccess(rr.Prior.uniform(30_000)),
     "5,000 impossible combinations of 64,000": lambda: rr.release.CrossClassification(
         {name: range(40) for name in "abc"},
-        [{"a": str(at % 40), "b": str(at // 40 % 40), "c": str(at // 1600)} for at in range(5000)],
+        impossible=[{"a": str(at % 40), "b": str(at // 40 % 40), "c": str(at // 1600)} for at in range(5000)],
     ),
 }
 
@@ -87,7 +87,7 @@ def test_constructors_end(name: str) -> None:
 
 def test_unary_encoding_refuses_what_would_fill_the_memory() -> None:
     with pytest.raises(rr.InputError, match="use fewer categories"):
-        rr.mechanisms.UnaryEncoding(100_000, 1)
+        rr.mechanisms.UnaryEncoding(100_000, epsilon=1)
 
 
 SHARES = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=10**6)

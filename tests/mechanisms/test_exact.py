@@ -256,7 +256,7 @@ def test_levels_are_ordered_across_the_two_ways_to_declare_them() -> None:
 )
 def test_levels_out_of_range(epsilon: Fraction | None, gamma: Fraction | None, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        Level(epsilon, gamma)
+        Level(epsilon, gamma=gamma)
 
 
 def test_the_largest_levels_are_taken() -> None:

@@ -297,7 +297,7 @@ def test_sampling_of_sets_uses_size_and_coin_as_they_were_drawn(family: SubsetMi
     own = SubsetMixture(family.labels, family.ratio, family.weights)
     cases = [(t, inside) for t in range(own.size + 1) for inside in (0, 1) if 0 <= t - inside <= own.size - 1]
     own.__dict__["_samplers"] = (Scripted([t for t, _ in cases]), Scripted([inside for _, inside in cases]))
-    drawn = unpacked(own.sample([1] * len(cases), rr_source()), own.size)
+    drawn = unpacked(own.sample([1] * len(cases), source=rr_source()), own.size)
     assert [(len(members), int(1 in members)) for members in drawn] == cases
 
 
@@ -331,7 +331,7 @@ def test_short_reports_are_drawn_exactly_by_enumeration(family: HadamardResponse
         bits = np.array([case[1:] for case in cases])
         one = Scripted(*bits.T.tolist()) if isinstance(family, HadamardResponse) else Scripted(bits.tolist())
         again.__dict__["_samplers"] = (one, Scripted([case[0] for case in cases]))
-        drawn = again.sample([x] * len(cases), rr_source())
+        drawn = again.sample([x] * len(cases), source=rr_source())
         found = [F(0)] * len(design.outputs)
         for report, weight in zip(drawn.tolist(), weights, strict=True):
             if isinstance(family, HadamardResponse):

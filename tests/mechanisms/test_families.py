@@ -153,7 +153,7 @@ def test_bits_and_exact_ends() -> None:
     assert families.beta(same).upper == 0
     assert families.has_rate(same, F(0))
     assert not families.has_rate(same, F(1, 10**30))
-    halves = families.anatomy([["a", "b"], ["c", "d"]], ["d", "a", "c", "b"])
+    halves = families.anatomy([["a", "b"], ["c", "d"]], categories=["d", "a", "c", "b"])
     assert halves.inputs == ("d", "a", "c", "b")
     assert halves.entry(0, 2) == F(1, 2)
     assert halves.entry(0, 1) == 0
@@ -197,9 +197,9 @@ def test_the_matrices_are_those_of_the_paper() -> None:
         (lambda: families.keeping(1.2, 3), "not a probability"),
         (lambda: families.anatomy([["a", "b"], ["b"]]), "two blocks"),
         (lambda: families.anatomy([["a", "b"], ["b", "b@1"]], repeated=True), "two blocks"),
-        (lambda: families.anatomy([["a"], ["b"]], ["a", "b", "c"]), "no block holds c"),
-        (lambda: families.anatomy([["a"], ["b"]], ["a"]), "two|2|distinct|at least"),
-        (lambda: families.anatomy([["a", "b"], ["c"]], ["a", "b"]), "c is not a category"),
+        (lambda: families.anatomy([["a"], ["b"]], categories=["a", "b", "c"]), "no block holds c"),
+        (lambda: families.anatomy([["a"], ["b"]], categories=["a"]), "two|2|distinct|at least"),
+        (lambda: families.anatomy([["a", "b"], ["c"]], categories=["a", "b"]), "c is not a category"),
         (lambda: families.anatomy("ab"), "not a list of blocks"),
         (lambda: families.classes_of(5, 6), "cannot be made"),
         (lambda: families.keep_family(4).at("0.1"), "out of range"),

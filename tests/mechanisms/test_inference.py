@@ -142,7 +142,7 @@ def test_every_method_recovers_the_frequencies_of_a_large_sample(method):
     truth = np.array([0.55, 0.3, 0.15, 0.0])
     counts = np.random.default_rng(8).multinomial(4_000_000, truth @ design.matrix)
     prior = rr.Prior.from_probabilities({"a": 0.5, "b": 0.3, "c": 0.2, "d": 0}) if method == "locally_best" else None
-    found = design.estimate(dict(zip(design.outputs, counts.tolist(), strict=True)), method, prior)
+    found = design.estimate(dict(zip(design.outputs, counts.tolist(), strict=True)), method=method, prior=prior)
     assert found.categories == ("a", "b", "c", "d")
     assert found.n == 4_000_000
     assert found.method == method
@@ -169,7 +169,7 @@ def coverage(matrix, truth, n, kind, runs, seed, simultaneous=False):
     table = locally_best(matrix, np.full(len(matrix), 1 / len(matrix)))
     assert table.table.shape == matrix.shape
     for counts in draws:
-        ends = design.estimate(counts).intervals(0.95, kind, simultaneous)
+        ends = design.estimate(counts).intervals(0.95, kind=kind, simultaneous=simultaneous)
         inside = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
         hits += inside
         every += inside.all()
@@ -225,4 +225,4 @@ def test_bad_input(counts, options, said):
 @pytest.mark.parametrize(("level", "kind"), [(0, "wald"), (1, "wilson"), (0.9, "exact")])
 def test_bad_intervals(level, kind):
     with pytest.raises(rr.InputError):
-        rr.RandomizedResponse(3, epsilon=1).estimate([50, 5, 5]).intervals(level, kind)
+        rr.RandomizedResponse(3, epsilon=1).estimate([50, 5, 5]).intervals(level, kind=kind)

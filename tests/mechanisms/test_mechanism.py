@@ -44,7 +44,7 @@ AB = ("a", "b")
     ],
 )
 def test_exact_matrices_are_kept_exactly(matrix: object, denominator: int | None) -> None:
-    mechanism = Mechanism.from_matrix(matrix, AB, ("y", "n"), denominator)
+    mechanism = Mechanism.from_matrix(matrix, inputs=AB, outputs=("y", "n"), denominator=denominator)
     assert [mechanism.column(y) for y in (0, 1)] == [(F(3, 4), F(1, 3)), (F(1, 4), F(2, 3))]
     assert mechanism.entry(1, 0) == F(1, 3)
     assert mechanism.denominators == (12,)
@@ -137,7 +137,7 @@ def test_two_valued_columns_are_the_dense_ones() -> None:
 
 def test_column_stochastic_in_and_out() -> None:
     wide = [[0.5, 0.25, 1.0], [0.5, 0.75, 0.0]]
-    mechanism = Mechanism.from_column_stochastic(wide, ("a", "b", "c"), ("y", "n"))
+    mechanism = Mechanism.from_column_stochastic(wide, inputs=("a", "b", "c"), outputs=("y", "n"))
     np.testing.assert_array_equal(mechanism.to_column_stochastic(), wide)
     np.testing.assert_array_equal(mechanism.matrix, np.array(wide).T)
     with pytest.raises(ValueError, match="read-only"):
@@ -171,11 +171,11 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("one row", lambda: Mechanism.from_matrix([[1.0]]), "inputs.*at least 2"),
     ("text for a matrix", lambda: Mechanism.from_matrix("ab"), "not a list of rows"),
     ("nothing", lambda: Mechanism.from_matrix(None), "not a list of rows"),
-    ("too few labels", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], ["a"]), "inputs"),
-    ("too many labels", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], ["a", "b", "c"]), "3 inputs|missing"),
-    ("too few outputs", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], None, ["a"]), "outputs"),
-    ("duplicate labels", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], ["a", "a"]), "'a'.*twice"),
-    ("labels a number", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], 2), "inputs"),  # type: ignore[arg-type]
+    ("too few labels", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], inputs=["a"]), "inputs"),
+    ("too many labels", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], inputs=["a", "b", "c"]), "3 inputs|missing"),
+    ("too few outputs", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], inputs=None, outputs=["a"]), "outputs"),
+    ("duplicate labels", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], inputs=["a", "a"]), "'a'.*twice"),
+    ("labels a number", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], inputs=2), "inputs"),  # type: ignore[arg-type]
     ("denominator 0", lambda: Mechanism.from_matrix([[0, 0], [0, 0]], denominator=0), "denominator"),
     ("denominator true", lambda: Mechanism.from_matrix([[1, 0], [0, 1]], denominator=True), "denominator"),
     ("columns of a vector", lambda: Mechanism.from_column_stochastic([0.5, 0.5]), "not a list of rows"),
@@ -300,7 +300,7 @@ def test_mutual_information_against_another_formula(units: str) -> None:
         k, m = rng.randint(2, 7), rng.randint(1, 7)
         prior = random_prior(rng, k, zeros=0.2 * (number % 2))
         mechanism = exact(random_rows(rng, k, m, zeros=0.2), prior.labels, [f"y{y}" for y in range(m)])
-        found = mechanism.mutual_information(prior, units)
+        found = mechanism.mutual_information(prior, units=units)
         with ctx.workprec(400):
             truth = information_ball(mechanism, prior)
             truth = truth / arb(2).log() if units == "bits" else truth
@@ -313,18 +313,18 @@ def test_mutual_information_against_another_formula(units: str) -> None:
 def test_mutual_information_at_its_ends() -> None:
     prior = Prior.from_counts([1, 1, 2])
     truth = Mechanism.from_matrix(np.eye(3))
-    assert abs(float(truth.mutual_information(prior, "bits")) - 1.5) < 1e-15
+    assert abs(float(truth.mutual_information(prior, units="bits")) - 1.5) < 1e-15
     assert Mechanism.from_matrix([[F(1, 3), F(2, 3)]] * 3).mutual_information(prior).upper < F(1, 2**240)
     sure = Prior.from_counts([0, 1, 0])
     assert truth.mutual_information(sure).upper < F(1, 2**240)
 
 
 def test_mutual_information_refuses_other_priors_and_units() -> None:
-    mechanism = Mechanism.from_matrix(np.eye(2), AB)
+    mechanism = Mechanism.from_matrix(np.eye(2), inputs=AB)
     with pytest.raises(InputError, match="prior: its labels are in another order; they must be 'a', 'b'"):
         mechanism.mutual_information(Prior.uniform(("b", "a")))
     with pytest.raises(InputError, match="unit"):
-        mechanism.mutual_information(Prior.uniform(AB), "dits")
+        mechanism.mutual_information(Prior.uniform(AB), units="dits")
 
 
 def test_rank_is_exact() -> None:
@@ -357,7 +357,7 @@ def test_k_rr_never_exceeds_its_level_and_is_close_to_it(k: int, level: dict[str
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_k_rr_never_exceeds_a_level_below_the_grid(k: int, epsilon: str) -> None:
     """Where rounding up turns the off-diagonal entries into the larger ones."""
-    assert LDP(epsilon).violation(RandomizedResponse(k, epsilon).to_mechanism()) <= 0
+    assert LDP(epsilon).violation(RandomizedResponse(k, epsilon=epsilon).to_mechanism()) <= 0
 
 
 def test_k_rr_is_a_channel() -> None:
@@ -397,13 +397,13 @@ def test_bad_k_rr(categories: object, level: dict[str, object], what: str, monke
 
 
 def test_k_rr_takes_numpy_integers() -> None:
-    assert RandomizedResponse(np.int64(3), 1) == RandomizedResponse(3, 1)  # type: ignore[arg-type]
+    assert RandomizedResponse(np.int64(3), epsilon=1) == RandomizedResponse(3, epsilon=1)  # type: ignore[arg-type]
 
 
 def test_a_leak_of_1e_12_shows_in_parity_and_epsilon() -> None:
     """k-RR, the same matrix as floats, and the matrix with a leak: one judge for all."""
     constraint = LDP(1)
-    k_rr = RandomizedResponse(4, 1).to_mechanism()
+    k_rr = RandomizedResponse(4, epsilon=1).to_mechanism()
     again = Mechanism.from_matrix(k_rr.matrix)
     assert again == k_rr
     leaking = k_rr.matrix.copy()
@@ -426,7 +426,9 @@ def test_save_and_load(tmp_path: Path, kind: str) -> None:
         "common": lambda: Mechanism.from_matrix([["1/3", "2/3"], ["1/7", "6/7"]]),
         "rows": lambda: Mechanism.from_matrix([[F(1, big), 1 - F(1, big)], ["1/7", "6/7"]]),
         "two-valued": lambda: Mechanism(AB, AB, (TwoValuedColumn(1, 3, 1), TwoValuedColumn(1, 3, 2)), (4,)),
-        "odd labels": lambda: Mechanism.from_matrix(np.eye(2), ["Zoë\n\"'\\", "\u2028<b>"], ["\x7f", "\x00"]),
+        "odd labels": lambda: Mechanism.from_matrix(
+            np.eye(2), inputs=["Zoë\n\"'\\", "\u2028<b>"], outputs=["\x7f", "\x00"]
+        ),
     }[kind]()
     path = mechanism.save(tmp_path / "deep" / "mechanism.json")
     assert path == tmp_path / "deep" / "mechanism.json"
@@ -437,7 +439,7 @@ def test_save_and_load(tmp_path: Path, kind: str) -> None:
 
 
 def saved(tmp_path: Path) -> tuple[Path, dict[str, object]]:
-    path = Mechanism.from_matrix([[0.25, 0.75], [0.5, 0.5]], AB, ("y", "n")).save(tmp_path / "m.json")
+    path = Mechanism.from_matrix([[0.25, 0.75], [0.5, 0.5]], inputs=AB, outputs=("y", "n")).save(tmp_path / "m.json")
     return path, json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -495,7 +497,7 @@ def test_what_is_no_mechanism_file(tmp_path: Path, text: str) -> None:
 
 
 def test_repr_is_a_small_table() -> None:
-    mechanism = Mechanism.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], ("yes", "no"), ("yes", "no"))
+    mechanism = Mechanism.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=("yes", "no"), outputs=("yes", "no"))
     head, *table = repr(mechanism).splitlines()
     assert head.startswith("Mechanism(2 inputs x 2 outputs over 2^53, epsilon <= 1.0986")
     assert table == [
@@ -503,7 +505,7 @@ def test_repr_is_a_small_table() -> None:
         "yes  0.75000  0.25000",
         "no   0.25000  0.75000",
     ]
-    large = RandomizedResponse(60, 1).to_mechanism()
+    large = RandomizedResponse(60, epsilon=1).to_mechanism()
     assert len(repr(large).splitlines()) == 15
     assert "48 more inputs" in repr(large)
     assert all(len(line) < 110 for line in repr(large).splitlines())
@@ -525,13 +527,15 @@ def test_pictures_of_a_mechanism_that_tells_all() -> None:
 
 
 def test_html_escapes_labels() -> None:
-    mechanism = Mechanism.from_matrix([[0.5, 0.5], [0.4, 0.6]], ["<script>", "a&b"], ['"><img src=x>', "'"])
+    mechanism = Mechanism.from_matrix(
+        [[0.5, 0.5], [0.4, 0.6]], inputs=["<script>", "a&b"], outputs=['"><img src=x>', "'"]
+    )
     html = mechanism._repr_html_()
     for raw in ("<script>", "<img", "a&b<"):
         assert raw not in html
     for escaped in ("&lt;script&gt;", "a&amp;b", "&quot;&gt;&lt;img src=x&gt;"):
         assert escaped in html
-    large = RandomizedResponse(60, 1).to_mechanism()._repr_html_()
+    large = RandomizedResponse(60, epsilon=1).to_mechanism()._repr_html_()
     assert large.count("<tr>") == 41
     assert "20 more inputs, 20 more outputs" in large
 

@@ -90,8 +90,8 @@ def test_a_design_that_identifies_nothing_has_no_sample_size():
 def test_twenty_items_under_one_budget():
     """Chapter 8: d = 20 yes-no items, each at epsilon / 20 of the whole; the 2^20 tuples are never listed."""
     d, n = 20, 60_000
-    items = [rr.mechanisms.warner(Fraction(2, 3), ("yes", "no"))] * d
-    design = rr.mechanisms.ProductMechanism(items, [f"item {at}" for at in range(d)])
+    items = [rr.mechanisms.warner(Fraction(2, 3), categories=("yes", "no"))] * d
+    design = rr.mechanisms.ProductMechanism(items, names=[f"item {at}" for at in range(d)])
     assert design.parity() == Fraction(2) ** d
     assert design.item_parity("item 7") == 2
     rng = np.random.default_rng(5)

@@ -48,7 +48,7 @@ def reference() -> list[dict[str, str]]:
 
 def confidence_of(row: dict[str, str]) -> ChiSquareSet:
     a, b = map(int, row["size"].split("x"))
-    return ChiSquareSet(np.array([int(count) for count in row["counts"].split()]).reshape(a, b), "0.05")
+    return ChiSquareSet(np.array([int(count) for count in row["counts"].split()]).reshape(a, b), alpha="0.05")
 
 
 # ---- utility -----------------------------------------------------------------------------------------
@@ -66,10 +66,10 @@ def test_the_reference_has_all_its_rows() -> None:
 def test_utilities_match_the_reference(row: dict[str, str]) -> None:
     c, epsilon = confidence_of(row), row["epsilon"]
     found = {
-        "GRR": information(RandomizedResponse(c.pairs.labels, epsilon).mechanism.matrix, c.center.array),
-        "SRR": SecretRandomizedResponse(c.pairs, epsilon).utility(c.center),
-        "IR": IndependentReporting(c, epsilon, "paper").formula(),
-        "GRR_CR": ConditionalReporting(c, epsilon, "paper").formula(),
+        "GRR": information(RandomizedResponse(c.pairs.labels, epsilon=epsilon).mechanism.matrix, c.center.array),
+        "SRR": SecretRandomizedResponse(c.pairs, epsilon=epsilon).utility(c.center),
+        "IR": IndependentReporting(c, epsilon=epsilon, calibration="paper").formula(),
+        "GRR_CR": ConditionalReporting(c, epsilon=epsilon, calibration="paper").formula(),
     }
     for name, value in found.items():
         assert value == pytest.approx(float(row[name]), abs=1e-12), name
@@ -79,17 +79,17 @@ def test_utilities_match_the_reference(row: dict[str, str]) -> None:
 @pytest.mark.parametrize("row", reference()[::11], ids=lambda row: f"{row['size']}-{row['instance']}-{row['epsilon']}")
 def test_unary_reporting_matches_the_reference(row: dict[str, str]) -> None:
     c = confidence_of(row)
-    paper = UnaryConditionalReporting(c, row["epsilon"], "paper").formula()
+    paper = UnaryConditionalReporting(c, epsilon=row["epsilon"], calibration="paper").formula()
     assert paper >= float(row["UE_CR"]) - 1e-12
     assert paper == pytest.approx(float(row["UE_CR"]), abs=1e-9)
-    assert UnaryConditionalReporting(c, row["epsilon"]).formula() >= paper - 1e-12
+    assert UnaryConditionalReporting(c, epsilon=row["epsilon"]).formula() >= paper - 1e-12
 
 
 @pytest.mark.parametrize("row", reference()[::9], ids=lambda row: f"{row['size']}-{row['instance']}-{row['epsilon']}")
 @pytest.mark.parametrize("family", ["IR", "GRR_CR"])
 def test_exact_calibration_is_never_worse(family: str, row: dict[str, str]) -> None:
     c, epsilon = confidence_of(row), row["epsilon"]
-    exact = FAMILIES[family](c, epsilon).formula()
+    exact = FAMILIES[family](c, epsilon=epsilon).formula()
     assert exact >= float(row[family]) - 1e-12
 
 
@@ -102,7 +102,7 @@ def directly(mechanism: Mechanism, prior: Prior) -> float:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_formula_is_the_truth_at_the_centre(family: str, way: str, table: str) -> None:
     c = ChiSquareSet(TABLES[table])
-    protocol = FAMILIES[family](c, "1.5", way)
+    protocol = FAMILIES[family](c, epsilon="1.5", calibration=way)
     mechanism = protocol.to_mechanism()
     assert protocol.formula() == pytest.approx(directly(mechanism, c.center), abs=1e-12)
     assert protocol.utility(c.center) == pytest.approx(protocol.formula(), abs=1e-12)
@@ -113,7 +113,7 @@ def test_the_utility_is_true_at_other_distributions(family: str) -> None:
     """Where U given S differs from the centre, (86) and (96) are lower bounds only; `utility` is the truth."""
     rng = random.Random(family)
     c = ChiSquareSet(TABLES["plain"])
-    protocol = FAMILIES[family](c, 2, "paper")
+    protocol = FAMILIES[family](c, epsilon=2, calibration="paper")
     for _ in range(5):
         prior = Prior.from_counts([[rng.randint(1, 99) for _ in range(3)] for _ in range(3)], pairs=c.pairs)
         assert protocol.utility(prior) == pytest.approx(directly(protocol.to_mechanism(), prior), abs=1e-12)
@@ -122,7 +122,7 @@ def test_the_utility_is_true_at_other_distributions(family: str) -> None:
 def test_the_formula_of_conditional_reporting_is_a_lower_bound_elsewhere() -> None:
     """Theorem 18 as it should read: the same parameters at another P give at least the right-hand side of (86)."""
     c = ChiSquareSet(TABLES["plain"])
-    protocol = ConditionalReporting(c, 4)
+    protocol = ConditionalReporting(c, epsilon=4)
     prior = Prior.from_counts([[30, 1, 5], [60, 60, 1], [1, 1, 90]], pairs=c.pairs)
     first = RandomizedResponse(3, gamma=protocol.ratio_sensitive)
     table = prior.array.reshape(3, 3)
@@ -174,7 +174,7 @@ def worst_ratio(mechanism: Mechanism, c: ChiSquareSet) -> tuple[float, float]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_level_holds_in_the_worst_case(family: str, way: str, epsilon: str, table: str) -> None:
     c = ChiSquareSet(TABLES[table])
-    protocol = FAMILIES[family](c, epsilon, way)
+    protocol = FAMILIES[family](c, epsilon=epsilon, calibration=way)
     both, one = worst_ratio(protocol.to_mechanism(), c)
     gamma = math.exp(float(epsilon))
     assert one <= both * (1 + 1e-9) <= gamma * (1 + 2e-9)
@@ -195,7 +195,7 @@ def test_the_level_holds_exactly_at_distributions_of_the_set(family: str, way: s
     rng = random.Random(f"{family} {way}")
     for table in ("plain", "zero cells", "two by two"):
         c = ChiSquareSet(TABLES[table])
-        protocol = FAMILIES[family](c, 1, way)
+        protocol = FAMILIES[family](c, epsilon=1, calibration=way)
         mechanism, limit = protocol.to_mechanism(), protocol.level.ratio.lower
         columns = [mechanism.column(y) for y in range(len(mechanism.outputs))]
         for _ in range(8):
@@ -237,20 +237,20 @@ def member(c: ChiSquareSet, direction: object, rng: random.Random) -> list[Fract
 def test_tiny_and_large_levels(family: str) -> None:
     c = ChiSquareSet(TABLES["two by two"])
     for epsilon in ("1e-12", "1e-4", "20"):
-        protocol = FAMILIES[family](c, epsilon)
+        protocol = FAMILIES[family](c, epsilon=epsilon)
         mechanism = protocol.to_mechanism()
         both, _ = worst_ratio(mechanism, c)
         assert both <= math.exp(float(epsilon)) * (1 + 1e-8)
-    assert FAMILIES[family](c, 20).formula() == pytest.approx(0.6288331853988749, abs=0.2)
+    assert FAMILIES[family](c, epsilon=20).formula() == pytest.approx(0.6288331853988749, abs=0.2)
     assert FAMILIES[family](c, gamma=3).level.gamma == 3
 
 
 @given(st.lists(st.integers(0, 40), min_size=6, max_size=6).filter(any), st.fractions(F(1, 100), F(8)))
 @settings(max_examples=10)
 def test_any_counts_make_private_protocols(counts: list[int], epsilon: Fraction) -> None:
-    c = ChiSquareSet([counts[:3], counts[3:]], "0.1")
+    c = ChiSquareSet([counts[:3], counts[3:]], alpha="0.1")
     for family in (IndependentReporting, ConditionalReporting):
-        paper, exact = family(c, epsilon, "paper"), family(c, epsilon)
+        paper, exact = family(c, epsilon=epsilon, calibration="paper"), family(c, epsilon=epsilon)
         for protocol in (paper, exact):
             both, _ = worst_ratio(protocol.to_mechanism(), c)
             assert both <= math.exp(float(epsilon)) * (1 + 1e-8)
@@ -265,17 +265,17 @@ def test_any_counts_make_private_protocols(counts: list[int], epsilon: Fraction)
 def test_secret_randomised_response(shape: tuple[int, int], epsilon: str) -> None:
     """(18), private for every distribution without slack, beyond LDP, and better than GRR at every prior tried."""
     pairs = Pairs(*shape)
-    protocol = SecretRandomizedResponse(pairs, epsilon)
+    protocol = SecretRandomizedResponse(pairs, epsilon=epsilon)
     mechanism = protocol.to_mechanism()
     e, (a, b) = math.exp(float(epsilon)), shape
     total = e + (b - 1) / e + a * b - b
     assert mechanism.matrix[0, 0] == pytest.approx(e / total, rel=1e-14)
     assert mechanism.matrix[0, 1] == pytest.approx(1 / e / total, rel=1e-14)
     assert mechanism.matrix[0, -1] == pytest.approx(1 / total, rel=1e-14)
-    assert -F(1, 10**15) < MaximalRLDP(epsilon, pairs).violation(mechanism) <= 0
+    assert -F(1, 10**15) < MaximalRLDP(epsilon, groups=pairs).violation(mechanism) <= 0
     assert LDP(epsilon).violation(mechanism) > 0
     assert protocol.formula() == pytest.approx(directly(mechanism, Prior.uniform(pairs.labels)), rel=1e-9)
-    grr = RandomizedResponse(pairs.labels, epsilon).mechanism
+    grr = RandomizedResponse(pairs.labels, epsilon=epsilon).mechanism
     assert protocol.formula() > directly(grr, Prior.uniform(pairs.labels))
 
 
@@ -284,7 +284,7 @@ def test_a_known_distribution_needs_no_noise_on_a_stand_in() -> None:
     known = KnownDistribution(Prior.from_counts(TABLES["plain"], pairs=Pairs(3, 3)))
     for way in WAYS:
         for epsilon in (F(1, 2), F(2)):
-            protocol = ConditionalReporting(known, epsilon, way)
+            protocol = ConditionalReporting(known, epsilon=epsilon, calibration=way)
             assert protocol.ratios_other == (None, None, None)
             assert protocol.share == 1
             assert float(protocol.ratio_sensitive) == pytest.approx(math.exp(epsilon))
@@ -295,7 +295,7 @@ def test_independent_values_are_reported_in_full() -> None:
     """S and U independent and known: d = 0, and U goes out as it is."""
     known = KnownDistribution(Prior.from_counts([[2, 4, 6], [1, 2, 3]], pairs=Pairs(2, 3)))
     for way in WAYS:
-        protocol = IndependentReporting(known, 1, way)
+        protocol = IndependentReporting(known, epsilon=1, calibration=way)
         assert protocol.ratio_other is None
         assert protocol.share == 1
 
@@ -303,7 +303,7 @@ def test_independent_values_are_reported_in_full() -> None:
 def test_an_output_of_unary_reporting_names_what_is_present() -> None:
     pairs = Pairs(["f", "m"], ["a", "b"])
     c = ChiSquareSet(Prior.from_counts([[30, 20], [25, 25]], pairs=pairs))
-    outputs = UnaryConditionalReporting(c, 1).outputs
+    outputs = UnaryConditionalReporting(c, epsilon=1).outputs
     assert outputs == ("none", "m, a", "m, b", "f, a", "f, a, m, a", "f, a, m, b", "f, b", "f, b, m, a", "f, b, m, b")
 
 
@@ -327,45 +327,48 @@ def test_the_search_finds_kinks_and_several_hills() -> None:
 CONFIDENCE: Confidence = ChiSquareSet([[3, 4], [5, 6]])
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "calibration": (
-        lambda: IndependentReporting(CONFIDENCE, 1, "loose"),
+        lambda: IndependentReporting(CONFIDENCE, epsilon=1, calibration="loose"),
         "IndependentReporting: calibration is 'loose'; use one of: exact, paper",
     ),
     "no confidence": (
-        lambda: ConditionalReporting(3, 1),  # type: ignore[arg-type]
+        lambda: ConditionalReporting(3, epsilon=1),  # type: ignore[arg-type]
         "ConditionalReporting: 3 is not a set of distributions; give ChiSquareSet(counts, alpha) or KnownDistribution",
     ),
     "every distribution": (
-        lambda: UnaryConditionalReporting(EveryDistribution(Pairs(2, 2)), 1),
+        lambda: UnaryConditionalReporting(EveryDistribution(Pairs(2, 2)), epsilon=1),
         "UnaryConditionalReporting: it has all distributions; use SecretRandomizedResponse(pairs, epsilon)",
     ),
     "no level": (
         lambda: IndependentReporting(CONFIDENCE),
         "privacy level: give either epsilon or gamma; for example epsilon=1.0",
     ),
-    "a level too large": (lambda: ConditionalReporting(CONFIDENCE, 21), "epsilon: it is 21, above 20; give less"),
+    "a level too large": (
+        lambda: ConditionalReporting(CONFIDENCE, epsilon=21),
+        "epsilon: it is 21, above 20; give less",
+    ),
     "a level that is not a number": (
-        lambda: ConditionalReporting(CONFIDENCE, "x"),
+        lambda: ConditionalReporting(CONFIDENCE, epsilon="x"),
         "ConditionalReporting epsilon: 'x' is not a number; write 0.25 or \"1/4\"",
     ),
     "no pairs": (
-        lambda: SecretRandomizedResponse(4, 1),  # type: ignore[arg-type]
+        lambda: SecretRandomizedResponse(4, epsilon=1),  # type: ignore[arg-type]
         "SecretRandomizedResponse: 4 stands where Pairs are needed; give rropt.Pairs",
     ),
     "too many sensitive values": (
-        lambda: UnaryConditionalReporting(ChiSquareSet([[3, 4]] * 15), 1),
+        lambda: UnaryConditionalReporting(ChiSquareSet([[3, 4]] * 15), epsilon=1),
         "UnaryConditionalReporting: 15 sensitive values; it sums over their subsets: at most 14",
     ),
     "another prior": (
-        lambda: IndependentReporting(CONFIDENCE, 1).utility(Prior.uniform(4)),
+        lambda: IndependentReporting(CONFIDENCE, epsilon=1).utility(Prior.uniform(4)),
         "prior: its inputs are other pairs; they are Pairs(['0', '1'], ['0', '1'])",
     ),
     "too large a matrix": (
-        lambda: UnaryConditionalReporting(ChiSquareSet(np.full((8, 4), 9)), 1).to_mechanism(),
+        lambda: UnaryConditionalReporting(ChiSquareSet(np.full((8, 4), 9)), epsilon=1).to_mechanism(),
         "UnaryConditionalReporting: its matrix has 12,500,000 cells; to_mechanism() is for at most 200,000; "
         "use formula()",
     ),
     "too large a table": (
-        lambda: SecretRandomizedResponse(Pairs(100, 50), 1).utility(Prior.uniform(Pairs(100, 50).labels)),
+        lambda: SecretRandomizedResponse(Pairs(100, 50), epsilon=1).utility(Prior.uniform(Pairs(100, 50).labels)),
         "SecretRandomizedResponse: its matrix has 25,000,000 cells; utility() is for at most 20,000,000; use formula()",
     ),
 }
@@ -403,11 +406,11 @@ def test_what_protocols_of_many_values_take_grows_with_their_number(monkeypatch:
     monkeypatch.setattr(ChiSquareBall, "upper", lambda self, mass: (ends.append(mass), upper(self, mass))[1])
     monkeypatch.setattr(conditional, "response_information", lambda *of: (curves.append(1), curve(*of))[1])
     table = [[1 + (s + u) % 3 for u in range(12)] for s in range(30)]
-    IndependentReporting(ChiSquareSet(table), 1)
+    IndependentReporting(ChiSquareSet(table), epsilon=1)
     assert sum(compared) <= 4 * 12
     # Three counts a row have three ends.
     assert len(ends) <= 30 * 3
-    ConditionalReporting(ChiSquareSet(table), 1)
+    ConditionalReporting(ChiSquareSet(table), epsilon=1)
     small = len(curves)
-    ConditionalReporting(ChiSquareSet([row[:4] for row in table[:3]]), 1)
+    ConditionalReporting(ChiSquareSet([row[:4] for row in table[:3]]), epsilon=1)
     assert small <= 2 * (len(curves) - small)

@@ -30,14 +30,14 @@ def test_curves_are_the_formulas_of_the_protocols(way: str, shape: tuple[int, in
     assert tuple(found) == METHODS
     for name, family in FAMILIES.items():
         for at, epsilon in enumerate(EPSILONS):
-            made = family(counts, str(epsilon), way)
+            made = family(counts, epsilon=str(epsilon), calibration=way)
             assert found[name].value[at] == pytest.approx(made.formula(), abs=2e-9)
             share = found[name].log_share
             assert share is not None
             assert 0 <= share[at] <= epsilon
     center = counts.center.array
     for at, epsilon in enumerate(EPSILONS):
-        secret = rr.robust.SecretRandomizedResponse(counts.pairs, str(epsilon)).utility(counts.center)
+        secret = rr.robust.SecretRandomizedResponse(counts.pairs, epsilon=str(epsilon)).utility(counts.center)
         assert found["SRR"].value[at] == pytest.approx(secret, abs=1e-12)
         assert found["GRR"].value[at] == response_information(center, np.exp([epsilon]))[0]
 

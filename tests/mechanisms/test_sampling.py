@@ -176,7 +176,7 @@ def boundary(sampler: MechanismSampler, x: int, column: int, bits: int) -> tuple
     def outcome(i: int) -> int:
         stream = column << length | i
         words = [stream >> WORD * (EXTRA - at) & 2**WORD - 1 for at in range(EXTRA + 1)]
-        return int(sampler.sample([x], Script(words))[0])
+        return int(sampler.sample([x], source=Script(words))[0])
 
     low, high = 0, (1 << length) - 1
     first, last = outcome(low), outcome(high)
@@ -230,7 +230,7 @@ def test_every_depth_of_the_ambiguous_path_decides_rightly(total: int) -> None:
                     # Ones after it: whatever follows, the first difference decides.
                     for after in ([], [2**WORD - 1] * 3):
                         script = Script([*words, upper | last, *after])
-                        assert sampler.sample([0], script)[0] == expected
+                        assert sampler.sample([0], source=script)[0] == expected
                         assert len(script.rest) == len(after), "more words were used than needed"
             words.append(upper | digit)
             width = WORD
@@ -244,7 +244,7 @@ def test_ambiguous_values_within_a_chunk_are_settled_each_for_itself() -> None:
     edge = int("01" * 16, 2)
     words = [edge, 1 << 31, edge, edge - 1, edge, edge + 1]
     script = Script([*words, edge - 1, edge + 1, edge, edge, edge - 1])
-    assert sampler.sample(np.array([0, 0, 1, 1, 1, 0]), script).tolist() == [0, 1, 1, 0, 0, 1]
+    assert sampler.sample(np.array([0, 0, 1, 1, 1, 0]), source=script).tolist() == [0, 1, 1, 0, 0, 1]
     assert script.rest == []
 
 
@@ -257,7 +257,7 @@ def test_hard_zeros_are_never_drawn() -> None:
     # The extreme words too, in every column.
     words = [word for j in range(64) for word in (j << 26, (j + 1 << 26) - 1)]
     for x in range(40):
-        drawn = mechanism.sample(np.full(len(words), x), Script(words))
+        drawn = mechanism.sample(np.full(len(words), x), source=Script(words))
         assert all(mechanism.entry(x, int(y)) > 0 for y in drawn)
 
 
@@ -296,7 +296,7 @@ def statistical_cases() -> dict[str, Mechanism]:
 
 def seeded_tail(mechanism: Mechanism, count: int, seed: int) -> float:
     codes = np.arange(count) % len(mechanism.inputs)
-    return tail(mechanism.sample(codes, insecure_seeded_source(seed)), codes, mechanism)
+    return tail(mechanism.sample(codes, source=insecure_seeded_source(seed)), codes, mechanism)
 
 
 @pytest.mark.parametrize("name", statistical_cases())
@@ -321,7 +321,7 @@ def test_the_chi_square_test_sees_a_wrong_mechanism() -> None:
     right = RandomizedResponse(16, epsilon=1).to_mechanism()
     near = RandomizedResponse(16, epsilon="1.03").to_mechanism()
     codes = np.arange(10**6) % 16
-    assert tail(near.sample(codes, insecure_seeded_source(1)), codes, right) < 1e-6
+    assert tail(near.sample(codes, source=insecure_seeded_source(1)), codes, right) < 1e-6
 
 
 # -- randomness --------------------------------------------------------------------------------------------
@@ -395,10 +395,10 @@ def test_a_seed_means_the_same_words_for_ever() -> None:
     assert insecure_seeded_source(np.int64(1)).words(2).tolist() == [3799374237, 3753726810]
     codes = np.arange(200_000) % 2
     mechanism = RandomizedResponse(2, epsilon=1)
-    one, two = (mechanism.sample(codes, insecure_seeded_source(-5)) for _ in range(2))
+    one, two = (mechanism.sample(codes, source=insecure_seeded_source(-5)) for _ in range(2))
     assert (one == two).all()
     source = insecure_seeded_source(-5)
-    first, second = mechanism.sample(codes, source), mechanism.sample(codes, source)
+    first, second = mechanism.sample(codes, source=source), mechanism.sample(codes, source=source)
     assert (first == one).all()
     assert (second != one).any(), "a source goes on from call to call"
 
@@ -412,7 +412,7 @@ def test_bad_seeds(seed: object) -> None:
 @pytest.mark.parametrize("source", [1, np.random.default_rng(1), b"key"])
 def test_what_is_no_source_is_refused(source: object) -> None:
     with pytest.raises(InputError, match="leave it out"):
-        COIN.sample([0], source)  # type: ignore[arg-type]
+        COIN.sample([0], source=source)  # type: ignore[arg-type]
 
 
 def test_words_cannot_be_changed_and_keys_not_be_written_out() -> None:
@@ -549,7 +549,7 @@ def test_memory_beside_the_result_is_constant(flip: bool) -> None:
 
 # -- labels ------------------------------------------------------------------------------------------------
 
-NAMED = Mechanism.from_matrix([[0, 1], [1, 0]], ["yes", "no"], ["red", "blue\0"])
+NAMED = Mechanism.from_matrix([[0, 1], [1, 0]], inputs=["yes", "no"], outputs=["red", "blue\0"])
 NUMBERED = Mechanism.from_matrix(np.eye(12))
 
 
@@ -637,6 +637,6 @@ def test_randomize_is_sample_on_labels() -> None:
     k_rr = RandomizedResponse(["a", "b", "c"], gamma=3)
     labels = [random.Random(1).choice("abc") for _ in range(5000)]
     codes = np.array(["abc".index(label) for label in labels])
-    drawn = k_rr.sample(codes, insecure_seeded_source(3))
-    assert k_rr.randomize(labels, insecure_seeded_source(3)) == ["abc"[code] for code in drawn]
-    assert (k_rr.to_mechanism().sample(codes, insecure_seeded_source(3)) == drawn).all()
+    drawn = k_rr.sample(codes, source=insecure_seeded_source(3))
+    assert k_rr.randomize(labels, source=insecure_seeded_source(3)) == ["abc"[code] for code in drawn]
+    assert (k_rr.to_mechanism().sample(codes, source=insecure_seeded_source(3)) == drawn).all()

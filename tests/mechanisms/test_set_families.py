@@ -111,7 +111,7 @@ def test_sets_are_drawn_with_the_probabilities_of_the_matrix(family):
     n = 40_000
     names = {name: y for y, name in enumerate(design.outputs)}
     for x in (0, family.size - 1):
-        reports = family.sample(np.full(n, x), source)
+        reports = family.sample(np.full(n, x), source=source)
         counts = np.zeros(len(names))
         for members in unpacked(reports, family.size):
             counts[names["|".join(family.labels[z] for z in members) or "(none)"]] += 1
@@ -125,7 +125,7 @@ def test_short_reports_are_drawn_with_the_probabilities_of_the_matrix(family):
     source = insecure_seeded_source(8)
     n = 60_000
     for x in (0, family.size - 1):
-        reports = family.sample(np.full(n, x), source)
+        reports = family.sample(np.full(n, x), source=source)
         if isinstance(family, LocalHashing):
             g, d = family.buckets, family.digits
             codes = (reports[:, :-1].astype(int) @ g ** np.arange(d)) * g + reports[:, -1]
@@ -190,7 +190,7 @@ def test_rappor_is_symmetric_unary_encoding_and_trimming_pays():
 
 def test_counts_of_batches_add_up():
     family = Rappor(11, epsilon=1)
-    reports = family.sample(np.arange(5000) % 11, insecure_seeded_source(3))
+    reports = family.sample(np.arange(5000) % 11, source=insecure_seeded_source(3))
     whole = family.count(reports)
     parts = family.count(reports[:1234]) + family.count(reports[1234:])
     assert (whole.sizes == parts.sizes).all()
@@ -283,7 +283,7 @@ def test_hashing_of_many_categories_finds_the_frequent_ones():
     truth = np.zeros(3000)
     truth[[5, 1700, 2999]] = 0.5, 0.3, 0.2
     codes = np.random.default_rng(1).choice(3000, 20_000, p=truth)
-    found = family.estimate(family.sample(codes, insecure_seeded_source(4)))
+    found = family.estimate(family.sample(codes, source=insecure_seeded_source(4)))
     assert np.abs(found.values - truth).max() < 6 * found.standard_errors.max()
     assert found.covariance is None
     with pytest.raises(rr.InputError, match="no covariance"):
@@ -292,7 +292,7 @@ def test_hashing_of_many_categories_finds_the_frequent_ones():
 
 def test_covariance_of_hashing_is_that_of_its_reports():
     family = LocalHashing(6, epsilon=1)
-    reports = family.sample(np.arange(400) % 6, insecure_seeded_source(9))
+    reports = family.sample(np.arange(400) % 6, source=insecure_seeded_source(9))
     found = family.estimate(reports)
     inside = (reports[:, :-1].astype(int) @ family.points.T - reports[:, -1:].astype(int)) % family.buckets == 0
     scale = float(family.own) - 1 / family.buckets
@@ -377,7 +377,7 @@ def test_products_are_exact_and_estimate_items_and_pairs():
         (lambda: LocalHashing(5, epsilon=1).estimate(np.full((3, 3), 3)), "residue"),
         (lambda: HadamardResponse(5, epsilon=1).estimate([1, 2, 3]), "3 numbers for 8 labels"),
         (lambda: HadamardResponse(5, epsilon=1).sample([7]), "not inputs"),
-        (lambda: Rappor(5, epsilon=1).estimate(np.zeros((3, 1), dtype=np.uint8), "mle"), "not a method"),
+        (lambda: Rappor(5, epsilon=1).estimate(np.zeros((3, 1), dtype=np.uint8), method="mle"), "not a method"),
         (lambda: warner(1.5), "not in"),
         (lambda: generalization({"a": ["x", "y"], "b": []}), "the group is empty"),
         (lambda: ProductMechanism([]), "not mechanisms"),

@@ -103,7 +103,7 @@ def boundary(c: ChiSquareSet, rng: random.Random) -> list[Fraction]:
 @pytest.mark.parametrize("name", thinned(SETS, 2))
 def test_every_member_obeys_the_bounds(name: str) -> None:
     rng = random.Random(name)
-    c = ChiSquareSet(SETS[name], "0.1")
+    c = ChiSquareSet(SETS[name], alpha="0.1")
     rows, width = len(c.pairs.sensitive), len(c.pairs.other)
     for _ in range(60):
         point = boundary(c, rng)
@@ -188,7 +188,7 @@ def largest(p: np.ndarray, b: float, c: np.ndarray) -> float:
 @pytest.mark.parametrize("name", thinned(SETS, 2))
 def test_the_support_function(name: str) -> None:
     rng = np.random.default_rng(3)
-    c = ChiSquareSet(SETS[name], "0.05")
+    c = ChiSquareSet(SETS[name], alpha="0.05")
     for ball in (c.joint, *(ball for ball in c.conditional if ball is not None)):
         p, b = np.array([float(value) for value in ball.probabilities]), float(ball.excess)
         for _ in range(6):
@@ -215,7 +215,7 @@ def test_the_support_function(name: str) -> None:
 )
 @settings(max_examples=60)
 def test_the_bound_of_the_support_function_holds_at_members(counts: list[int], direction: list[Fraction]) -> None:
-    c = ChiSquareSet([counts[:2], counts[2:]], "0.2")
+    c = ChiSquareSet([counts[:2], counts[2:]], alpha="0.2")
     bound, rng = c.support_bound(direction), random.Random(1)
     for point in [list(c.counts.probabilities), *(boundary(c, rng) for _ in range(5))]:
         assert sum((a * b for a, b in zip(direction, point, strict=True)), F(0)) <= bound
@@ -233,7 +233,7 @@ def test_single_cells_are_support_functions() -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_the_l1_radius_is_the_best_set_of_cells(name: str) -> None:
     """Against the support function of every set of cells: l1 distance is twice the largest gain of a set."""
-    c = ChiSquareSet(SETS[name], "0.05")
+    c = ChiSquareSet(SETS[name], alpha="0.05")
     for s, ball in enumerate(c.conditional):
         if ball is None:
             assert c.radius(s) == c.radius(s, paper=True) == 2
@@ -250,7 +250,7 @@ def test_the_l1_radius_is_the_best_set_of_cells(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["plain", "zero cells", "three people"])
 def test_the_distance_is_the_best_set_of_cells(name: str) -> None:
-    c = ChiSquareSet(SETS[name], "0.3")
+    c = ChiSquareSet(SETS[name], alpha="0.3")
     best = 0.0
     for one, other in product(c.conditional, repeat=2):
         assert one is not None
@@ -307,7 +307,7 @@ def test_every_distribution() -> None:
 
 
 def test_a_polytope() -> None:
-    simplex = Polytope(np.eye(2, dtype=int), ["-1/4", 0], [[1, 1]], [-1])
+    simplex = Polytope(np.eye(2, dtype=int), ["-1/4", 0], E=[[1, 1]], e=[-1])
     assert simplex.size == 2
     assert simplex.contains(["1/4", "3/4"])
     assert not simplex.contains(["1/5", "4/5"])
@@ -338,9 +338,9 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "counts: it is not a matrix: it is not a list of rows; give one list of numbers a row",
     ),
     "negative": (lambda: ChiSquareSet([[1, 2], [3, -4]]), "count of '1, 1': -4 is negative; give numbers >= 0"),
-    "alpha 0": (lambda: ChiSquareSet(SMALL, 0), "alpha: it is 0, not between 0 and 1; try 0.05"),
-    "alpha 1": (lambda: ChiSquareSet(SMALL, 1), "alpha: it is 1, not between 0 and 1; try 0.05"),
-    "alpha no number": (lambda: ChiSquareSet(SMALL, "x"), "alpha: 'x' is not a number; write 0.25 or \"1/4\""),
+    "alpha 0": (lambda: ChiSquareSet(SMALL, alpha=0), "alpha: it is 0, not between 0 and 1; try 0.05"),
+    "alpha 1": (lambda: ChiSquareSet(SMALL, alpha=1), "alpha: it is 1, not between 0 and 1; try 0.05"),
+    "alpha no number": (lambda: ChiSquareSet(SMALL, alpha="x"), "alpha: 'x' is not a number; write 0.25 or \"1/4\""),
     "quantile alpha": (
         lambda: chi_square_quantile(3, F(2)),
         "alpha: it is 2, not between 0 and 1; try 0.05",
@@ -373,11 +373,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "Polytope d: 2 numbers for 1 row of D; give one number a row",
     ),
     "polytope equations": (
-        lambda: Polytope([[1, 2]], [1], [[1, 1]]),
+        lambda: Polytope([[1, 2]], [1], E=[[1, 1]]),
         "Polytope e: 0 numbers for 1 row of E; give one number a row",
     ),
     "polytope widths": (
-        lambda: Polytope([[1, 2]], [1], [[1]], [1]),
+        lambda: Polytope([[1, 2]], [1], E=[[1]], e=[1]),
         "Polytope: its rows have different lengths, or none; give one number an input",
     ),
     "polytope word": (

@@ -36,7 +36,7 @@ def on_a_grid(h: Callable[[Fraction], Fraction | float]) -> float:
 EXACT = {
     "rho": (rr.privacy.RhoToRho("0.1", "0.5"), F(9)),
     "rho as steps": (CSIP({"steps": [[0, "0.5"], ["0.1", 1]]}), F(9)),
-    "rho as both": (SIP({"steps": [[0, 0], ["0.5", "0.1"]]}, {"steps": [[0, "0.5"], ["0.1", 1]]}), F(9)),
+    "rho as both": (SIP({"steps": [[0, 0], ["0.5", "0.1"]]}, upper={"steps": [[0, "0.5"], ["0.1", 1]]}), F(9)),
     "beta": (rr.privacy.BetaFactor(3), F(3)),
     "beta upwards": (CSIP("min(1, 3*p)"), F(3)),
     "beta downwards": (SIP(lower="p/3"), F(3)),
@@ -422,7 +422,7 @@ def test_criteria_go_to_problem_files_and_back(number: int) -> None:
     declared = DECLARED[number]
     text = 'schema = 1\n[input]\nuniform = 3\n[objective]\nmaximize = "trace"\n'
     problem = rr.problem_file.parse_problem(text)
-    with_it = rr.Problem(problem.goal, [rr.LDP(criterion=declared)], problem.inputs)
+    with_it = rr.Problem(problem.goal, [rr.LDP(criterion=declared)], inputs=problem.inputs)
     again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(with_it))
     assert again.constraints == with_it.constraints
     assert again.constraints[0].criterion == declared

@@ -80,7 +80,7 @@ def held(constraint: rr.Constraint) -> object:
     """What a constraint says of the inputs a, b, c."""
     inputs = tuple(ABC)
     outputs = constraint.outputs(inputs) or inputs
-    mechanism = rr.Mechanism.from_rationals(ROWS, ABC, ABC)
+    mechanism = rr.Mechanism.from_rationals(ROWS, inputs=ABC, outputs=ABC)
     return sorted(constraint.rows(inputs, outputs), key=str), constraint.cone(inputs), constraint.violation(mechanism)
 
 
@@ -93,12 +93,12 @@ def estimated(found: Any) -> object:
 
 
 def told(objective: Any) -> object:
-    return objective.value(rr.Mechanism.from_rationals(ROWS, ABC, objective.outputs(tuple(ABC)) or ABC))
+    return objective.value(rr.Mechanism.from_rationals(ROWS, inputs=ABC, outputs=objective.outputs(tuple(ABC)) or ABC))
 
 
-MECHANISM = rr.Mechanism.from_matrix(ROWS, ABC, ABC)
-HADAMARD = rr.mechanisms.HadamardResponse(ABC, 1.0)
-SUBSETS = rr.mechanisms.SubsetSelection([*ABC, "d"], 1.0)
+MECHANISM = rr.Mechanism.from_matrix(ROWS, inputs=ABC, outputs=ABC)
+HADAMARD = rr.mechanisms.HadamardResponse(ABC, epsilon=1.0)
+SUBSETS = rr.mechanisms.SubsetSelection([*ABC, "d"], epsilon=1.0)
 CROSS = rr.release.CrossClassification(KEYS)
 RECTANGLE = [[1, 0, 2], [0, 3, 1]]
 LOSS = [[0, 1, 2], [1, 0, 3], [4, 5, 0]]
@@ -108,7 +108,7 @@ CONDITIONALS = [F(1, 2), F(1, 4), F(1, 4), F(1, 8), F(3, 8), F(1, 2)]
 
 
 def polytope(D: Any = POLYTOPE_D, d: Any = (F(-1, 10), F(1)), E: Any = (), e: Any = ()) -> object:
-    made = rr.robust.Polytope(D, d, E, e, pairs=PAIRS)
+    made = rr.robust.Polytope(D, d, E=E, e=e, pairs=PAIRS)
     return made.D, made.d, made.E, made.e
 
 
@@ -213,7 +213,7 @@ CASES: dict[str, list[Case]] = {
     "Invariant.counts": [numbers(lambda v: held(rr.Invariant(v)))],
     "Invariant.from_keys.counts": [numbers(lambda v: held(rr.Invariant.from_keys(v)))],
     "IdentificationRisk.counts": [numbers(lambda v: risk(rr.IdentificationRisk(v, 0.4)))],
-    "IdentificationRisk.from_keys.counts": [numbers(lambda v: risk(rr.IdentificationRisk.from_keys(0.4, v)))],
+    "IdentificationRisk.from_keys.counts": [numbers(lambda v: risk(rr.IdentificationRisk.from_keys(0.4, counts=v)))],
     "Floor.diagonal": [numbers(lambda v: held(rr.Floor(v)), [0.5, 0.3, 0.2], sparse=True)],
     "LDP.population": [
         numbers(
@@ -228,15 +228,15 @@ CASES: dict[str, list[Case]] = {
     "ConeConstraint.matrix": [table(lambda v: held(rr.ConeConstraint(v)), RECTANGLE, None, ABC)],
     "MetricDP.graph": [table(lambda v: held(rr.MetricDP(v)), [[0, 1, 3], [1, 0, 2], [3, 2, 0]], ABC, ABC)],
     "MetricDP.from_keys.distances": [
-        table(lambda v: held(rr.MetricDP.from_keys(1, v)), [[0, 1, 3], [1, 0, 2], [3, 2, 0]], ABC, ABC)
+        table(lambda v: held(rr.MetricDP.from_keys(1, distances=v)), [[0, 1, 3], [1, 0, 2], [3, 2, 0]], ABC, ABC)
     ],
-    "MaximalRLDP.groups": [numbers(lambda v: held(rr.MaximalRLDP(1, v)), ["s", "t", "s"])],
+    "MaximalRLDP.groups": [numbers(lambda v: held(rr.MaximalRLDP(1, groups=v)), ["s", "t", "s"])],
     "ExpectedLoss.matrix": [
         table(lambda v: told(rr.ExpectedLoss(PRIOR, v)), LOSS, ABC, ABC, free=("columns",)),
-        table(lambda v: told(rr.ExpectedLoss(PRIOR, v, ["x", "y", "z"])), LOSS, ABC, ["x", "y", "z"]),
+        table(lambda v: told(rr.ExpectedLoss(PRIOR, v, actions=["x", "y", "z"])), LOSS, ABC, ["x", "y", "z"]),
     ],
     "ExpectedGain.matrix": [table(lambda v: told(rr.ExpectedGain(PRIOR, v)), LOSS, ABC, ABC, free=("columns",))],
-    "BayesSuccess.gain": [table(lambda v: told(rr.BayesSuccess(PRIOR, v)), LOSS, ABC, ABC, free=("columns",))],
+    "BayesSuccess.gain": [table(lambda v: told(rr.BayesSuccess(PRIOR, gain=v)), LOSS, ABC, ABC, free=("columns",))],
     "MutualInformation.given": [
         table(
             lambda v: told(rr.MutualInformation(PRIOR, given=v)),
@@ -246,25 +246,25 @@ CASES: dict[str, list[Case]] = {
             free=("columns",),
         )
     ],
-    "MinimaxRisk.queries": [table(lambda v: told(rr.MinimaxRisk(PRIOR, v)), RECTANGLE, None, ABC)],
+    "MinimaxRisk.queries": [table(lambda v: told(rr.MinimaxRisk(PRIOR, queries=v)), RECTANGLE, None, ABC)],
     "Mechanism.from_matrix.matrix": [
-        table(lambda v: square(rr.Mechanism.from_matrix(v, ABC, ABC)), ROWS, ABC, ABC),
+        table(lambda v: square(rr.Mechanism.from_matrix(v, inputs=ABC, outputs=ABC)), ROWS, ABC, ABC),
         table(lambda v: square(rr.Mechanism.from_matrix(v)), ROWS, ABC, ABC, free=("rows", "columns"), plain=False),
     ],
     "Mechanism.from_column_stochastic.matrix": [
         table(
-            lambda v: square(rr.Mechanism.from_column_stochastic(v, ABC, ABC)),
+            lambda v: square(rr.Mechanism.from_column_stochastic(v, inputs=ABC, outputs=ABC)),
             [list(r) for r in zip(*ROWS, strict=True)],
             ABC,
             ABC,
         )
     ],
     "Mechanism.from_rationals.rows": [
-        table(lambda v: square(rr.Mechanism.from_rationals(v, ABC, ABC)), ROWS, ABC, ABC)
+        table(lambda v: square(rr.Mechanism.from_rationals(v, inputs=ABC, outputs=ABC)), ROWS, ABC, ABC)
     ],
     "Mechanism.estimate.counts": [numbers(lambda v: estimated(MECHANISM.estimate(v)), [500, 300, 200])],
     "RandomizedResponse.estimate.counts": [
-        numbers(lambda v: estimated(rr.RandomizedResponse(ABC, 1.0).estimate(v)), [500, 300, 200])
+        numbers(lambda v: estimated(rr.RandomizedResponse(ABC, epsilon=1.0).estimate(v)), [500, 300, 200])
     ],
     "HadamardResponse.estimate.counts": [
         numbers(lambda v: estimated(HADAMARD.estimate(v)), [100, 200, 300, 150], labels=["0", "1", "2", "3"])
@@ -307,7 +307,13 @@ CASES: dict[str, list[Case]] = {
         )
     ],
     "verify_claim.matrix": [
-        table(lambda v: rr.claims.verify_claim(ORDERED, v, "feasible", "2").verdict, ROWS, ABC, ABC, plain=False),
+        table(
+            lambda v: rr.claims.verify_claim(ORDERED, matrix=v, claimed="feasible", value="2").verdict,
+            ROWS,
+            ABC,
+            ABC,
+            plain=False,
+        ),
     ],
 }
 
@@ -318,16 +324,20 @@ CASES |= {
     "reverse_map.original": [numbers(lambda v: moved(v, {"a": 2, "b": 1, "c": 9}), [10, 40, 20])],
     "reverse_map.anonymised": [numbers(lambda v: moved({"a": 10, "b": 40, "c": 20}, v), [2, 1, 9])],
     "Attribute.parts": [
-        numbers(lambda v: dict(zip(ABC, Attribute("x", PRIOR, ["s", "t"], v).parts, strict=True)), THREE)
+        numbers(lambda v: dict(zip(ABC, Attribute("x", PRIOR, members=["s", "t"], parts=v).parts, strict=True)), THREE)
     ],
     "Attribute.weights": [
-        numbers(lambda v: Attribute("x", PRIOR, ["s", "t"], THREE, v).weights, [1, 2], labels=["s", "t"]),
+        numbers(
+            lambda v: Attribute("x", PRIOR, members=["s", "t"], parts=THREE, weights=v).weights,
+            [1, 2],
+            labels=["s", "t"],
+        ),
     ],
     "averaged.values": [numbers(lambda v: averaged(MECHANISM, v), [1, 5, 12])],
     "microaggregate.values": [
         numbers(lambda v: square(microaggregate(v, 2)), [1, 5, 2, 7], labels=[*ABC, "d"], free=("rows",))
     ],
-    "ladder.counts": [numbers(lambda v: rr.disclosure.ladder(v, "0.1", "b"), free=("rows",))],
+    "ladder.counts": [numbers(lambda v: rr.disclosure.ladder(v, "0.1", category="b"), free=("rows",))],
     "estimated_information.counts": [
         table(
             lambda v: round(estimated_information(v).plug_in, 12),
@@ -523,7 +533,7 @@ def test_the_reproductions() -> None:
         rr.Prior.from_counts(people.race.value_counts()).probabilities
         == rr.Prior.from_counts(dict(people.race.value_counts())).probabilities
     )
-    asked = rr.RandomizedResponse(["a", "b", "w"], 3.0).estimate(people.race.value_counts())
+    asked = rr.RandomizedResponse(["a", "b", "w"], epsilon=3.0).estimate(people.race.value_counts())
     assert asked.categories[int(asked.values.argmax())] == "w"
     cross = rr.robust.ChiSquareSet(pd.crosstab(people.sex, people.race))
     assert cross.pairs == rr.Pairs(["f", "m"], ["a", "b", "w"])

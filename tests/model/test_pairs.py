@@ -71,7 +71,7 @@ def test_probabilities_and_weighted_counts_of_pairs() -> None:
 
 
 def test_maximal_rldp_takes_pairs_for_groups() -> None:
-    assert MaximalRLDP(1, PAIRS) == MaximalRLDP(1, ["f", "f", "f", "m", "m", "m"])
+    assert MaximalRLDP(1, groups=PAIRS) == MaximalRLDP(1, groups=["f", "f", "f", "m", "m", "m"])
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "count: all numbers are zero; give at least one positive number",
     ),
     "labels besides": (
-        lambda: Prior.from_counts([[1, 2, 3], [4, 5, 6]], list("abcdef"), PAIRS),
+        lambda: Prior.from_counts([[1, 2, 3], [4, 5, 6]], labels=list("abcdef"), pairs=PAIRS),
         "counts: labels are given beside pairs, which name the inputs; leave labels out",
     ),
     "no pairs": (
@@ -138,7 +138,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "prior: its labels are not those of its pairs; leave the labels to the pairs",
     ),
     "groups of one value": (
-        lambda: MaximalRLDP(1, ["s", "s"]),
+        lambda: MaximalRLDP(1, groups=["s", "s"]),
         "MaximalRLDP groups: all inputs share one sensitive value; nothing is to be protected",
     ),
 }

@@ -124,16 +124,16 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("two axes", lambda: Prior.from_counts(np.eye(2)), "number"),  # type: ignore[arg-type]
     ("a string", lambda: Prior.from_counts("12"), "string"),
     ("no list", lambda: Prior.from_counts(5), "not a list"),  # type: ignore[arg-type]
-    ("labels twice", lambda: Prior.from_counts({"a": 1, "b": 2}, ["a", "b"]), "twice"),
-    ("too few labels", lambda: Prior.from_counts([1, 2, 3], ["a", "b"]), "3 numbers for 2 labels"),
-    ("duplicate label", lambda: Prior.from_counts([1, 2], ["a", "a"]), "'a'.*twice"),
+    ("labels twice", lambda: Prior.from_counts({"a": 1, "b": 2}, labels=["a", "b"]), "twice"),
+    ("too few labels", lambda: Prior.from_counts([1, 2, 3], labels=["a", "b"]), "3 numbers for 2 labels"),
+    ("duplicate label", lambda: Prior.from_counts([1, 2], labels=["a", "a"]), "'a'.*twice"),
     ("duplicate as text", lambda: Prior.from_counts({1: 1, "1": 2}), "'1'.*twice"),
     ("empty label", lambda: Prior.from_counts({"": 1, "b": 2}), "label 1"),
-    ("missing label", lambda: Prior.from_counts([1, 2], ["a", None]), "label 2"),
-    ("nan label", lambda: Prior.from_counts([1, 2], ["a", math.nan]), "label 2"),
+    ("missing label", lambda: Prior.from_counts([1, 2], labels=["a", None]), "label 2"),
+    ("nan label", lambda: Prior.from_counts([1, 2], labels=["a", math.nan]), "label 2"),
     ("surrogate", lambda: Prior.from_counts({"\ud800": 1, "b": 2}), "Unicode"),
-    ("labels a string", lambda: Prior.from_counts([1, 2], "ab"), "string"),
-    ("labels a number", lambda: Prior.from_counts([1, 2], 3), "label"),  # type: ignore[arg-type]
+    ("labels a string", lambda: Prior.from_counts([1, 2], labels="ab"), "string"),
+    ("labels a number", lambda: Prior.from_counts([1, 2], labels=3), "label"),  # type: ignore[arg-type]
     ("uniform of 1", lambda: Prior.uniform(1), "1 given"),
     ("uniform of too many", lambda: Prior.uniform(10**6), "categories"),
     ("uniform of a truth value", lambda: Prior.uniform(True), "truth value"),

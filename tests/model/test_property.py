@@ -71,7 +71,7 @@ def linear(prior: rr.Prior, epsilon: Fraction, kind: str, numbers: list[int]) ->
     }[kind]()
     # An optimum far below the range of the costs is met up to the digits of that range.
     spread = max(numbers) - min(numbers) if kind == "loss" else 1
-    check(rr.Problem(goal, [rr.LDP(epsilon)], prior if kind == "trace" else None), epsilon, DIGITS * spread)
+    check(rr.Problem(goal, [rr.LDP(epsilon)], inputs=prior if kind == "trace" else None), epsilon, DIGITS * spread)
 
 
 NUMBERS = st.lists(st.integers(-9, 9), min_size=1, max_size=9)

@@ -24,8 +24,8 @@ UNIT = np.eye(6, dtype=int).tolist()
 TIED = rr.robust.Polytope(
     [*UNIT, [1, 0, 0, -1, 0, 0], [-1, 0, 0, 1, 0, 0]],
     [0] * 6 + ["1/10", "1/10"],
-    [[0, 1, 0, 0, -1, 0]],
-    [0],
+    E=[[0, 1, 0, 0, -1, 0]],
+    e=[0],
     pairs=PAIRS,
 )
 """P(a | f) and P(a | m) differ by a tenth at most, P(b | f) = P(b | m)."""
@@ -71,7 +71,7 @@ def test_a_polytope_of_the_smallest_conditionals_is_the_form_polytope() -> None:
     assert np.allclose(rows, sorted(tuple(map(float, row)) for row in cone_rows(theirs.general())), rtol=1e-14)
 
 
-@pytest.mark.parametrize("counts", [COUNTS, rr.robust.ChiSquareSet([[3, 0, 2], [1, 5, 9], [0, 0, 0]], "0.2")])
+@pytest.mark.parametrize("counts", [COUNTS, rr.robust.ChiSquareSet([[3, 0, 2], [1, 5, 9], [0, 0, 0]], alpha="0.2")])
 def test_more_cuts_make_a_smaller_set_that_holds_the_whole_of_f(counts: rr.robust.ChiSquareSet) -> None:
     rng = np.random.default_rng(3)
     before = counts.cuts(0)
@@ -93,7 +93,7 @@ def test_more_cuts_make_a_smaller_set_that_holds_the_whole_of_f(counts: rr.robus
 
 def test_utility_grows_with_cuts_between_polytope_and_product() -> None:
     def best(confidence: object, form: str = "polytope") -> tuple[float, float]:
-        rule = rr.RLDP(2, confidence, form)  # type: ignore[arg-type]
+        rule = rr.RLDP(2, confidence, form=form)  # type: ignore[arg-type]
         route = "columns" if isinstance(confidence, rr.robust.Polytope) else None
         found = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rule]).solve(route, gap=1e-4)
         assert found.status == "certified"
@@ -108,7 +108,7 @@ def test_utility_grows_with_cuts_between_polytope_and_product() -> None:
     rule = rr.RLDP(2, COUNTS.cuts(3))
     made = rr.Problem(rr.Maximize(rr.MutualInformation(COUNTS.center)), [rule]).solve("columns", gap=1e-2).mechanism
     assert made is not None
-    assert rr.RLDP(2, COUNTS, "exact").violation(made) <= 0
+    assert rr.RLDP(2, COUNTS, form="exact").violation(made) <= 0
 
 
 def test_rows_and_definition_agree_for_a_tied_polytope() -> None:
@@ -168,8 +168,8 @@ def test_a_polytope_is_a_set_of_distributions() -> None:
     assert cut.radius(0) <= COUNTS.cuts(0).radius(0)
     assert cut.distance() >= COUNTS.distance()
     assert cut.lower(0, 1) <= cut.upper(0, 1)
-    made = rr.robust.ConditionalReporting(cut, "1/2").to_mechanism()
-    assert rr.RLDP("1/2", COUNTS, "exact").violation(made) <= 0
+    made = rr.robust.ConditionalReporting(cut, epsilon="1/2").to_mechanism()
+    assert rr.RLDP("1/2", COUNTS, form="exact").violation(made) <= 0
     assert "12" not in repr(cut)
     assert repr(cut) == "Polytope(10 inequalities, 0 equations, 6 inputs)"
 
@@ -186,7 +186,7 @@ def test_a_joint_is_pairs_that_do_not_look_at_s(form: str, over: object) -> None
     if form != "polytope" and not isinstance(over, rr.robust.ChiSquareSet):
         return
     rng = random.Random(2)
-    rule, pairs = rr.RLDP("1/2", rr.robust.Joint(over), form), rr.RLDP("1/2", over, form)  # type: ignore[arg-type]
+    rule, pairs = rr.RLDP("1/2", rr.robust.Joint(over), form=form), rr.RLDP("1/2", over, form=form)  # type: ignore[arg-type]
     said = set()
     for _ in range(12):
         rows = random_rows(rng, 3, 3)
@@ -218,7 +218,7 @@ def test_the_privacy_funnel_with_a_known_distribution() -> None:
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(JOINT.prior)), [rr.RLDP(1, JOINT)]).solve(gap=1e-5)
     assert solution.status == "certified"
     assert solution.mechanism is not None
-    assert rr.RLDP(1, JOINT, "exact").violation(solution.mechanism) <= 0
+    assert rr.RLDP(1, JOINT, form="exact").violation(solution.mechanism) <= 0
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_the_privacy_funnel_with_a_known_distribution() -> None:
         rr.RLDP("1/2", TIED),
         rr.RLDP(confidence=COUNTS.cuts(1), gamma=2),
         rr.RLDP("1/2", JOINT),
-        rr.RLDP("1/2", JOINT, "exact"),
+        rr.RLDP("1/2", JOINT, form="exact"),
         rr.RLDP("1/2", rr.robust.Joint(rr.robust.EveryDistribution(PAIRS))),
         rr.RLDP("1/2", rr.robust.Joint(TIED)),
     ],
@@ -275,7 +275,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "RLDP: its other values are not the inputs; they are ['a', 'b', 'c']",
     ),
     "exact joint": (
-        lambda: rr.RLDP(1, JOINT, "exact").cone(PAIRS.other),
+        lambda: rr.RLDP(1, JOINT, form="exact").cone(PAIRS.other),
         "RLDP: form 'exact' of a Joint has no cone to optimise over; use correlated_optimum, or polytope",
     ),
     "sees": (
@@ -287,11 +287,11 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         'rldp: D and d are the rows of a polytope; give both with confidence = "polytope"',
     ),
     "alpha above 1": (
-        lambda: rr.robust.ChiSquareSet([[1, 2], [3, 4]], "1.5"),
+        lambda: rr.robust.ChiSquareSet([[1, 2], [3, 4]], alpha="1.5"),
         "alpha: it is 1.5, not between 0 and 1; try 0.05",
     ),
     "alpha below 0": (
-        lambda: rr.robust.ChiSquareSet([[1, 2], [3, 4]], -1),
+        lambda: rr.robust.ChiSquareSet([[1, 2], [3, 4]], alpha=-1),
         "alpha: it is -1, not between 0 and 1; try 0.05",
     ),
     "nobody was counted": (
@@ -308,7 +308,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "epsilon 0": (lambda: rr.RLDP(0, COUNTS), "epsilon: it is 0, not above 0; try 1.0"),
     "epsilon below 0": (
-        lambda: rr.robust.ConditionalReporting(COUNTS, "-1/2"),
+        lambda: rr.robust.ConditionalReporting(COUNTS, epsilon="-1/2"),
         "epsilon: it is -1/2, not above 0; try 1.0",
     ),
 }

@@ -26,12 +26,12 @@ COLUMNS = {
 def prior_of(name: str) -> rr.Prior:
     """The counts of a column, where they are shipped of pairs as the sums over the other one."""
     file, pairs, axis = COLUMNS[name]
-    found = rr.Prior.from_csv(model_path("adult-education").parent / "data" / file, pairs)
+    found = rr.Prior.from_csv(model_path("adult-education").parent / "data" / file, pairs=pairs)
     if found.pairs is None:
         return found
     sides = (found.pairs.sensitive, found.pairs.other)
     table = np.array(found.weights).reshape(*map(len, sides))
-    return rr.Prior.from_counts(table.sum(axis=1 - axis).tolist(), list(sides[axis]))
+    return rr.Prior.from_counts(table.sum(axis=1 - axis).tolist(), labels=list(sides[axis]))
 
 
 def design(prior: rr.Prior, kind: str) -> rr.Mechanism:
@@ -56,10 +56,10 @@ def study(prior: rr.Prior, mechanism: rr.Mechanism, releases: int, kind: str = "
     everybody = np.zeros(n, dtype=np.uint8)
     found: dict[str, list[np.ndarray]] = {"values": [], "covers": [], "covers_people": []}
     for _ in range(releases):
-        codes = people.sample(everybody, source)
-        reports = np.bincount(mechanism.sample(codes, source), minlength=mechanism.shape[1])
+        codes = people.sample(everybody, source=source)
+        reports = np.bincount(mechanism.sample(codes, source=source), minlength=mechanism.shape[1])
         estimate = mechanism.estimate(reports)
-        low, high = estimate.intervals(0.95, kind).T  # type: ignore[arg-type]
+        low, high = estimate.intervals(0.95, kind=kind).T  # type: ignore[arg-type]
         here = np.bincount(codes, minlength=k) / n
         found["values"].append(estimate.values)
         found["covers"].append((low <= prior.array) & (prior.array <= high))

@@ -109,7 +109,7 @@ def test_the_ladder_ends_at_the_first_bound_that_the_data_reach() -> None:
 )
 def test_what_has_no_ladder_is_refused(counts: tuple[int, ...], at_most: str, category: int) -> None:
     with pytest.raises(InputError):
-        ladder(counts, at_most, category)
+        ladder(counts, at_most, category=category)
 
 
 def test_mean_squared_errors() -> None:

@@ -55,7 +55,7 @@ def test_a_point_is_what_the_library_says() -> None:
     p = counts.array[counts.array > 0]
     entropy = float(-(p * np.log(p)).sum())
     assert float(found[1]["x"]) == pytest.approx(entropy)
-    ir = IndependentReporting(ChiSquareSet(counts), 4, "paper").formula() / entropy
+    ir = IndependentReporting(ChiSquareSet(counts), epsilon=4, calibration="paper").formula() / entropy
     cr = lopuhaa2021.Experiment(1).utility("GRR-CR", ChiSquareSet(counts), "4")[0]
     assert cr is not None
     assert float(found[1]["y"]) == pytest.approx(ir - cr, abs=1e-12)

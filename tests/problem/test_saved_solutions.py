@@ -89,7 +89,7 @@ def test_a_file_that_says_otherwise_is_refused(tmp_path: Path, name: str) -> Non
 def test_a_mechanism_that_breaks_a_constraint_is_refused(tmp_path: Path) -> None:
     """Also where nothing is claimed to be certified."""
     document = TRACE.solve().to_dict()
-    identity = rr.Mechanism.from_rationals(np.eye(3, dtype=int).tolist(), PRIOR.labels, PRIOR.labels)
+    identity = rr.Mechanism.from_rationals(np.eye(3, dtype=int).tolist(), inputs=PRIOR.labels, outputs=PRIOR.labels)
     document |= {"mechanism": json.loads(identity.to_json()), "value": ["1", "1"], "certificate": None}
     path = tmp_path / "solution.json"
     path.write_text(json.dumps(document | {"status": "bounded"}), encoding="utf-8")

@@ -217,7 +217,7 @@ def test_few_permutations_against_all_choices(most: int) -> None:
 
 def test_few_of_a_list_with_bounds() -> None:
     shifts = [[str((x + s) % 5) for x in range(5)] for s in range(5)]
-    few = rr.patterns.PermutationMixture(shifts, [("identity", 0, "1/2")], max_terms=2)
+    few = rr.patterns.PermutationMixture(shifts, weights=[("identity", 0, "1/2")], max_terms=2)
     solution = rr.Problem(rr.Maximize(rr.Trace()), [few], inputs=range(5)).solve()
     assert solution.status == "certified"
     assert solution.bound == pytest.approx(2.5, abs=1e-9)

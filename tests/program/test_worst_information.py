@@ -27,11 +27,11 @@ SETS = {
     "an empty row": ChiSquareSet([[10, 0], [0, 0], [3, 20]]),
 }
 MECHANISMS = {
-    "k-RR": lambda c: RandomizedResponse(c.pairs.labels, 2).to_mechanism(),
-    "GRR-CR": lambda c: ConditionalReporting(c, 2).to_mechanism(),
-    "SRR": lambda c: SecretRandomizedResponse(c.pairs, 1).to_mechanism(),
+    "k-RR": lambda c: RandomizedResponse(c.pairs.labels, epsilon=2).to_mechanism(),
+    "GRR-CR": lambda c: ConditionalReporting(c, epsilon=2).to_mechanism(),
+    "SRR": lambda c: SecretRandomizedResponse(c.pairs, epsilon=1).to_mechanism(),
     "a zero": lambda c: Mechanism.from_matrix(
-        np.vstack([[0.0, 0.4, 0.6], np.tile([0.5, 0.5, 0.0], (len(c.pairs) - 1, 1))]), c.pairs.labels
+        np.vstack([[0.0, 0.4, 0.6], np.tile([0.5, 0.5, 0.0], (len(c.pairs) - 1, 1))]), inputs=c.pairs.labels
     ),
 }
 
@@ -73,7 +73,7 @@ def test_two_by_two_is_closed_to_the_gap(kind: str) -> None:
 def test_more_boxes_close_it_further() -> None:
     c = SETS["zero cells"]
     mechanism = MECHANISMS["k-RR"](c)
-    gaps = [worst_information(mechanism, c, 1e-6, boxes).gap for boxes in (1, 6, 24)]
+    gaps = [worst_information(mechanism, c, gap=1e-6, boxes=boxes).gap for boxes in (1, 6, 24)]
     assert gaps[0] > gaps[1] > gaps[2]
 
 
@@ -112,7 +112,7 @@ def test_the_papers_bound_is_below(kind: str) -> None:
 
 def test_a_known_distribution_has_one_value() -> None:
     prior = Prior.from_counts([[3, 4], [5, 6]], pairs=Pairs(2, 2))
-    mechanism = RandomizedResponse(prior.labels, 1).to_mechanism()
+    mechanism = RandomizedResponse(prior.labels, epsilon=1).to_mechanism()
     found = worst_information(mechanism, KnownDistribution(prior))
     assert found.value == mechanism.mutual_information(prior)
     assert found.witness == prior.probabilities
@@ -120,7 +120,7 @@ def test_a_known_distribution_has_one_value() -> None:
 
 def test_a_mechanism_that_tells_nothing() -> None:
     c = SETS["2x2"]
-    silent = Mechanism.from_rationals([[F(1, 3), F(2, 3)]] * 4, c.pairs.labels)
+    silent = Mechanism.from_rationals([[F(1, 3), F(2, 3)]] * 4, inputs=c.pairs.labels)
     found = worst_information(silent, c)
     assert found.value.lower == 0
     assert found.value.upper <= F(1, 10**12)
@@ -129,10 +129,13 @@ def test_a_mechanism_that_tells_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda c: worst_information(RandomizedResponse(3, 1), c), "not among the labels"),
+        (lambda c: worst_information(RandomizedResponse(3, epsilon=1), c), "not among the labels"),
         (lambda c: worst_information("q", c), "not a mechanism"),
-        (lambda c: worst_information(RandomizedResponse(c.pairs.labels, 1), EveryDistribution(c.pairs)), "not a set"),
-        (lambda c: worst_information(RandomizedResponse(c.pairs.labels, 1), c, gap=0), "gap"),
+        (
+            lambda c: worst_information(RandomizedResponse(c.pairs.labels, epsilon=1), EveryDistribution(c.pairs)),
+            "not a set",
+        ),
+        (lambda c: worst_information(RandomizedResponse(c.pairs.labels, epsilon=1), c, gap=0), "gap"),
     ],
 )
 def test_bad_input_is_one_line(call: object, words: str) -> None:

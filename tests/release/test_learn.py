@@ -29,7 +29,7 @@ def shifted(labels: Any) -> Mechanism:
     """Gives the next label, always."""
     size = len(labels)
     rows = [[int(y == (x + 1) % size) for y in range(size)] for x in range(size)]
-    return Mechanism.from_matrix(rows, labels, labels, denominator=1)
+    return Mechanism.from_matrix(rows, inputs=labels, outputs=labels, denominator=1)
 
 
 def column(values: list[Any]) -> np.ndarray:
@@ -76,7 +76,7 @@ def test_the_way_back_is_to_the_frequencies() -> None:
     assert (np.abs(found.values - truth) < 5 * found.standard_errors + 0.01).all()
     counts = [int((made == label).sum()) for label in LABELS]
     assert np.array_equal(found.values, ABC.estimate(counts).values)
-    assert fitted.estimate(made, "projected").method == "projected"
+    assert fitted.estimate(made, method="projected").method == "projected"
     with pytest.raises(InputError, match="'z' is not an output"):
         fitted.estimate(column(["z"]))
 

@@ -140,10 +140,10 @@ def test_information_is_that_of_the_data() -> None:
 def test_clusters_respect_their_limits() -> None:
     information = {("a", "b"): 0.9, ("b", "c"): 0.8, ("a", "c"): 0.1, ("c", "d"): 0.05}
     sizes = {"a": 3, "b": 4, "c": 5, "d": 2}
-    assert clusters_of(information, sizes, 0.1, 64) == (("a", "b", "c"), ("d",))
-    assert clusters_of(information, sizes, 0.1, 20) == (("a", "b"), ("c",), ("d",))
-    assert clusters_of(information, sizes, 0.01, 1000) == (("a", "b", "c", "d"),)
-    assert clusters_of(information, sizes, 0.95) == (("a",), ("b",), ("c",), ("d",))
+    assert clusters_of(information, sizes, at_least=0.1, largest=64) == (("a", "b", "c"), ("d",))
+    assert clusters_of(information, sizes, at_least=0.1, largest=20) == (("a", "b"), ("c",), ("d",))
+    assert clusters_of(information, sizes, at_least=0.01, largest=1000) == (("a", "b", "c", "d"),)
+    assert clusters_of(information, sizes, at_least=0.95) == (("a",), ("b",), ("c",), ("d",))
 
 
 # -- numerical attributes ------------------------------------------------------------------------------

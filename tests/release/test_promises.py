@@ -21,7 +21,7 @@ def payload(*constraints, objective=None, sense=rr.Maximize):
 
 
 def robust(form: str, over: object = COUNTS) -> dict:
-    return payload(rr.RLDP(1, over, form), objective=rr.MutualInformation(PAIRS))
+    return payload(rr.RLDP(1, over, form=form), objective=rr.MutualInformation(PAIRS))
 
 
 CASES = {

@@ -37,12 +37,12 @@ def drawn(family: RandomizedResponse, values: list[str], seed: int) -> list[str]
     """What the sampler of releases draws."""
     made, source = family.to_mechanism(), insecure_seeded_source(seed)
     sampler = ConstantTimeSampler(list(zip(*made.numerators, strict=True)), made.row_denominators)
-    return list(relabel(values, made.inputs, made.outputs, lambda codes: sampler.sample(codes, source)))
+    return list(relabel(values, made.inputs, made.outputs, lambda codes: sampler.sample(codes, source=source)))
 
 
 def matrix(rows: list[list[int]], inputs: Any, outputs: Any) -> Mechanism:
     """A mechanism of small integers over their common row sum."""
-    return Mechanism.from_matrix([[Fraction(n, sum(row)) for n in row] for row in rows], inputs, outputs)
+    return Mechanism.from_matrix([[Fraction(n, sum(row)) for n in row] for row in rows], inputs=inputs, outputs=outputs)
 
 
 def shifted(labels: Any) -> Mechanism:
@@ -88,7 +88,7 @@ def names(table: Any) -> list[str]:
 def test_what_is_drawn_is_what_the_mechanism_draws(frame: Callable[..., Any]) -> None:
     values = [LABELS[at * at % 3] for at in range(300)]
     table = frame({"id": list(range(300)), "x": values, "y": list(range(300, 0, -1))})
-    made = release_table(table, ProtectedColumn("x", ABC), insecure_seeded_source(7))
+    made = release_table(table, ProtectedColumn("x", ABC), source=insecure_seeded_source(7))
     assert type(made) is type(table)
     assert names(made) == ["id", "x", "y"]
     assert column(made, "x") == drawn(ABC, values, 7)
@@ -121,7 +121,7 @@ def test_every_type_that_holds_labels_means_its_values(type_: Any) -> None:
     whole = pa.array([typed[0], *typed], inner)
     whole = whole.dictionary_encode().cast(type_) if inner is not type_ else whole
     chunks = pa.chunked_array([whole[1:20], whole[20:20], whole[20:]])
-    made = release_table(pa.table({"x": chunks}), ProtectedColumn("x", COUNTS), insecure_seeded_source(3))
+    made = release_table(pa.table({"x": chunks}), ProtectedColumn("x", COUNTS), source=insecure_seeded_source(3))
     expected = drawn(COUNTS, list(map(str, values)), 3)
     assert list(map(str, made["x"].to_pylist())) == expected
     told = made.schema.field("x").type
@@ -144,7 +144,7 @@ def test_the_codes_of_the_data_mean_nothing() -> None:
             polars.DataFrame({"x": polars.Series(values, dtype=polars.Enum(order))}),
             polars.DataFrame({"x": polars.Series(values, dtype=polars.Categorical)}),
         ):
-            made = release_table(table, ProtectedColumn("x", ABC), insecure_seeded_source(1))
+            made = release_table(table, ProtectedColumn("x", ABC), source=insecure_seeded_source(1))
             assert list(map(str, column(made, "x"))) == expected
 
 
@@ -372,12 +372,14 @@ def test_a_mechanism_that_could_draw_an_impossible_combination_is_refused() -> N
     outputs = [joined(parts) for parts in itertools.product(*AGES.values())]
     full = RandomizedResponse(outputs, epsilon=1).to_mechanism()
     some = [x for x, label in enumerate(full.inputs) if label in cross.labels]
-    loose = Mechanism.from_rationals([[full.entry(x, y) for y in range(6)] for x in some], cross.labels, outputs)
+    loose = Mechanism.from_rationals(
+        [[full.entry(x, y) for y in range(6)] for x in some], inputs=cross.labels, outputs=outputs
+    )
     with pytest.raises(InputError, match="output 'child, married' of its mechanism is not a combination of its inputs"):
         Stack(ProtectedColumn(("age", "status"), loose))
     # An output that is never drawn is not a harm; nor is one column that holds the outputs whole.
     harmless = [[Fraction(int(y == x)) for y in range(6)] for x in some]
-    Stack(ProtectedColumn(("age", "status"), Mechanism.from_rationals(harmless, cross.labels, outputs)))
+    Stack(ProtectedColumn(("age", "status"), Mechanism.from_rationals(harmless, inputs=cross.labels, outputs=outputs)))
     table = pa.table({"age": ["adult"], "status": ["single"], "k": [1]})
     made = release_table(table, ProtectedColumn(("age", "status"), loose, name="both"))
     assert made.column_names == ["both", "k"]
@@ -511,10 +513,10 @@ def test_a_hard_zero_is_no_privacy() -> None:
             "two columns 'y'",
         ),
         (lambda: CrossClassification({"a": ["x", "y"]}), "fewer than two columns"),
-        (lambda: CrossClassification(AGES, [{"sex": "m"}]), "'sex' is not a column"),
-        (lambda: CrossClassification(AGES, [{"age": "old"}]), "'old' is not a label"),
-        (lambda: CrossClassification(AGES, [{}]), "not a pattern"),
-        (lambda: CrossClassification(AGES, [{"age": ["child", "adult"]}]), "0 of its combinations"),
+        (lambda: CrossClassification(AGES, impossible=[{"sex": "m"}]), "'sex' is not a column"),
+        (lambda: CrossClassification(AGES, impossible=[{"age": "old"}]), "'old' is not a label"),
+        (lambda: CrossClassification(AGES, impossible=[{}]), "not a pattern"),
+        (lambda: CrossClassification(AGES, impossible=[{"age": ["child", "adult"]}]), "0 of its combinations"),
     ],
 )
 def test_bad_declarations(make: Callable[[], Any], what: str) -> None:

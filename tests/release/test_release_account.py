@@ -222,7 +222,7 @@ def test_a_level_below_that_of_the_parities_is_found(capsys: pytest.CaptureFixtu
 def approximate(name: str) -> ProtectedColumn:
     """A column of approximate LDP at (1, 0.05), whose plain LDP is infinite."""
     rows = [["0.7", "0.25", "0.05", "0"], ["0.25", "0.7", "0", "0.05"]]
-    mechanism = rr.Mechanism.from_rationals(rows, ("a", "b"), ("a", "b", "c", "d"))
+    mechanism = rr.Mechanism.from_rationals(rows, inputs=("a", "b"), outputs=("a", "b", "c", "d"))
     certificate = {
         "inputs": ["a", "b"], "outputs": ["a", "b", "c", "d"], "cone": {"kind": "free"}, "rows": [],
         "approximate": {"epsilon": "1", "delta": "1/10"},
@@ -324,13 +324,13 @@ def test_a_folder_is_released_under_one_account(workers: int) -> None:
     """Of one population its second file would be a second draw; of a population a file all have the same ceiling."""
     account("1.5")
     folder_of("one", "two", "three")
-    found = release_folder("parts", column("x"), "first", workers, ledger=ALL)
+    found = release_folder("parts", column("x"), "first", workers=workers, ledger=ALL)
     assert found.counts == {"released": 1, "refused": 2}
     account_of_its_own = ALL.rename("other")
     account("1.5")
     for path in Path("parts").glob("*.ledger"):
         path.unlink()
-    found = release_folder("parts", column("x"), "second", workers, ledger=ALL, population="{file}")
+    found = release_folder("parts", column("x"), "second", workers=workers, ledger=ALL, population="{file}")
     assert found.counts == {"released": 3}
     assert {one["population"] for one in draws(ALL)} == {"one.parquet", "two.parquet", "three.parquet"}
     assert len(draws(account_of_its_own)) == 1

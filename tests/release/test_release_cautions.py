@@ -72,7 +72,9 @@ def test_a_dropped_or_protected_column_is_not_named() -> None:
 
 
 def test_a_design_that_identifies_nothing_names_the_cure(capfd: pytest.CaptureFixture[str]) -> None:
-    rr.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], LEVELS, ["x", "y"]).save("poor.json")
+    rr.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], inputs=LEVELS, outputs=["x", "y"]).save(
+        "poor.json"
+    )
     assert cli.main(["apply", "poor.json", "people.csv", "--column", "other"]) == 0
     err = capfd.readouterr().err
     assert "from 'other' frequencies cannot be estimated (outputs of rank 2 for 3 inputs); rropt identify makes" in err

@@ -36,7 +36,7 @@ def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_one_column(released: Path) -> None:
-    found = rr.release.estimate_file("safe.csv", {"age": AGE}, "projected")
+    found = rr.release.estimate_file("safe.csv", {"age": AGE}, method="projected")
     assert found.categories == AGE.inputs
     assert found.n == 60_000
     assert (np.abs(found.values - JOINT.sum(axis=0)) < 5 * found.standard_errors).all()

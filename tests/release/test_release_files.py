@@ -46,7 +46,7 @@ def shifted(labels: tuple[str, ...]) -> Mechanism:
     """Gives the next label, always: what a release does with it can be foretold."""
     size = len(labels)
     rows = [[Fraction(int(y == (x + 1) % size)) for y in range(size)] for x in range(size)]
-    return Mechanism.from_rationals(rows, labels, labels)
+    return Mechanism.from_rationals(rows, inputs=labels, outputs=labels)
 
 
 NEXT = shifted(LABELS)

@@ -82,7 +82,7 @@ def forms() -> dict[str, dict[str, Any]]:
     free, off = solved(rr.LDP(gamma=3)), solved(rr.LDP(gamma=3), rr.patterns.UniformOffDiagonal())
     many = rr.Prior.from_counts({f"l{at}": 1 for at in range(9)})
     counted = rr.Prior.from_counts([[20, 60], [30, 20]], pairs=rr.Pairs(["s", "t"], ["u", "v"]))
-    robust = solved(rr.RLDP(1, rr.robust.ChiSquareSet(counted), "exact"), prior=counted)
+    robust = solved(rr.RLDP(1, rr.robust.ChiSquareSet(counted), form="exact"), prior=counted)
     nine = solved(rr.LDP(gamma=3), prior=many)
     return {
         "columns": free,

@@ -112,7 +112,7 @@ def test_a_release_has_no_formula_and_is_counted_as_before() -> None:
     Path("t.protected.csv.manifest.json").unlink()
     assert counts_of("t.protected.csv", "=x", mechanism).tolist() == expected
     own = [row for row in written[1:] if unquoted(row[1]) == "=1+2"]
-    found = counts_of("t.protected.csv", "=x", mechanism, {"note": "=1+2"})
+    found = counts_of("t.protected.csv", "=x", mechanism, where={"note": "=1+2"})
     assert found.sum() == len(own)
 
 

@@ -484,7 +484,7 @@ def test_a_manifest_of_290_columns_is_written() -> None:
     names = [f"c{number}" for number in range(wide)]
     most, least = 10**15 + 37, 10**14 + 31
     rows = [[Fraction(most if x == y else least, most + 2 * least) for y in range(3)] for x in range(3)]
-    prime = Mechanism.from_rationals(rows, LABELS, LABELS)
+    prime = Mechanism.from_rationals(rows, inputs=LABELS, outputs=LABELS)
     Path("w.csv").write_text(",".join(names) + "\n" + ",".join(["a"] * wide) + "\n", encoding="utf-8")
     made = release_file("w.csv", Release([ProtectedColumn(name, prime) for name in names]), "o.csv")
     numerator, denominator = made.manifest["parity"].split("/")

@@ -100,7 +100,7 @@ def test_another_key_column_or_mechanism_draws_anew() -> None:
     write_key("other", 2)
     renamed = write("r/t.csv", rows, ("id", "y", "note"))
     almost = Mechanism.from_rationals(
-        [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], list("abc"), list("abc")
+        [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]], inputs=list("abc"), outputs=list("abc")
     )
     for path, column, key in (
         (write("o/t.csv", rows), COLUMN, "other"),
@@ -338,7 +338,7 @@ def test_strata_and_joint_columns() -> None:
     with pytest.raises(InputError, match="another value than before"):
         release_file(write("t.csv", [*rows[:-1], (*rows[-1][:2], "0")], names), strata, "o2.csv", **WITH)
     two = Release(
-        [ProtectedColumn("x", ABC), ProtectedColumn("s", RandomizedResponse(("0", "1", "2"), 1).to_mechanism())]
+        [ProtectedColumn("x", ABC), ProtectedColumn("s", RandomizedResponse(("0", "1", "2"), epsilon=1).to_mechanism())]
     )
     made = release_file(write("two/t.csv", rows, names), two, **WITH)
     assert all(one["memoised"] for one in made.manifest["columns"])
@@ -346,7 +346,7 @@ def test_strata_and_joint_columns() -> None:
 
 def test_strata_in_another_order_are_a_second_draw_or_the_same_answers() -> None:
     """The order of the outputs decides how words become answers."""
-    cba = Mechanism.from_matrix(ABC.matrix[:, ::-1], list("abc"), list("cba"))
+    cba = Mechanism.from_matrix(ABC.matrix[:, ::-1], inputs=list("abc"), outputs=list("cba"))
     rows = [(f"p{at}", "abc"[at % 3], str(at % 2), "zy"[at % 2]) for at in range(400)]
     write("t.csv", rows, ("id", "x", "s", "t"))  # type: ignore[arg-type]
     release_file("t.csv", ProtectedColumn("x", {"0": ABC, "1": cba}, by="s"), **WITH)

@@ -19,7 +19,7 @@ COUNTED = rr.Prior.from_counts({"a": 5, "b": 3, "c": 1})
 DESIGNS: dict[str, tuple[Any, list[Any], str]] = {
     "robust": (
         rr.MutualInformation(PAIRS),
-        [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), "exact")],
+        [rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="exact")],
         "robust LDP (epsilon 1) over the confidence set of 130 counted people; plain LDP (epsilon ",
     ),
     "approximate": (

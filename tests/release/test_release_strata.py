@@ -96,7 +96,7 @@ def test_the_plan_pools_all_strata_or_picks_one(capfd: pytest.CaptureFixture[str
     assert told["n"] == 60_000
     both = {"Male": STRICT, "Female": LOOSE}
     for method in ("unbiased", "minimax", "moments", "mle", "projected", "clipped"):
-        assert near(rr.release.estimate_file("safe.csv", {"race": both}, method).to_dict(), TRUE)
+        assert near(rr.release.estimate_file("safe.csv", {"race": both}, method=method).to_dict(), TRUE)
     picked = rr.release.estimate_file("safe.csv", {"race": both}, where={"sex": "Male"})
     alone = rr.release.estimate_file("safe.csv", {"race": STRICT}, where={"sex": "Male"})
     assert picked.values.tolist() == alone.values.tolist()

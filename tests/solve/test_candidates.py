@@ -53,7 +53,7 @@ RULES: dict[str, Callable[[], list[rr.Constraint]]] = {
     "bistochastic": lambda: [rr.LDP(1), rr.patterns.Bistochastic()],
     "identification": lambda: [rr.IdentificationRisk(COUNTS, "0.3")],
     "identification 1e-4": lambda: [rr.IdentificationRisk(COUNTS, "0.0001")],
-    "events": lambda: [rr.ApproximateLDP(1, "1/10")],
+    "events": lambda: [rr.ApproximateLDP(1, delta="1/10")],
 }
 
 
@@ -88,7 +88,7 @@ def test_no_answer_is_worse_than_a_simple_mechanism(goal: str, rule: str) -> Non
     gap = F(1, 10**6)
     fixed = problem.compile().outputs or LABELS
     for rows in simple(F(101, 100)) if rule in ("LDP 0.01", "row") else simple(F(2)):
-        mechanism = rr.Mechanism.from_rationals(rows, LABELS, fixed)
+        mechanism = rr.Mechanism.from_rationals(rows, inputs=LABELS, outputs=fixed)
         if any(one.violation(mechanism) > 0 for one in rules):
             continue
         own = problem.objective.value(mechanism)
@@ -111,7 +111,9 @@ def test_a_row_under_a_steep_edge_is_kept_by_a_constant() -> None:
     solution = rr.Problem(rr.Minimize(loss), rules).solve(time_limit=5)
     assert solution.mechanism is not None
     assert all(rule.violation(solution.mechanism) <= 0 for rule in rules)
-    constant = rr.Mechanism.from_rationals([[F(1, 100), F(1, 100), F(98, 100)]] * 3, list("abc"), list("abc"))
+    constant = rr.Mechanism.from_rationals(
+        [[F(1, 100), F(1, 100), F(98, 100)]] * 3, inputs=list("abc"), outputs=list("abc")
+    )
     assert solution.attained is not None
     assert solution.attained.upper <= loss.value(constant).lower
 
@@ -135,7 +137,7 @@ def test_programmes_over_steep_graphs_are_solved(kind: str, seed: int) -> None:
     graph = nx.relabel_nodes(graph, {node: f"c{place}" for place, node in enumerate(graph)})
     rng = random.Random(seed)
     prior = rr.Prior(list(graph), [rng.randint(1, 10**6) for _ in graph])
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, 4)])
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, epsilon=4)])
     solution = problem.solve(time_limit=2)
     assert solution.claim is not None
     assert not solution.claim.status.startswith("gave up"), solution.warnings
@@ -166,7 +168,7 @@ def test_a_loss_on_a_large_grid_is_no_worse_than_a_constant(seed: int | None) ->
     prior = rr.Prior(list(graph), [1 if seed is None else rng.randint(1, 100) for _ in graph])
     table = [[abs(a - c) + abs(b - d) for c, d in grid] for a, b in grid]
     loss = rr.ExpectedLoss(prior, table)
-    solution = rr.Problem(rr.Minimize(loss), [rr.MetricDP(graph, 1)]).solve(time_limit=5)
+    solution = rr.Problem(rr.Minimize(loss), [rr.MetricDP(graph, epsilon=1)]).solve(time_limit=5)
     constant = min(
         sum((p * row[y] for p, row in zip(prior.probabilities, table, strict=True)), F(0)) for y in range(len(grid))
     )
@@ -201,16 +203,18 @@ def test_mixtures_of_many_permutations_have_simple_answers(size: int, most: int 
     assert rule.is_shown_by(swapped, solution.mechanism) == (swapped == solution.decomposition)
     assert not rule.is_shown_by(
         {tuple(labels): F(1)},
-        rr.Mechanism.from_rationals([[F(x == y) for y in range(size)] for x in range(size)], labels, labels),
+        rr.Mechanism.from_rationals(
+            [[F(x == y) for y in range(size)] for x in range(size)], inputs=labels, outputs=labels
+        ),
     )
 
 
 def test_events_of_rows_that_are_alike_are_counted_once() -> None:
     """The constant satisfies every local privacy; 300 inputs make 89,700 pairs of rows of 300 outputs."""
     labels = [f"c{x}" for x in range(300)]
-    rule = rr.ApproximateLDP(1, "1/10")
+    rule = rr.ApproximateLDP(1, delta="1/10")
     row = [F(1, 300)] * 300
-    constant = rr.Mechanism.from_rationals([row] * 300, labels, labels)
+    constant = rr.Mechanism.from_rationals([row] * 300, inputs=labels, outputs=labels)
     with ending():
         assert rule.violation(constant) == -F(1, 10)
 
@@ -220,7 +224,7 @@ def test_events_are_those_of_the_definition(seed: int) -> None:
     rng = random.Random(seed)
     rows = [[F(rng.randint(1, 6)) for _ in range(3)] for _ in range(3)] + [[F(1)] * 3] * 2
     rows = [[entry / sum(row) for entry in row] for row in rows]
-    mechanism = rr.Mechanism.from_rationals(rows, list("abcde"), list("xyz"))
+    mechanism = rr.Mechanism.from_rationals(rows, inputs=list("abcde"), outputs=list("xyz"))
     events = [[y for y in range(3) if code >> y & 1] for code in range(1, 8)]
     worst = max(
         sum((one[y] - F(3, 2) * other[y] for y in event), F(0))

@@ -50,7 +50,7 @@ def test_the_simple_bound_is_proved_of_the_problem_itself(objective: str, rule: 
     table = np.full((4, 4), F(1, 4))
     if objective in ("minimax_risk", "d_optimality"):
         table = (table + np.diag([F(1)] * 4)) / 2
-    mechanism = rr.Mechanism.from_rationals(table.tolist(), program.inputs, program.inputs)
+    mechanism = rr.Mechanism.from_rationals(table.tolist(), inputs=program.inputs, outputs=program.inputs)
     if rule == "blocks" or program.excess(mechanism):
         return  # the bound alone
     value = problem.objective.own_value(mechanism)
@@ -149,7 +149,9 @@ def test_an_answer_is_of_a_program_in_its_place_or_after_steps() -> None:
 def test_no_certificate_states_an_infinite_value(objective: Callable[[rr.Prior], rr.Objective]) -> None:
     """Only the uniform matrix keeps a full entropy rate, and its M is singular."""
     prior = rr.Prior.from_counts([5, 3])
-    problem = rr.Problem(rr.Minimize(objective(prior)), [rr.EntropyRate("1")], prior.labels, prior.labels)
+    problem = rr.Problem(
+        rr.Minimize(objective(prior)), [rr.EntropyRate("1")], inputs=prior.labels, outputs=prior.labels
+    )
     found = problem.solve(time_limit=5)
     assert found.value == float("inf")
     assert (found.status, found.certificate, found.verdict) == ("bounded", None, None)
@@ -160,7 +162,9 @@ def test_no_certificate_states_an_infinite_value(objective: Callable[[rr.Prior],
 def test_a_risk_that_is_a_short_rational_is_certified() -> None:
     """The checker encloses the risk of the identity, 5/8: the certificate leaves it room on either side."""
     prior = rr.Prior.from_counts([2, 1, 1])
-    problem = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior)), [rr.patterns.Bistochastic()], prior.labels, prior.labels)
+    problem = rr.Problem(
+        rr.Minimize(rr.MinimaxRisk(prior)), [rr.patterns.Bistochastic()], inputs=prior.labels, outputs=prior.labels
+    )
     found = problem.solve(time_limit=5)
     assert found.status == "certified", found.warnings
     assert found.value == pytest.approx(5 / 8)

@@ -130,7 +130,10 @@ HUGE: dict[str, Callable[[], tuple[rr.Objective, list[rr.Constraint]]]] = {
         rr.MutualInformation(rr.Prior.from_counts(numbered(2000))),
         [rr.Invariant(numbered(2000))],
     ),
-    "privacy along a path of 20,000": lambda: (rr.InjectedEntropy(), [rr.MetricDP(list(pairwise(numbered(20000))), 1)]),
+    "privacy along a path of 20,000": lambda: (
+        rr.InjectedEntropy(),
+        [rr.MetricDP(list(pairwise(numbered(20000))), epsilon=1)],
+    ),
 }
 
 
@@ -166,7 +169,7 @@ def test_metric_privacy_on_a_large_grid_is_read_at_once() -> None:
     side = 50
     steps = [(at, at + by) for by in (1, side) for at in range(side * side - by) if by == side or (at + 1) % side]
     long = [(0, 2, 2), (0, side + 1, "1.5")]
-    rule = rr.MetricDP([(f"c{a}", f"c{b}", *d) for a, b, *d in [*steps, *long]], 1)
+    rule = rr.MetricDP([(f"c{a}", f"c{b}", *d) for a, b, *d in [*steps, *long]], epsilon=1)
     cone = rule.cone(tuple(f"c{x}" for x in range(side * side)))
     # The edge of length 2 is a path of two edges; that of 1.5 is shorter than any.
     assert isinstance(cone, GraphCone)
@@ -233,7 +236,7 @@ def test_nothing_is_left_half_way_in_or_out_of_a_with() -> None:
 
 def test_a_strategy_has_one_limit_for_all_its_rounds() -> None:
     labels = [f"c{x}" for x in range(10)]
-    rule = rr.MetricDP(list(pairwise(labels)), 1)
+    rule = rr.MetricDP(list(pairwise(labels)), epsilon=1)
     found = rr.estimation.minimax_strategy([rule], labels, gap=1e-12, time_limit=1.0)
     assert found.worst_risk >= found.bound
 
@@ -246,6 +249,6 @@ def test_a_weight_that_many_edges_have_is_read_once(
     read: list[object] = []
     one = metric.weight_of
     monkeypatch.setattr(metric, "weight_of", lambda number, where: (read.append(number), one(number, where))[1])
-    rule = rr.MetricDP(of(list(pairwise(numbered(500)))), 1)
+    rule = rr.MetricDP(of(list(pairwise(numbered(500)))), epsilon=1)
     assert len(rule.edges) == 2 * 499
     assert read == [1]

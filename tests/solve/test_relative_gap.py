@@ -41,13 +41,13 @@ def information(size: int, *rules: object, given: object = None) -> rr.Problem:
 
 def robust(table: list[list[int]], level: str) -> rr.Problem:
     known = rr.robust.ChiSquareSet(table)
-    return rr.Problem(rr.Maximize(rr.MutualInformation(known.center)), [rr.RLDP(level, known, "exact")])
+    return rr.Problem(rr.Maximize(rr.MutualInformation(known.center)), [rr.RLDP(level, known, form="exact")])
 
 
 KINDS: dict[str, Make] = {
     "LDP": lambda level: information(6, rr.LDP(level)),
-    "path": lambda level: information(6, rr.MetricDP(labelled(nx.path_graph(6)), level)),
-    "grid": lambda level: information(9, rr.MetricDP(labelled(nx.grid_2d_graph(3, 3)), level)),
+    "path": lambda level: information(6, rr.MetricDP(labelled(nx.path_graph(6)), epsilon=level)),
+    "grid": lambda level: information(9, rr.MetricDP(labelled(nx.grid_2d_graph(3, 3)), epsilon=level)),
     "given": lambda level: information(6, rr.LDP(level), given=KNOWN),
     "uniform off-diagonal": lambda level: information(6, rr.LDP(level), rr.patterns.UniformOffDiagonal()),
     "bistochastic": lambda level: information(3, rr.LDP(level), rr.patterns.Bistochastic()),
@@ -101,7 +101,7 @@ ALONE = rr.Prior.from_counts({"0": 1, "1": 0, "2": 0})
 
 
 @pytest.mark.parametrize("objective", [rr.MutualInformation, rr.ChiSquareInformation])
-@pytest.mark.parametrize("rule", [rr.LDP(1), rr.MetricDP(labelled(nx.path_graph(3)), 1)], ids=["LDP", "path"])
+@pytest.mark.parametrize("rule", [rr.LDP(1), rr.MetricDP(labelled(nx.path_graph(3)), epsilon=1)], ids=["LDP", "path"])
 @pytest.mark.parametrize("alone", [False, True])
 def test_an_optimum_of_zero_is_certified(objective: type, rule: rr.Constraint, alone: bool) -> None:
     """Constraints, or a prior of one input, leave nothing to tell: rounding of the proof is not held against it."""

@@ -147,7 +147,7 @@ def test_where_the_relaxation_does_not_close_it_is_bounded() -> None:
 
 SLOPED = [
     rr.Minimize(rr.MinimaxRisk(PRIOR)),
-    rr.Minimize(rr.MinimaxRisk(PRIOR, [[1, 2, 0], [0, 1, 1]])),
+    rr.Minimize(rr.MinimaxRisk(PRIOR, queries=[[1, 2, 0], [0, 1, 1]])),
     rr.Minimize(rr.DOptimality(PRIOR)),
     rr.Minimize(rr.EOptimality(PRIOR)),
     rr.Maximize(rr.MutualInformation(PRIOR)),
@@ -160,14 +160,14 @@ SLOPED = [
 
 @pytest.mark.parametrize("goal", SLOPED, ids=lambda goal: goal.objective.kind)
 def test_the_slope_of_an_objective_is_its_derivative(goal: Goal) -> None:
-    problem = rr.Problem(goal, [BISTOCHASTIC, rr.LDP(1)], PRIOR.labels)
+    problem = rr.Problem(goal, [BISTOCHASTIC, rr.LDP(1)], inputs=PRIOR.labels)
     program = problem.compile()
     rng = np.random.default_rng(3)
     matrix = np.eye(3) * 0.5 + rng.random((3, 3)) / 6
     matrix /= matrix.sum(axis=1, keepdims=True)
     value, slope = worth_and_slope(program, matrix)
     assert slope is not None
-    exact = problem.objective.own_value(rr.Mechanism.from_matrix(matrix, PRIOR.labels, PRIOR.labels))
+    exact = problem.objective.own_value(rr.Mechanism.from_matrix(matrix, inputs=PRIOR.labels, outputs=PRIOR.labels))
     assert value == pytest.approx(program.sign * float(exact.upper), rel=1e-9)
     for x in range(3):
         for y in range(3):

@@ -31,11 +31,13 @@ def held(solution: rr.Solution) -> rr.Mechanism:
 
 
 def trace(*constraints: rr.Constraint, k: int = 3) -> rr.Problem:
-    return rr.Problem(rr.Maximize(rr.Trace()), constraints, list("abcdefgh"[:k]))
+    return rr.Problem(rr.Maximize(rr.Trace()), constraints, inputs=list("abcdefgh"[:k]))
 
 
 def column_sum(y: int, total: object, sense: str = "=", k: int = 3) -> rr.LinearConstraint:
-    return rr.LinearConstraint([[int(z == y) for z in range(k)] for _ in range(k)], sense, total, f"column {y} {sense}")
+    return rr.LinearConstraint(
+        [[int(z == y) for z in range(k)] for _ in range(k)], sense, total, name=f"column {y} {sense}"
+    )
 
 
 # -- equalities ----------------------------------------------------------------------------------------------------
@@ -83,7 +85,7 @@ def test_random_equalities_hold_exactly(seed: int) -> None:
     for number in range(rng.randint(1, 3)):
         table = [[rng.randint(-4, 4) for _ in range(k)] for _ in range(k)]
         at = sum((c * q for row, own in zip(table, known, strict=True) for c, q in zip(row, own, strict=True)), F(0))
-        constraints.append(rr.LinearConstraint(table, "=", at, f"tie {number}"))
+        constraints.append(rr.LinearConstraint(table, "=", at, name=f"tie {number}"))
     held(trace(*constraints, k=k).solve())
 
 
@@ -228,7 +230,7 @@ INFEASIBLE: list[tuple[str, Callable[[], list[rr.Constraint]], int]] = [
     ("column sums", lambda: [column_sum(0, "1/2", "<="), column_sum(1, 1, "<="), column_sum(2, 1, "<="), rr.LDP(1)], 3),
     ("two equalities", lambda: [column_sum(0, "1/2"), rr.LDP(1), column_sum(0, "1/3", "<=")], 2),
     ("one alone", lambda: [rr.LDP(1), column_sum(0, 4, ">=")], 1),
-    ("an empty row", lambda: [rr.LDP(1), rr.LinearConstraint([[0] * 3] * 3, "<=", -1, "nothing")], 1),
+    ("an empty row", lambda: [rr.LDP(1), rr.LinearConstraint([[0] * 3] * 3, "<=", -1, name="nothing")], 1),
     ("a cone", lambda: [rr.LDP(1), rr.ConeConstraint([[1, "-1/2", 0]])], 1),
     ("the same twice", lambda: [rr.Floor("0.9"), rr.LDP(1), rr.Floor("0.9"), rr.LDP(1)], 2),
 ]

@@ -176,7 +176,7 @@ def test_bayes_success_against_brute_force(k: int) -> None:
         actions = rng.randint(1, 5)
         gain = None if number == 0 else [[rng.randint(-5, 5) for _ in range(actions)] for _ in range(k)]
         epsilon = [0.1, 1.0, 3.0, 6.0][number]
-        problem = rr.Problem(rr.Maximize(rr.BayesSuccess(prior, gain)), [rr.LDP(epsilon)])
+        problem = rr.Problem(rr.Maximize(rr.BayesSuccess(prior, gain=gain)), [rr.LDP(epsilon)])
         found = [problem.solve(route, gap=1e-9) for route in ("linear", "vertices")]
         utility = problem.compile().utility
         assert isinstance(utility, ColumnSum)
@@ -189,7 +189,7 @@ def test_bayes_success_against_brute_force(k: int) -> None:
 def test_information_in_bits_is_information_in_nats() -> None:
     prior = zipf(5)
     nats, bits = (
-        rr.Problem(rr.Maximize(rr.MutualInformation(prior, units)), [rr.LDP(1)]).solve(gap=1e-10)
+        rr.Problem(rr.Maximize(rr.MutualInformation(prior, units=units)), [rr.LDP(1)]).solve(gap=1e-10)
         for units in ("nats", "bits")
     )
     check_certified(bits, 1e-10)
@@ -242,7 +242,9 @@ def random_problem(rng: random.Random) -> rr.Problem:
     if kind in ("loss", "gain"):
         table = [[rng.randint(-9, 9) for _ in range(m)] for _ in range(k)]
         actions = [f"g{g}" for g in range(m)]
-        objective: rr.Objective = (rr.ExpectedLoss if kind == "loss" else rr.ExpectedGain)(prior, table, actions)
+        objective: rr.Objective = (rr.ExpectedLoss if kind == "loss" else rr.ExpectedGain)(
+            prior, table, actions=actions
+        )
     else:
         m, actions = k, labels
         objective = rr.Trace(prior if kind == "weighted" else None)
@@ -270,7 +272,7 @@ def random_problem(rng: random.Random) -> rr.Problem:
         constraints.append(rr.ConeConstraint([row]))
     sense = rr.Maximize if kind != "loss" else rr.Minimize
     inputs = labels if objective.prior is None else None
-    return rr.Problem(sense(objective), constraints, inputs)
+    return rr.Problem(sense(objective), constraints, inputs=inputs)
 
 
 ROUTES: list[tuple[str, str | None]] = [
@@ -421,26 +423,26 @@ def test_a_structure_that_fixes_the_outputs_fixes_them() -> None:
 )
 def test_rows_of_a_program_have_distinct_names(names: list[str]) -> None:
     """The certificate format asks for it."""
-    rows = [rr.LinearConstraint([[1, 0], [0, 1]], "<=", 2, name) for name in names]
-    program = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), *rows], ["x", "y"]).compile()
+    rows = [rr.LinearConstraint([[1, 0], [0, 1]], "<=", 2, name=name) for name in names]
+    program = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), *rows], inputs=["x", "y"]).compile()
     found = [row.name for row in program.rows]
     assert len(set(found)) == len(found) == len(names)
-    assert rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), *rows], ["x", "y"]).solve().status == "certified"
+    assert rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), *rows], inputs=["x", "y"]).solve().status == "certified"
 
 
 @pytest.mark.parametrize("route", ["linear", "conic", "vertices"])
 def test_a_leaking_mechanism_is_refused_by_the_program(route: str) -> None:
     """What a route returned holds; the same with 1e-12 moved in one row does not, and the program says why."""
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["x", "y", "z"])
+    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["x", "y", "z"])
     solution = problem.solve(route)
     assert solution.mechanism is not None
     program = problem.compile()
     assert program.excess(solution.mechanism) == {}
-    k_rr = rr.RandomizedResponse(["x", "y", "z"], 1).to_mechanism()
+    k_rr = rr.RandomizedResponse(["x", "y", "z"], epsilon=1).to_mechanism()
     assert program.excess(k_rr) == {}
     matrix = k_rr.matrix.copy()
     matrix[0, 0] += 1e-12
     matrix[0, 1] -= 1e-12
-    leaky = rr.Mechanism.from_matrix(matrix, k_rr.inputs, k_rr.outputs)
+    leaky = rr.Mechanism.from_matrix(matrix, inputs=k_rr.inputs, outputs=k_rr.outputs)
     assert set(program.excess(leaky)) == {"cone"}
     assert rr.LDP(1).violation(leaky) == program.excess(leaky)["cone"] > 0

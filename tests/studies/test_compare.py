@@ -41,7 +41,7 @@ LABELS = list("abcd")
 LOSS = [[abs(x - y) for y in range(4)] for x in range(4)]
 PAIRS = rr.Prior.from_counts([[35, 65], [10, 90]], pairs=rr.Pairs(["s0", "s1"], ["u0", "u1"]))
 SMALL = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15})
-ROBUST = rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS, "0.05"))
+ROBUST = rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS, alpha="0.05"))
 
 
 def best(objective: object, *constraints: object, **keys: object) -> rr.Problem:
@@ -51,7 +51,7 @@ def best(objective: object, *constraints: object, **keys: object) -> rr.Problem:
 
 PROBLEMS: dict[str, rr.Problem] = {
     "information": best(rr.MutualInformation(PRIOR), rr.LDP(1)),
-    "bits": best(rr.MutualInformation(PRIOR, "bits"), rr.LDP(2)),
+    "bits": best(rr.MutualInformation(PRIOR, units="bits"), rr.LDP(2)),
     "trace": best(rr.Trace(PRIOR), rr.LDP(1)),
     "loss": rr.Problem(rr.Minimize(rr.ExpectedLoss(PRIOR, LOSS)), [rr.LDP(1)]),
     "bayes": best(rr.BayesSuccess(PRIOR), rr.LDP(1)),
@@ -153,11 +153,11 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_liars_sleepers_and_the_dead_in_processes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = PROBLEMS["information"]
     ballast = np.ones(60_000_000)
-    found = rr.compare(problem, [Liar(), "vertices", Dead()])
+    found = rr.compare(problem, routes=[Liar(), "vertices", Dead()])
     assert ballast.sum() == 60_000_000
     liar, honest, dead = found.rows
     monkeypatch.setattr(studied, "PATIENCE", 0.5)
-    sleeper = rr.compare(problem, [Sleeper()], time_limit=1).rows[0]
+    sleeper = rr.compare(problem, routes=[Sleeper()], time_limit=1).rows[0]
     # The checker has proved the liar's bound, of another problem: only the other route tells.
     assert (liar.status, liar.verdict, honest.status, honest.verdict) == ("certified", "PROVED", "certified", "PROVED")
     assert not found
@@ -179,7 +179,7 @@ def test_what_cannot_be_handed_over_is_one_line() -> None:
         name = "local"
 
     with pytest.raises(rr.InputError, match=r"cannot be handed to a process of its own.*in a module"):
-        rr.compare(PROBLEMS["trace"], [Local()])
+        rr.compare(PROBLEMS["trace"], routes=[Local()])
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -243,7 +243,7 @@ def test_solvers_that_claim_success_and_are_wrong_are_named() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_claims_beside_the_proved_interval_are_told_and_are_no_disagreement() -> None:
-    found = rr.compare(PROBLEMS["bits"], [Boaster(), Leaker(), "vertices"])
+    found = rr.compare(PROBLEMS["bits"], routes=[Boaster(), Leaker(), "vertices"])
     assert found
     boaster, leaker, honest = found.rows
     assert re.search(r"claims 0\.58022\d+, 0\.0014 beyond the proved bound", boaster.note)
@@ -254,7 +254,7 @@ def test_claims_beside_the_proved_interval_are_told_and_are_no_disagreement() ->
 
 @pytest.mark.usefixtures("here")
 def test_a_route_that_raises_is_a_row_and_the_others_go_on() -> None:
-    found = rr.compare(PROBLEMS["information"], [Broken(), "vertices"])
+    found = rr.compare(PROBLEMS["information"], routes=[Broken(), "vertices"])
     assert [row.status for row in found.rows] == ["failed", "certified"]
     assert found.rows[0].note == "ZeroDivisionError: nothing to divide by"
 
@@ -307,7 +307,7 @@ def test_the_parity_of_floats_is_exact(matrix: list, parity: float) -> None:
 
 def test_off_diagonals_and_mixtures_are_judged_as_the_matrices_that_they_are(here: None) -> None:
     problem = best(rr.MutualInformation(SMALL), rr.LDP(1), rr.patterns.UniformOffDiagonal())
-    rows = rr.compare(problem, ["branch", "vertices"], gap=1e-3).rows
+    rows = rr.compare(problem, routes=["branch", "vertices"], gap=1e-3).rows
     for row in rows:
         assert row.solver_epsilon == pytest.approx(1, abs=1e-9)
         assert row.status == "certified"
@@ -319,7 +319,9 @@ def test_off_diagonals_and_mixtures_are_judged_as_the_matrices_that_they_are(her
 @pytest.mark.usefixtures("here")
 def test_lists_and_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
-    found = rr.compare(PROBLEMS["trace"], ["linear", "conic"], report=lambda done, total: told.append((done, total)))
+    found = rr.compare(
+        PROBLEMS["trace"], routes=["linear", "conic"], report=lambda done, total: told.append((done, total))
+    )
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
     rows = found.to_list()
     assert [list(row) for row in rows] == [KEYS] * 4
@@ -410,7 +412,7 @@ def test_bad_input_is_one_line(
     assert len(error.splitlines()) == 1
 
 
-@pytest.mark.parametrize("call", [lambda: rr.compare("x"), lambda: rr.compare(PROBLEMS["trace"], "linear")])  # type: ignore[arg-type]
+@pytest.mark.parametrize("call", [lambda: rr.compare("x"), lambda: rr.compare(PROBLEMS["trace"], routes="linear")])  # type: ignore[arg-type]
 def test_wrong_arguments(call: Callable[[], object]) -> None:
     with pytest.raises(rr.InputError):
         call()

@@ -19,7 +19,7 @@ PROBLEM = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3)], inputs=AB)
 """Its optimum is 3/2, at randomised response with 3/4."""
 INFORMATION = rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.uniform(AB))), [rr.LDP(1)])
 """Its optimum is 0.110944071671..., at randomised response with e / (1 + e)."""
-LOSS = rr.Problem(rr.Minimize(rr.ExpectedLoss(rr.Prior.uniform(AB), 1 - np.eye(2), AB)), [rr.LDP(gamma=3)])
+LOSS = rr.Problem(rr.Minimize(rr.ExpectedLoss(rr.Prior.uniform(AB), 1 - np.eye(2), actions=AB)), [rr.LDP(gamma=3)])
 """Its optimum is 1/4."""
 EMPTY = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(gamma=3), rr.Floor("0.9")], inputs=AB)
 TINY = F(1, 10**9)
@@ -34,7 +34,7 @@ def response(truth: Any, lie: Any = None) -> list[list[Any]]:
 CONFIRMED: dict[str, tuple[Any, ...]] = {
     "an exact optimum": (PROBLEM, response(F(3, 4)), "optimal", F(3, 2)),
     "a matrix as text": (PROBLEM, response("0.75", "0.25"), "optimal", "1.5"),
-    "a mechanism": (PROBLEM, rr.Mechanism.from_rationals(response(F(3, 4)), AB, AB), "optimal"),
+    "a mechanism": (PROBLEM, rr.Mechanism.from_rationals(response(F(3, 4)), inputs=AB, outputs=AB), "optimal"),
     "a private matrix": (PROBLEM, response(F(3, 5)), "feasible"),
     "with its value": (PROBLEM, response(F(3, 5)), "feasible", "1.2"),
     "digits of an optimum": (INFORMATION, None, "optimal", "0.11094407"),
@@ -75,7 +75,7 @@ CORRECTED: dict[str, tuple[Any, ...]] = {
 
 def judged(case: tuple[Any, ...]) -> Any:
     problem, matrix, claimed, *value = case
-    return rr.claims.verify_claim(problem, matrix, claimed, *value)
+    return rr.claims.verify_claim(problem, matrix=matrix, claimed=claimed, value=value[0] if value else None)
 
 
 @pytest.mark.parametrize("case", CONFIRMED.values(), ids=CONFIRMED)
@@ -112,13 +112,13 @@ def test_a_bound_that_is_not_machine_checked_decides_nothing(monkeypatch: pytest
 
 def test_rounding_that_no_solver_decides_is_not_decided() -> None:
     printed = [["0.7499999999", "0.25"], ["0.25", "0.7499999999"]]
-    assert rr.claims.verify_claim(PROBLEM, printed, "feasible").verdict == "not_checkable"
+    assert rr.claims.verify_claim(PROBLEM, matrix=printed, claimed="feasible").verdict == "not_checkable"
 
 
 def test_the_gap_of_the_problem_does_not_decide_what_is_optimal() -> None:
     wide = PROBLEM.with_options(gap=F(1, 2), absolute_gap=100)
-    assert rr.claims.verify_claim(wide, response(F(3, 5)), "optimal").verdict == "refuted"
-    assert rr.claims.verify_claim(wide, None, "optimal", "1.2").verdict == "refuted"
+    assert rr.claims.verify_claim(wide, matrix=response(F(3, 5)), claimed="optimal").verdict == "refuted"
+    assert rr.claims.verify_claim(wide, matrix=None, claimed="optimal", value="1.2").verdict == "refuted"
 
 
 def test_every_constraint_counts_where_two_have_one_description() -> None:
@@ -126,7 +126,7 @@ def test_every_constraint_counts_where_two_have_one_description() -> None:
     rows = [rr.LinearConstraint(np.diag([1, 0]), "<=", "0.5"), rr.LinearConstraint(np.diag([0, 1]), "<=", "0.9")]
     for order in (rows, rows[::-1]):
         two = rr.Problem(rr.Maximize(rr.Trace()), [*order, rr.LDP(gamma=3)], inputs=AB)
-        assert rr.claims.verify_claim(two, response(F(7, 10)), "feasible").verdict == "refuted"
+        assert rr.claims.verify_claim(two, matrix=response(F(7, 10)), claimed="feasible").verdict == "refuted"
         assert rr.audit(response(F(7, 10)), problem=two).satisfies is False
 
 
@@ -135,13 +135,13 @@ def test_a_form_that_is_narrower_than_privacy_does_not_confirm_what_beats_it() -
     goal, known = rr.Maximize(rr.MutualInformation(people)), rr.robust.ChiSquareSet(people)
     exact, narrow = (rr.Problem(goal, [rr.RLDP(1, known, form=form)]) for form in ("exact", "polytope"))
     best, less = exact.solve().mechanism, narrow.solve().mechanism
-    assert rr.claims.verify_claim(narrow, less, "optimal").verdict == "confirmed"
-    assert rr.claims.verify_claim(narrow, best, "optimal").verdict == "not_checkable"
-    assert rr.claims.verify_claim(exact, less, "optimal").verdict == "refuted"
+    assert rr.claims.verify_claim(narrow, matrix=less, claimed="optimal").verdict == "confirmed"
+    assert rr.claims.verify_claim(narrow, matrix=best, claimed="optimal").verdict == "not_checkable"
+    assert rr.claims.verify_claim(exact, matrix=less, claimed="optimal").verdict == "refuted"
 
 
 def test_what_is_computed_is_enclosed() -> None:
-    found = rr.claims.verify_claim(INFORMATION, None, "bound", "0.12")
+    found = rr.claims.verify_claim(INFORMATION, matrix=None, claimed="bound", value="0.12")
     for name in ("value", "bound"):
         assert isinstance(found.computed[name], Interval)
         assert abs(float(found.computed[name]) - 0.110944071671) < 1e-9
@@ -158,7 +158,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a truth value": ({"value": True}, "truth value"),
     "an entry that is none": ({"matrix": [[math.nan, 1], [0, 1]]}, "not a finite number"),
     "another size": ({"matrix": np.eye(3)}, "the problem's are a, b"),
-    "other labels": ({"matrix": rr.Mechanism.from_rationals(response(F(3, 4)), ["x", "y"], AB)}, "inputs are x, y"),
+    "other labels": (
+        {"matrix": rr.Mechanism.from_rationals(response(F(3, 4)), inputs=["x", "y"], outputs=AB)},
+        "inputs are x, y",
+    ),
     "counts": ({"matrix": [[75, 25], [25, 75]]}, "above one"),
     "no file": ({"matrix": "nowhere.csv"}, "cannot read"),
 }

@@ -22,7 +22,7 @@ PRIOR = rr.Prior.from_counts({"red": 40, "green $x$": 30, "blue": 20, "black": 1
 
 
 def problem_at(epsilon: float) -> rr.Problem:
-    return rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, "bits")), [rr.LDP(epsilon)])
+    return rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, units="bits")), [rr.LDP(epsilon)])
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_no_control_character_of_a_label_reaches_a_picture(tmp_path: Path) -> No
 
 
 def test_a_large_heat_map_has_no_labels() -> None:
-    axes = plots.heat_map(rr.RandomizedResponse(50, 2).mechanism).axes[0]
+    axes = plots.heat_map(rr.RandomizedResponse(50, epsilon=2).mechanism).axes[0]
     assert len(axes.texts) == 0
     assert len(axes.get_yticks()) < 50
 
@@ -78,8 +78,8 @@ def test_the_curve_of_the_optimum_and_of_families(tmp_path: Path) -> None:
     axes = figure.axes[0]
     lines = {line.get_label(): line for line in axes.lines}
     assert lines["optimum"].get_ydata() == pytest.approx([one.value for one in solutions], abs=0)
-    response = [rr.RandomizedResponse(PRIOR.labels, epsilon).mechanism for epsilon in epsilons]
-    wanted = [float(one.mutual_information(PRIOR, "bits").lower) for one in response]
+    response = [rr.RandomizedResponse(PRIOR.labels, epsilon=epsilon).mechanism for epsilon in epsilons]
+    wanted = [float(one.mutual_information(PRIOR, units="bits").lower) for one in response]
     assert lines["k-ary randomised response"].get_ydata() == pytest.approx(wanted, abs=1e-12)
     assert len(lines["certified"].get_xdata()) == 3
     assert "not certified" not in lines
@@ -138,7 +138,7 @@ def test_a_solve_reports_to_the_history() -> None:
 
 @pytest.mark.parametrize("k", [2, 4])
 def test_breach_regions_hold_the_pairs_that_are_reached(k: int, tmp_path: Path) -> None:
-    mechanism = rr.RandomizedResponse(k, 1).mechanism
+    mechanism = rr.RandomizedResponse(k, epsilon=1).mechanism
     region = rr.ordering.attained_region(mechanism)
     figure = plots.breach_region(mechanism)
     drawn = [line for line in figure.axes[0].lines if line.get_linestyle() == "-"]
@@ -150,7 +150,7 @@ def test_breach_regions_hold_the_pairs_that_are_reached(k: int, tmp_path: Path) 
 
 
 def test_a_breach_region_without_protection(tmp_path: Path) -> None:
-    identity = rr.Mechanism.from_rationals(np.eye(3, dtype=int).tolist(), list("abc"), list("abc"))
+    identity = rr.Mechanism.from_rationals(np.eye(3, dtype=int).tolist(), inputs=list("abc"), outputs=list("abc"))
     figure = plots.breach_region(identity)
     nothing, all_of_it = sorted(
         (line.get_ydata() for line in figure.axes[0].lines if line.get_linestyle() == "-"), key=lambda ends: ends.sum()
@@ -181,7 +181,7 @@ def test_two_categories_are_two(solution: rr.Solution) -> None:
 
 
 def test_intervals_that_miss_the_truth_are_counted(tmp_path: Path) -> None:
-    response = rr.RandomizedResponse(["a", "b", "c"], 3)
+    response = rr.RandomizedResponse(["a", "b", "c"], epsilon=3)
     found = response.mechanism.estimate([5000, 3000, 2000])
     ends = found.intervals(0.95)
     truth = [float(ends[0].mean()), float(ends[1].mean()), 1 - float(ends[0].mean() + ends[1].mean()) + 0.2]

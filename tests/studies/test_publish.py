@@ -127,7 +127,7 @@ def test_what_is_not_known_stays_behind_and_what_is_wrong_is_refused() -> None:
         Path("design/solution.json").write_text(json.dumps(changed))
         with pytest.raises(InputError, match="its problem cannot be read"):
             publish_design("design", "more")
-    rr.Mechanism.from_matrix([[0.5, 0.5]] * 4, list(COUNTS), ["0", "1"]).save("design/mechanism.json")
+    rr.Mechanism.from_matrix([[0.5, 0.5]] * 4, inputs=list(COUNTS), outputs=["0", "1"]).save("design/mechanism.json")
     with pytest.raises(InputError, match="it is not the mechanism of the certificate"):
         publish_design("design", "more")
     assert not Path("more").exists()

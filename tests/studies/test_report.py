@@ -36,7 +36,7 @@ def solved(problem: rr.Problem, folder: Path, **options: object) -> Path:
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, "bits")), [rr.LDP(1)], name="<i>survey<br>")
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, units="bits")), [rr.LDP(1)], name="<i>survey<br>")
     return solved(problem, tmp_path_factory.mktemp("solved") / "result")
 
 
@@ -189,7 +189,9 @@ def problems() -> dict[str, rr.Problem]:
         "robust": rr.Problem(
             rr.Maximize(rr.MutualInformation(pairs)), [rr.RLDP(1, rr.robust.ChiSquareSet(pairs), form="exact")]
         ),
-        "metric": rr.Problem(rr.Maximize(rr.ChiSquareInformation(PRIOR)), [rr.MetricDP(nx.path_graph(LABELS), 1)]),
+        "metric": rr.Problem(
+            rr.Maximize(rr.ChiSquareInformation(PRIOR)), [rr.MetricDP(nx.path_graph(LABELS), epsilon=1)]
+        ),
         "risk": rr.Problem(rr.Minimize(rr.MinimaxRisk(rr.Prior.uniform(3))), [rr.LDP(1)]),
         "off-diagonal": rr.Problem(
             rr.Maximize(rr.MutualInformation(rr.Prior.uniform(12))), [rr.LDP(1), rr.patterns.UniformOffDiagonal()]

@@ -153,8 +153,8 @@ def test_the_page_says_what_the_rows_say() -> None:
 
 
 def test_altered_columns_differ_in_one_block() -> None:
-    known = rr.robust.ChiSquareSet([[35, 3, 130], [10, 24, 209], [7, 8, 9]], "0.05")
-    cone = rr.RLDP("1", known, "exact").cone(known.pairs.labels)
+    known = rr.robust.ChiSquareSet([[35, 3, 130], [10, 24, 209], [7, 8, 9]], alpha="0.05")
+    cone = rr.RLDP("1", known, form="exact").cone(known.pairs.labels)
     assert isinstance(cone, ConfidenceCone)
     prior = known.counts.array
     rng = np.random.default_rng(3)

@@ -56,7 +56,7 @@ def test_the_maximin_is_enclosed_and_beats_the_optimum_at_the_observed_frequenci
 
 
 def test_under_the_exact_form_the_first_bound_stands() -> None:
-    rule = rr.RLDP(2, TWO, "exact")
+    rule = rr.RLDP(2, TWO, form="exact")
     found = rr.robust.maximin_information(TWO, [rule], gap=1e-1, time_limit=10, boxes=3)
     assert rule.violation(found.mechanism) <= 0
     assert found.certified
@@ -74,7 +74,7 @@ def test_the_maximin_of_three_by_three() -> None:
 
 
 def test_the_protocol_of_theorem_12() -> None:
-    found = rr.robust.columnwise_maximin(TWO, 2)
+    found = rr.robust.columnwise_maximin(TWO, epsilon=2)
     assert rr.RLDP(2, TWO).violation(found.mechanism) <= 0
     assert found.rays == 18
     worst = rr.robust.worst_information(found.mechanism, TWO, gap=2e-2)
@@ -119,7 +119,7 @@ def test_descents_end_in_the_set() -> None:
 
 
 def test_the_best_exactly_robust_mechanism_for_a_correlated_input() -> None:
-    found = rr.robust.correlated_optimum(FUNNEL, "1/5", gap=1e-4)
+    found = rr.robust.correlated_optimum(FUNNEL, epsilon="1/5", gap=1e-4)
     assert found.constraint.violation(found.mechanism) <= 0
     assert found.value.lower <= found.bound
     assert found.gap < 1e-4
@@ -148,7 +148,7 @@ def test_the_best_exactly_robust_mechanism_for_a_correlated_input() -> None:
 def test_two_values_of_x_are_solved_by_hand() -> None:
     """Columns (1, t) with t in an interval: the best mechanism has its two ends, found here by SciPy alone."""
     confidence = rr.robust.ChiSquareSet([[40, 60], [70, 30]])
-    found = rr.robust.correlated_optimum(rr.robust.Joint(confidence), "1/10", gap=1e-6)
+    found = rr.robust.correlated_optimum(rr.robust.Joint(confidence), epsilon="1/10", gap=1e-6)
     own, b = np.array([[0.4, 0.6], [0.7, 0.3]]), float(confidence.excess)
 
     def ratio(t: float) -> float:
@@ -181,7 +181,9 @@ def test_two_values_of_x_are_solved_by_hand() -> None:
 
 
 def test_an_input_that_tells_nothing_is_told() -> None:
-    found = rr.robust.correlated_optimum(rr.robust.Joint(rr.robust.ChiSquareSet([[1000, 1010], [1005, 990]])), 2)
+    found = rr.robust.correlated_optimum(
+        rr.robust.Joint(rr.robust.ChiSquareSet([[1000, 1010], [1005, 990]])), epsilon=2
+    )
     assert found.solution is None
     assert found.value.upper == found.bound
     assert found.mechanism.entry(0, 0) == 1
@@ -201,18 +203,18 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "constraints: they tie columns together; give constraints on single columns, as RLDP",
     ),
     "columns of no set": (
-        lambda: rr.robust.columnwise_maximin(3, 1),  # type: ignore[arg-type]
+        lambda: rr.robust.columnwise_maximin(3, epsilon=1),  # type: ignore[arg-type]
         "columnwise_maximin: 3 is not a ChiSquareSet; give ChiSquareSet(counts)",
     ),
     "columns of many": (
-        lambda: rr.robust.columnwise_maximin(rr.robust.ChiSquareSet(np.full((3, 4), 9)), 1),
+        lambda: rr.robust.columnwise_maximin(rr.robust.ChiSquareSet(np.full((3, 4), 9)), epsilon=1),
         "columnwise_maximin: 12 pairs; it lists vertices: at most 9; use maximin_information",
     ),
     "no joint": (
-        lambda: rr.robust.correlated_optimum(TWO, 1),  # type: ignore[arg-type]
+        lambda: rr.robust.correlated_optimum(TWO, epsilon=1),  # type: ignore[arg-type]
         f"correlated_optimum: {TWO!r} is not a Joint of a ChiSquareSet; give Joint(ChiSquareSet(t))",
     ),
-    "epsilon": (lambda: rr.robust.correlated_optimum(FUNNEL, 0), "epsilon: it is 0, not above 0; try 1.0"),
+    "epsilon": (lambda: rr.robust.correlated_optimum(FUNNEL, epsilon=0), "epsilon: it is 0, not above 0; try 1.0"),
 }
 
 

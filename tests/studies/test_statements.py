@@ -41,23 +41,23 @@ PATH = nx.path_graph(ABC)
 LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
     "ldp": (problem(rr.LDP(2)), problem(rr.LDP(1))),
     "ldp by its ratio": (problem(rr.LDP(gamma=3)), problem(rr.LDP(1))),
-    "approximate_ldp": (problem(rr.ApproximateLDP(3, "1/2")), problem(rr.ApproximateLDP(1, "0.05"))),
+    "approximate_ldp": (problem(rr.ApproximateLDP(3, delta="1/2")), problem(rr.ApproximateLDP(1, delta="0.05"))),
     "approximate_ldp, many events": (
-        problem(rr.ApproximateLDP(3, "1/2"), goal=EIGHTS),
-        problem(rr.ApproximateLDP(1, "0.05"), goal=EIGHTS),
+        problem(rr.ApproximateLDP(3, delta="1/2"), goal=EIGHTS),
+        problem(rr.ApproximateLDP(1, delta="0.05"), goal=EIGHTS),
     ),
     "approximate_ldp, another delta": (
-        problem(rr.ApproximateLDP(1, "1/2"), goal=BAYES),
-        problem(rr.ApproximateLDP(1, "0.05"), goal=BAYES),
+        problem(rr.ApproximateLDP(1, delta="1/2"), goal=BAYES),
+        problem(rr.ApproximateLDP(1, delta="0.05"), goal=BAYES),
     ),
-    "metric_dp": (problem(rr.MetricDP(PATH, 2)), problem(rr.MetricDP(PATH, 1))),
+    "metric_dp": (problem(rr.MetricDP(PATH, epsilon=2)), problem(rr.MetricDP(PATH, epsilon=1))),
     "maximal_rldp": (
-        problem(rr.MaximalRLDP(2, [0, 0, 1, 1]), goal=ROBUST),
-        problem(rr.MaximalRLDP(1, [0, 0, 1, 1]), goal=ROBUST),
+        problem(rr.MaximalRLDP(2, groups=[0, 0, 1, 1]), goal=ROBUST),
+        problem(rr.MaximalRLDP(1, groups=[0, 0, 1, 1]), goal=ROBUST),
     ),
     "rldp": (
-        problem(rr.RLDP(2, rr.robust.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
-        problem(rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), "polytope"), goal=ROBUST),
+        problem(rr.RLDP(2, rr.robust.ChiSquareSet(PAIRS), form="polytope"), goal=ROBUST),
+        problem(rr.RLDP(1, rr.robust.ChiSquareSet(PAIRS), form="polytope"), goal=ROBUST),
     ),
     "identification_risk": (
         problem(rr.IdentificationRisk([5, 3, 2], "0.4")),
@@ -159,7 +159,7 @@ FOUR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
 NINE = rr.Prior.from_counts({"a": 9, "b": 4, "c": 1})
 RISK = rr.IdentificationRisk([50, 30, 15, 5], "0.1")
 LARGER = {
-    "merged": (problem(rr.ApproximateLDP(1, "0.05"), goal=BAYES), "derived", "one output for each action"),
+    "merged": (problem(rr.ApproximateLDP(1, delta="0.05"), goal=BAYES), "derived", "one output for each action"),
     "mixture": (LOOSE_AND_STRICT["permutation_mixture"][1], "derived", "1 row that rropt derived from the weights"),
     "few": (LOOSE_AND_STRICT["permutation_mixture, fewer"][0], "left_out", "weights of permutations"),
     "cone": (
@@ -258,7 +258,9 @@ def test_what_was_left_out_is_checked_of_the_mechanism(larger: tuple[str, rr.Sol
     assert breaches(solution.problem, solution.mechanism, solution.decomposition) == ()
     k = len(solution.problem.inputs)
     shifted = rr.Mechanism.from_rationals(
-        [[int(y == (x + 1) % k) for y in range(k)] for x in range(k)], solution.problem.inputs, solution.problem.inputs
+        [[int(y == (x + 1) % k) for y in range(k)] for x in range(k)],
+        inputs=solution.problem.inputs,
+        outputs=solution.problem.inputs,
     )
     assert breaches(solution.problem, shifted, solution.decomposition)
     assert breaches(solution.problem, shifted.relabelled([f"output {y}" for y in range(k)]))
@@ -285,7 +287,7 @@ def test_a_mixture_without_its_weights_is_not_shown(tmp_path: Path) -> None:
 def test_weights_of_permutations_that_break_their_bounds_are_found(tmp_path: Path) -> None:
     declared = LARGER["mixture"][0]
     identity = rr.Mechanism.from_rationals(
-        [[int(x == y) for y in range(8)] for x in range(8)], EIGHT.labels, EIGHT.labels
+        [[int(x == y) for y in range(8)] for x in range(8)], inputs=EIGHT.labels, outputs=EIGHT.labels
     )
     found = breaches(declared, identity, {EIGHT.labels: Fraction(1)})
     assert any("a weight is out of its bounds" in line for line in found)

@@ -27,8 +27,10 @@ COUNTS = [[1, 4, 465], [1, 62, 80], [59, 298, 30]]
 SET = ChiSquareSet(COUNTS)
 SETS = {"plain": SET, "zero cells": ChiSquareSet([[35, 3, 130], [0, 24, 209], [40, 0, 559]])}
 TWO = ["a", "b"]
-BINARY = Mechanism.from_rationals([[F(3, 5), F(2, 5)], [F(2, 5), F(3, 5)], [F(3, 5), F(2, 5)]], SET.pairs.other, TWO)
-TELLING = Mechanism.from_rationals([[F(1), F(0)], [F(0), F(1)], [F(0), F(1)]], SET.pairs.other, TWO)
+BINARY = Mechanism.from_rationals(
+    [[F(3, 5), F(2, 5)], [F(2, 5), F(3, 5)], [F(3, 5), F(2, 5)]], inputs=SET.pairs.other, outputs=TWO
+)
+TELLING = Mechanism.from_rationals([[F(1), F(0)], [F(0), F(1)], [F(0), F(1)]], inputs=SET.pairs.other, outputs=TWO)
 
 
 @pytest.mark.parametrize("table", SETS)
@@ -55,7 +57,7 @@ def test_the_formula_is_the_truth_at_the_centre(family: type) -> None:
 def test_randomised_response_needs_as_much_by_either_calibration() -> None:
     """As a k-RR with D of its own calibration, and as any mechanism: the same ratio."""
     c = SETS["plain"]
-    protocol = ConditionalReporting(c, "0.1")
+    protocol = ConditionalReporting(c, epsilon="0.1")
     for s, ratio in enumerate(protocol.ratios_other):
         assert ratio is not None
         need = own_need(c, s, RandomizedResponse(c.pairs.other, gamma=ratio).to_mechanism(), "exact")
@@ -77,20 +79,23 @@ def test_every_corner_of_a_level_needs_no_more_than_its_calibration(table: str) 
             for members in combinations(range(3), size):
                 high, low = ratio / (ratio + 1), 1 / (ratio + 1)
                 rows = [[high, low] if u in members else [low, high] for u in range(3)]
-                need = own_need(c, s, Mechanism.from_rationals(rows, c.pairs.other, ["a", "b"]), "exact")
+                need = own_need(c, s, Mechanism.from_rationals(rows, inputs=c.pairs.other, outputs=["a", "b"]), "exact")
                 worst = max(worst, float(need.up), float(need.down))
         assert worst == pytest.approx(1.5, abs=1e-9)
     shared = shared_subset_calibration(c).ratio(r)
     assert shared is not None
     high, low = shared / (shared + 1), 1 / (shared + 1)
     rows = [[high, low] if u == 2 else [low, high] for u in range(3)]
-    assert float(shared_need(c, Mechanism.from_rationals(rows, c.pairs.other, ["a", "b"]), "exact")) <= 1.5 + 1e-9
+    assert (
+        float(shared_need(c, Mechanism.from_rationals(rows, inputs=c.pairs.other, outputs=["a", "b"]), "exact"))
+        <= 1.5 + 1e-9
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_needs_hold_for_distributions_of_the_set(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    matrix = Mechanism.from_matrix(rng.dirichlet(np.ones(4), size=3), SET.pairs.other)
+    matrix = Mechanism.from_matrix(rng.dirichlet(np.ones(4), size=3), inputs=SET.pairs.other)
     need, center = own_need(SET, 0, matrix, "exact"), np.array([float(p) for p in reference(SET)[0]])
     ball, seen = SET.conditional[0], 0.0
     assert ball is not None
@@ -104,19 +109,21 @@ def test_needs_hold_for_distributions_of_the_set(seed: int) -> None:
 
 
 def test_both_parts_of_independent_reporting_may_be_given() -> None:
-    first = RandomizedResponse(SET.pairs.sensitive, "0.3")
-    known = IndependentReporting(SET, 1, sub_sensitive=first)
+    first = RandomizedResponse(SET.pairs.sensitive, epsilon="0.3")
+    known = IndependentReporting(SET, epsilon=1, sub_sensitive=first)
     assert known.ratio_sensitive == first.parity()
     assert robust_level(known.to_mechanism(), SET).epsilon.upper <= 1 + F(1, 10**9)
-    both = IndependentReporting(SET, 1, sub=BINARY, sub_sensitive=first)
+    both = IndependentReporting(SET, epsilon=1, sub=BINARY, sub_sensitive=first)
     assert both.formula() > 0
     with pytest.raises(InputError, match="need a ratio"):
-        IndependentReporting(SET, 1, sub=BINARY, sub_sensitive=RandomizedResponse(SET.pairs.sensitive, 1))
+        IndependentReporting(
+            SET, epsilon=1, sub=BINARY, sub_sensitive=RandomizedResponse(SET.pairs.sensitive, epsilon=1)
+        )
 
 
 @pytest.mark.parametrize("family", [IndependentReporting, ConditionalReporting])
 def test_the_optimal_sub_protocol_pays_at_small_epsilon(family: type) -> None:
-    found = optimal_reporting(family, SET, "0.2", points=4, steps=2)
+    found = optimal_reporting(family, SET, epsilon="0.2", points=4, steps=2)
     plain = family(SET, "0.2").formula()
     assert found.value >= 1.03 * plain
     assert robust_level(found.protocol.to_mechanism(), SET).epsilon.upper <= F(1, 5) + F(1, 10**9)
@@ -128,24 +135,24 @@ def test_the_optimal_sub_protocol_pays_at_small_epsilon(family: type) -> None:
 
 def test_randomised_responses_are_kept_where_they_tell_more() -> None:
     counts = ChiSquareSet([[44, 0, 118, 48], [39, 135, 131, 73], [155, 8, 0, 70], [44, 69, 64, 2]])
-    found = optimal_reporting(IndependentReporting, counts, 1, points=2, steps=0)
+    found = optimal_reporting(IndependentReporting, counts, epsilon=1, points=2, steps=0)
     assert found.sub == "krr"
     assert found.solutions == ()
-    assert found.value == IndependentReporting(counts, 1).formula()
-    assert optimal_reporting(ConditionalReporting, SET, "0.2", points=4, steps=0).sub == "optimal"
+    assert found.value == IndependentReporting(counts, epsilon=1).formula()
+    assert optimal_reporting(ConditionalReporting, SET, epsilon="0.2", points=4, steps=0).sub == "optimal"
 
 
 def test_unary_reporting_around_optimal_sub_protocols() -> None:
     c = ChiSquareSet([[37, 38], [828, 97]])
-    found = optimal_reporting(UnaryConditionalReporting, c, "0.5", points=3, steps=1)
+    found = optimal_reporting(UnaryConditionalReporting, c, epsilon="0.5", points=3, steps=1)
     assert robust_level(found.protocol.to_mechanism(), c).epsilon.upper <= F(1, 2) + F(1, 10**9)
 
 
 def test_of_a_known_distribution_everything_may_be_told() -> None:
     known = KnownDistribution(Prior.from_counts(COUNTS, pairs=Pairs(3, 3)))
-    found = optimal_reporting(ConditionalReporting, known, 1, points=2, steps=0)
+    found = optimal_reporting(ConditionalReporting, known, epsilon=1, points=2, steps=0)
     assert found.solutions == (None,) * 3
-    assert found.value == pytest.approx(ConditionalReporting(known, 1).formula(), abs=1e-12)
+    assert found.value == pytest.approx(ConditionalReporting(known, epsilon=1).formula(), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -154,19 +161,19 @@ def test_of_a_known_distribution_everything_may_be_told() -> None:
         ("optimal", "optimal_reporting"),
         ("rr", "krr"),
         (3, "not a sub-protocol"),
-        (RandomizedResponse(4, 1), "other inputs"),
+        (RandomizedResponse(4, epsilon=1), "other inputs"),
         ([BINARY], "1 sub-protocol for 3"),
         ([BINARY, "krr", BINARY], "krr"),
-        (RandomizedResponse(SET.pairs.other, 15), "need a ratio"),
+        (RandomizedResponse(SET.pairs.other, epsilon=15), "need a ratio"),
         (TELLING, "need a ratio"),
     ],
 )
 def test_what_is_no_fit_sub_protocol_is_refused(sub: object, words: str) -> None:
     with pytest.raises(InputError, match=words) as info:
-        ConditionalReporting(SET, "0.1", sub=sub)
+        ConditionalReporting(SET, epsilon="0.1", sub=sub)
     assert "\n" not in str(info.value)
 
 
 def test_a_wrong_family_is_refused() -> None:
     with pytest.raises(InputError, match="not such a protocol"):
-        optimal_reporting(RandomizedResponse, SET, 1)  # type: ignore[arg-type]
+        optimal_reporting(RandomizedResponse, SET, epsilon=1)  # type: ignore[arg-type]

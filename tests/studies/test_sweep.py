@@ -69,7 +69,7 @@ def test_bad_grids_of_the_command_line(text: str, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-RELEASED = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.Invariant(COUNTS)], ["a", "b", "c"])
+RELEASED = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1), rr.Invariant(COUNTS)], inputs=["a", "b", "c"])
 INVARIANT = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1), rr.Invariant(PRIOR)])
 PAIRS = rr.Pairs(["s", "t"], ["u", "v"])
 ROBUST, RENEWED = (rr.Prior.from_counts(table, pairs=PAIRS) for table in ([[20, 30], [25, 25]], [[10, 40], [30, 20]]))
@@ -77,7 +77,7 @@ ROBUST, RENEWED = (rr.Prior.from_counts(table, pairs=PAIRS) for table in ([[20, 
 
 def robust(prior: rr.Prior, epsilon: object = 1, alpha: str = "0.05") -> rr.Problem:
     return rr.Problem(
-        rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP(epsilon, rr.robust.ChiSquareSet(prior, alpha))]
+        rr.Maximize(rr.MutualInformation(prior)), [rr.RLDP(epsilon, rr.robust.ChiSquareSet(prior, alpha=alpha))]
     )
 
 
@@ -85,7 +85,7 @@ def informed(*constraints: rr.Constraint, prior: rr.Prior = PRIOR) -> rr.Problem
     return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), constraints)
 
 
-METRIC = rr.MetricDP([("a", "b"), ("b", "c")], 2)
+METRIC = rr.MetricDP([("a", "b"), ("b", "c")], epsilon=2)
 VARIED: list[tuple[str, rr.Problem, str, object, rr.Problem]] = [
     ("epsilon", PROBLEM, "epsilon", "0.3", informed(rr.LDP("0.3"))),
     ("gamma takes the place of epsilon", PROBLEM, "gamma", 3, informed(rr.LDP(gamma=3))),
@@ -106,10 +106,10 @@ VARIED: list[tuple[str, rr.Problem, str, object, rr.Problem]] = [
     ),
     (
         "delta",
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.1")], ["a", "b"]),
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.1")], inputs=["a", "b"]),
         "delta",
         F(1, 5),
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.2")], ["a", "b"]),
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.2")], inputs=["a", "b"]),
     ),
     ("a constraint by its number", informed(rr.LDP(3), METRIC), "1.epsilon", 4, informed(rr.LDP(4), METRIC)),
     ("a constraint by its kind", informed(rr.LDP(3), METRIC), "ldp.epsilon", 4, informed(rr.LDP(4), METRIC)),
@@ -132,10 +132,10 @@ VARIED: list[tuple[str, rr.Problem, str, object, rr.Problem]] = [
     ),
     (
         "categories",
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["a", "b"]),
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"]),
         "categories",
         3,
-        rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], ["0", "1", "2"]),
+        rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["0", "1", "2"]),
     ),
     (
         "counts that are the prior's follow it",
@@ -159,7 +159,7 @@ VARIED: list[tuple[str, rr.Problem, str, object, rr.Problem]] = [
         PROBLEM,
         "objective.units",
         "bits",
-        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, "bits")), [rr.LDP(1)]),
+        rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR, units="bits")), [rr.LDP(1)]),
     ),
 ]
 
@@ -182,34 +182,46 @@ class Own(rr.Floor):
 
 
 BAD: list[tuple[str, Callable[[], object], str]] = [
-    ("no table", lambda: rr.sweep(PROBLEM, ["epsilon"]), "over: .* is not a table"),  # type: ignore[arg-type]
-    ("no list", lambda: rr.sweep(PROBLEM, {"epsilon": 1}), "over epsilon: 1 stands where a list"),
-    ("text", lambda: rr.sweep(PROBLEM, {"epsilon": "0.1:8:40"}), "stands where a list"),
-    ("no values", lambda: rr.sweep(PROBLEM, {"epsilon": []}), "over epsilon: it has no values"),
-    ("no name", lambda: rr.sweep(PROBLEM, {3: [1]}), "is not a name of a parameter"),  # type: ignore[dict-item]
-    ("misspelt", lambda: rr.sweep(PROBLEM, {"epsilom": [1]}), "no parameter 'epsilom'; did you mean 'epsilon'"),
-    ("unknown", lambda: rr.sweep(PROBLEM, {"theta": [1]}), "it has: prior, uniform"),
-    ("two of them", lambda: rr.sweep(informed(rr.LDP(3), METRIC), {"epsilon": [1]}), "write 1.epsilon or 2.epsilon"),
-    ("no such constraint", lambda: rr.sweep(PROBLEM, {"2.epsilon": [1]}), "no parameter '2.epsilon'"),
-    ("a bad value", lambda: rr.sweep(PROBLEM, {"epsilon": [1, -1]}), r"at epsilon -1: .*not above 0"),
-    ("a bad combination", lambda: rr.sweep(informed(METRIC), {"uniform": [3]}), "at uniform 3: "),
-    ("half a category", lambda: rr.sweep(PROBLEM, {"uniform": [2.5]}), "give a whole number"),
-    ("categories of a prior", lambda: rr.sweep(PROBLEM, {"categories": [3]}), "the problem has a prior"),
-    ("a prior of none", lambda: rr.sweep(RELEASED, {"prior": [PRIOR]}), "trace has no prior"),
-    ("no prior", lambda: rr.sweep(PROBLEM, {"prior": ["x.csv"]}), "is not a prior"),
-    ("twice", lambda: rr.sweep(PROBLEM, {"epsilon": [1], "ldp.epsilon": [2]}), "two axes change the same"),
-    ("too many", lambda: rr.sweep(PROBLEM, {"epsilon": range(1, 1002), "gap": range(1, 1002)}), "points are too many"),
-    ("somebody's own", lambda: rr.sweep(informed(rr.LDP(1), Own("0.4")), {"diagonal": ["0.5"]}), "made in Python"),
-    ("over a list", lambda: rr.sweep([PROBLEM], {"epsilon": [1]}), "a list of problems has no parameters"),
+    ("no table", lambda: rr.sweep(PROBLEM, over=["epsilon"]), "over: .* is not a table"),  # type: ignore[arg-type]
+    ("no list", lambda: rr.sweep(PROBLEM, over={"epsilon": 1}), "over epsilon: 1 stands where a list"),
+    ("text", lambda: rr.sweep(PROBLEM, over={"epsilon": "0.1:8:40"}), "stands where a list"),
+    ("no values", lambda: rr.sweep(PROBLEM, over={"epsilon": []}), "over epsilon: it has no values"),
+    ("no name", lambda: rr.sweep(PROBLEM, over={3: [1]}), "is not a name of a parameter"),  # type: ignore[dict-item]
+    ("misspelt", lambda: rr.sweep(PROBLEM, over={"epsilom": [1]}), "no parameter 'epsilom'; did you mean 'epsilon'"),
+    ("unknown", lambda: rr.sweep(PROBLEM, over={"theta": [1]}), "it has: prior, uniform"),
+    (
+        "two of them",
+        lambda: rr.sweep(informed(rr.LDP(3), METRIC), over={"epsilon": [1]}),
+        "write 1.epsilon or 2.epsilon",
+    ),
+    ("no such constraint", lambda: rr.sweep(PROBLEM, over={"2.epsilon": [1]}), "no parameter '2.epsilon'"),
+    ("a bad value", lambda: rr.sweep(PROBLEM, over={"epsilon": [1, -1]}), r"at epsilon -1: .*not above 0"),
+    ("a bad combination", lambda: rr.sweep(informed(METRIC), over={"uniform": [3]}), "at uniform 3: "),
+    ("half a category", lambda: rr.sweep(PROBLEM, over={"uniform": [2.5]}), "give a whole number"),
+    ("categories of a prior", lambda: rr.sweep(PROBLEM, over={"categories": [3]}), "the problem has a prior"),
+    ("a prior of none", lambda: rr.sweep(RELEASED, over={"prior": [PRIOR]}), "trace has no prior"),
+    ("no prior", lambda: rr.sweep(PROBLEM, over={"prior": ["x.csv"]}), "is not a prior"),
+    ("twice", lambda: rr.sweep(PROBLEM, over={"epsilon": [1], "ldp.epsilon": [2]}), "two axes change the same"),
+    (
+        "too many",
+        lambda: rr.sweep(PROBLEM, over={"epsilon": range(1, 1002), "gap": range(1, 1002)}),
+        "points are too many",
+    ),
+    ("somebody's own", lambda: rr.sweep(informed(rr.LDP(1), Own("0.4")), over={"diagonal": ["0.5"]}), "made in Python"),
+    ("over a list", lambda: rr.sweep([PROBLEM], over={"epsilon": [1]}), "a list of problems has no parameters"),
     ("no problems", lambda: rr.sweep([]), "cannot be swept"),
     ("a name", lambda: rr.sweep("adult-education"), "is text; load it"),  # type: ignore[arg-type]
     ("no problem in it", lambda: rr.sweep([PROBLEM, 3]), "problem 1: int is not a Problem"),  # type: ignore[list-item]
-    ("an unknown table", lambda: rr.sweep(PROBLEM, {"epsilon": [1]}, "t.xlsx"), "its suffix is not that of a table"),
-    ("no workers", lambda: rr.sweep(PROBLEM, {"epsilon": [1]}, workers=0), "workers: it is 0"),
-    ("a bad route", lambda: rr.sweep(PROBLEM, {"epsilon": [1]}, route="fast"), "'fast' is not a route"),
+    (
+        "an unknown table",
+        lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, out="t.xlsx"),
+        "its suffix is not that of a table",
+    ),
+    ("no workers", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, workers=0), "workers: it is 0"),
+    ("a bad route", lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, route="fast"), "'fast' is not a route"),
     (
         "a journal that cannot know them",
-        lambda: rr.sweep(square, {"x": {"one": object()}}, "t.csv"),
+        lambda: rr.sweep(square, over={"x": {"one": object()}}, out="t.csv"),
         "does not have a text that identifies it in a journal",
     ),
 ]
@@ -240,7 +252,7 @@ def declared(epsilon: float) -> rr.Problem:
 
 
 def test_a_sweep_is_the_solves_one_by_one() -> None:
-    found = rr.sweep(PROBLEM, {"epsilon": [0.5, "3/2"], "prior": {"one": PRIOR, "two": OTHER}}, gap=1e-7)
+    found = rr.sweep(PROBLEM, over={"epsilon": [0.5, "3/2"], "prior": {"one": PRIOR, "two": OTHER}}, gap=1e-7)
     assert found.axes == ("epsilon", "prior")
     assert [(row["epsilon"], row["prior"]) for row in found.rows] == [
         (0.5, "one"),
@@ -261,18 +273,18 @@ def test_a_sweep_is_the_solves_one_by_one() -> None:
 
 def test_an_infeasible_point_and_one_without_a_route_are_rows() -> None:
     linear = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rr.LDP(1), rr.Floor("0.3")])
-    found = rr.sweep(linear, {"diagonal": ["0.3", "0.9"]})
+    found = rr.sweep(linear, over={"diagonal": ["0.3", "0.9"]})
     assert found.column("status") == ["certified", "infeasible"]
     assert "conflict: LDP" in found.rows[1]["note"]
     assert found.rows[1]["value"] is None
-    (row,) = rr.sweep(PROBLEM, {"route": ["linear"]}).rows
+    (row,) = rr.sweep(PROBLEM, over={"route": ["linear"]}).rows
     assert (row["given_route"], row["status"]) == ("linear", "no_route")
 
 
 def test_functions_lists_and_points_that_fail() -> None:
-    found = rr.sweep(square, {"x": [1.0, 3.0]})
+    found = rr.sweep(square, over={"x": [1.0, 3.0]})
     assert found.rows == ({"x": 1, "square": 1.0, "third": 1 / 3}, {"x": 3, "square": 9.0, "third": 1.0})
-    made = rr.sweep(declared, {"epsilon": [1]})
+    made = rr.sweep(declared, over={"epsilon": [1]})
     listed = rr.sweep({"mine": PROBLEM})
     for name in ("value", "mechanism", "certificate"):
         assert made.rows[0][name] == listed.rows[0][name] == rr.sweep(PROBLEM).rows[0][name]
@@ -281,7 +293,7 @@ def test_functions_lists_and_points_that_fail() -> None:
     def broken(x: int) -> object:
         return [{"y": 1 / x}, {"y": x}] if x < 2 else object()
 
-    found = rr.sweep(broken, {"x": [0, 1, 2]})
+    found = rr.sweep(broken, over={"x": [0, 1, 2]})
     assert [row["x"] for row in found.rows] == [0, 1, 1, 2]
     assert found.rows[0]["note"] == "ZeroDivisionError: division by zero"
     assert [row.get("y") for row in found.rows[1:3]] == [1.0, 1]
@@ -292,7 +304,7 @@ def test_functions_lists_and_points_that_fail() -> None:
 
 def test_tables_say_what_the_rows_say(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    found = rr.sweep(PROBLEM, {"epsilon": [0.1, "1/3", 2]})
+    found = rr.sweep(PROBLEM, over={"epsilon": [0.1, "1/3", 2]})
     told = parquet.read_table(found.save(tmp_path / "t.parquet"))
     assert told.to_pylist() == [{**row, "epsilon": str(row["epsilon"])} for row in found.rows]
     assert [str(told.schema.field(name).type) for name in ("value", "outputs", "note")] == ["double", "int64", "string"]
@@ -329,14 +341,14 @@ class Counting:
 def test_a_sweep_goes_on_where_it_was_and_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     told: list[tuple[int, int, int]] = []
-    first = rr.sweep(PROBLEM, {"epsilon": [1, 2, 1]}, tmp_path / "t.csv", report=lambda *at: told.append(at))
+    first = rr.sweep(PROBLEM, over={"epsilon": [1, 2, 1]}, out=tmp_path / "t.csv", report=lambda *at: told.append(at))
     assert (len(counting.done), first.points, first.resumed) == (2, 3, 0), "equal points are computed once"
     assert told == [(0, 0, 3), (2, 0, 3), (3, 0, 3)]
     before = (tmp_path / "t.csv").read_bytes()
-    again = rr.sweep(PROBLEM, {"epsilon": [1, 2, 1]}, tmp_path / "t.csv")
+    again = rr.sweep(PROBLEM, over={"epsilon": [1, 2, 1]}, out=tmp_path / "t.csv")
     assert (len(counting.done), again.resumed, again.rows) == (2, 3, first.rows)
     assert (tmp_path / "t.csv").read_bytes() == before
-    grown = rr.sweep(PROBLEM, {"epsilon": [2, 3]}, tmp_path / "t.csv")
+    grown = rr.sweep(PROBLEM, over={"epsilon": [2, 3]}, out=tmp_path / "t.csv")
     assert (len(counting.done), grown.resumed) == (3, 1)
     assert [row["epsilon"] for row in grown.rows] == [2, 3]
     assert grown.rows[0] == first.rows[1]
@@ -350,17 +362,17 @@ def test_failed_points_are_tried_again(tmp_path: Path) -> None:
             raise RuntimeError("not\nyet")
         return {"y": x}
 
-    found = rr.sweep(sometimes, {"x": [0, 1, 2]}, tmp_path / "t.jsonl")
+    found = rr.sweep(sometimes, over={"x": [0, 1, 2]}, out=tmp_path / "t.jsonl")
     assert found.failures == ("x 1: RuntimeError: not yet",)
     flag.touch()
-    found = rr.sweep(sometimes, {"x": [0, 1, 2]}, tmp_path / "t.jsonl")
+    found = rr.sweep(sometimes, over={"x": [0, 1, 2]}, out=tmp_path / "t.jsonl")
     assert (found.failures, found.resumed, found.column("y")) == ((), 2, [0, 1, 2])
 
 
 def test_what_a_crash_leaves_of_a_line_is_cut_off(tmp_path: Path) -> None:
     """The journal is cut at every byte of its last line and of its first."""
     out = tmp_path / "t.csv"
-    whole = rr.sweep(square, {"x": [1, 2]}, out)
+    whole = rr.sweep(square, over={"x": [1, 2]}, out=out)
     table, journal = out.read_bytes(), journal_path(out)
     lines = journal.read_bytes().splitlines(keepends=True)
     assert len(lines) == 3
@@ -368,14 +380,14 @@ def test_what_a_crash_leaves_of_a_line_is_cut_off(tmp_path: Path) -> None:
     cuts += [(lines[0][:at], 0) for at in range(0, len(lines[0]), 40)]
     for left, kept in cuts:
         journal.write_bytes(left)
-        found = rr.sweep(square, {"x": [1, 2]}, out)
+        found = rr.sweep(square, over={"x": [1, 2]}, out=out)
         assert (found.rows, found.resumed, out.read_bytes()) == (whole.rows, kept, table)
         assert len(journal.read_bytes().splitlines()) == 3
 
 
 def test_a_digit_that_was_changed_is_found(tmp_path: Path) -> None:
     out = tmp_path / "t.csv"
-    rr.sweep(square, {"x": [1, 3]}, out)
+    rr.sweep(square, over={"x": [1, 3]}, out=out)
     journal = journal_path(out)
     kept = journal.read_bytes()
     begin = kept.index(b"\n") + 1
@@ -386,14 +398,14 @@ def test_a_digit_that_was_changed_is_found(tmp_path: Path) -> None:
             with pytest.raises(
                 rr.InputError, match=r"line [23] (was changed after it was written|is not a finished point)"
             ):
-                rr.sweep(square, {"x": [1, 3]}, out)
+                rr.sweep(square, over={"x": [1, 3]}, out=out)
             assert journal.read_bytes() == changed
     head, first, _ = kept.splitlines(keepends=True)
     journal.write_bytes(head + first)
-    assert rr.sweep(square, {"x": [1, 3]}, out).resumed == 1
+    assert rr.sweep(square, over={"x": [1, 3]}, out=out).resumed == 1
     journal.write_bytes(head.replace(b'"version":2', b'"version":1'))
     with pytest.raises(rr.InputError, match="it is a journal of version 1, not 2; move it away"):
-        rr.sweep(square, {"x": [1, 3]}, out)
+        rr.sweep(square, over={"x": [1, 3]}, out=out)
 
 
 def endless(x: int) -> dict[str, int]:
@@ -403,7 +415,7 @@ def endless(x: int) -> dict[str, int]:
 
 
 def test_a_function_that_does_not_return_is_one_failed_point(tmp_path: Path) -> None:
-    found = rr.sweep(endless, {"x": [0, 1, 2]}, tmp_path / "t.csv", time_limit=1)
+    found = rr.sweep(endless, over={"x": [0, 1, 2]}, out=tmp_path / "t.csv", time_limit=1)
     assert found.column("y") == [0, None, 2]
     assert found.column("status")[1] == "failed"
     assert found.failures == ("x 1: sweep: the function did not return within 1 s; give it more time_limit",)
@@ -411,11 +423,13 @@ def test_a_function_that_does_not_return_is_one_failed_point(tmp_path: Path) -> 
 
 def test_journals_of_something_else_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "t.csv"
-    rr.sweep(PROBLEM, {"epsilon": [1]}, out)
+    rr.sweep(PROBLEM, over={"epsilon": [1]}, out=out)
     journal = journal_path(out)
     kept = journal.read_bytes()
 
-    def refused(said: str, work: Callable[[], object] = lambda: rr.sweep(PROBLEM, {"epsilon": [1, 2]}, out)) -> None:
+    def refused(
+        said: str, work: Callable[[], object] = lambda: rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=out)
+    ) -> None:
         left = journal.read_bytes()
         with pytest.raises(rr.InputError, match=said) as caught:
             work()
@@ -424,10 +438,10 @@ def test_journals_of_something_else_are_refused(tmp_path: Path) -> None:
         assert journal.read_bytes() == left
 
     another = "it is the journal of another sweep"
-    refused(another, lambda: rr.sweep(informed(rr.LDP(1), prior=OTHER), {"epsilon": [1]}, out))
-    refused(another, lambda: rr.sweep(PROBLEM, {"epsilon": [1]}, out, gap=1e-3))
-    refused(another, lambda: rr.sweep(square, {"x": [1]}, out))
-    refused(another, lambda: rr.sweep([PROBLEM], None, out))
+    refused(another, lambda: rr.sweep(informed(rr.LDP(1), prior=OTHER), over={"epsilon": [1]}, out=out))
+    refused(another, lambda: rr.sweep(PROBLEM, over={"epsilon": [1]}, out=out, gap=1e-3))
+    refused(another, lambda: rr.sweep(square, over={"x": [1]}, out=out))
+    refused(another, lambda: rr.sweep([PROBLEM], over=None, out=out))
     versions = environment()
     for name, version in (("scipy", "0.1"), ("python", "2.7")):
         strange = kept.replace(f'"{name}":"{versions[name]}"'.encode(), f'"{name}":"{version}"'.encode())
@@ -445,17 +459,17 @@ def test_journals_of_something_else_are_refused(tmp_path: Path) -> None:
         refused("another process runs this sweep now")
     journal.unlink()
     with pytest.raises(rr.InputError, match="this file exists already, and is not of this sweep"):
-        rr.sweep(PROBLEM, {"epsilon": [1]}, out)
+        rr.sweep(PROBLEM, over={"epsilon": [1]}, out=out)
 
 
 def test_kept_certificates_are_those_of_the_rows(tmp_path: Path) -> None:
-    found = rr.sweep(PROBLEM, {"epsilon": [1, 2]}, tmp_path / "t.csv", keep=tmp_path / "kept")
+    found = rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=tmp_path / "t.csv", keep=tmp_path / "kept")
     for at, row in enumerate(found.rows):
         folder = tmp_path / "kept" / str(at)
         assert rr.check(folder / "certificate.json").status == "PROVED"
         assert rr.Mechanism.load(folder / "mechanism.json").epsilon().upper <= F(row["proved_epsilon"])
     # A folder that was asked for later is filled, though the journal knows the points.
-    again = rr.sweep(PROBLEM, {"epsilon": [1, 2]}, tmp_path / "t.csv", keep=tmp_path / "more")
+    again = rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=tmp_path / "t.csv", keep=tmp_path / "more")
     assert (again.resumed, again.rows) == (0, found.rows)
     names = ["certificate.json", "mechanism.json"]
     assert [path.name for path in sorted((tmp_path / "more" / "1").iterdir())] == names
@@ -496,13 +510,13 @@ def wait_for(condition: Callable[[], bool]) -> None:
 def test_a_killed_sweep_loses_the_point_at_work_and_no_other(tmp_path: Path) -> None:
     """Killed with signal 9 again and again, at different moments, until it is through."""
     over = {"folder": [str(tmp_path)], "x": range(30)}
-    whole = rr.sweep(slowly, over, tmp_path / "whole.csv")
+    whole = rr.sweep(slowly, over=over, out=tmp_path / "whole.csv")
     begun = tmp_path / "begun"
     begun.unlink()
     out, kills = tmp_path / "t.csv", 0
     while not out.exists():
         size = begun.stat().st_size if begun.exists() else 0
-        process = in_a_child(lambda: rr.sweep(slowly, over, out))
+        process = in_a_child(lambda: rr.sweep(slowly, over=over, out=out))
         wait_for(lambda size=size: out.exists() or (begun.exists() and begun.stat().st_size > size + 12))
         time.sleep(0.003 * kills)
         os.kill(process, signal.SIGKILL)
@@ -511,7 +525,7 @@ def test_a_killed_sweep_loses_the_point_at_work_and_no_other(tmp_path: Path) -> 
     assert kills >= 1
     assert len(begun.read_text(encoding="utf-8").split()) <= 30 + kills
     assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
-    assert rr.sweep(slowly, over, out).rows == whole.rows
+    assert rr.sweep(slowly, over=over, out=out).rows == whole.rows
 
 
 @forks
@@ -519,7 +533,7 @@ def test_a_full_disk_ends_in_one_line_and_loses_nothing(tmp_path: Path) -> None:
     import resource
 
     out = tmp_path / "t.csv"
-    rr.sweep(square, {"x": range(3)}, out)
+    rr.sweep(square, over={"x": range(3)}, out=out)
     room = 2 * journal_path(out).stat().st_size
     said = tmp_path / "said"
 
@@ -527,14 +541,14 @@ def test_a_full_disk_ends_in_one_line_and_loses_nothing(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
         try:
-            rr.sweep(square, {"x": range(30)}, out)
+            rr.sweep(square, over={"x": range(30)}, out=out)
         except rr.InputError as error:
             said.write_text(str(error), encoding="utf-8")
 
     os.waitpid(in_a_child(work), 0)
     assert "cannot write (File too large); make room" in said.read_text(encoding="utf-8")
     assert journal_path(out).read_bytes().endswith(b"}\n")
-    found = rr.sweep(square, {"x": range(30)}, out)
+    found = rr.sweep(square, over={"x": range(30)}, out=out)
     assert 3 < found.resumed < 30
     assert found.column("square") == [x * x for x in range(30)]
 
@@ -571,7 +585,7 @@ def test_the_command_writes_what_python_finds(run: Callable[..., Any]) -> None:
     status, out, err = run("sweep", "p.toml", "--epsilon", "0.5:1:2", "--uniform", "2,3", "-o", "t.jsonl")
     assert (status, err) == (0, "")
     assert out.splitlines()[0] == "4 points: 4 certified"
-    found = rr.sweep(rr.load_problem("p.toml"), {"uniform": [2, 3], "epsilon": [0.5, 1]})
+    found = rr.sweep(rr.load_problem("p.toml"), over={"uniform": [2, 3], "epsilon": [0.5, 1]})
     assert [json.loads(line) for line in Path("t.jsonl").read_text(encoding="utf-8").splitlines()] == list(found.rows)
     status, out, err = run("sweep", "p.toml", "--epsilon", "0.5:1:2", "--uniform", "2,3", "-o", "t.jsonl")
     assert "4 points: 4 certified; 4 of them from the journal" in out

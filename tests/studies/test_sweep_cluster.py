@@ -70,7 +70,7 @@ def cluster() -> Iterator[Any]:
 def many(quick: bool) -> dict[str, rr.Problem]:
     """A problem for each of several routes, none of them solved in closed form."""
     information, uniform = rr.Maximize(rr.MutualInformation(PRIOR)), rr.Prior.uniform(5)
-    chain = rr.MetricDP([("a", "b"), ("b", "c"), ("c", "d")], 1)
+    chain = rr.MetricDP([("a", "b"), ("b", "c"), ("c", "d")], epsilon=1)
     losses = [[0 if x == y else (37 * x + 53 * y) % 10 for y in range(4)] for x in range(4)]
     found = {
         "vertices": rr.Problem(information, [rr.LDP(1)]),
@@ -85,7 +85,9 @@ def many(quick: bool) -> dict[str, rr.Problem]:
             "columns": rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.uniform(24))), [rr.LDP(2)]),
             "metric": rr.Problem(information, [chain]),
             "designs": rr.Problem(rr.Minimize(rr.MinimaxRisk(uniform)), [rr.LDP(1)]),
-            "conic": rr.Problem(rr.Maximize(rr.InjectedEntropy()), [rr.LDP(1), rr.Floor("0.3")], ["a", "b", "c"]),
+            "conic": rr.Problem(
+                rr.Maximize(rr.InjectedEntropy()), [rr.LDP(1), rr.Floor("0.3")], inputs=["a", "b", "c"]
+            ),
         }
     )
 
@@ -94,10 +96,10 @@ def many(quick: bool) -> dict[str, rr.Problem]:
 def test_the_same_rows_in_one_process_in_two_and_on_a_cluster(quick: bool, cluster: Any, tmp_path: Path) -> None:
     """Bit for bit, files too, with hash seeds that differ from process to process."""
     problems = many(quick)
-    one = rr.sweep(problems, None, tmp_path / "one.parquet", gap=1e-6)
+    one = rr.sweep(problems, over=None, out=tmp_path / "one.parquet", gap=1e-6)
     assert {row["status"] for row in one.rows} == {"certified", "infeasible"}
-    two = rr.sweep(problems, None, tmp_path / "two.parquet", workers=2, gap=1e-6)
-    dask = rr.sweep(problems, None, tmp_path / "dask.parquet", scheduler=cluster.scheduler_address, gap=1e-6)
+    two = rr.sweep(problems, over=None, out=tmp_path / "two.parquet", workers=2, gap=1e-6)
+    dask = rr.sweep(problems, over=None, out=tmp_path / "dask.parquet", scheduler=cluster.scheduler_address, gap=1e-6)
     assert one.rows == two.rows == dask.rows
     table = (tmp_path / "one.parquet").read_bytes()
     assert table == (tmp_path / "two.parquet").read_bytes() == (tmp_path / "dask.parquet").read_bytes()
@@ -105,7 +107,7 @@ def test_the_same_rows_in_one_process_in_two_and_on_a_cluster(quick: bool, clust
     journal = journal_path(tmp_path / "dask.parquet")
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:3]))
-    again = rr.sweep(problems, None, tmp_path / "dask.parquet", gap=1e-6)
+    again = rr.sweep(problems, over=None, out=tmp_path / "dask.parquet", gap=1e-6)
     assert (again.resumed, again.rows) == (2, one.rows)
 
 
@@ -153,7 +155,7 @@ def dying(flag: str, x: int) -> dict[str, int]:
 @pytest.mark.long
 def test_a_worker_that_dies_costs_nothing_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
     over = {"flag": [str(tmp_path / "flag")], "x": range(8)}
-    found = rr.sweep(dying, over, tmp_path / "t.csv", scheduler=cluster.scheduler_address)
+    found = rr.sweep(dying, over=over, out=tmp_path / "t.csv", scheduler=cluster.scheduler_address)
     assert (tmp_path / "flag").exists()
     assert (found.failures, found.column("square")) == ((), [x * x for x in range(8)])
 
@@ -162,9 +164,9 @@ def test_a_worker_that_dies_costs_nothing_on_a_cluster(cluster: Any, tmp_path: P
 def test_a_process_that_dies_ends_the_sweep_in_one_line(tmp_path: Path) -> None:
     over = {"flag": [str(tmp_path / "flag")], "x": range(8)}
     with pytest.raises(rr.RroptError, match="workers: a process died") as caught:
-        rr.sweep(dying, over, tmp_path / "t.csv", workers=2)
+        rr.sweep(dying, over=over, out=tmp_path / "t.csv", workers=2)
     assert "\n" not in str(caught.value)
-    found = rr.sweep(dying, over, tmp_path / "t.csv")
+    found = rr.sweep(dying, over=over, out=tmp_path / "t.csv")
     assert found.resumed == len(journal_path(tmp_path / "t.csv").read_bytes().splitlines()) - 1 - (8 - found.resumed)
     assert found.column("square") == [x * x for x in range(8)]
 

@@ -73,12 +73,12 @@ def test_rows_of_another_function_are_not_taken_for_its_own(
 ) -> None:
     """The source is the same; what it computes is not."""
     out = tmp_path / "t.csv"
-    assert rr.sweep(way(2), {"x": [1, 3]}, out).column("y") == [2, 6]
-    again = rr.sweep(way(2), {"x": [1, 3]}, out)
+    assert rr.sweep(way(2), over={"x": [1, 3]}, out=out).column("y") == [2, 6]
+    again = rr.sweep(way(2), over={"x": [1, 3]}, out=out)
     assert (again.resumed, again.column("y")) == (2, [2, 6])
     with pytest.raises(rr.InputError, match="it is the journal of another sweep"):
-        rr.sweep(way(5), {"x": [1, 3]}, out)
-    assert rr.sweep(way(5), {"x": [1, 3]}).column("y") == [5, 15]
+        rr.sweep(way(5), over={"x": [1, 3]}, out=out)
+    assert rr.sweep(way(5), over={"x": [1, 3]}).column("y") == [5, 15]
 
 
 def test_what_has_no_text_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -89,12 +89,12 @@ def test_what_has_no_text_is_refused_in_one_line(tmp_path: Path) -> None:
         (ring, "does not have a text|contains itself"),
     ):
         with pytest.raises(rr.InputError, match=said) as caught:
-            rr.sweep(made(thing), {"x": [1]}, tmp_path / "t.csv")
+            rr.sweep(made(thing), over={"x": [1]}, out=tmp_path / "t.csv")
         assert "cannot be identified" in str(caught.value)
         assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
     # A function is known by its source, whatever it is good for here.
-    assert len(rr.sweep(made(made), {"x": [1]}, tmp_path / "t.csv").failures) == 1
+    assert len(rr.sweep(made(made), over={"x": [1]}, out=tmp_path / "t.csv").failures) == 1
 
 
 def test_a_parameter_with_the_name_of_a_result_keeps_its_column() -> None:
@@ -104,10 +104,10 @@ def test_a_parameter_with_the_name_of_a_result_keeps_its_column() -> None:
         goal = rr.Maximize(rr.MutualInformation(prior))
         return rr.Problem(goal, [rr.LDP(1)], options=rr.SolveOptions(gap=gap))
 
-    found = rr.sweep(asked, {"gap": [0.5, 0.25]})
+    found = rr.sweep(asked, over={"gap": [0.5, 0.25]})
     assert found.axes == ("given_gap",)
     assert found.column("given_gap") == [0.5, 0.25]
     assert all(row["gap"] < 0.1 for row in found.rows)
     # One that is only repeated stands there once.
-    again = rr.sweep(lambda x: {"x": x, "y": x + 1}, {"x": [1, 2]})
+    again = rr.sweep(lambda x: {"x": x, "y": x + 1}, over={"x": [1, 2]})
     assert (again.axes, again.rows) == (("x",), ({"x": 1, "y": 2}, {"x": 2, "y": 3}))

@@ -44,26 +44,26 @@ def test_the_same_command_goes_on_and_a_larger_grid_has_its_own_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, kept, done = tmp_path / "t.csv", tmp_path / "kept", counted(monkeypatch)
-    sound(rr.sweep(PROBLEM, {"epsilon": [1, 2]}, out, keep=kept), kept)
-    again = rr.sweep(PROBLEM, {"epsilon": [1, 2]}, out, keep=kept)
+    sound(rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept), kept)
+    again = rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept)
     assert (again.resumed, len(done)) == (2, 2)
     # Point 1 is another one now, and the journal knows it: its folder must not stay that of epsilon 2.
-    sound(rr.sweep(PROBLEM, {"epsilon": ["0.5", 1, 2]}, out, keep=kept), kept)
+    sound(rr.sweep(PROBLEM, over={"epsilon": ["0.5", 1, 2]}, out=out, keep=kept), kept)
     # Two places of one point, of which one has its files.
-    sound(rr.sweep(PROBLEM, {"epsilon": ["0.5", "0.5", 2]}, out, keep=kept), kept)
+    sound(rr.sweep(PROBLEM, over={"epsilon": ["0.5", "0.5", 2]}, out=out, keep=kept), kept)
 
 
 def test_a_file_that_was_changed_or_belongs_to_another_point_does_not_stay(tmp_path: Path) -> None:
     out, kept = tmp_path / "t.csv", tmp_path / "kept"
-    sound(rr.sweep(PROBLEM, {"epsilon": [1, 2]}, out, keep=kept), kept)
+    sound(rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept), kept)
     (kept / "0" / "mechanism.json").write_bytes((kept / "1" / "mechanism.json").read_bytes())
     (kept / "1" / "certificate.json").unlink()
-    found = rr.sweep(PROBLEM, {"epsilon": [1, 2]}, out, keep=kept)
+    found = rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=out, keep=kept)
     assert found.resumed == 0
     sound(found, kept)
     # Under these bounds on the diagonal there is no mechanism: that of epsilon 2 must not remain.
     closed = rr.Problem(PROBLEM.goal, [rr.LDP(1), rr.Floor("0.9")])
-    found = rr.sweep(closed, {"epsilon": [1, 20]}, tmp_path / "u.csv", keep=kept)
+    found = rr.sweep(closed, over={"epsilon": [1, 20]}, out=tmp_path / "u.csv", keep=kept)
     assert [row["status"] == "infeasible" for row in found.rows] == [True, False]
     sound(found, kept)
 
@@ -73,17 +73,17 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     kept.mkdir()
     (kept / "0").write_text("mine", encoding="utf-8")
     with pytest.raises(rr.InputError, match="cannot write") as caught:
-        rr.sweep(PROBLEM, {"epsilon": [1]}, keep=kept)
+        rr.sweep(PROBLEM, over={"epsilon": [1]}, keep=kept)
     assert str(kept / "0") in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_journal_whose_rows_are_none_is_one_line(tmp_path: Path) -> None:
     out = tmp_path / "t.csv"
-    rr.sweep(PROBLEM, {"epsilon": [1]}, out)
+    rr.sweep(PROBLEM, over={"epsilon": [1]}, out=out)
     journal = tmp_path / "t.csv.journal.jsonl"
     head, point = journal.read_text(encoding="utf-8").splitlines()
     for rows in ([3], "abc", [["status"]], 7):
         journal.write_text(f"{head}\n{json.dumps(json.loads(point) | {'rows': rows})}\n", encoding="utf-8")
         with pytest.raises(rr.InputError, match="line 2 is not a finished point"):
-            rr.sweep(PROBLEM, {"epsilon": [1]}, out)
+            rr.sweep(PROBLEM, over={"epsilon": [1]}, out=out)

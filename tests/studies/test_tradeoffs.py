@@ -39,7 +39,7 @@ def test_a_wish_that_every_level_meets_and_one_that_none_does() -> None:
 
 
 def test_what_is_wrong_is_said() -> None:
-    problem = rr.Problem(rr.Minimize(LOSS), [rr.ApproximateLDP(1, "0.1")])
+    problem = rr.Problem(rr.Minimize(LOSS), [rr.ApproximateLDP(1, delta="0.1")])
     with pytest.raises(rr.InputError, match="level of its own"):
         rr.least_epsilon(problem, rr.AtMost(LOSS, 1))
     with pytest.raises(rr.InputError, match="not positive"):

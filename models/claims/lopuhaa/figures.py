@@ -25,7 +25,7 @@ DRAWS = 200
 @cache
 def drawn(first: int, second: int, index: int, alpha: str = "0.05") -> ChiSquareSet:
     """The set of draw number `index` of a size, n = 1000."""
-    return ChiSquareSet(paper.draw(first, second, index)[1], alpha)
+    return ChiSquareSet(paper.draw(first, second, index)[1], alpha=alpha)
 
 
 @cache
@@ -204,7 +204,7 @@ def _alpha(full: bool) -> Evidence:
     same = all(bool((ends[alpha]["IR"] == ends[paper.ALPHAS[0]]["IR"]).all()) for alpha in paper.ALPHAS)
     for name in loss:
         loss[name] = float(1 - ends["0.0001"][name][0] / ends["0.1"][name][0])
-    sharp = [IndependentReporting(drawn(5, 5, 0, alpha), 2).formula() for alpha in ("0.1", "0.0001")]
+    sharp = [IndependentReporting(drawn(5, 5, 0, alpha), epsilon=2).formula() for alpha in ("0.1", "0.0001")]
     return Evidence(
         {"IR does not change with alpha": same, "d = 2 in (66)": whole},
         f"{draws} draws (200 in the paper) at 5 x 5, n = 1000, alpha 0.0001 to 0.1. It is (66) that says nothing there:"

@@ -180,7 +180,7 @@ def mechanisms() -> list[Mechanism]:
     made = [SecretRandomizedResponse(pairs, gamma=g).to_mechanism() for g in ("11/10", "3/2", 2, 3, 8)]
     for keep in (F(1, 4), F(1, 3), F(1, 2), F(4, 5), F(1)):
         rows = [[keep if x == y else (1 - keep) / 3 for y in range(4)] for x in range(4)]
-        made.append(Mechanism.from_rationals(rows, pairs.labels, pairs.labels))
+        made.append(Mechanism.from_rationals(rows, inputs=pairs.labels, outputs=pairs.labels))
     return made
 
 

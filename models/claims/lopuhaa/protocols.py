@@ -34,7 +34,7 @@ from rropt.problem import Maximize, Problem
 
 F = Fraction
 ONE = F(1)
-MADE: dict[str, Callable[[ChiSquareSet, object, str], RobustProtocol]] = {
+MADE: dict[str, Callable[..., RobustProtocol]] = {
     "IR": IndependentReporting,
     "GRR-CR": ConditionalReporting,
     "UE-CR": UnaryConditionalReporting,
@@ -48,7 +48,7 @@ WIDTH = F(1, 10**12)
 @cache
 def made(name: str, table: str, epsilon: str) -> RobustProtocol:
     """A protocol with the paper's calibration, optimised at the centre."""
-    return MADE[name](confidence_of(table), epsilon, "paper")
+    return MADE[name](confidence_of(table), epsilon=epsilon, calibration="paper")
 
 
 # -- privacy ---------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def as_printed(protocol: UnaryConditionalReporting, confidence: ChiSquareSet) ->
                 chance = protocol.present if z == s else protocol.absent
                 row = np.kron(row, np.concatenate([[1 - chance], chance * seen]))
             rows.append(row.tolist())
-    return Mechanism.from_rationals(rows, protocol.pairs.labels, protocol.outputs)
+    return Mechanism.from_rationals(rows, inputs=protocol.pairs.labels, outputs=protocol.outputs)
 
 
 def _conditionals(confidence: ChiSquareSet) -> list[list[Fraction]]:

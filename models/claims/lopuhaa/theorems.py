@@ -237,7 +237,7 @@ def without_the_dead_pair(gamma: Fraction) -> Mechanism:
     own, cross = (gamma - 1) / (gamma + 1), (gamma - 1) / (gamma * (gamma + 1))
     rows = [[one, other / gamma, cross], [other / gamma, one, cross], [other, other, own], [other, other, own]]
     labels = Pairs(2, 2).labels
-    return Mechanism.from_rationals(rows, labels, labels[:3])
+    return Mechanism.from_rationals(rows, inputs=labels, outputs=labels[:3])
 
 
 def _thm7(full: bool) -> Evidence:

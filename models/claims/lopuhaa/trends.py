@@ -165,7 +165,7 @@ def _people(full: bool) -> Evidence:
     for index in range(draws):
         counts = paper.draw(5, 5, index)[1]
         tables = [np.array([times * one for one in counts.weights]).reshape(5, 5) for times in TIMES]
-        sets = [ChiSquareSet(Prior.from_counts(one, pairs=counts.pairs), "0.05") for one in tables]
+        sets = [ChiSquareSet(Prior.from_counts(one, pairs=counts.pairs), alpha="0.05") for one in tables]
         curves = [utility_curves(one, (0.5, 2.0, 5.0), "paper", paper.METHODS) for one in sets]
         for few, many in pairwise(range(len(TIMES))):
             steps = {name: curves[many][name].value - curves[few][name].value for name in paper.METHODS}
@@ -199,7 +199,7 @@ SMALL = 1e-3
 
 
 def _curves(prior: Prior, names: Sequence[str]) -> np.ndarray:
-    confidence = ChiSquareSet(prior, "0.05")
+    confidence = ChiSquareSet(prior, alpha="0.05")
     found = utility_curves(confidence, LEVELS, "paper", names)
     return np.array([found[name].value for name in names]) / entropy(confidence)
 

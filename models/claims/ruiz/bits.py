@@ -30,7 +30,7 @@ INDEPENDENT = ("0.81", "0.09", "0.09", "0.01")
 def square(rows: Sequence[Sequence[Fraction]]) -> Mechanism:
     """The mechanism with outputs that are its inputs."""
     labels = [str(x + 1) for x in range(len(rows))]
-    return Mechanism.from_rationals([list(row) for row in rows], labels, labels)
+    return Mechanism.from_rationals([list(row) for row in rows], inputs=labels, outputs=labels)
 
 
 def together(one: Mechanism, other: Mechanism) -> Mechanism:

@@ -74,7 +74,7 @@ class Improvement:
 
 
 @checked
-def admissible(mechanism: AnyMechanism, epsilon: Number | None = None, gamma: Number | None = None) -> Admissibility:
+def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Number | None = None) -> Admissibility:
     """Whether nothing of the same privacy is more informative, exactly.
 
     The level is `epsilon` (nats) or the ratio `gamma` > 1; without either, the mechanism's own parity. For `epsilon` it
@@ -88,7 +88,7 @@ def admissible(mechanism: AnyMechanism, epsilon: Number | None = None, gamma: Nu
 
 
 @checked
-def improve(mechanism: AnyMechanism, epsilon: Number | None = None, gamma: Number | None = None) -> Improvement:
+def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Number | None = None) -> Improvement:
     """An admissible mechanism that dominates the given one at the same privacy level, with the garbling that proves it.
 
     Each column v with smallest entry t is taken apart as v = sum_j w_j (1 + (gamma - 1) 1_{S_j}) + c 1 over its
@@ -148,7 +148,8 @@ def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
             )
         return parity
     level = Level(
-        None if epsilon is None else rational(epsilon, "epsilon"), None if gamma is None else rational(gamma, "gamma")
+        None if epsilon is None else rational(epsilon, "epsilon"),
+        gamma=None if gamma is None else rational(gamma, "gamma"),
     )
     return level.ratio.lower
 

@@ -63,7 +63,7 @@ class Ordering:
 
 
 @checked
-def less_noisy(a: AnyMechanism, b: AnyMechanism, pieces: int = 20_000) -> Ordering:
+def less_noisy(a: AnyMechanism, b: AnyMechanism, *, pieces: int = 20_000) -> Ordering:
     """Whether I(U; Y_a) >= I(U; Y_b) for every variable U that acts on the outputs through the input alone.
 
     For 2 inputs true is decided exactly. For 3 and 4, it is proved in integers by at most `pieces` pieces of the
@@ -99,7 +99,7 @@ def less_noisy(a: AnyMechanism, b: AnyMechanism, pieces: int = 20_000) -> Orderi
 
 
 @checked
-def more_capable(a: AnyMechanism, b: AnyMechanism, pieces: int = 20_000) -> Ordering:
+def more_capable(a: AnyMechanism, b: AnyMechanism, *, pieces: int = 20_000) -> Ordering:
     """Whether I(X; Y_a) >= I(X; Y_b) for every distribution of the input X.
 
     True where a is less noisy, or by at most `pieces` pieces of the simplex, for at most 4 inputs, where b has no zero
@@ -115,7 +115,7 @@ def more_capable(a: AnyMechanism, b: AnyMechanism, pieces: int = 20_000) -> Orde
         if (witness := _describe_more(first, second, q)) is not None:
             return Ordering(name, False, "a distribution at which b is more informative", witness=witness)
     if refusal := _refusal(second):
-        above = less_noisy(first, second, pieces) if len(first.inputs) == 2 else None
+        above = less_noisy(first, second, pieces=pieces) if len(first.inputs) == 2 else None
         if above is not None and above.holds:
             return Ordering(name, True, "a is less noisy", pieces=above.pieces)
         return Ordering(name, None, refusal)
@@ -129,7 +129,7 @@ def more_capable(a: AnyMechanism, b: AnyMechanism, pieces: int = 20_000) -> Orde
     one, other = merge_proportional(first).mechanism, merge_proportional(second).mechanism
     with ctx.workprec(WORKING_BITS):
         result = cover(len(first.inputs), Chords(one, other).settled, refuted, pieces)
-    if result.outcome == "open" and (above := less_noisy(first, second, pieces)).holds:
+    if result.outcome == "open" and (above := less_noisy(first, second, pieces=pieces)).holds:
         return Ordering(name, True, "a is less noisy", pieces=above.pieces)
     return _told(name, result, "information is ordered on every piece", found)
 
@@ -252,7 +252,7 @@ def _bend(a: Mechanism, b: Mechanism, curvature: Curvature, q: np.ndarray) -> In
 
 def _describe_more(a: Mechanism, b: Mechanism, q: np.ndarray) -> InformationGap | None:
     shares = _exact(q)
-    prior = Prior.from_probabilities(list(shares), a.inputs)
+    prior = Prior.from_probabilities(list(shares), labels=a.inputs)
     by_a, by_b = a.mutual_information(prior), b.mutual_information(prior)
     return InformationGap((shares,), by_a, by_b) if by_a.upper < by_b.lower else None
 

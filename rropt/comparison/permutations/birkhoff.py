@@ -137,6 +137,7 @@ class BirkhoffDecomposition:
 @checked
 def birkhoff(
     mechanism: Mechanism | Matrix,
+    *,
     method: str = "bottleneck",
     denominator: int | None = None,
     time_limit: float | None = 10.0,

@@ -33,7 +33,9 @@ def save_mixture(
 
 
 @checked
-def load_mixture(path: str | os.PathLike[str], mechanism: Mechanism | None = None) -> dict[tuple[str, ...], Fraction]:
+def load_mixture(
+    path: str | os.PathLike[str], *, mechanism: Mechanism | None = None
+) -> dict[tuple[str, ...], Fraction]:
     """Read what `rropt solve` wrote as mixture.csv: exact weights by the outputs of the inputs, in their order, as
     `Solution.decomposition` has them. With `mechanism`, they are added up again in integers and must be it.
 

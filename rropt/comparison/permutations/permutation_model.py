@@ -64,6 +64,7 @@ class AnonymisedAttribute:
 def reverse_map(
     original: Mapping[Any, Any] | Iterable[Any],
     anonymised: Mapping[Any, Any] | Iterable[Any],
+    *,
     order: Sequence[Label] | None = None,
 ) -> AnonymisedAttribute:
     """The reverse mapping of an anonymised attribute: z_i is the value of X of the rank that y_i has in Y.

@@ -43,11 +43,11 @@ class ApproximateLDP(Constraint):
     delta: Fraction
 
     def __init__(
-        self, epsilon: Number | None = None, delta: Number | None = None, *, gamma: Number | None = None
+        self, epsilon: Number | None = None, *, delta: Number | None = None, gamma: Number | None = None
     ) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "ApproximateLDP epsilon"),
-            None if gamma is None else rational(gamma, "ApproximateLDP gamma"),
+            gamma=None if gamma is None else rational(gamma, "ApproximateLDP gamma"),
         )
         if delta is None:
             raise InputError("delta is missing", "ApproximateLDP", "give one between 0 and 1, or use LDP")

@@ -59,6 +59,7 @@ class IdentificationRisk(Constraint):
         self,
         counts: Prior | Counts,
         at_most: Number,
+        *,
         categories: Sequence[Label] | None = None,
         blocks: Literal["auto"] | Sequence[Sequence[Label]] | None = None,
     ) -> None:
@@ -77,6 +78,7 @@ class IdentificationRisk(Constraint):
     def from_keys(
         cls,
         at_most: Number,
+        *,
         counts: Counts | None = None,
         categories: Sequence[Label] | None = None,
         blocks: Literal["auto"] | Sequence[Sequence[Label]] | None = None,
@@ -86,7 +88,7 @@ class IdentificationRisk(Constraint):
         given = prior if counts is None else counts
         if given is None:
             raise InputError("it needs counts", WHERE, "give them here or in [input]")
-        return cls(given, at_most, categories, blocks)
+        return cls(given, at_most, categories=categories, blocks=blocks)
 
     def _places(self, labels: Sequence[str], inputs: tuple[str, ...]) -> list[int]:
         for label in labels:

@@ -35,7 +35,7 @@ class Invariant(Constraint):
         object.__setattr__(self, "counts", Frequencies.read(counts, "Invariant", whole=False))
 
     @classmethod
-    def from_keys(cls, counts: Counts | None = None, prior: Prior | None = None) -> Invariant:
+    def from_keys(cls, counts: Counts | None = None, *, prior: Prior | None = None) -> Invariant:
         """What a problem file declares; without `counts` the frequencies are those of its input."""
         given = prior if counts is None else counts
         if given is None:

@@ -46,13 +46,13 @@ class _Bounded(Constraint):
 
     @classmethod
     def from_keys(
-        cls, objective: str, number: Number, prior: Prior | None = None, counts: Counts | None = None, **keys: Any
+        cls, objective: str, number: Number, *, prior: Prior | None = None, counts: Counts | None = None, **keys: Any
     ) -> _Bounded:
         """What a problem file declares; without `counts` the prior is that of its input."""
         if prior is not None:
             check_prior(prior, f"{cls.kind}: prior")
         labels = None if prior is None or isinstance(counts, Mapping) else prior.labels
-        own = prior if counts is None else Prior.from_counts(counts, labels)
+        own = prior if counts is None else Prior.from_counts(counts, labels=labels)
         return cls(objectives.from_keys(objective, keys, own, cls.kind), number)
 
     def _form(self, inputs: tuple[str, ...]) -> Utility:

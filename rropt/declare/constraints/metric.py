@@ -85,6 +85,7 @@ class MetricDP(Constraint):
     def __init__(
         self,
         graph: nx.Graph | Iterable[Sequence[Any]] | Matrix,
+        *,
         epsilon: Number = 1.0,
         connected: bool = True,
     ) -> None:
@@ -204,6 +205,7 @@ class MetricDP(Constraint):
     def from_keys(
         cls,
         epsilon: Number = 1,
+        *,
         distances: Matrix | None = None,
         graph: Iterable[Sequence[Any]] | None = None,
         directed: bool = False,
@@ -219,11 +221,11 @@ class MetricDP(Constraint):
         if distances is not None:
             if not _is_matrix(distances):
                 raise InputError("distances is not a matrix", "metric_dp", "give k rows of k numbers")
-            return cls(distances, epsilon, connected)
+            return cls(distances, epsilon=epsilon, connected=connected)
         made: nx.Graph = nx.DiGraph() if directed else nx.Graph()
         for a, b, d in _listed_edges(graph, both=False):
             made.add_edge(a, b, weight=d)
-        return cls(made, epsilon, connected)
+        return cls(made, epsilon=epsilon, connected=connected)
 
     def describe(self) -> str:
         return f"metric privacy at epsilon {declared_text(self.epsilon)} per unit of distance"
@@ -333,11 +335,15 @@ class MaximalRLDP(Constraint):
     labels: tuple[str, ...] | None
 
     def __init__(
-        self, epsilon: Number | None = None, groups: Sequence[Label] | Pairs | None = None, gamma: Number | None = None
+        self,
+        epsilon: Number | None = None,
+        *,
+        groups: Sequence[Label] | Pairs | None = None,
+        gamma: Number | None = None,
     ) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "MaximalRLDP epsilon"),
-            None if gamma is None else rational(gamma, "MaximalRLDP gamma"),
+            gamma=None if gamma is None else rational(gamma, "MaximalRLDP gamma"),
         )
         if isinstance(groups, Pairs):
             groups = groups.groups

@@ -57,6 +57,7 @@ class PermutationMixture(Constraint):
     def __init__(
         self,
         permutations: Iterable[str | Sequence[Label]] | None = None,
+        *,
         weights: Mapping[Any, tuple[Number, Number]] | Iterable[Sequence[Any]] | None = None,
         max_terms: int | None = None,
     ) -> None:

@@ -49,6 +49,7 @@ class LDP(Constraint):
     def __init__(
         self,
         epsilon: Number | None = None,
+        *,
         gamma: Number | None = None,
         criterion: Criterion | Mapping[str, Any] | None = None,
         properties: Iterable[Iterable[Label]] | None = None,
@@ -62,7 +63,7 @@ class LDP(Constraint):
             if wanted is not None
             else Level(
                 None if epsilon is None else rational(epsilon, "LDP epsilon"),
-                None if gamma is None else rational(gamma, "LDP gamma"),
+                gamma=None if gamma is None else rational(gamma, "LDP gamma"),
             )
         )
         sets = _properties(properties)

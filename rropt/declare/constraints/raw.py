@@ -45,7 +45,7 @@ class LinearConstraint(Constraint):
     row_labels: Labels
     column_labels: Labels
 
-    def __init__(self, coefficients: Matrix, sense: str, rhs: Number, name: str = "") -> None:
+    def __init__(self, coefficients: Matrix, sense: str, rhs: Number, *, name: str = "") -> None:
         if sense not in ("<=", ">=", "=", "=="):
             raise InputError(f"{sense!r} is not a sense of a constraint", "LinearConstraint", "use <=, >= or =")
         table, rows, columns = _table(coefficients, "LinearConstraint coefficients")

@@ -58,12 +58,13 @@ class RLDP(Constraint):
         self,
         epsilon: Number | None = None,
         confidence: Confidence | Joint | None = None,
+        *,
         form: str = "polytope",
         gamma: Number | None = None,
     ) -> None:
         level = Level(
             None if epsilon is None else rational(epsilon, "RLDP epsilon"),
-            None if gamma is None else rational(gamma, "RLDP gamma"),
+            gamma=None if gamma is None else rational(gamma, "RLDP gamma"),
         )
         if not isinstance(confidence, Confidence | Joint):
             raise InputError(
@@ -193,6 +194,7 @@ class RLDP(Constraint):
     def from_keys(
         cls,
         epsilon: Number | None = None,
+        *,
         gamma: Number | None = None,
         alpha: Number | None = None,
         form: str = "polytope",
@@ -239,7 +241,9 @@ class RLDP(Constraint):
         elif confidence == "polytope":
             center = prior if counts is None else Prior.from_counts(counts, pairs=given)
             assert D is not None and d is not None
-            of = Polytope(D, d, E, e, given, None if center is None or center.labels != given.labels else center)
+            of = Polytope(
+                D, d, E=E, e=e, pairs=given, center=None if center is None or center.labels != given.labels else center
+            )
         else:
             if counts is not None:
                 prior = Prior.from_counts(counts, pairs=given)
@@ -248,8 +252,8 @@ class RLDP(Constraint):
             if confidence == "known":
                 of = KnownDistribution(prior)
             else:
-                of = ChiSquareSet(prior, Fraction(1, 20) if alpha is None else alpha)
-        return cls(epsilon, Joint(of) if sees == "other" else of, form, gamma)
+                of = ChiSquareSet(prior, alpha=Fraction(1, 20) if alpha is None else alpha)
+        return cls(epsilon, Joint(of) if sees == "other" else of, form=form, gamma=gamma)
 
     def describe(self) -> str:
         form = "" if self.form == "polytope" else f", form {self.form}"

@@ -58,6 +58,7 @@ class MutualInformation(Objective):
     def __init__(
         self,
         prior: Prior,
+        *,
         units: str = "nats",
         given: Matrix | None = None,
         worst_case: Confidence | Mapping[str, Any] | str | None = None,
@@ -92,19 +93,21 @@ class MutualInformation(Objective):
     def enclosed(self, mechanism: Mechanism, gap: float, seconds: float | None) -> Interval:
         if self.worst_case is None:
             return self.own_value(mechanism)
-        return worst_information(mechanism, self.worst_case, max(gap, SMALLEST), BOXES, seconds).value
+        return worst_information(
+            mechanism, self.worst_case, gap=max(gap, SMALLEST), boxes=BOXES, time_limit=seconds
+        ).value
 
     def _in(self, mechanism: Mechanism, units: str) -> Interval:
         if self.worst_case is not None:
             found = worst_information(mechanism, self.worst_case).value
             return found if units == "nats" else _bits(found)
         if self.given is None:
-            return mechanism.mutual_information(self.prior, units)
+            return mechanism.mutual_information(self.prior, units=units)
         total = sum(map(sum, self.given))
         lower, upper = Fraction(0), Fraction(0)
         for column in zip(*self.given, strict=True):
             if mass := sum(column):
-                inside = mechanism.mutual_information(Prior(self.prior.labels, column), units)
+                inside = mechanism.mutual_information(Prior(self.prior.labels, column), units=units)
                 lower += Fraction(mass, total) * inside.lower
                 upper += Fraction(mass, total) * inside.upper
         return Interval(lower, upper)
@@ -164,7 +167,11 @@ def _declare_set(table: dict[Any, Any], prior: Prior, where: str) -> ChiSquareSe
         )
     counts = table.get("counts")
     own = prior if counts is None else Prior.from_counts(counts, pairs=pairs)
-    return KnownDistribution(own) if word == "known" else ChiSquareSet(own, Fraction(1, 20) if alpha is None else alpha)
+    return (
+        KnownDistribution(own)
+        if word == "known"
+        else ChiSquareSet(own, alpha=Fraction(1, 20) if alpha is None else alpha)
+    )
 
 
 def _set_keys(over: ChiSquareSet | KnownDistribution) -> dict[str, object]:

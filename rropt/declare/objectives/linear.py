@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -101,7 +101,7 @@ class _Expected(Objective):
     matrix: Rows
     actions: tuple[str, ...]
 
-    def __init__(self, prior: Prior, matrix: Matrix, actions: Sequence[Label] | None = None) -> None:
+    def __init__(self, prior: Prior, matrix: Matrix, *, actions: Sequence[Label] | None = None) -> None:
         name = type(self).__name__
         object.__setattr__(self, "prior", check_prior(prior, name))
         table, labels = action_matrix(matrix, prior, actions, f"{name} matrix")
@@ -177,6 +177,7 @@ class ExpectedLoss(_Expected):
 
     prior: Prior
     matrix: Rows
+    _: KW_ONLY
     actions: tuple[str, ...]
 
 
@@ -191,6 +192,7 @@ class ExpectedGain(_Expected):
 
     prior: Prior
     matrix: Rows
+    _: KW_ONLY
     actions: tuple[str, ...]
 
 
@@ -211,7 +213,7 @@ class BayesSuccess(Objective):
     given: Rows | None
     actions: tuple[str, ...]
 
-    def __init__(self, prior: Prior, gain: Matrix | None = None, actions: Sequence[Label] | None = None) -> None:
+    def __init__(self, prior: Prior, *, gain: Matrix | None = None, actions: Sequence[Label] | None = None) -> None:
         object.__setattr__(self, "prior", check_prior(prior, "BayesSuccess"))
         table, labels = None, prior.labels
         if gain is not None or actions is not None:

@@ -47,7 +47,7 @@ class MinimaxRisk(Objective):
     prior: Prior
     queries: tuple[tuple[Fraction, ...], ...] | None
 
-    def __init__(self, prior: Prior, queries: Matrix | None = None) -> None:
+    def __init__(self, prior: Prior, *, queries: Matrix | None = None) -> None:
         positive_prior(prior, "MinimaxRisk")
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "queries", None if queries is None else _rows(queries, prior.labels))

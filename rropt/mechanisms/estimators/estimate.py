@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -38,6 +38,7 @@ class Estimate:
     moments: FloatArray
     n: int
     method: str
+    _: KW_ONLY
     covariance: FloatArray | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -47,7 +48,7 @@ class Estimate:
         """k standard errors."""
         return np.asarray(np.sqrt(np.maximum(self.variances, 0.0)))
 
-    def intervals(self, level: float = 0.95, kind: Kind = "wilson", simultaneous: bool = False) -> FloatArray:
+    def intervals(self, level: float = 0.95, *, kind: Kind = "wilson", simultaneous: bool = False) -> FloatArray:
         """k x 2 confidence limits within [0, 1].
 
         "wald" adds normal quantiles of the standard error. "wilson" inverts the test: the frequencies theta with
@@ -95,13 +96,13 @@ class Estimate:
                 table[row, place[label]] = 1.0
         return tuple(groups), table @ self.values, table @ self.covariance @ table.T
 
-    def to_dict(self, level: float = 0.95, kind: Kind = "wilson") -> dict[str, object]:
+    def to_dict(self, level: float = 0.95, *, kind: Kind = "wilson") -> dict[str, object]:
         """Plain data: categories, estimate, standard_error, interval, n, method, warnings, notes."""
         return {
             "categories": list(self.categories),
             "estimate": self.values.tolist(),
             "standard_error": self.standard_errors.tolist(),
-            "interval": self.intervals(level, kind).tolist(),
+            "interval": self.intervals(level, kind=kind).tolist(),
             "n": self.n,
             "method": self.method,
             "warnings": list(self.warnings),

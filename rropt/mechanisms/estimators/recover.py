@@ -164,5 +164,12 @@ def _linear(table: FloatArray, observed: FloatArray, categories: tuple[str, ...]
     spread = (centred**2) @ shares
     slope = np.divide(along, spread, out=np.zeros_like(along), where=spread > 0)
     return Estimate(
-        categories, values, values, np.diagonal(covariance), np.column_stack([mean, slope]), n, method, covariance
+        categories,
+        values,
+        values,
+        np.diagonal(covariance),
+        np.column_stack([mean, slope]),
+        n,
+        method,
+        covariance=covariance,
     )

@@ -73,7 +73,7 @@ def keeping(keep: Number, categories: Categories) -> Mechanism:
     labels, value = category_labels(categories, "categories"), _probability(keep, "diagonal")
     rest = (1 - value) / (len(labels) - 1)
     rows = [[value if x == y else rest for y in range(len(labels))] for x in range(len(labels))]
-    return Mechanism.from_rationals(rows, labels, labels)
+    return Mechanism.from_rationals(rows, inputs=labels, outputs=labels)
 
 
 def tridiagonal(alphas: Sequence[Label], categories: Sequence[Label] | None = None) -> Mechanism:
@@ -98,7 +98,7 @@ def tridiagonal(alphas: Sequence[Label], categories: Sequence[Label] | None = No
 
 @checked
 def anatomy(
-    blocks: Iterable[Sequence[Label]], categories: Sequence[Label] | None = None, repeated: bool = False
+    blocks: Iterable[Sequence[Label]], *, categories: Sequence[Label] | None = None, repeated: bool = False
 ) -> Mechanism:
     """Uniform within each of `blocks`, a partition of the categories: the quasi-identifiers of k-anonymous classes.
 
@@ -128,7 +128,7 @@ def anatomy(
     if strange := [label for label in home if label not in labels]:
         raise InputError(f"{', '.join(strange[:6])} is not a category", where, "leave it out")
     rows = [[Fraction(1, len(classes[home[x]])) if home[x] == home[y] else Fraction(0) for y in labels] for x in labels]
-    return Mechanism.from_rationals(rows, labels, labels)
+    return Mechanism.from_rationals(rows, inputs=labels, outputs=labels)
 
 
 def classes_of(size: int, least: int) -> list[list[str]]:
@@ -243,7 +243,7 @@ def anatomy_family(size: int) -> Family:
 
     def make(least: Fraction) -> Mechanism:
         blocks = classes_of(len(labels), int(least))
-        return anatomy([[labels[int(x)] for x in block] for block in blocks], labels)
+        return anatomy([[labels[int(x)] for x in block] for block in blocks], categories=labels)
 
     return Family("block matrix", Fraction(1), Fraction(len(labels)), True, make, whole=True)
 
@@ -271,4 +271,4 @@ def _square(rows: list[list[Fraction]], categories: Sequence[object] | None, whe
         raise InputError(
             f"{counted(len(labels), 'categories')} for {counted(len(rows), 'rows')}", where, "give as many"
         )
-    return Mechanism.from_rationals(rows, labels, labels)
+    return Mechanism.from_rationals(rows, inputs=labels, outputs=labels)

@@ -45,7 +45,7 @@ class Rung:
 
 
 @checked
-def ladder(counts: Counts, at_most: Number, category: Label = 0) -> tuple[Rung, ...]:
+def ladder(counts: Counts, at_most: Number, *, category: Label = 0) -> tuple[Rung, ...]:
     """The paper's search for a bound on R_c that a table can keep, up to the first that it can, which is the last one.
 
     `category` is a label of `counts`, or its place in a list. It tries `at_most` and then 1 / (n - 1), 1 / (n - 2), ...

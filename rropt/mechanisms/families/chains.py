@@ -48,7 +48,7 @@ def ergodic_repair(mechanism: Mechanism, weight: Number = Fraction(1, 1 << 40)) 
         raise InputError(f"{weight} is out of range", "weight of the repair", "give a number in (0, 1], as 1e-9")
     size = len(mechanism.inputs)
     rows = [[(1 - share) * mechanism.entry(x, y) + share / size for y in range(size)] for x in range(size)]
-    return Mechanism.from_rationals(rows, mechanism.inputs, mechanism.outputs)
+    return Mechanism.from_rationals(rows, inputs=mechanism.inputs, outputs=mechanism.outputs)
 
 
 def stationary(mechanism: Mechanism) -> tuple[Fraction, ...]:

@@ -21,7 +21,7 @@ def _share(value: object, what: str) -> Fraction:
 
 
 @checked
-def warner(truth: Number, categories: Sequence[Label] = ("yes", "no")) -> Mechanism:
+def warner(truth: Number, *, categories: Sequence[Label] = ("yes", "no")) -> Mechanism:
     """Warner's design for two categories: the true one with probability `truth`, exactly, else the other.
 
     Parity max(truth, 1 - truth) / min(truth, 1 - truth). Source: Warner 1965. Raises InputError.
@@ -30,11 +30,11 @@ def warner(truth: Number, categories: Sequence[Label] = ("yes", "no")) -> Mechan
     if len(labels) != 2:
         raise InputError(f"{counted(len(labels), 'categories')}", "warner", "it is for two; use RandomizedResponse")
     p = _share(truth, "truth")
-    return Mechanism.from_rationals([[p, 1 - p], [1 - p, p]], labels, labels)
+    return Mechanism.from_rationals([[p, 1 - p], [1 - p, p]], inputs=labels, outputs=labels)
 
 
 @checked
-def unrelated_question(sensitive: Number, yes: Number, categories: Sequence[Label] = ("yes", "no")) -> Mechanism:
+def unrelated_question(sensitive: Number, yes: Number, *, categories: Sequence[Label] = ("yes", "no")) -> Mechanism:
     """The unrelated-question design: answer the sensitive question with probability `sensitive`, else one whose share
     of "yes" is known to be `yes`. Exact; two categories, the first is that of "yes".
 
@@ -45,7 +45,7 @@ def unrelated_question(sensitive: Number, yes: Number, categories: Sequence[Labe
         raise InputError(f"{counted(len(labels), 'categories')}", "unrelated_question", "it is for two")
     p, share = _share(sensitive, "sensitive"), _share(yes, "yes")
     other = (1 - p) * share
-    return Mechanism.from_rationals([[p + other, 1 - p - other], [other, 1 - other]], labels, labels)
+    return Mechanism.from_rationals([[p + other, 1 - p - other], [other, 1 - other]], inputs=labels, outputs=labels)
 
 
 @checked
@@ -61,4 +61,4 @@ def generalization(groups: Mapping[Label, Sequence[Label]]) -> Mechanism:
     if empty:
         raise InputError("the group is empty", f"group {empty[0]!r}", "leave it out")
     rows = [[Fraction(at == row) for at in range(len(groups))] for _, row in members]
-    return Mechanism.from_rationals(rows, labels, [str(name) for name in groups])
+    return Mechanism.from_rationals(rows, inputs=labels, outputs=[str(name) for name in groups])

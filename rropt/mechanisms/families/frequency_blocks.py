@@ -78,7 +78,7 @@ class FrequencyBlocks:
         """The matrix, exact; `labels` name the categories ("0", "1", ... by default)."""
         columns = [self.column(x) for x in range(len(self.counts))]
         names = tuple(map(str, range(len(self.counts)) if labels is None else labels))
-        return Mechanism.from_rationals(list(zip(*columns, strict=True)), names, names)
+        return Mechanism.from_rationals(list(zip(*columns, strict=True)), inputs=names, outputs=names)
 
 
 def holds(frequencies: Sequence[int], protected: Sequence[int], at_most: Fraction, theta: Fraction) -> bool:

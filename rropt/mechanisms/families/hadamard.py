@@ -46,7 +46,7 @@ class HadamardResponse(RandomizedChannel):
     level: Level
     ratio: Fraction
 
-    def __init__(self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         object.__setattr__(self, "labels", category_labels(categories, "categories"))
         level, ratio = declared_ratio(epsilon, gamma)
         object.__setattr__(self, "level", level)
@@ -89,9 +89,9 @@ class HadamardResponse(RandomizedChannel):
         )
         return Mechanism(self.labels, tuple(map(str, range(width))), columns, ((low + high) * width // 2,))
 
-    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         """Through the explicit matrix, so up to 2^22 cells. Raises InputError beyond."""
-        return self.to_mechanism().mutual_information(prior, units)
+        return self.to_mechanism().mutual_information(prior, units=units)
 
     @cached_property
     def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
@@ -99,24 +99,24 @@ class HadamardResponse(RandomizedChannel):
         low, high = self.ratio.denominator, self.ratio.numerator
         return MechanismSampler([[1, 1]], [2]), MechanismSampler([[low, high]], [low + high])
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one output (0, ..., K - 1) for each input, exactly. `codes`: one axis."""
         given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         bits, sides = self._samplers
-        likely = sides.sample(np.zeros(len(given), dtype=np.uint8), source).astype(np.int64)
+        likely = sides.sample(np.zeros(len(given), dtype=np.uint8), source=source).astype(np.int64)
         drawn = np.zeros(len(given), dtype=np.int64)
         for at in range(self.width.bit_length() - 1):
-            drawn |= bits.sample(np.zeros(len(given), dtype=np.uint8), source).astype(np.int64) << at
+            drawn |= bits.sample(np.zeros(len(given), dtype=np.uint8), source=source).astype(np.int64) << at
         rows = given + 1
         # Half of the outputs lie on each side of a row; flipping the row's lowest bit leads from one to the other.
         wrong = _odd(rows & drawn) == likely
         drawn ^= np.where(wrong, rows & -rows, 0)
         return drawn.astype(np.min_scalar_type(self.width - 1))
 
-    def randomize(self, labels: Any, source: Source | None = None) -> np.ndarray:
+    def randomize(self, labels: Any, *, source: Source | None = None) -> np.ndarray:
         """As `sample`, from labels to outputs."""
-        return self.sample(codes_of(labels, self.labels), source)
+        return self.sample(codes_of(labels, self.labels), source=source)
 
     @property
     def squares(self) -> tuple[float, float]:
@@ -139,7 +139,7 @@ class HadamardResponse(RandomizedChannel):
         np.fill_diagonal(table, 1 / c**2)
         return np.asarray(table - np.outer(frequencies, frequencies))
 
-    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+    def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies from the counts of the K outputs; "unbiased", "projected" or "clipped".
 
         The unbiased estimates need not sum to one. The whole covariance is kept for up to 2048 categories. Raises
@@ -159,7 +159,7 @@ class HadamardResponse(RandomizedChannel):
         covariance = None
         if self.size <= MOST_COVARIED:
             covariance = self.covariance(projected(values)) / n
-        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance))
+        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance=covariance))
 
 
 def _odd(numbers: np.ndarray) -> np.ndarray:

@@ -57,6 +57,7 @@ class LocalHashing(RandomizedChannel):
     def __init__(
         self,
         categories: Categories,
+        *,
         epsilon: Number | None = None,
         gamma: Number | None = None,
         buckets: int | None = None,
@@ -112,11 +113,11 @@ class LocalHashing(RandomizedChannel):
         high, low = self.own / g**d, self.own / self.ratio / g**d
         rows = [[high if h == r else low for h in row for r in range(g)] for row in hashes.tolist()]
         names = [f"{','.join(map(str, a))}:{r}" for a in functions.tolist() for r in range(g)]
-        return Mechanism.from_rationals(rows, self.labels, names)
+        return Mechanism.from_rationals(rows, inputs=self.labels, outputs=names)
 
-    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         """Through the explicit matrix, so for few categories only. Raises InputError beyond."""
-        return self.to_mechanism().mutual_information(prior, units)
+        return self.to_mechanism().mutual_information(prior, units=units)
 
     @cached_property
     def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
@@ -125,21 +126,21 @@ class LocalHashing(RandomizedChannel):
         away = [ratio.numerator] + [ratio.denominator] * (g - 1)
         return MechanismSampler([[1] * g], [g]), MechanismSampler([away], [sum(away)])
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one report for each input, exactly: n x (d + 1) integers, a_1, ..., a_d and r. `codes`: one axis."""
         given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         uniform, away = self._samplers
         zeros = np.zeros((len(given), self.digits), dtype=np.uint8)
-        functions = uniform.sample(zeros, source).astype(np.int64)
+        functions = uniform.sample(zeros, source=source).astype(np.int64)
         hashes = (functions * self.points[given]).sum(axis=1)
-        shift = away.sample(zeros[:, 0], source).astype(np.int64)
+        shift = away.sample(zeros[:, 0], source=source).astype(np.int64)
         found = np.column_stack([functions, (hashes + shift) % self.buckets])
         return found.astype(np.min_scalar_type(self.buckets - 1))
 
-    def randomize(self, labels: Any, source: Source | None = None) -> np.ndarray:
+    def randomize(self, labels: Any, *, source: Source | None = None) -> np.ndarray:
         """As `sample`, from labels to reports."""
-        return self.sample(codes_of(labels, self.labels), source)
+        return self.sample(codes_of(labels, self.labels), source=source)
 
     @property
     def squares(self) -> tuple[float, float]:
@@ -148,7 +149,7 @@ class LocalHashing(RandomizedChannel):
         scale = float(self.own) - 1 / self.buckets
         return 1 / self.buckets * (1 - 1 / self.buckets) / scale**2, (1 - 2 / self.buckets) / scale
 
-    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+    def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies from reports (n x (d + 1)): (share of sets that contain x - 1/g) / (p - 1/g).
 
         `method` is "unbiased", "projected" or "clipped". The unbiased estimates need not sum to one. Errors are those
@@ -170,7 +171,7 @@ class LocalHashing(RandomizedChannel):
             covariance = (together / n - np.outer(share, share)) / scale**2 / (n - 1)
         mean, slope = self.squares
         moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
-        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance))
+        return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance=covariance))
 
     def _check(self, reports: Any) -> np.ndarray:
         rows = array_of(reports, "reports")

@@ -34,7 +34,7 @@ class ProductMechanism:
     items: tuple[Mechanism, ...]
     names: tuple[str, ...]
 
-    def __init__(self, items: Sequence[Mechanism], names: Sequence[Label] | None = None) -> None:
+    def __init__(self, items: Sequence[Mechanism], *, names: Sequence[Label] | None = None) -> None:
         given = tuple(items)
         if not given or not all(isinstance(item, Mechanism) for item in given):
             raise InputError("they are not mechanisms", "items", "give explicit ones; a family has to_mechanism()")
@@ -101,12 +101,12 @@ class ProductMechanism:
         drawn = [item.sample(given[:, at]) for at, item in enumerate(self.items)]
         return np.column_stack(drawn) if drawn else given
 
-    def estimate(self, reports: Any, item: str | int, method: str = "unbiased") -> Estimate:
+    def estimate(self, reports: Any, item: str | int, *, method: str = "unbiased") -> Estimate:
         """The frequencies of one item from n x d codes of outputs, by any method of `Mechanism.estimate`."""
         at = self._item(item)
-        return self.items[at].estimate(self._column(reports, at), method)
+        return self.items[at].estimate(self._column(reports, at), method=method)
 
-    def estimate_pair(self, reports: Any, first: str | int, second: str | int, method: str = "unbiased") -> Estimate:
+    def estimate_pair(self, reports: Any, first: str | int, second: str | int, *, method: str = "unbiased") -> Estimate:
         """The joint frequencies of two items from n x d codes of outputs: categories "a, b", the first major."""
         one, two = self._item(first), self._item(second)
         if one == two:
@@ -135,4 +135,4 @@ class ProductMechanism:
     @classmethod
     def of(cls, items: Mapping[str, Mechanism]) -> ProductMechanism:
         """From a mapping of names to mechanisms."""
-        return cls(tuple(items.values()), tuple(items))
+        return cls(tuple(items.values()), names=tuple(items))

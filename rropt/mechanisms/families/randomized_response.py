@@ -37,11 +37,11 @@ class RandomizedResponse(RandomizedChannel):
     level: Level
     mechanism: Mechanism = field(compare=False)
 
-    def __init__(self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         labels = category_labels(categories, "categories")
         level = Level(
             None if epsilon is None else rational(epsilon, "epsilon"),
-            None if gamma is None else rational(gamma, "gamma"),
+            gamma=None if gamma is None else rational(gamma, "gamma"),
         )
         k = len(labels)
         low = int(dyadic_up(1 / (level.ratio.lower + k - 1), 53) * GRID)
@@ -70,17 +70,17 @@ class RandomizedResponse(RandomizedChannel):
     def epsilon(self) -> Interval:
         return self.mechanism.epsilon()
 
-    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
-        return self.mechanism.mutual_information(prior, units)
+    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
+        return self.mechanism.mutual_information(prior, units=units)
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
-        return self.mechanism.sample(codes, source)
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
+        return self.mechanism.sample(codes, source=source)
 
-    def randomize(self, labels: Any, source: Source | None = None) -> list[str] | np.ndarray:
-        return self.mechanism.randomize(labels, source)
+    def randomize(self, labels: Any, *, source: Source | None = None) -> list[str] | np.ndarray:
+        return self.mechanism.randomize(labels, source=source)
 
-    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
-        return self.mechanism.estimate(counts, method, prior)
+    def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+        return self.mechanism.estimate(counts, method=method, prior=prior)
 
     def to_mechanism(self) -> Mechanism:
         """The explicit matrix with exact integers."""

@@ -74,7 +74,7 @@ class RobustProtocol(ABC):
     @cached_property
     def _mechanism(self) -> Mechanism:
         self._check_size(EXACT_CELLS, "to_mechanism()")
-        return Mechanism.from_rationals(self._table(True).tolist(), self.pairs.labels, self.outputs)
+        return Mechanism.from_rationals(self._table(True).tolist(), inputs=self.pairs.labels, outputs=self.outputs)
 
     def utility(self, prior: Prior) -> float:
         """The true mutual information of X and the output at `prior`, nats, in floats. Raises InputError.
@@ -120,7 +120,7 @@ def declared_level(epsilon: Number | None, gamma: Number | None, where: str) -> 
     """The level that a protocol is declared with. Raises InputError."""
     return Level(
         None if epsilon is None else rational(epsilon, f"{where} epsilon"),
-        None if gamma is None else rational(gamma, f"{where} gamma"),
+        gamma=None if gamma is None else rational(gamma, f"{where} gamma"),
     )
 
 

@@ -54,6 +54,7 @@ class ConditionalReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
+        *,
         epsilon: Number | None = None,
         calibration: str = "exact",
         gamma: Number | None = None,

@@ -53,6 +53,7 @@ class IndependentReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
+        *,
         epsilon: Number | None = None,
         calibration: str = "exact",
         gamma: Number | None = None,

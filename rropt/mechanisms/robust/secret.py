@@ -30,7 +30,7 @@ class SecretRandomizedResponse(RobustProtocol):
     of: Pairs
     level: Level
 
-    def __init__(self, pairs: Pairs, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, pairs: Pairs, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         if not isinstance(pairs, Pairs):
             raise InputError(f"{pairs!r} stands where Pairs are needed", type(self).__name__, "give rropt.Pairs")
         object.__setattr__(self, "of", pairs)

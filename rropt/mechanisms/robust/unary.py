@@ -56,6 +56,7 @@ class UnaryConditionalReporting(CalibratedProtocol):
     def __init__(
         self,
         confidence: Confidence,
+        *,
         epsilon: Number | None = None,
         calibration: str = "exact",
         gamma: Number | None = None,

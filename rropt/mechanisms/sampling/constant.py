@@ -52,7 +52,7 @@ class ConstantTimeSampler:
         ends = [0, *self._sums[:, x].tolist(), 1 << BITS]
         return tuple(Fraction(high - low, 1 << BITS) for low, high in pairwise(ends))
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one output for each of n inputs, which are positions 0, ..., k - 1: an array of one axis. It asks for n
         words, and then for n more, and holds four bytes a value beside the result. Raises InputError."""
         given = flat_codes(codes, self.inputs)

@@ -122,7 +122,7 @@ class MechanismSampler:
 
     # -- drawing -------------------------------------------------------------------------------------
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one output for each input.
 
         `codes` are positions of inputs, 0, ..., k - 1: an array of any integer dtype and any shape, or a list of

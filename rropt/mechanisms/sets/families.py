@@ -25,7 +25,8 @@ MOST_BITS = 1 << 31
 def declared_ratio(epsilon: Number | None, gamma: Number | None) -> tuple[Level, Fraction]:
     """The declared level, and the rational ratio at or just below it."""
     level = Level(
-        None if epsilon is None else rational(epsilon, "epsilon"), None if gamma is None else rational(gamma, "gamma")
+        None if epsilon is None else rational(epsilon, "epsilon"),
+        gamma=None if gamma is None else rational(gamma, "gamma"),
     )
     ratio = level.ratio.lower if level.gamma is not None else dyadic_down(level.ratio.lower, RATIO_BITS)
     return level, ratio if ratio > 1 else level.ratio.lower
@@ -55,7 +56,12 @@ class SubsetSelection(SubsetMixture):
     t: int
 
     def __init__(
-        self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None, t: int | None = None
+        self,
+        categories: Categories,
+        *,
+        epsilon: Number | None = None,
+        gamma: Number | None = None,
+        t: int | None = None,
     ) -> None:
         labels = category_labels(categories, "categories")
         level, ratio = declared_ratio(epsilon, gamma)
@@ -90,10 +96,10 @@ class UnaryEncoding(SubsetMixture):
     def __init__(
         self,
         categories: Categories,
+        *,
         epsilon: Number | None = None,
         gamma: Number | None = None,
         kind: Literal["symmetric", "optimised", "mirrored", "free"] = "symmetric",
-        *,
         present: Number | None = None,
         absent: Number | None = None,
     ) -> None:
@@ -157,9 +163,14 @@ class Rappor(SubsetMixture):
     trimmed: bool
 
     def __init__(
-        self, categories: Categories, epsilon: Number | None = None, gamma: Number | None = None, trimmed: bool = False
+        self,
+        categories: Categories,
+        *,
+        epsilon: Number | None = None,
+        gamma: Number | None = None,
+        trimmed: bool = False,
     ) -> None:
-        whole = UnaryEncoding(categories, epsilon, gamma)
+        whole = UnaryEncoding(categories, epsilon=epsilon, gamma=gamma)
         weights = whole.weights
         if trimmed:
             kept = 1 - weights[0] - weights[-1]

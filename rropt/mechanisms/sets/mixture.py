@@ -99,7 +99,7 @@ class SubsetMixture(RandomizedChannel):
         assert isinstance(parity, Fraction)
         return log_enclosure(parity)
 
-    def mutual_information(self, prior: Prior, units: str = "nats") -> Interval:
+    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         """Exact sums over sizes at the uniform prior; else over all (size, weight of the set) that occur, which
         raises InputError where they are too many (few different or small whole weights are easy)."""
         same_labels(prior.labels, self.labels, "prior")
@@ -157,7 +157,7 @@ class SubsetMixture(RandomizedChannel):
         rows = [[c.denominator - c.numerator, c.numerator] for c in coins]
         return sizes, MechanismSampler(rows, [c.denominator for c in coins])
 
-    def sample(self, codes: Any, source: Source | None = None) -> np.ndarray:
+    def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one set for each input, exactly: n x ceil(k / 8) bytes, the first category in the highest bit, so that
         no order of drawing shows. `codes`: one axis. Memory beside the result is constant."""
         given = flat_codes(codes, self.size)
@@ -168,16 +168,16 @@ class SubsetMixture(RandomizedChannel):
         step = max(256, min(CHUNK, (1 << 22) // self.size))
         for start in range(0, given.size, step):
             own = given[start : start + step]
-            t = sizes.sample(np.zeros(len(own), dtype=np.uint8), source).astype(np.int64)
-            inside = coins.sample(t, source).astype(bool)
+            t = sizes.sample(np.zeros(len(own), dtype=np.uint8), source=source).astype(np.int64)
+            inside = coins.sample(t, source=source).astype(bool)
             sets = uniform_subsets(self.size, t - inside, own, inside, source)
             drawn[start : start + step] = np.packbits(sets, axis=1)
         return drawn
 
-    def randomize(self, labels: Any, source: Source | None = None) -> list[Any]:
+    def randomize(self, labels: Any, *, source: Source | None = None) -> list[Any]:
         """As `sample`, from labels to lists of labels in the order of the categories."""
         codes = codes_of(labels, self.labels)
-        return [[self.labels[x] for x in members] for members in unpacked(self.sample(codes, source), self.size)]
+        return [[self.labels[x] for x in members] for members in unpacked(self.sample(codes, source=source), self.size)]
 
     # -- estimating ----------------------------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class SubsetMixture(RandomizedChannel):
             np.array([float(c * (g - 1) / a) for c in own]),
         )
 
-    def estimate(self, counts: Any, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+    def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         """The frequencies from packed reports or from `SupportCounts`, with errors and intervals.
 
         `method` is "unbiased" (the minimax linear estimator, which for one size is that of moments), "projected" or
@@ -250,7 +250,7 @@ class SubsetMixture(RandomizedChannel):
         moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
         covariance = self.covariance(projected(values)) / found.n
         errors = np.diagonal(covariance)
-        return ended(Estimate(self.labels, values, values, errors, moments, found.n, method, covariance))
+        return ended(Estimate(self.labels, values, values, errors, moments, found.n, method, covariance=covariance))
 
     @cached_property
     def _shares(self) -> tuple[FloatArray, FloatArray, FloatArray]:

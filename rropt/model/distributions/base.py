@@ -48,7 +48,7 @@ class Confidence(ABC):
         """Bounds outwards on P(A | s) over F, A the other values numbered in `members`."""
 
     @abstractmethod
-    def radius(self, s: int, paper: bool = False) -> Fraction:
+    def radius(self, s: int, *, paper: bool = False) -> Fraction:
         """At least the largest l1 distance of P(. | s) from the centre's; `paper`: what (65) of the paper says."""
 
     @abstractmethod

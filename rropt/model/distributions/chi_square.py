@@ -50,7 +50,7 @@ class ChiSquareSet(Confidence):
     counts: Prior
     alpha: Fraction
 
-    def __init__(self, counts: Prior | Matrix, alpha: Number = Fraction(1, 20)) -> None:
+    def __init__(self, counts: Prior | Matrix, *, alpha: Number = Fraction(1, 20)) -> None:
         known = of_pairs(counts if isinstance(counts, Prior) else _from_table(counts), "ChiSquareSet")
         if known.declared != "counts":
             raise InputError(
@@ -116,9 +116,9 @@ class ChiSquareSet(Confidence):
             found.append(ChiSquareBall(row, Interval(down(ends[0] * (ends[0] + 2)), up(ends[1] * (ends[1] + 2)))))
         return tuple(found)
 
-    def contains(self, distribution: Prior | Counts, surely: bool = False) -> bool:
+    def contains(self, distribution: Prior | Counts, *, surely: bool = False) -> bool:
         """Whether P lies in F, exactly; B counts at its upper end, or with `surely` at its lower one."""
-        return self.joint.contains(self._exact(distribution), surely)
+        return self.joint.contains(self._exact(distribution), surely=surely)
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class ChiSquareSet(Confidence):
         mass = self.joint.probabilities[position(x, len(self.pairs.labels), "pair")]
         return Interval(*self.joint.ends(mass))
 
-    def radius(self, s: int, paper: bool = False) -> Fraction:
+    def radius(self, s: int, *, paper: bool = False) -> Fraction:
         ball = self.conditional[self._sensitive(s)]
         if ball is None:
             return TWO
@@ -178,7 +178,7 @@ class ChiSquareSet(Confidence):
         rows = conditionals(self.counts, self.pairs)
         inner = range(len(rows))
         if paper or len(self.pairs.other) > MOST_SUBSETS:
-            return min(TWO, 2 * max(self.radius(s, paper) for s in inner) + spread(rows))
+            return min(TWO, 2 * max(self.radius(s, paper=paper) for s in inner) + spread(rows))
         if any(row is None for row in rows):
             return TWO
         least, most = zip(*(self._subsets(s) for s in inner), strict=True)

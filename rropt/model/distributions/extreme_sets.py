@@ -65,7 +65,7 @@ class KnownDistribution(Confidence):
         members = self._others(members)
         return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
 
-    def radius(self, s: int, paper: bool = False) -> Fraction:
+    def radius(self, s: int, *, paper: bool = False) -> Fraction:
         return TWO if self._conditionals[self._sensitive(s)] is None else ZERO
 
     def distance(self, paper: bool = False) -> Fraction:
@@ -114,7 +114,7 @@ class EveryDistribution(Confidence):
         members = self._others(members)
         return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
 
-    def radius(self, s: int, paper: bool = False) -> Fraction:
+    def radius(self, s: int, *, paper: bool = False) -> Fraction:
         self._sensitive(s)
         return TWO
 

@@ -39,7 +39,7 @@ class Joint:
             raise InputError("it does not have a centre", "Joint", "give the prior of X by itself")
         rows = [center.weights[pairs.block(s)] for s in range(len(pairs.sensitive))]
         # Labels of other values are as good as counts of theirs; the sums are the marginal.
-        return Prior(self.inputs, tuple(map(sum, zip(*rows, strict=True))), center.declared)
+        return Prior(self.inputs, tuple(map(sum, zip(*rows, strict=True))), declared=center.declared)
 
     def describe(self) -> str:
         """One short phrase for messages."""

@@ -48,6 +48,7 @@ class Polytope(Confidence):
         self,
         D: Matrix,
         d: Counts,
+        *,
         E: Matrix = (),
         e: Counts = (),
         pairs: Pairs | None = None,
@@ -211,7 +212,7 @@ class Polytope(Confidence):
         members = self._others(members)
         return self.mean(s, [ONE if u in members else ZERO for u in range(len(self.pairs.other))])
 
-    def radius(self, s: int, paper: bool = False) -> Fraction:
+    def radius(self, s: int, *, paper: bool = False) -> Fraction:
         s = self._sensitive(s)
         if self.center is None or (own := conditionals(self.center, self.pairs)[s]) is None:
             return TWO

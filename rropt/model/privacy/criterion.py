@@ -111,7 +111,7 @@ class RhoToRho(Criterion):
         object.__setattr__(self, "rho2", high)
 
     @classmethod
-    def guaranteed(cls, gamma: Number, rho1: Number | None = None, rho2: Number | None = None) -> RhoToRho:
+    def guaranteed(cls, gamma: Number, *, rho1: Number | None = None, rho2: Number | None = None) -> RhoToRho:
         """The strongest one with this rho1 (or this rho2) that parity `gamma` > 1 guarantees. Raises InputError."""
         boundary = PreciseBoundary(_above_one(gamma, "gamma"))
         if (rho1 is None) == (rho2 is None):
@@ -247,7 +247,7 @@ class StrictInformationPrivacy(Criterion):
     lower: Curve | None
     upper: Curve | None
 
-    def __init__(self, lower: Number | None = None, upper: Number | None = None) -> None:
+    def __init__(self, lower: Number | None = None, *, upper: Number | None = None) -> None:
         if lower is None and upper is None:
             raise InputError("it has no boundary", "sip", "give lower, upper, or both")
         object.__setattr__(self, "lower", None if lower is None else curve(lower, "lower boundary"))

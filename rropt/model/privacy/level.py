@@ -26,7 +26,7 @@ class Level:
     epsilon: Fraction | None
     gamma: Fraction | None
 
-    def __init__(self, epsilon: Number | None = None, gamma: Number | None = None) -> None:
+    def __init__(self, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
         if (epsilon is None) == (gamma is None):
             raise InputError("give either epsilon or gamma", "privacy level", "for example epsilon=1.0")
         if epsilon is not None:

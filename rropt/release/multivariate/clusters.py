@@ -47,6 +47,7 @@ def as_text(columns: Mapping[str, Sequence[Label]]) -> dict[str, list[str]]:
 def clusters_of(
     information: Mapping[tuple[str, str], float],
     sizes: Mapping[str, int],
+    *,
     at_least: float = 0.1,
     largest: int = 64,
 ) -> tuple[tuple[str, ...], ...]:

@@ -53,7 +53,7 @@ def microaggregate(values: Counts, least: int) -> Mechanism:
         assert last is not None
         blocks.append([labels[i] for i in order[last[1] : end]])
         end = last[1]
-    return anatomy(blocks, labels)
+    return anatomy(blocks, categories=labels)
 
 
 @checked

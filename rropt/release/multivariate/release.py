@@ -47,6 +47,7 @@ class Attribute:
         self,
         name: str,
         prior: Prior,
+        *,
         members: Sequence[str] | None = None,
         parts: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None,
         weights: Counts | None = None,
@@ -175,6 +176,7 @@ class MultiRelease:
         cls,
         columns: Mapping[str, Sequence[Label]],
         at_least: Number,
+        *,
         clusters: Sequence[Sequence[str]] | None = None,
         dependence: float = 0.1,
         largest: int = 64,
@@ -193,7 +195,10 @@ class MultiRelease:
                 raise InputError(f"{name!r} has one value only", WHERE, "leave it out: it carries no information")
         if clusters is None:
             grouped = clusters_of(
-                information, {name: len(distinct) for name, distinct in values.items()}, dependence, largest
+                information,
+                {name: len(distinct) for name, distinct in values.items()},
+                at_least=dependence,
+                largest=largest,
             )
         else:
             grouped = Blocks(clusters).blocks
@@ -203,8 +208,8 @@ class MultiRelease:
             counts = Counter(zip(*(table[name] for name in members), strict=True))
             parts = list(product(*(values[name] for name in members)))
             labels = [" | ".join(part) for part in parts]
-            prior = Prior.from_counts([counts[part] for part in parts], labels)
-            attributes.append(Attribute(" and ".join(members), prior, members, parts))
+            prior = Prior.from_counts([counts[part] for part in parts], labels=labels)
+            attributes.append(Attribute(" and ".join(members), prior, members=members, parts=parts))
         return cls(attributes, at_least)
 
     def problem(self) -> Problem:
@@ -213,7 +218,7 @@ class MultiRelease:
         count = len(self.attributes)
         probabilities = [p / count for one in self.attributes for p in one.prior.probabilities]
         labels = [label for block in blocks for label in block]
-        prior = Prior.from_probabilities(probabilities, labels)
+        prior = Prior.from_probabilities(probabilities, labels=labels)
         total = sum((weight for one in self.attributes for weight in one.weights), Fraction(0))
         loss: list[list[Fraction]] = []
         start = 0
@@ -230,7 +235,7 @@ class MultiRelease:
             constraints.append(Blocks(blocks))
         return Problem(Minimize(ExpectedLoss(prior, loss)), constraints, name="multi-release")
 
-    def solve(self, gap: float | None = None, time_limit: float | None = None) -> MultiSolution:
+    def solve(self, gap: float | None = None, *, time_limit: float | None = None) -> MultiSolution:
         """Split the budget and design the matrices, with one certificate for all. Raises InputError and NoRoute."""
         solution = self.problem().solve(gap=gap, time_limit=time_limit)
         if solution.mechanism is None:
@@ -240,7 +245,7 @@ class MultiRelease:
             size = len(one.prior)
             places = range(start, start + size)
             rows = [[solution.mechanism.entry(x, y) for y in places] for x in places]
-            mechanisms[one.name] = Mechanism.from_rationals(rows, one.prior.labels, one.prior.labels)
+            mechanisms[one.name] = Mechanism.from_rationals(rows, inputs=one.prior.labels, outputs=one.prior.labels)
             reports.append(_report(one, mechanisms[one.name]))
             start += size
         return MultiSolution(self, solution, mechanisms, tuple(reports))

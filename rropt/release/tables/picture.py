@@ -104,6 +104,10 @@ def true_frequencies(found: Estimate, data: str | os.PathLike[str], column: str,
     k = len(found.categories)
     rows = [[Fraction(int(x == y)) for y in range(k)] for x in range(k)]
     counts = counts_of(
-        data, column, Mechanism.from_rationals(rows, found.categories, found.categories), None, delimiter
+        data,
+        column,
+        Mechanism.from_rationals(rows, inputs=found.categories, outputs=found.categories),
+        where=None,
+        delimiter=delimiter,
     )
     return [float(count) / float(counts.sum()) for count in counts]

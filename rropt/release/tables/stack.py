@@ -149,7 +149,7 @@ class Stack:
 
     def draw(self, rows: np.ndarray, source: Source | None = None) -> np.ndarray:
         """One output for each of `rows`, exactly and with fresh secure randomness."""
-        return self._sampler.sample(rows, source)
+        return self._sampler.sample(rows, source=source)
 
     # -- privacy ----------------------------------------------------------------------------
 

@@ -121,7 +121,7 @@ class LocalSearch:
         if not (sums > 0.5).all():
             # The last iterate of a stopped solver.
             return False
-        exact = Mechanism.from_matrix(rows / sums, self.whole.inputs, self.whole.outputs)
+        exact = Mechanism.from_matrix(rows / sums, inputs=self.whole.inputs, outputs=self.whole.outputs)
         return all(float(miss) <= MISSED for miss in self.whole.excess(exact).values())
 
     def _inside(self, start: FloatArray | None, matrix: FloatArray) -> FloatArray | None:

@@ -41,7 +41,7 @@ def read_report(source: str | os.PathLike[str]) -> Report:
     content = solution_of(path)
     where = str(path)
     text = _of(content, "problem", str, where)
-    problem = parse_problem(text, where)
+    problem = parse_problem(text, source=where)
     contradictions: list[str] = []
     beside = path.parent / CERTIFICATE
     verdict, digest, version, mechanism, found = None, "", None, None, None
@@ -179,7 +179,7 @@ def _show_mechanism(table: Any, where: str) -> Mechanism | None:
             [Fraction(int(entry), int(scale)) for entry in row]
             for row, scale in zip(table["numerators"], scales, strict=True)
         ]
-        return Mechanism.from_rationals(rows, inputs, outputs)
+        return Mechanism.from_rationals(rows, inputs=inputs, outputs=outputs)
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         reason = error.what if isinstance(error, InputError) else "a key is missing or not a number"
         raise InputError(f"its mechanism cannot be read ({reason})", where, "solve again") from None

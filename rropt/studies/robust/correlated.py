@@ -65,6 +65,7 @@ class CorrelatedOptimum:
 @checked
 def correlated_optimum(
     joint: Joint,
+    *,
     epsilon: Number | None = None,
     gamma: Number | None = None,
     prior: Prior | None = None,
@@ -81,11 +82,11 @@ def correlated_optimum(
         raise InputError(
             f"{joint!r} is not a Joint of a ChiSquareSet", "correlated_optimum", "give Joint(ChiSquareSet(t))"
         )
-    exact = RLDP(epsilon, joint, "exact", gamma)
+    exact = RLDP(epsilon, joint, form="exact", gamma=gamma)
     search = _Search(joint, exact, joint.prior if prior is None else prior)
     if not search.rows:
         whole = Mechanism.from_rationals(
-            [[Fraction(int(x == y)) for y in joint.inputs] for x in joint.inputs], joint.inputs
+            [[Fraction(int(x == y)) for y in joint.inputs] for x in joint.inputs], inputs=joint.inputs
         )
         value = whole.mutual_information(search.prior)
         if exact.violation(whole) <= 0:
@@ -184,7 +185,7 @@ class _Search:
         total = sum((column[0] for column in raised), Fraction(0))
         # All rows have the same sum: that of a mechanism, and the numbers added.
         return Mechanism.from_rationals(
-            [[column[x] / total for column in raised] for x in range(self.width)], self.prior.labels
+            [[column[x] / total for column in raised] for x in range(self.width)], inputs=self.prior.labels
         )
 
     def _raise(self, column: Row) -> Row:

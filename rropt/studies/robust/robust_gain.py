@@ -138,7 +138,7 @@ def settle(row: Instance, time_limit: float = TIME_LIMIT) -> Gain:
         # A gap is relative for values above 1.
         gap = POLYTOPE_GAP if form == "polytope" else max(SHARE * min(optima["polytope"].value, 1.0), POLYTOPE_GAP)
         begun = time.process_time()
-        found = Problem(goal, [RLDP(row.epsilon, confidence, form)]).solve(
+        found = Problem(goal, [RLDP(row.epsilon, confidence, form=form)]).solve(
             gap=gap, absolute_gap=gap, time_limit=time_limit
         )
         seconds = time.process_time() - begun

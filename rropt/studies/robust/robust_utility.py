@@ -76,6 +76,7 @@ class Maximin:
 def maximin_information(
     confidence: ChiSquareSet,
     constraints: Sequence[Constraint],
+    *,
     gap: float = 1e-3,
     rounds: int = 12,
     time_limit: float = 120.0,
@@ -104,7 +105,7 @@ def maximin_information(
     made = round_to_mechanism(best.proof.problem.compile(), matrix, None)
     if isinstance(made, Refusal):
         raise InputError(str(made), "maximin_information", "loosen the constraints")
-    worst = worst_information(made, confidence, gap / 4, boxes)
+    worst = worst_information(made, confidence, gap=gap / 4, boxes=boxes)
     return Maximin(made, worst, best.proof.limit, best.proof, best.points, best.shares, done)
 
 
@@ -152,7 +153,7 @@ class Columnwise:
 
 @checked
 def columnwise_maximin(
-    confidence: ChiSquareSet, epsilon: Number | None = None, gamma: Number | None = None
+    confidence: ChiSquareSet, *, epsilon: Number | None = None, gamma: Number | None = None
 ) -> Columnwise:
     """Q^2 of Theorem 12: of all extreme columns of the polytope form the mixture with the largest L, up to 9 inputs.
 

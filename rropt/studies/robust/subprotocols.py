@@ -68,6 +68,7 @@ class OptimalReporting:
 def optimal_reporting(
     family: type[Reporting],
     confidence: Confidence,
+    *,
     epsilon: Number | None = None,
     gamma: Number | None = None,
     points: int = 9,
@@ -171,9 +172,9 @@ class _Builder:
         labels = prior.labels
         if ratio is None or ratio >= LARGEST:
             same = [[Fraction(int(x == y)) for y in labels] for x in labels]
-            return Mechanism.from_rationals(same, labels, labels), None
+            return Mechanism.from_rationals(same, inputs=labels, outputs=labels), None
         if ratio <= SMALLEST:
-            return Mechanism.from_rationals([[Fraction(1)] for _ in labels], labels, ["-"]), None
+            return Mechanism.from_rationals([[Fraction(1)] for _ in labels], inputs=labels, outputs=["-"]), None
         # A level is short, so that certificates are; rounded down.
         problem = Problem(Maximize(MutualInformation(prior)), [LDP(gamma=significant_down(ratio, 60))])
         solution = problem.solve(gap=self.gap, absolute_gap=self.gap)

@@ -244,10 +244,10 @@ class Variation:
         problem = Problem(
             Goal(old.goal.sense, objective),
             given,
-            None if prior is not None else labels,
-            old.outputs,
-            old.name,
-            old.options,
+            inputs=None if prior is not None else labels,
+            outputs=old.outputs,
+            name=old.name,
+            options=old.options,
         )
         return problem.with_options(**options) if options else problem  # type: ignore[arg-type]
 

@@ -13,7 +13,7 @@ import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,7 @@ class Swept:
     points: int
     resumed: int
     failures: tuple[str, ...]
+    _: KW_ONLY
     output: Path | None = None
     journal: Path | None = None
 
@@ -95,6 +96,7 @@ class _Study:
 @checked
 def sweep(
     given: Problem | Sequence[Problem] | Mapping[str, Problem] | Callable[..., object],
+    *,
     over: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     workers: int = 1,
@@ -141,7 +143,7 @@ def sweep(
         names, made = _join(study, found)
         if output is not None:
             rows.write_rows(made, output)
-    return Swept(names, made, len(study.points), resumed, tuple(failures), output, journal)
+    return Swept(names, made, len(study.points), resumed, tuple(failures), output=output, journal=journal)
 
 
 def _join(study: _Study, found: list[list[dict[str, Any]]]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:

@@ -47,7 +47,7 @@ def test_a_cone_whose_vertices_may_be_dependent_is_certified(goal: str) -> None:
     assert found.gap <= 1e-6 * max(1.0, abs(found.value))
     # A mixture of the truth and the constant column is in the cone, and no better.
     truth = [[Fraction(1 + (x == z), 5) for z in range(4)] for x in range(4)]
-    assert GOALS[goal](PRIOR).value(rr.Mechanism.from_rationals(truth, PRIOR.labels)).lower > found.bound
+    assert GOALS[goal](PRIOR).value(rr.Mechanism.from_rationals(truth, inputs=PRIOR.labels)).lower > found.bound
 
 
 def test_dependent_columns_are_no_design() -> None:

@@ -88,10 +88,10 @@ def test_metric_privacy_at_eight_inputs():
 def test_chosen_queries_have_their_own_best_design():
     prior = rr.Prior.uniform(5)
     queries = [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]
-    own = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior, queries)), [rr.LDP(epsilon=1)]).solve(gap=1e-7)
+    own = rr.Problem(rr.Minimize(rr.MinimaxRisk(prior, queries=queries)), [rr.LDP(epsilon=1)]).solve(gap=1e-7)
     assert own.status == "certified", own.warnings
     whole = solved(prior, [rr.LDP(epsilon=1)], gap=1e-7)
-    assert own.value < rr.MinimaxRisk(prior, queries).value(whole.mechanism).lower
+    assert own.value < rr.MinimaxRisk(prior, queries=queries).value(whole.mechanism).lower
 
 
 def test_many_inputs_have_a_true_bound_at_least():
@@ -162,10 +162,10 @@ def test_a_price_that_is_too_low_is_raised_until_it_proves_a_true_bound():
     ("make", "said"),
     [
         (lambda: rr.MinimaxRisk(rr.Prior.from_counts([1, 0, 2])), "prior zero"),
-        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), [[1, 2]]), "queries x 3 inputs"),
-        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), [[0, 0, 0]]), "all zero"),
-        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), []), "not a matrix"),
-        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), "abc"), "not a matrix"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), queries=[[1, 2]]), "queries x 3 inputs"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), queries=[[0, 0, 0]]), "all zero"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), queries=[]), "not a matrix"),
+        (lambda: rr.MinimaxRisk(rr.Prior.uniform(3), queries="abc"), "not a matrix"),
     ],
 )
 def test_bad_input(make, said):

@@ -135,7 +135,7 @@ def test_bounds_are_proved_and_meet_the_value(objective, prior, gamma):
     others.append(solved(rr.MinimaxRisk(prior), [rr.LDP(gamma=gamma)]).mechanism)
     for other in others:
         other = rr.Mechanism.from_rationals(
-            [[other.entry(x, y) for y in range(other.shape[1])] for x in range(len(prior))], prior.labels
+            [[other.entry(x, y) for y in range(other.shape[1])] for x in range(len(prior))], inputs=prior.labels
         )
         assert float(objective(prior).value(other).upper) >= float(found.bound)
 

@@ -73,7 +73,7 @@ CASES = {
     "ldp": [BISTOCHASTIC, rr.EntropyRate("0.9"), rr.LDP(2)],
     "ldp gamma": [BISTOCHASTIC, rr.EntropyRate("0.8"), rr.LDP(gamma=5)],
     "ldp that binds alone": [BISTOCHASTIC, rr.EntropyRate("0.1"), rr.LDP(1)],
-    "metric": [BISTOCHASTIC, rr.EntropyRate("0.7"), rr.MetricDP([(str(x), str(x + 1)) for x in range(5)], 2)],
+    "metric": [BISTOCHASTIC, rr.EntropyRate("0.7"), rr.MetricDP([(str(x), str(x + 1)) for x in range(5)], epsilon=2)],
     "floor": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.Floor("1/3")],
     "forbidden": [BISTOCHASTIC, rr.EntropyRate("0.5"), rr.patterns.Forbidden([("0", "1"), ("3", "4"), ("5", "5")])],
     "forbidden and floor": [
@@ -165,7 +165,7 @@ def test_any_multipliers_give_a_true_bound(seed: int) -> None:
     constraints = [BISTOCHASTIC, rr.EntropyRate(F(int(rng.integers(1, 99)), 100))]
     cost = rng.normal(size=(size, size)).round(3)
     prior = rr.Prior.uniform(size)
-    problem = rr.Problem(rr.Maximize(rr.ExpectedGain(prior, cost, list(prior.labels))), constraints)
+    problem = rr.Problem(rr.Maximize(rr.ExpectedGain(prior, cost, actions=list(prior.labels))), constraints)
     program = problem.compile()
     dual = Dual(
         np.zeros(size),
@@ -198,7 +198,7 @@ def test_what_cannot_have_enough_entropy_is_proved_infeasible() -> None:
         [rr.Floor("0.9")],
         [block],
         [rr.Floor("0.7"), rr.LDP(3)],
-        [BISTOCHASTIC, rr.MetricDP([("0", "1"), ("2", "3")], 1, connected=False), rr.Floor("0.6")],
+        [BISTOCHASTIC, rr.MetricDP([("0", "1"), ("2", "3")], epsilon=1, connected=False), rr.Floor("0.6")],
     ):
         problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.EntropyRate("0.9"), *others], inputs=range(4))
         program = problem.compile()
@@ -329,11 +329,11 @@ diagonal = 0.5
 kind = "entropy_rate"
 at_least = 0.3
 """
-    problem = rr.problem_file.parse_problem(text, "test.toml")
-    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem), "again.toml") == problem
+    problem = rr.problem_file.parse_problem(text, source="test.toml")
+    assert rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem), source="again.toml") == problem
     assert problem.solve().value == pytest.approx(1.5, abs=1e-9)
     with pytest.raises(InputError, match="at_least"):
-        rr.problem_file.parse_problem(text.replace("at_least", "beta"), "test.toml")
+        rr.problem_file.parse_problem(text.replace("at_least", "beta"), source="test.toml")
 
 
 def test_scs_agrees() -> None:

@@ -21,14 +21,14 @@ INFORMATION = (rr.MutualInformation, rr.ChiSquareInformation)
 
 
 def asked(objective: type[rr.Objective], epsilon: object = 1, delta: object = "0.1", **options: object) -> rr.Solution:
-    rules = [rr.ApproximateLDP(epsilon, delta)]
-    return rr.Problem(rr.Maximize(objective(PRIOR)), rules, PRIOR.labels, PRIOR.labels).solve(**options)
+    rules = [rr.ApproximateLDP(epsilon, delta=delta)]
+    return rr.Problem(rr.Maximize(objective(PRIOR)), rules, inputs=PRIOR.labels, outputs=PRIOR.labels).solve(**options)
 
 
 def compiled(objective: rr.Objective, epsilon: object = 1, delta: object = "0.1") -> Program:
     prior = objective.prior
-    rules = [rr.ApproximateLDP(epsilon, delta)]
-    return rr.Problem(rr.Maximize(objective), rules, prior.labels, prior.labels).compile()
+    rules = [rr.ApproximateLDP(epsilon, delta=delta)]
+    return rr.Problem(rr.Maximize(objective), rules, inputs=prior.labels, outputs=prior.labels).compile()
 
 
 @pytest.mark.parametrize("objective", INFORMATION)
@@ -39,7 +39,7 @@ def test_information_beyond_the_listed_rows_is_bounded_and_no_worse_than_pure_pr
     found = asked(objective, 1, delta, time_limit=30)
     assert found.status == "bounded"
     assert found.route.startswith("events")
-    assert rr.ApproximateLDP(1, delta).violation(found.mechanism) <= 0
+    assert rr.ApproximateLDP(1, delta=delta).violation(found.mechanism) <= 0
     pure = rr.Problem(rr.Maximize(objective(PRIOR)), [rr.LDP(1)]).solve()
     # Delta of the truth is worth something.
     assert pure.value < found.value <= found.bound
@@ -59,8 +59,10 @@ def test_a_bayes_gain_is_certified_and_as_good_as_what_is_merged_from_more_outpu
 
 def test_a_bayes_gain_that_time_cuts_short_has_a_mechanism_and_a_true_bound() -> None:
     prior = rr.Prior.from_counts({str(x): 1 + x % 5 for x in range(24)})
-    rules = [rr.ApproximateLDP(2, "0.001")]
-    found = rr.Problem(rr.Maximize(rr.BayesSuccess(prior)), rules, prior.labels, prior.labels).solve(time_limit=0.05)
+    rules = [rr.ApproximateLDP(2, delta="0.001")]
+    found = rr.Problem(rr.Maximize(rr.BayesSuccess(prior)), rules, inputs=prior.labels, outputs=prior.labels).solve(
+        time_limit=0.05
+    )
     assert found.status in ("bounded", "certified")
     assert found.value <= found.bound < 1 + 1e-9
     assert found.value > float(max(prior.probabilities)) * 1.5
@@ -118,11 +120,13 @@ def test_merging_keeps_most() -> None:
 
 
 def test_what_the_route_does_not_take_is_said() -> None:
-    rules = [rr.ApproximateLDP(1, "0.1")]
+    rules = [rr.ApproximateLDP(1, delta="0.1")]
     with pytest.raises(rr.NoRoute, match="events maximises mutual information"):
-        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, PRIOR.labels, PRIOR.labels).solve("events")
+        rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, inputs=PRIOR.labels, outputs=PRIOR.labels).solve("events")
     with pytest.raises(rr.NoRoute, match="an output for each action"):
-        rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, PRIOR.labels, list("abcdefg")).solve("events")
+        rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, inputs=PRIOR.labels, outputs=list("abcdefg")).solve(
+            "events"
+        )
     program = compiled(rr.MutualInformation(PRIOR))
     assert EventsRoute().refusal(program, "clarabel") is not None
     answer = EventsRoute().solve(program, Effort(time_limit=0.3, route=route_named))
@@ -137,7 +141,7 @@ def test_two_inputs_reach_the_mechanism_that_all_others_come_from(
     """Of two inputs every mechanism is a garbling of one: delta of the truth apart, else randomised response (Kairouz,
     Oh and Viswanath, 2015)."""
     prior, labels = rr.Prior.from_counts(weights), [str(y) for y in range(12)]
-    problem = rr.Problem(rr.Maximize(objective(prior)), [rr.ApproximateLDP(epsilon, delta)], outputs=labels)
+    problem = rr.Problem(rr.Maximize(objective(prior)), [rr.ApproximateLDP(epsilon, delta=delta)], outputs=labels)
     utility, e, d = problem.compile().utility, np.exp(float(epsilon)), float(delta)
     assert isinstance(utility, ColumnSum)
     yes, no = (1 - d) * e / (1 + e), (1 - d) / (1 + e)
@@ -152,7 +156,9 @@ def test_what_is_told_apart_is_worth_more_than_what_is_told_in_the_outputs_there
     """Four equal inputs and chi-square information: local searches alone stop at four fifths of it."""
     prior = rr.Prior.uniform(4)
     problem = rr.Problem(
-        rr.Maximize(rr.ChiSquareInformation(prior)), [rr.ApproximateLDP(1, "0.1")], outputs=[str(y) for y in range(12)]
+        rr.Maximize(rr.ChiSquareInformation(prior)),
+        [rr.ApproximateLDP(1, delta="0.1")],
+        outputs=[str(y) for y in range(12)],
     )
     pure = rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.LDP(1)]).solve()
     found = problem.solve(time_limit=3)
@@ -163,8 +169,8 @@ def test_what_is_told_apart_is_worth_more_than_what_is_told_in_the_outputs_there
 def test_losses_are_certified_too(gain: list[list[int]]) -> None:
     """An output that no action goes with must not count as one that costs nothing."""
     prior, names = rr.Prior.from_counts([3, 2]), [str(g) for g in range(len(gain[0]))]
-    goal = rr.Maximize(rr.BayesSuccess(prior, gain, names))
-    found = rr.Problem(goal, [rr.ApproximateLDP(1, "0.1")], outputs=[str(y) for y in range(12)]).solve()
+    goal = rr.Maximize(rr.BayesSuccess(prior, gain=gain, actions=names))
+    found = rr.Problem(goal, [rr.ApproximateLDP(1, delta="0.1")], outputs=[str(y) for y in range(12)]).solve()
     assert found.status == "certified", found.warnings
     d, e = 0.1, np.e
     yes, no = (1 - d) * e / (1 + e), (1 - d) / (1 + e)

@@ -40,8 +40,8 @@ def changed(problem: Problem, constraint: str, parameter: str, number: Fraction)
             again(rule, parameter, number, problem.inputs) if rule.describe() == constraint else rule
             for rule in problem.constraints
         ],
-        problem.inputs,
-        problem.outputs,
+        inputs=problem.inputs,
+        outputs=problem.outputs,
     )
 
 
@@ -52,13 +52,13 @@ def again(rule: rr.Constraint, parameter: str, number: Fraction, inputs: tuple[s
             {x: number if x == label else -row.rhs for x, row in zip(inputs, rule.rows(inputs, inputs), strict=True)}
         )
     if isinstance(rule, rr.LinearConstraint):
-        return rr.LinearConstraint(rule.coefficients, rule.sense, number, rule.name)
+        return rr.LinearConstraint(rule.coefficients, rule.sense, number, name=rule.name)
     if isinstance(rule, rr.ApproximateLDP):
-        return rr.ApproximateLDP(*((number, rule.delta) if parameter == "epsilon" else (rule.level.epsilon, number)))
+        return rr.ApproximateLDP(**{"epsilon": rule.level.epsilon, "delta": rule.delta, parameter: number})
     if isinstance(rule, rr.MetricDP):
-        return rr.MetricDP([(a, b) for a, b, _ in rule.edges], number)
+        return rr.MetricDP([(a, b) for a, b, _ in rule.edges], epsilon=number)
     if isinstance(rule, rr.RLDP):
-        return rr.RLDP(number, rule.confidence, rule.form)
+        return rr.RLDP(number, rule.confidence, form=rule.form)
     return type(rule)(number)
 
 
@@ -111,7 +111,7 @@ def test_a_multiplier_is_the_change_for_one_unit_of_what_was_declared(goal: Call
     rhs = Fraction(total).limit_denominator(1000) + Fraction(-1 if sense == "<=" else 1, 20)
 
     def solve(number: Fraction) -> rr.Solution:
-        rule = rr.LinearConstraint(coefficients, sense, number, "held")
+        rule = rr.LinearConstraint(coefficients, sense, number, name="held")
         return Problem(goal(objective), [rr.LDP(2), rule]).solve(gap=1e-12)
 
     found = solve(rhs)
@@ -139,18 +139,18 @@ def test_multipliers_are_those_of_the_certificate() -> None:
 
 def test_edges_events_and_floors_have_names() -> None:
     graph = Problem(
-        rr.Minimize(rr.ExpectedLoss(PRIOR, WRONG)), [rr.MetricDP([("never", "seldom"), ("seldom", "often")], 1)]
+        rr.Minimize(rr.ExpectedLoss(PRIOR, WRONG)), [rr.MetricDP([("never", "seldom"), ("seldom", "often")], epsilon=1)]
     )
     edges = graph.solve().duals.edges
     assert ("never", "seldom", "often") in edges
     # More room for a ratio is never a loss: the goal is minimised.
     assert min(own.exact for own in edges.values()) < 0 == max(own.exact for own in edges.values())
-    many = Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, "0.05")], inputs=[str(x) for x in range(10)])
+    many = Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.05")], inputs=[str(x) for x in range(10)])
     found = many.solve()
     assert all(own.exact > 0 for own in found.duals.events.values())
     by_name = {own.parameter: own.slope for own in found.sensitivity()}
     assert by_name["delta"] == pytest.approx(float(sum(own.exact for own in found.duals.events.values())))
-    rate = Problem(rr.Minimize(rr.ExpectedLoss(PRIOR, WRONG)), [rr.EntropyRate("0.8")], PRIOR.labels).solve()
+    rate = Problem(rr.Minimize(rr.ExpectedLoss(PRIOR, WRONG)), [rr.EntropyRate("0.8")], inputs=PRIOR.labels).solve()
     assert rate.duals.entropy.exact > 0
 
 

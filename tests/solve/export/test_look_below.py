@@ -108,7 +108,9 @@ def test_bits_are_bits() -> None:
 
 def test_many_events_are_few_variables() -> None:
     """Over ten outputs approximate privacy has 90 * 1022 events: 900 variables say the same, in both exports."""
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, "0.05")], inputs=[str(x) for x in range(10)])
+    problem = rr.Problem(
+        rr.Maximize(rr.Trace()), [rr.ApproximateLDP(1, delta="0.05")], inputs=[str(x) for x in range(10)]
+    )
     model = problem.to_highs()
     assert model.num_col_ == 100 + 900
     assert optimum(model) == pytest.approx(problem.solve().value, rel=1e-7)
@@ -120,7 +122,7 @@ def test_the_least_information_at_a_distortion_is_shannons(distortion: str) -> N
     """R(D) = H(p) - H(D) for a binary source (Shannon 1959): minimising information is convex, and exported."""
     prior, limit = rr.Prior.from_counts({"0": 2, "1": 1}), float(Fraction(distortion))
     wrong = [[0, Fraction(2, 3)], [Fraction(1, 3), 0]]
-    keep = rr.LinearConstraint(wrong, "<=", distortion, "distortion")
+    keep = rr.LinearConstraint(wrong, "<=", distortion, name="distortion")
     problem = rr.Problem(rr.Minimize(rr.MutualInformation(prior)), [keep], outputs=["0", "1"])
 
     def entropy(p: float) -> float:
@@ -133,9 +135,11 @@ def test_the_least_information_at_a_distortion_is_shannons(distortion: str) -> N
 def test_the_value_of_a_convex_objective_in_cvxpy_is_its_definition(objective: type) -> None:
     rows = np.random.default_rng(1).dirichlet(np.ones(3), 3)
     cells = [(a, b) for a in range(3) for b in range(2)]
-    fixed = [rr.LinearConstraint(np.outer(np.eye(3)[a], np.eye(3)[b]), "=", rows[a, b], f"{a}{b}") for a, b in cells]
+    fixed = [
+        rr.LinearConstraint(np.outer(np.eye(3)[a], np.eye(3)[b]), "=", rows[a, b], name=f"{a}{b}") for a, b in cells
+    ]
     problem = rr.Problem(rr.Minimize(objective(PRIOR)), fixed, outputs=["a", "b", "c"])
-    value = float(objective(PRIOR).value(rr.Mechanism.from_matrix(rows, PRIOR.labels, ["a", "b", "c"])))
+    value = float(objective(PRIOR).value(rr.Mechanism.from_matrix(rows, inputs=PRIOR.labels, outputs=["a", "b", "c"])))
     assert problem.to_cvxpy().solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
 
 

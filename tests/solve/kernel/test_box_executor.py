@@ -33,7 +33,7 @@ def problem(rows: int, columns: int) -> rr.Problem:
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(rows, columns))
     nx.set_edge_attributes(graph, 1, "weight")
     graph.edges[0, 1]["weight"] = 1.000001
-    prior = rr.Prior.from_counts([1 + 3 * x % 7 for x in range(rows * columns)], list(graph))
+    prior = rr.Prior.from_counts([1 + 3 * x % 7 for x in range(rows * columns)], labels=list(graph))
     return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph)])
 
 

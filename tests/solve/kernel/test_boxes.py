@@ -34,21 +34,21 @@ def random_cone(rng: random.Random, k: int) -> list[Constraint]:
     kind = rng.choice(["path", "tree", "matrix", "policy", "maximal", "ldp", "rows", "directed"])
     epsilon = F(rng.randint(2, 30), 10)
     if kind == "path":
-        return [rr.MetricDP(labelled(nx.path_graph(k)), epsilon)]
+        return [rr.MetricDP(labelled(nx.path_graph(k)), epsilon=epsilon)]
     if kind == "tree":
         tree = nx.Graph()
         for x in range(1, k):
             tree.add_edge(rng.randrange(x), x, weight=F(rng.randint(3, 20), 10))
-        return [rr.MetricDP(labelled(tree), F(epsilon, 2))]
+        return [rr.MetricDP(labelled(tree), epsilon=F(epsilon, 2))]
     if kind == "matrix":
         at = [F(rng.randint(0, 30), 10) for _ in range(k)]
         table = [[abs(a - b) + F(1, 5) * (x != z) for z, b in enumerate(at)] for x, a in enumerate(at)]
-        return [rr.MetricDP(table, F(epsilon, 2))]
+        return [rr.MetricDP(table, epsilon=F(epsilon, 2))]
     if kind == "policy":
-        return [rr.MetricDP(labelled(nx.cycle_graph(k)) if k > 2 else labelled(nx.path_graph(k)), epsilon)]
+        return [rr.MetricDP(labelled(nx.cycle_graph(k)) if k > 2 else labelled(nx.path_graph(k)), epsilon=epsilon)]
     if kind == "directed":
         ring = labelled(nx.cycle_graph(k, create_using=nx.DiGraph))
-        return [rr.MetricDP(ring, F(epsilon, 2))]
+        return [rr.MetricDP(ring, epsilon=F(epsilon, 2))]
     groups = [x % 2 if x < 2 else rng.randrange(2) for x in range(k)]
     if kind == "maximal":
         declared = {"gamma": 1 + epsilon} if rng.random() < 0.5 else {"epsilon": epsilon}
@@ -66,14 +66,16 @@ def random_objective(rng: random.Random, k: int) -> Objective:
     kind = rng.choice(["information", "bits", "given", "chi_square", "bayes"])
     if kind == "given":
         joint = [[rng.randint(0, 9) + (z == 0) for z in range(rng.choice([1, 2, 3]) * 0 + 2)] for _ in range(k)]
-        prior = rr.Prior.from_counts([sum(row) for row in joint], labels)
+        prior = rr.Prior.from_counts([sum(row) for row in joint], labels=labels)
         return rr.MutualInformation(prior, given=joint)
-    prior = rr.Prior.from_counts(list(random_prior(rng, k, 0.15).weights), labels)
+    prior = rr.Prior.from_counts(list(random_prior(rng, k, 0.15).weights), labels=labels)
     if kind == "chi_square":
         return rr.ChiSquareInformation(prior)
     if kind == "bayes":
-        return rr.BayesSuccess(prior, [[rng.randint(0, 5) for _ in range(3)] for _ in range(k)], ["l", "m", "r"])
-    return rr.MutualInformation(prior, "bits" if kind == "bits" else "nats")
+        return rr.BayesSuccess(
+            prior, gain=[[rng.randint(0, 5) for _ in range(3)] for _ in range(k)], actions=["l", "m", "r"]
+        )
+    return rr.MutualInformation(prior, units="bits" if kind == "bits" else "nats")
 
 
 @pytest.mark.parametrize("seed", graded(range(4), range(4, 80), range(80, 530)))
@@ -109,7 +111,7 @@ def test_edges_that_others_imply_are_left_out() -> None:
 
 def test_a_graph_over_ldp_takes_the_tighter_of_both() -> None:
     inputs = ("x0", "x1", "x2")
-    cones = [rr.LDP(3).cone(inputs), rr.MetricDP(labelled(nx.path_graph(3)), 1).cone(inputs)]
+    cones = [rr.LDP(3).cone(inputs), rr.MetricDP(labelled(nx.path_graph(3)), epsilon=1).cone(inputs)]
     cone = combined([one for one in cones if one is not None], 3)
     assert isinstance(cone, GraphCone)
     assert {(x, z): d for x, z, d in cone.edges} == {
@@ -127,8 +129,10 @@ def test_a_search_bounds_what_it_may_not_finish(seed: int) -> None:
     """At any time the bound is above the objective at random columns of the cone, and below it where it has ended."""
     rng = random.Random(f"search {seed}")
     k = 5
-    prior = rr.Prior.from_counts([rng.randint(1, 50) for _ in range(k)], [f"x{x}" for x in range(k)])
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(labelled(nx.cycle_graph(k)), 1.5)])
+    prior = rr.Prior.from_counts([rng.randint(1, 50) for _ in range(k)], labels=[f"x{x}" for x in range(k)])
+    problem = rr.Problem(
+        rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(labelled(nx.cycle_graph(k)), epsilon=1.5)]
+    )
     program = problem.compile()
     prices = np.array([rng.uniform(0.0, 0.3) for _ in range(k)])
     forms = ColumnForms.of(program).priced(prices)
@@ -144,9 +148,9 @@ def test_a_search_bounds_what_it_may_not_finish(seed: int) -> None:
 
 def test_zero_priors_and_tiny_ones() -> None:
     prior = rr.Prior.from_counts({"x0": 10**9, "x1": 1, "x2": 0, "x3": 10**9})
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(labelled(nx.path_graph(4)), 1)]).solve(
-        gap=1e-8
-    )
+    solution = rr.Problem(
+        rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(labelled(nx.path_graph(4)), epsilon=1)]
+    ).solve(gap=1e-8)
     assert solution.status == "certified"
 
 
@@ -154,7 +158,7 @@ def test_zero_priors_and_tiny_ones() -> None:
 def test_extreme_levels(epsilon: str) -> None:
     prior = rr.Prior.from_counts({"x0": 5, "x1": 2, "x2": 3, "x3": 1})
     solution = rr.Problem(
-        rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(labelled(nx.path_graph(4)), epsilon)]
+        rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(labelled(nx.path_graph(4)), epsilon=epsilon)]
     ).solve(gap=1e-8)
     assert solution.status in ("certified", "bounded")
     assert solution.bound is not None
@@ -219,8 +223,8 @@ def test_gradients_are_those_of_the_utility(seed: int) -> None:
 def test_a_time_limit_leaves_a_true_bound() -> None:
     graph = labelled(nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 5)))
     rng = random.Random("limit")
-    prior = rr.Prior.from_counts([rng.randint(1, 99) for _ in range(25)], [f"x{x}" for x in range(25)])
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, 1)]).solve(
+    prior = rr.Prior.from_counts([rng.randint(1, 99) for _ in range(25)], labels=[f"x{x}" for x in range(25)])
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, epsilon=1)]).solve(
         gap=1e-10, time_limit=2
     )
     assert solution.status == "bounded"
@@ -235,7 +239,7 @@ def test_a_time_limit_leaves_a_true_bound() -> None:
 def test_columns_of_long_graphs_keep_entries_below_the_solver_s_tolerance(size: int) -> None:
     """Across a path of 40 entries differ by e^39, and HiGHS calls all below 1e-10 zero."""
     graph = labelled(nx.path_graph(size))
-    prior = rr.Prior.from_counts(range(1, size + 1), list(graph))
+    prior = rr.Prior.from_counts(range(1, size + 1), labels=list(graph))
     program = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph)]).compile()
     pricer = BoxPricer(ColumnForms.of(program), program.utility, Effort())
     columns = pricer.starts()

@@ -15,7 +15,7 @@ from rropt.solve.kernel import highs_run, lp
 from rropt.solve.kernel.lp import GAVE_UP, LpModel
 from rropt.solve.kernel.milp import solve_milp
 
-PRIOR = rr.Prior.from_counts([3, 2, 1], ["a", "b", "c"])
+PRIOR = rr.Prior.from_counts([3, 2, 1], labels=["a", "b", "c"])
 GAIN = rr.Maximize(rr.ExpectedGain(PRIOR, np.eye(3).tolist()))
 INFORMATION = rr.Maximize(rr.MutualInformation(PRIOR))
 CASES = {

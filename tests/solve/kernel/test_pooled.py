@@ -26,14 +26,14 @@ def constraint_of(kind: str, k: int) -> Constraint:
     graphs = {"grid": nx.grid_2d_graph(2, k // 2), "path": nx.path_graph(k), "cycle": nx.cycle_graph(k)}
     if kind in graphs:
         graph = nx.convert_node_labels_to_integers(graphs[kind])
-        return rr.MetricDP(nx.relabel_nodes(graph, {node: f"x{node}" for node in graph}), 1)
+        return rr.MetricDP(nx.relabel_nodes(graph, {node: f"x{node}" for node in graph}), epsilon=1)
     return rr.LDP("1")
 
 
 def forms_of(kind: str, k: int, seed: int, square: bool = False) -> SeparableForms:
     """A pricing problem at prices near those of an optimum: none of its columns gains much."""
     rng = random.Random(f"pooled {kind} {k} {seed}")
-    prior = rr.Prior.from_counts([rng.randint(1, 40) for _ in range(k)], [f"x{x}" for x in range(k)])
+    prior = rr.Prior.from_counts([rng.randint(1, 40) for _ in range(k)], labels=[f"x{x}" for x in range(k)])
     goal = rr.ChiSquareInformation(prior) if square else rr.MutualInformation(prior)
     program = rr.Problem(rr.Maximize(goal), [constraint_of(kind, k)]).compile()
     prices = np.array([0.5 * share for share in prior.array]) + 0.02 * np.array([rng.random() for _ in range(k)])

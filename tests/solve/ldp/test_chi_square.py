@@ -39,7 +39,7 @@ def test_the_optimum_is_that_of_all_columns(seed: int, route: str) -> None:
     weights = [int(weight) for weight in rng.integers(0 if seed % 3 else 1, 30, int(rng.integers(2, 9)))]
     weights[0] += 1
     epsilon = EPSILONS[seed % len(EPSILONS)]
-    solution = problem(weights, epsilon).solve(route, 1e-9)
+    solution = problem(weights, epsilon).solve(route, gap=1e-9)
     known = best(weights, math.exp(float(epsilon)))
     assert solution.status == "certified"
     assert solution.value <= known + 1e-8 * max(known, 1)

@@ -17,7 +17,7 @@ from rropt.solve.ldp.universal import attained_price
 
 def solve(weights: list[int], epsilon: object, route: str, gap: float = 1e-9, **options: object) -> rr.Solution:
     prior = rr.Prior.from_counts(weights)
-    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]).solve(route, gap, **options)
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]).solve(route, gap=gap, **options)
 
 
 def dirichlet(size: int, seed: int) -> list[int]:

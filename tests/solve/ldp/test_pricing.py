@@ -198,7 +198,7 @@ def test_enumeration_and_listed_rays_meet_in_one_interval(seed: int) -> None:
     rng = np.random.default_rng(seed)
     prior = rr.Prior.from_counts([int(count) for count in rng.integers(1, 10**6, int(rng.integers(3, 11)))])
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(str(rng.choice([0.3, 1.0, 4.0])))])
-    one, other = problem.solve("columns", 1e-9), problem.solve("vertices", 1e-9)
+    one, other = problem.solve("columns", gap=1e-9), problem.solve("vertices", gap=1e-9)
     assert one.status == other.status == "certified"
     assert one.value <= other.bound
     assert other.value <= one.bound

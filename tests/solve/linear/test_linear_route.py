@@ -65,7 +65,7 @@ def test_the_shifted_model_is_the_entry_model(number: int) -> None:
 
 @pytest.mark.parametrize("number", range(6))
 def test_linear_designs_are_certified_to_rounding(number: int) -> None:
-    solution = problems()[number].solve("linear", 1e-9)
+    solution = problems()[number].solve("linear", gap=1e-9)
     assert solution.status == "certified"
     assert solution.gap <= 1e-10
 

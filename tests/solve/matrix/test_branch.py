@@ -23,7 +23,7 @@ F = Fraction
 
 def problem(rng: random.Random, k: int, *constraints: rr.Constraint, chi: bool = False) -> rr.Problem:
     labels = [f"x{x}" for x in range(k)]
-    prior = rr.Prior.from_counts([rng.randint(1, 30) for _ in range(k)], labels)
+    prior = rr.Prior.from_counts([rng.randint(1, 30) for _ in range(k)], labels=labels)
     objective = rr.ChiSquareInformation(prior) if chi else rr.MutualInformation(prior)
     return rr.Problem(rr.Maximize(objective), constraints, outputs=labels)
 
@@ -195,7 +195,9 @@ def test_an_implicit_matrix_is_its_explicit_one(seed: int) -> None:
     implicit = matrices(seed)
     explicit = Mechanism(implicit.inputs, implicit.outputs, implicit.columns, implicit.denominators)
     rng = random.Random(seed)
-    prior = rr.Prior.from_counts([rng.randint(0, 9) + (x == 0) for x in range(len(implicit.inputs))], implicit.inputs)
+    prior = rr.Prior.from_counts(
+        [rng.randint(0, 9) + (x == 0) for x in range(len(implicit.inputs))], labels=implicit.inputs
+    )
     assert implicit.parity() == explicit.parity()
     assert implicit.epsilon() == explicit.epsilon()
     assert implicit.rank == explicit.rank
@@ -213,7 +215,7 @@ def test_an_implicit_matrix_is_sampled_exactly_enough_to_see_it() -> None:
 
     mechanism = OffDiagonalMechanism(["a", "b", "c"], [10, 0, 30], 100)
     codes = np.repeat([0, 1, 2], 30_000)
-    drawn = mechanism.sample(codes, insecure_seeded_source(1))
+    drawn = mechanism.sample(codes, source=insecure_seeded_source(1))
     counts = np.zeros((3, 3))
     np.add.at(counts, (codes, drawn), 1)
     assert counts[1, 1] == 30_000

@@ -17,7 +17,7 @@ QUICK = {(1, "uniform"), (2, "skewed")}
 
 def bistochastic(epsilon: float, prior: str) -> rr.Problem:
     labels = ["a", "b", "c"]
-    goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(PRIORS[prior], labels)))
+    goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(PRIORS[prior], labels=labels)))
     return rr.Problem(goal, [rr.LDP(epsilon), rr.patterns.Bistochastic()])
 
 

@@ -27,7 +27,7 @@ def made(seed: object, k: int, objective: str, tie: str) -> rr.Problem:
     rng = random.Random(f"cells {seed}")
     labels = [f"x{x}" for x in range(k)]
     given = [[rng.randint(1, 9) for _ in range(2)] for _ in range(k)]
-    prior = rr.Prior.from_counts([sum(row) for row in given], labels)
+    prior = rr.Prior.from_counts([sum(row) for row in given], labels=labels)
     goals = {
         "information": lambda: rr.MutualInformation(prior),
         "given": lambda: rr.MutualInformation(prior, given=dict(zip(labels, given, strict=True))),

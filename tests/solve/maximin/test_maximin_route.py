@@ -46,7 +46,7 @@ def honest(solution: Solution, rule: rr.RLDP | rr.LDP) -> None:
     for _ in range(4):
         point = TWO.support(rng.normal(size=4))[1]
         near = rr.Prior.from_probabilities([F(float(p)) for p in point / point.sum()], pairs=TWO.pairs)
-        own = solution.mechanism.mutual_information(near, solution.units)  # type: ignore[arg-type]
+        own = solution.mechanism.mutual_information(near, units=solution.units)  # type: ignore[arg-type]
         assert float(own.lower) >= solution.value - 1e-6
 
 
@@ -68,7 +68,7 @@ def test_the_declared_objective_is_the_game(units: str) -> None:
 
 
 def test_under_plain_privacy_and_under_the_exact_cone() -> None:
-    for rule in (rr.LDP(1), rr.RLDP(2, TWO, "exact")):
+    for rule in (rr.LDP(1), rr.RLDP(2, TWO, form="exact")):
         honest(Problem(rr.Maximize(goal()), [rule]).solve(gap=1e-1, time_limit=15), rule)
 
 

@@ -44,7 +44,7 @@ GRAPHS = {
 def compiled(graph: nx.Graph, epsilon: object, seed: int) -> Program:
     weights = [int(w) + 1 for w in 1000 * np.random.default_rng(seed).dirichlet(np.ones(len(graph)))]
     prior = rr.Prior.from_counts(dict(zip(sorted(graph), weights, strict=True)))
-    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, epsilon)]).compile()
+    return rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, epsilon=epsilon)]).compile()
 
 
 def labels_of(program: Program) -> Labels:
@@ -190,7 +190,7 @@ def test_the_proof_by_labels_is_proved_and_near_the_best_of_all_labellings(name:
 def test_a_solve_that_is_stopped_has_a_true_bound() -> None:
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 4))
     prior = rr.Prior.from_counts({x: 3 * x * x % 7 + 1 for x in graph})
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, 1)])
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, epsilon=1)])
     stopped = problem.solve("columns", absolute_gap=1e-6, gap=0.0, monitor=lambda value, bound: False)
     whole = problem.solve("columns", absolute_gap=1e-6, gap=0.0)
     assert whole.status == "certified"
@@ -204,7 +204,7 @@ def test_a_solve_that_is_stopped_has_a_true_bound() -> None:
 def test_columns_found_by_cuts_make_the_best_mechanism(name: str) -> None:
     graph = GRAPHS[name]
     prior = rr.Prior.from_counts({x: 3 * x + 1 for x in sorted(graph)})
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, 1)])
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, epsilon=1)])
     by_columns, by_rays = problem.solve("columns", gap=1e-7), problem.solve("vertices", gap=1e-7)
     assert by_columns.status == "certified"
     assert float(by_columns.value) == pytest.approx(float(by_rays.value), rel=2e-7)
@@ -218,13 +218,13 @@ def test_other_cones_and_objectives_have_no_labels() -> None:
     long = nx.path_graph(500)
     far = nx.path_graph(40)
     others = [
-        rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.MetricDP(graph, 1)]),
+        rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rr.MetricDP(graph, epsilon=1)]),
         rr.Problem(information, [rr.LDP(1)]),
-        rr.Problem(information, [rr.MetricDP(fine, 1)]),
+        rr.Problem(information, [rr.MetricDP(fine, epsilon=1)]),
         *(
             rr.Problem(
                 rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(dict.fromkeys(path, 1)))),
-                [rr.MetricDP(path, epsilon)],
+                [rr.MetricDP(path, epsilon=epsilon)],
             )
             for path, epsilon in ((far, 20), (long, "0.01"))
         ),

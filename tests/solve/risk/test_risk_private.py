@@ -44,7 +44,7 @@ MUST = {
     "LDP(3)": [rr.LDP(3)],
     "LDP(3), floor": [rr.LDP(3), rr.Floor("0.4")],
     "LDP(4), invariant": [rr.LDP(4), rr.Invariant(COUNTS)],
-    "metric": [rr.MetricDP([("0", "1"), ("1", "2"), ("2", "3")], 3)],
+    "metric": [rr.MetricDP([("0", "1"), ("1", "2"), ("2", "3")], epsilon=3)],
     "cone": [rr.ConeConstraint([[4 * (x == z) - 3 for z in range(4)] for x in range(4)]), rr.LDP(5)],
 }
 
@@ -84,7 +84,7 @@ def test_no_mechanism_is_above_the_bound(epsilon: int) -> None:
     found = 0
     for _ in range(150):
         matrix = drawn(rng, epsilon)
-        mechanism = rr.Mechanism.from_matrix(matrix, PRIOR.labels, PRIOR.labels)
+        mechanism = rr.Mechanism.from_matrix(matrix, inputs=PRIOR.labels, outputs=PRIOR.labels)
         if RISK.violation(mechanism) > 0 or rr.LDP(epsilon).violation(mechanism) > 0:
             continue
         found += 1
@@ -95,14 +95,14 @@ def test_no_mechanism_is_above_the_bound(epsilon: int) -> None:
 
 def test_the_rows_of_the_cone_together_with_cuts_close_it() -> None:
     """Neither problem alone has this optimum: local privacy alone may move less, and so may the risk."""
-    both = changes([RISK, rr.MetricDP([("0", "1"), ("1", "2"), ("2", "3")], 2)]).solve()
+    both = changes([RISK, rr.MetricDP([("0", "1"), ("1", "2"), ("2", "3")], epsilon=2)]).solve()
     assert both.certificate is not None
     assert both.bound is not None
     assert both.certificate.document["proof"]["kind"] == "risk-branch"
     assert BranchReader(both.certificate.document).proves() == both.limit
     assert both.gap is not None
     assert both.gap < 1e-6
-    for alone in ([RISK], [rr.MetricDP([("0", "1"), ("1", "2"), ("2", "3")], 2)]):
+    for alone in ([RISK], [rr.MetricDP([("0", "1"), ("1", "2"), ("2", "3")], epsilon=2)]):
         least = changes(alone).solve(time_limit=1.5)
         assert least.bound is not None
         assert least.bound < both.bound - 1e-3
@@ -153,7 +153,7 @@ def informed(counts: list[int], at_most: str, *more: rr.Constraint, seconds: flo
 
 
 def line(size: int, epsilon: object) -> rr.MetricDP:
-    return rr.MetricDP([(str(x), str(x + 1)) for x in range(size - 1)], epsilon)
+    return rr.MetricDP([(str(x), str(x + 1)) for x in range(size - 1)], epsilon=epsilon)
 
 
 def test_answers_in_another_order_tell_as_much_and_nobody_is_found() -> None:

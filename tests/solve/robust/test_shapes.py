@@ -177,7 +177,9 @@ def test_the_words_of_the_cone_stand_only_where_the_format_takes_them() -> None:
         rr.Problem(rr.Maximize(rr.ChiSquareInformation(prior)), [rldp]),
         rr.Problem(rr.Maximize(rr.Trace(prior)), [rldp]),
         # Nothing is known of (0, 1) but a prior that never sees where the set's bounds are positive.
-        rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.from_counts([1, 0, 0, 0, 1, 0], prior.labels))), [rldp]),
+        rr.Problem(
+            rr.Maximize(rr.MutualInformation(rr.Prior.from_counts([1, 0, 0, 0, 1, 0], labels=prior.labels))), [rldp]
+        ),
     ]
     for problem in other:
         assert isinstance(problem.compile().cone, PolyhedralCone)
@@ -261,7 +263,7 @@ def test_one_distribution_and_all_distributions_are_certified() -> None:
         name: rr.Problem(goal, [constraint]).solve(gap=1e-8)
         for name, constraint in {
             "all": rr.RLDP(1, rr.robust.EveryDistribution(prior.pairs)),
-            "ratios": rr.MaximalRLDP(1, prior.pairs),
+            "ratios": rr.MaximalRLDP(1, groups=prior.pairs),
             "known": rr.RLDP(1, rr.robust.KnownDistribution(prior)),
         }.items()
     }

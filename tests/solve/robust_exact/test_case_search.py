@@ -26,17 +26,17 @@ TABLES = [[[35, 3, 130], [10, 24, 209]], [[35, 3, 130], [0, 24, 209]]]
 
 def cone_of(table: list[list[int]], epsilon: str, form: str = "exact") -> tuple[ConfidenceCone, np.ndarray]:
     """The cone of a table of counts, and its prior."""
-    known = rr.robust.ChiSquareSet(table, "0.05")
+    known = rr.robust.ChiSquareSet(table, alpha="0.05")
     assert form in ("exact", "product")
-    cone = rr.RLDP(epsilon, known, form).cone(known.pairs.labels)  # type: ignore[arg-type]
+    cone = rr.RLDP(epsilon, known, form=form).cone(known.pairs.labels)  # type: ignore[arg-type]
     assert isinstance(cone, ConfidenceCone)
     return cone, np.array(table, dtype=float).ravel() / np.sum(table)
 
 
 def solved(table: list[list[int]], epsilon: str, form: str = "exact", **options: object) -> rr.Solution:
     """Mutual information at the observed distribution."""
-    known = rr.robust.ChiSquareSet(table, "0.05")
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(epsilon, known, form)])  # type: ignore[arg-type]
+    known = rr.robust.ChiSquareSet(table, alpha="0.05")
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(epsilon, known, form=form)])  # type: ignore[arg-type]
     return problem.solve(**options)  # type: ignore[arg-type]
 
 

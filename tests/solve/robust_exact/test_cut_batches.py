@@ -19,8 +19,8 @@ TABLES = [[[35, 3, 130], [10, 24, 209]], [[35, 3, 130], [0, 24, 209]], [[35, 0, 
 @pytest.mark.parametrize("table", thinned(TABLES, 3))
 def test_both_searches_bound_the_same_and_prices_may_change(table: list[list[int]], monkeypatch: object) -> None:
     """The largest reduced price at prices that are too low is enclosed alike; raised by it, the same tree closes."""
-    known = rr.robust.ChiSquareSet(table, "0.05")
-    cone = rr.RLDP("1", known, "exact").cone(known.pairs.labels)
+    known = rr.robust.ChiSquareSet(table, alpha="0.05")
+    cone = rr.RLDP("1", known, form="exact").cone(known.pairs.labels)
     assert isinstance(cone, ConfidenceCone)
     prior = np.array(table, dtype=float).ravel() / np.sum(table)
     prices, near = 0.3 * prior, np.ones((1, len(prior)))
@@ -45,8 +45,8 @@ def test_both_searches_bound_the_same_and_prices_may_change(table: list[list[int
 @pytest.mark.parametrize("table", [[[0, 6, 30], [0, 49, 30]], [[35, 0, 130], [0, 24, 209]]])
 def test_limits_of_two_inputs_without_prior_are_split_off(table: list[list[int]]) -> None:
     """Where the cuts at hand imply them, one after the other."""
-    known = rr.robust.ChiSquareSet(table, "0.05")
-    cone = rr.RLDP("1", known, "exact").cone(known.pairs.labels)
+    known = rr.robust.ChiSquareSet(table, alpha="0.05")
+    cone = rr.RLDP("1", known, form="exact").cone(known.pairs.labels)
     assert isinstance(cone, ConfidenceCone)
     prior = np.array(table, dtype=float).ravel() / np.sum(table)
     pool = CutPool(cone)

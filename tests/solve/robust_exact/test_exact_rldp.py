@@ -33,12 +33,12 @@ TABLES = {
 
 
 def confidence(table: list[list[int]]) -> rr.robust.ChiSquareSet:
-    return rr.robust.ChiSquareSet(table, "0.05")
+    return rr.robust.ChiSquareSet(table, alpha="0.05")
 
 
 def cone_of(table: list[list[int]], epsilon: str, form: str) -> ConfidenceCone:
     known = confidence(table)
-    cone = rr.RLDP(epsilon, known, form).cone(known.pairs.labels)
+    cone = rr.RLDP(epsilon, known, form=form).cone(known.pairs.labels)
     assert isinstance(cone, ConfidenceCone)
     return cone
 
@@ -158,7 +158,7 @@ def test_a_pair_beyond_the_budget_is_no_cut() -> None:
 def test_the_three_forms_are_nested(name: str) -> None:
     """Polytope in product in exact; for two values of u the first two are the same."""
     known = confidence(TABLES[name])
-    made = {form: rr.RLDP("1", known, form).cone(known.pairs.labels) for form in ("polytope", "product", "exact")}
+    made = {form: rr.RLDP("1", known, form=form).cone(known.pairs.labels) for form in ("polytope", "product", "exact")}
     rng = np.random.default_rng(8)
     inside = dict.fromkeys(made, 0)
     for _ in range(60):
@@ -184,7 +184,7 @@ def reference(size: str, instance: int, epsilon: float) -> tuple[rr.robust.ChiSq
 
 def solved(known: rr.robust.ChiSquareSet, epsilon: object, form: str, gap: float, limit: float = 3600) -> rr.Solution:
     goal = rr.Maximize(rr.MutualInformation(known.counts))
-    return rr.Problem(goal, [rr.RLDP(str(epsilon), known, form)]).solve(gap=gap, time_limit=limit)
+    return rr.Problem(goal, [rr.RLDP(str(epsilon), known, form=form)]).solve(gap=gap, time_limit=limit)
 
 
 GAINS = [("2x2", 1, 1, 0.46), ("2x3", 0, 1, 2.95)]
@@ -336,8 +336,8 @@ def test_a_mechanism_a_little_past_its_epsilon_is_caught() -> None:
     past = solved(known, "1.000000001", "exact", 1e-4)
     level = robust_level(past.mechanism, known)
     assert level.holds(1) is False
-    assert rr.RLDP("1.000000001", known, "exact").violation(past.mechanism) <= 0
-    assert rr.RLDP(1, known, "exact").violation(past.mechanism) > 0
+    assert rr.RLDP("1.000000001", known, form="exact").violation(past.mechanism) <= 0
+    assert rr.RLDP(1, known, form="exact").violation(past.mechanism) > 0
     assert level.epsilon.upper - level.epsilon.lower < F(1, 10**10)
     assert level.witness is not None
     # The witness by hand, in rationals.
@@ -355,18 +355,18 @@ def test_a_mechanism_a_little_past_its_epsilon_is_caught() -> None:
 def test_levels_of_plain_mechanisms() -> None:
     known = confidence(TABLES["zero cells"])
     labels = known.pairs.labels
-    blind = robust_level(rr.Mechanism.from_matrix([[F(1, 3), F(2, 3)]] * 6, labels), known)
+    blind = robust_level(rr.Mechanism.from_matrix([[F(1, 3), F(2, 3)]] * 6, inputs=labels), known)
     assert blind.epsilon.lower == 0
     assert blind.epsilon.upper < F(1, 10**9)
     assert blind.witness is None
-    tells = robust_level(rr.Mechanism.from_matrix([[1, 0]] * 3 + [[0, 1]] * 3, labels), known)
+    tells = robust_level(rr.Mechanism.from_matrix([[1, 0]] * 3 + [[0, 1]] * 3, inputs=labels), known)
     assert tells.epsilon.lower == tells.epsilon.upper == float("inf")
     assert tells.holds(20) is False
     response = rr.RandomizedResponse(labels, epsilon=1.5)
     level = robust_level(response, known)
     # Over one set of distributions less is told of S than of X.
     assert 0 < level.epsilon.lower < level.epsilon.upper < F(3, 2)
-    secret = rr.robust.SecretRandomizedResponse(known.pairs, 1.5).to_mechanism()
+    secret = rr.robust.SecretRandomizedResponse(known.pairs, epsilon=1.5).to_mechanism()
     told = robust_level(secret, known).epsilon
     assert told.upper <= F(3, 2) + F(1, 10**10)
     assert told.lower >= F(3, 2) - F(1, 10**9)
@@ -377,11 +377,11 @@ def test_a_value_never_observed_may_be_anything() -> None:
     known = confidence(TABLES["an empty row"])
     labels = known.pairs.labels
     matrix = [[F(1, 2), F(1, 2)]] * 4 + [[F(3, 4), F(1, 4)], [F(1, 2), F(1, 2)]]
-    level = robust_level(rr.Mechanism.from_matrix(matrix, labels), known)
+    level = robust_level(rr.Mechanism.from_matrix(matrix, inputs=labels), known)
     assert float(level.epsilon.upper) == pytest.approx(np.log(2), abs=1e-9)
     assert float(level.epsilon.lower) == pytest.approx(np.log(2), abs=1e-9)
     zero = [[F(1, 2), F(1, 2)]] * 4 + [[F(1), F(0)], [F(1, 2), F(1, 2)]]
-    infinite = robust_level(rr.Mechanism.from_matrix(zero, labels), known)
+    infinite = robust_level(rr.Mechanism.from_matrix(zero, inputs=labels), known)
     assert infinite.epsilon.lower == float("inf")
     assert infinite.witness is not None
     assert known.contains(list(infinite.witness), surely=True)
@@ -392,7 +392,7 @@ def test_a_value_never_observed_may_be_anything() -> None:
 
 def test_what_does_not_fit_is_said_in_one_line() -> None:
     known = confidence(TABLES["zero cells"])
-    constraint = rr.RLDP(1, known, "exact")
+    constraint = rr.RLDP(1, known, form="exact")
     goal = rr.Maximize(rr.MutualInformation(known.counts))
     with pytest.raises(rr.InputError, match="stands alone; leave the others out"):
         rr.Problem(goal, [constraint, rr.LDP(1)])
@@ -409,7 +409,7 @@ def test_what_does_not_fit_is_said_in_one_line() -> None:
 def test_the_forms_survive_a_problem_file() -> None:
     known = confidence(TABLES["zero cells"])
     for form in ("exact", "product"):
-        problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, form)])
+        problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, form=form)])
         again = rr.problem_file.parse_problem(rr.problem_file.problem_to_toml(problem))
         assert again.compile().cone == problem.compile().cone
 
@@ -417,7 +417,7 @@ def test_the_forms_survive_a_problem_file() -> None:
 def test_an_interrupted_route_answers() -> None:
     """Stopped before its first search it has a mechanism all the same, and a bound of the time that proofs may take."""
     known, _ = reference("3x3", 0, 1)
-    problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, "exact")])
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(known.counts)), [rr.RLDP(1, known, form="exact")])
     answer = route_named("cuts").solve(problem.compile(), Effort(gap=1e-6, interrupted=lambda: True, route=route_named))
     assert answer.claim.stopped == "interrupted"
     assert answer.dual is not None

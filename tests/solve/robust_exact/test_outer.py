@@ -51,7 +51,7 @@ def objectives(known: rr.robust.ChiSquareSet, seed: int = 0) -> dict[str, Goal]:
     positive = rr.Prior.from_probabilities({label: F(2 * x + 3, size * (size + 2)) for x, label in enumerate(labels)})
     return {
         "trace": rr.Maximize(rr.Trace()),
-        "loss": rr.Minimize(rr.ExpectedLoss(prior, costs, labels)),
+        "loss": rr.Minimize(rr.ExpectedLoss(prior, costs, actions=labels)),
         "bayes": rr.Maximize(rr.BayesSuccess(prior)),
         "chi-square": rr.Maximize(rr.ChiSquareInformation(prior)),
         "d": rr.Minimize(rr.DOptimality(positive)),
@@ -61,7 +61,7 @@ def objectives(known: rr.robust.ChiSquareSet, seed: int = 0) -> dict[str, Goal]:
 
 def stated(known: rr.robust.ChiSquareSet, goal: Goal, form: str, *more: Constraint, epsilon: object = 1) -> rr.Problem:
     inputs = None if goal.objective.prior is not None else known.pairs.labels
-    return rr.Problem(goal, [rr.RLDP(epsilon, known, form), *more], inputs)
+    return rr.Problem(goal, [rr.RLDP(epsilon, known, form=form), *more], inputs=inputs)
 
 
 def assert_proved(problem: rr.Problem, solution: rr.Solution) -> None:
@@ -162,7 +162,7 @@ def local_optimum(program: Program, seed: int) -> float:
     ],
 )
 def test_local_searches_over_the_oracle_are_no_better(kind: str, starts: int, form: str) -> None:
-    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], alpha="0.05")
     problem = stated(known, objectives(known)[kind], form)
     solution, program = problem.solve(gap=1e-6), problem.compile()
     best = max(local_optimum(program, seed) for seed in range(starts))
@@ -178,7 +178,7 @@ def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> N
     assert_proved(problem, solution)
     assert solution.mechanism is not None
     assert problem.compile().excess(solution.mechanism) == {}
-    assert_private(rr.robust.ChiSquareSet(Setting.of(4).prior, "0.05"), solution.mechanism, np.e, "exact")
+    assert_private(rr.robust.ChiSquareSet(Setting.of(4).prior, alpha="0.05"), solution.mechanism, np.e, "exact")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> N
     ],
 )
 def test_forms_are_nested_and_mixtures_of_random_columns_are_no_better(kind: str, name: str) -> None:
-    known = rr.robust.ChiSquareSet(TABLES[name], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES[name], alpha="0.05")
     goal = objectives(known)[kind]
     sign = 1 if goal.sense == "maximize" else -1
     reached = []
@@ -214,7 +214,7 @@ def test_forms_are_nested_and_mixtures_of_random_columns_are_no_better(kind: str
 
 @pytest.mark.parametrize("seed", thinned(range(20), 4))
 def test_random_problems_are_closed_to_nine_in_a_hundred_million(seed: int) -> None:
-    known = rr.robust.ChiSquareSet(random_table(seed), "0.05")
+    known = rr.robust.ChiSquareSet(random_table(seed), alpha="0.05")
     goals = objectives(known, seed)
     goal = goals[list(goals)[seed % 5]]
     epsilon = ("0.5", "1", "2", "4")[seed % 4]
@@ -228,7 +228,7 @@ def test_random_problems_are_closed_to_nine_in_a_hundred_million(seed: int) -> N
 def test_every_outer_cone_contains_the_exact_one() -> None:
     """Any cut that is proved valid is satisfied by every column of the cone, at the ratio of the step."""
     for name, form in itertools.product(TABLES, FORMS):
-        known = rr.robust.ChiSquareSet(TABLES[name], "0.05")
+        known = rr.robust.ChiSquareSet(TABLES[name], alpha="0.05")
         program = stated(known, rr.Maximize(rr.Trace()), form).compile()
         cone = program.cone
         assert isinstance(cone, ConfidenceCone)
@@ -249,7 +249,7 @@ def test_every_outer_cone_contains_the_exact_one() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_and_floors_go_with_the_exact_cone(form: str) -> None:
-    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], alpha="0.05")
     goal = objectives(known)["loss"]
     free = stated(known, goal, form).solve(gap=1e-6)
     for more in ([rr.patterns.Bistochastic()], [rr.Floor("0.05")], [rr.patterns.Symmetric(), rr.Floor("0.02")]):
@@ -264,10 +264,12 @@ def test_rows_and_floors_go_with_the_exact_cone(form: str) -> None:
 
 
 def test_contradictory_rows_are_proved_to_be() -> None:
-    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], alpha="0.05")
     labels = known.pairs.labels
-    truth = rr.LinearConstraint([[int(x == y) for y in range(4)] for x in range(4)], ">=", "3.9", "truth")
-    problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.RLDP(1, known, "exact"), truth], labels, labels)
+    truth = rr.LinearConstraint([[int(x == y) for y in range(4)] for x in range(4)], ">=", "3.9", name="truth")
+    problem = rr.Problem(
+        rr.Maximize(rr.Trace()), [rr.RLDP(1, known, form="exact"), truth], inputs=labels, outputs=labels
+    )
     solution = problem.solve()
     assert solution.status == "infeasible"
     assert solution.certificate is not None
@@ -290,21 +292,23 @@ def test_a_short_solve_has_a_true_bound() -> None:
 
 
 def test_the_refusal_is_that_of_the_route_within() -> None:
-    known = rr.robust.ChiSquareSet(TABLES["even"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["even"], alpha="0.05")
     with pytest.raises(rr.NoRoute) as caught:
-        rr.Problem(rr.Minimize(rr.InjectedEntropy()), [rr.RLDP(1, known, "exact")], known.pairs.labels).solve()
+        rr.Problem(
+            rr.Minimize(rr.InjectedEntropy()), [rr.RLDP(1, known, form="exact")], inputs=known.pairs.labels
+        ).solve()
     assert str(caught.value).count("no route takes this problem") == 1
 
 
 @pytest.mark.parametrize("kind", ["trace", "loss", "bayes", "chi-square", "d", "risk"])
 def test_floats_of_a_utility_are_its_value(kind: str) -> None:
-    known = rr.robust.ChiSquareSet(TABLES["wide"], "0.05")
+    known = rr.robust.ChiSquareSet(TABLES["wide"], alpha="0.05")
     goal = objectives(known)[kind]
     program = stated(known, goal, "exact").compile()
     rng = np.random.default_rng(0)
     table = [[F(int(n)) for n in row] for row in rng.integers(1, 9, (6, 6)) + 20 * np.eye(6, dtype=int)]
     rows = [[entry / sum(row) for entry in row] for row in table]
-    mechanism = rr.Mechanism.from_rationals(rows, program.inputs, program.outputs or program.inputs)
+    mechanism = rr.Mechanism.from_rationals(rows, inputs=program.inputs, outputs=program.outputs or program.inputs)
     found = worth(program.utility, mechanism.matrix)
     assert found == pytest.approx(float(goal.objective.own_value(mechanism).lower), rel=1e-12)
 

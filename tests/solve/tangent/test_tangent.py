@@ -31,7 +31,9 @@ LEAKS: dict[str, Objective] = {
     "given": rr.MutualInformation(PRIOR, given=[[3, 1], [2, 1], [0, 2], [1, 0]]),
     "chi-square": rr.ChiSquareInformation(PRIOR),
     "guess": GUESS,
-    "gain": rr.BayesSuccess(PRIOR, [[2, 0, "1/2"], [0, 1, "1/2"], [0, 1, "1/2"], ["-1/3", 3, 1]], ["l", "r", "m"]),
+    "gain": rr.BayesSuccess(
+        PRIOR, gain=[[2, 0, "1/2"], [0, 1, "1/2"], [0, 1, "1/2"], ["-1/3", 3, 1]], actions=["l", "r", "m"]
+    ),
 }
 
 
@@ -45,7 +47,9 @@ def reference(problem: Problem) -> float:
 
 
 @pytest.mark.parametrize("name", LEAKS)
-@pytest.mark.parametrize("privacy", [[], [rr.LDP(epsilon=2)], [rr.MetricDP(FAR, "1.5")]], ids=["free", "ldp", "metric"])
+@pytest.mark.parametrize(
+    "privacy", [[], [rr.LDP(epsilon=2)], [rr.MetricDP(FAR, epsilon="1.5")]], ids=["free", "ldp", "metric"]
+)
 def test_least_leakage_at_a_loss_is_that_of_cvxpy(name: str, privacy: list[Constraint]) -> None:
     if name == "gain":
         rules: list[Constraint] = [rr.AtLeast(TRACE, "0.42"), *privacy]
