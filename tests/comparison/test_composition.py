@@ -97,7 +97,7 @@ def test_what_reveals_nothing_and_what_reveals_all() -> None:
 
 
 def test_bad_input_is_named() -> None:
-    one, three = rr.RandomizedResponse(2, 1).to_mechanism(), rr.RandomizedResponse(3, 1)
+    one, three = rr.RandomizedResponse(2, epsilon=1).to_mechanism(), rr.RandomizedResponse(3, epsilon=1)
     for given, level, what in (
         ([], 1, "0 mechanisms"),
         ([one], -1, "at epsilon -1"),
