@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from rropt.declare.constraints import LDP, ApproximateLDP, AtLeast, AtMost, Constraint
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, shown
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
@@ -19,6 +19,8 @@ LARGEST = 16
 """No level above this is tried."""
 SMALLEST = Fraction(1, 1 << 20)
 """No level below this is tried."""
+MOST_POINTS = 1000
+"""Each point of a curve is a problem of its own: more are taken for a mistake."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,8 @@ def frontier(problem: Problem, first: Goal, second: Goal, *, points: int = 9, **
     `first` is one that `AtLeast` or `AtMost` takes: a linear objective, or an information or Bayes success that is
     minimised. `options` are those of `Problem.solve`. Raises InputError, and as `solve`.
     """
-    if points < 1:
-        raise InputError(counted(points, "points"), "frontier", "ask for 1 or more")
+    if not 1 <= points <= MOST_POINTS:
+        raise InputError(f"{shown(points)} points", "frontier", f"ask for 1 to {MOST_POINTS:,}")
     limit = AtLeast if first.sense == "maximize" else AtMost
     limit(first.objective, 0)
 
