@@ -236,7 +236,7 @@ def test_pictures_leave_nothing_behind_and_need_no_display() -> None:
     code = (
         "import sys, rropt as rr; from rropt.studies import plots\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "plots.heat_map(rr.RandomizedResponse(3, 1).mechanism).savefig(sys.stdout.buffer, format='svg')\n"
+        "plots.heat_map(rr.RandomizedResponse(3, epsilon=1).mechanism).savefig(sys.stdout.buffer, format='svg')\n"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=120)
