@@ -402,7 +402,7 @@ PIECES = frozenset([
     "mutants_plain_utilities", "mutants_problem", "mutants_reading", "mutants_reading_branches",
     "mutants_reading_designs", "mutants_report", "mutants_risk", "mutants_riskproofs", "mutants_shapes",
     "mutants_steps", "mutants_sums", "mutants_text", "mutants_thresholds", "mutants_trees",
-    "mutants_utilities", "mutants_yields", "offdiagonal", "operations", "parts", "risk", "shapes", "statement",
+    "mutants_utilities", "mutants_yields", "offdiagonal", "operations", "risk", "shapes", "statement",
 ])  # fmt: skip
 """The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What
 is new speaks to `check_bytes`."""

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 from builders import Document, assert_unreadable, encode, put
+from flint import arb, ctx, fmpq
 from second.checker import verdict as second_verdict
 
-from rropt import checker
 from rropt.checker import check_bytes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -155,15 +155,33 @@ def test_a_minorant_is_no_larger_than_it_may_be() -> None:
         assert said(made)[0] == status
 
 
-def test_both_ends_of_a_sum_are_its_own() -> None:
-    """An irrational part has two ends, the lower one first, whatever the sign of its weight."""
-    for weight in ("7/10", "-7/10"):
-        made = copy.deepcopy(TREE)
-        made["problem"]["utility"]["parts"][0]["weight"] = weight
-        problem = checker._read_problem(made["problem"], "problem", checker._Rationals(), 6)
-        mechanism = checker._read_mechanism(made["mechanism"], "mechanism", problem, checker._Rationals())
-        lower, upper = checker._utility(problem, mechanism)
-        assert checker._less(lower, upper)
+def information(made: Document) -> arb:
+    """The information of the mechanism, in bits beyond those of any checker."""
+    told = made["mechanism"]
+    scale = int(told["denominators"][0])
+    columns = [[F(int(number), scale) for number in column["dense"]] for column in told["columns"]]
+    found = arb(0)
+    for column in columns:
+        mass = sum((p * v for p, v in zip(PRIOR, column, strict=True)), F(0))
+        for p, v in zip(PRIOR, column, strict=True):
+            if v:
+                share, ratio = p * v, v / mass
+                found += arb(fmpq(*share.as_integer_ratio())) * arb(fmpq(*ratio.as_integer_ratio())).log()
+    return found
+
+
+@pytest.mark.parametrize("sense", ["maximize", "minimize"])
+@pytest.mark.parametrize("bends", [True, False])
+def test_neither_end_of_a_value_is_on_the_other_side(sense: str, bends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An irrational part has two ends, whatever the sign of its weight."""
+    monkeypatch.setattr(ctx, "prec", 600)
+    made = linear(GIVEN | {"utility": {"kind": "mutual_information"}}, bends=bends, sense=sense)
+    value = information(made) * (1 if (sense == "maximize") == bends else -1) / 2
+    true = F(int((value * 2**500).mid().floor().unique_fmpz()), 2**500)
+    for end, outside in (("lower", -1), ("upper", 1)):
+        for shift, status in ((F(outside, 2**90), "PROVED"), (F(-outside, 2**300), "REFUTED")):
+            made["value"] = {"lower": "-50", "upper": "50", end: str(true + shift)}
+            assert said(made)[0] == status
 
 
 def test_costs_of_what_is_minimised_are_negated_in_a_corner_tree() -> None:
