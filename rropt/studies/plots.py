@@ -232,11 +232,12 @@ def utility_curve(
 
 
 def frontier_curve(found: Frontier) -> Figure:
-    """The points that can be had, and above them the proved bounds, of a trade-off (`rropt.frontier`)."""
+    """The points that can be had, and the proved bounds, of a trade-off (`rropt.frontier`). A bound holds from its
+    level on, so it is drawn as a step: a line between two bounds would claim more than is proved."""
     figure, axes = _figure(6.4, 4.2)
-    axes.plot(*_axes_of(found.attained), "o-", color=BLUE, markersize=5, label="attained")
+    axes.plot(*_axes_of(found.attained), "o", color=BLUE, markersize=5, label="attained")
     bounds = [(float(x), y) for x, y in zip(found.levels, found.bounds, strict=True) if y is not None]
-    axes.plot(*_axes_of(bounds), "--", color=ORANGE, label="bound")
+    axes.plot(*_axes_of(bounds), "--", color=ORANGE, drawstyle="steps-post", label="bound")
     goals = found.first.objective, found.second.objective
     _finish(axes, *(_with_unit(one.kind.replace("_", " "), one.units) for one in goals))
     axes.legend(frameon=False, fontsize=9)

@@ -123,6 +123,18 @@ class Frontier:
     levels: tuple[Fraction, ...]
     solutions: tuple[Solution, ...]
 
+    def __repr__(self) -> str:
+        """A line for each level."""
+        first, second = self.first.objective.kind.replace("_", " "), self.second.objective.kind.replace("_", " ")
+        limit = "at least" if self.first.sense == "maximize" else "at most"
+        lines = [f"Frontier: {self.second.sense} {second} where {first} is {limit} a level"]
+        for level, solution in zip(self.levels, self.solutions, strict=True):
+            numbers = [
+                f"{name} {number:.9g}" for name in ("value", "bound") if (number := getattr(solution, name)) is not None
+            ]
+            lines.append(f"  {float(level):.6g}: {', '.join([solution.status, *numbers])}")
+        return "\n".join(lines)
+
     @property
     def attained(self) -> tuple[tuple[float, float], ...]:
         """(first, second) of the mechanisms, each rounded to its worse side."""
