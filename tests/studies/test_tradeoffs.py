@@ -44,7 +44,7 @@ def test_what_is_wrong_is_said() -> None:
         rr.least_epsilon(problem, rr.AtMost(LOSS, 1))
     with pytest.raises(rr.InputError, match="not positive"):
         rr.least_epsilon(rr.Problem(rr.Minimize(LOSS)), rr.AtMost(LOSS, 1), tolerance=0)
-    with pytest.raises(rr.InputError, match="ask for 1 or more"):
+    with pytest.raises(rr.InputError, match="ask for 1 to 1,000"):
         rr.frontier(problem, rr.Minimize(LOSS), rr.Minimize(LOSS), points=0)
     information = rr.Maximize(rr.MutualInformation(PRIOR))
     with pytest.raises(rr.InputError, match="cannot be a limit below"):
