@@ -15,14 +15,14 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
-from typing import Any
 
 from flint import arb, fmpz, fmpz_poly
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, shown
 from rropt.exact import ball, enclosure, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
+from rropt.mechanisms.garbling import AnyMechanism, explicit
 from rropt.mechanisms.mechanism import Mechanism
 
 STEPS = 512
@@ -40,17 +40,17 @@ Losses = tuple[tuple[Fraction, Fraction], ...]
 
 
 @checked
-def composed_delta(mechanisms: Sequence[Any], epsilon: Number) -> Fraction:
+def composed_delta(mechanisms: Sequence[AnyMechanism], epsilon: Number) -> Fraction:
     """An upper bound of the delta at `epsilon` (nats) of one answer of each of `mechanisms` together.
 
     They are up to 1,024 mechanisms or families with the same inputs, all drawn independently from one value. The bound
     is above the exact delta by the width of a grid only, some 1e-5, and so below what follows from their epsilons
     alone. Source: Doroshenko et al. 2022. Raises InputError.
     """
-    made = [one if isinstance(one, Mechanism) else one.to_mechanism() for one in mechanisms]
+    made = [explicit(one, f"mechanisms[{at}]") for at, one in enumerate(mechanisms)]
     level = rational(epsilon, "epsilon")
     if not 0 < len(made) <= MOST_DRAWS or level < 0:
-        what = f"{counted(len(made), 'mechanisms')} at epsilon {float(level):.6g}"
+        what = f"{counted(len(made), 'mechanisms')} and epsilon {shown(epsilon)}"
         raise InputError(what, "composed_delta", f"give 1 to {MOST_DRAWS:,}, and an epsilon of 0 or more")
     if len({one.inputs for one in made}) != 1:
         raise InputError("their inputs differ", "composed_delta", "give mechanisms for one column")

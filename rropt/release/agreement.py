@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
+from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release.cross import joined
 from rropt.release.manifest import QUOTED, file_sha256, manifest_path, read_manifest
-from rropt.release.plan import Design, ProtectedColumn, explicit, stratum_parts
+from rropt.release.plan import Design, ProtectedColumn, stratum_parts
 from rropt.release.provenance import digest
 from rropt.release.tables.stack import NULL, UNKNOWN, Part
 

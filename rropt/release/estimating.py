@@ -14,8 +14,9 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.mechanisms.garbling import explicit
 from rropt.release.facade import counted_of
-from rropt.release.plan import ProtectedColumn, explicit
+from rropt.release.plan import ProtectedColumn
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate

@@ -11,11 +11,11 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.io.types import Label
+from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling.labels import relabel
 from rropt.problem import Problem
 from rropt.release.cross import joined
-from rropt.release.plan import explicit
 from rropt.release.provenance import load_mechanism
 from rropt.release.tables.extras import need
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.promises import promised, promises_to_list
 from rropt.release.cross import split
@@ -156,18 +157,6 @@ def _names(given: Any, what: str) -> tuple[str, ...]:
     if len(set(names)) != len(names):
         raise InputError(f"{names} names a column twice", what, "name it once")
     return names
-
-
-def explicit(mechanism: Any, where: str) -> Mechanism:
-    """The explicit matrix of a mechanism or a family. Raises InputError."""
-    if isinstance(mechanism, Mechanism):
-        return mechanism
-    made = getattr(mechanism, "to_mechanism", None)
-    if made is None:
-        raise InputError(f"{type(mechanism).__name__} is not a mechanism", where, "give a Mechanism")
-    found = made()
-    assert isinstance(found, Mechanism)
-    return found
 
 
 def _within(stratum: tuple[str, ...]) -> str:

@@ -232,8 +232,7 @@ def utility_curve(
 
 
 def frontier_curve(found: Frontier) -> Figure:
-    """The points that can be had, and the proved bounds, of a trade-off (`rropt.frontier`). A bound holds from its
-    level on, so it is drawn as a step: a line between two bounds would claim more than is proved."""
+    """The points that can be had, and the proved bounds as steps: each holds from its level on, a line would not."""
     figure, axes = _figure(6.4, 4.2)
     axes.plot(*_axes_of(found.attained), "o", color=BLUE, markersize=5, label="attained")
     bounds = [(float(x), y) for x, y in zip(found.levels, found.bounds, strict=True) if y is not None]

@@ -100,7 +100,8 @@ def test_bad_input_is_named() -> None:
     one, three = rr.RandomizedResponse(2, epsilon=1).to_mechanism(), rr.RandomizedResponse(3, epsilon=1)
     for given, level, what in (
         ([], 1, "0 mechanisms"),
-        ([one], -1, "at epsilon -1"),
+        ([one], -1, "epsilon -1"),
+        ([1], 1, "int is not a mechanism"),
         ([one, three], 1, "their inputs differ"),
         ([one] * 1025, 1, "1,025 mechanisms"),
     ):

@@ -355,7 +355,7 @@ NOT_LABELLED = {
         rhs half_width level yes truth gap absolute_gap time_limit risk value""",
     "labels, in their own order": """categories labels inputs outputs input_labels actions names sensitive other blocks
         cells properties members drop by columns margins input_features""",
-    "a mechanism or more": "mechanism channel a b with_ items",
+    "a mechanism or more": "mechanism mechanisms channel a b with_ items",
     "rows of records, one a person": "codes reports X y",
     "a word or a switch": "claimed sub sub_sensitive criterion form confidence sees directed connected item null",
     "by name": "where impossible options routes solvers",
@@ -394,7 +394,6 @@ NOT_LABELLED_HERE = {
     "MultiRelease.from_columns.clusters": "names, in their own order",
     "MultiRelease.attributes": "nouns of this package",
     "AttributeReport.loss": "made by solve",
-    "MultiSolution.mechanisms": "made by solve",
     "clusters_of.information": "by names of attributes",
     "clusters_of.sizes": "by names of attributes",
     "weight_range.permutation": "outputs, by index or by label",

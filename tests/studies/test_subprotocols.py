@@ -38,7 +38,7 @@ TELLING = Mechanism.from_rationals([[F(1), F(0)], [F(0), F(1)], [F(0), F(1)]], i
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_given_sub_protocol_is_private_over_the_set(family: type, way: str, table: str) -> None:
     c = SETS[table]
-    protocol = family(c, 1, way, sub=BINARY)
+    protocol = family(c, epsilon=1, calibration=way, sub=BINARY)
     level = robust_level(protocol.to_mechanism(), c).epsilon
     assert level.upper <= 1 + F(1, 10**9)
     if way == "exact" and family is ConditionalReporting:
@@ -48,7 +48,7 @@ def test_a_given_sub_protocol_is_private_over_the_set(family: type, way: str, ta
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_formula_is_the_truth_at_the_centre(family: type) -> None:
-    protocol = family(SET, 1, sub=BINARY)
+    protocol = family(SET, epsilon=1, sub=BINARY)
     mechanism = protocol.to_mechanism()
     assert protocol.formula() == pytest.approx(float(mechanism.mutual_information(SET.center)), abs=1e-12)
     assert len(set(protocol.outputs)) == len(protocol.outputs) == len(mechanism.outputs)
@@ -124,7 +124,7 @@ def test_both_parts_of_independent_reporting_may_be_given() -> None:
 @pytest.mark.parametrize("family", [IndependentReporting, ConditionalReporting])
 def test_the_optimal_sub_protocol_pays_at_small_epsilon(family: type) -> None:
     found = optimal_reporting(family, SET, epsilon="0.2", points=4, steps=2)
-    plain = family(SET, "0.2").formula()
+    plain = family(SET, epsilon="0.2").formula()
     assert found.value >= 1.03 * plain
     assert robust_level(found.protocol.to_mechanism(), SET).epsilon.upper <= F(1, 5) + F(1, 10**9)
     solved = [solution for solution in found.solutions if solution is not None]
