@@ -207,7 +207,7 @@ def slowly(x):
     return {"square": x * x, "third": x / 3}
 
 if __name__ == "__main__":
-    rr.sweep(slowly, over={"x": range(16)}, "t.parquet", workers=2)
+    rr.sweep(slowly, over={"x": range(16)}, out="t.parquet", workers=2)
 """
 
 

@@ -245,7 +245,7 @@ def _polyopt(full: bool) -> Evidence:
     bound = float(found.limit)
     better, keeps = {}, {}
     for name, make in MADE.items():
-        protocol = make(wide, epsilon, "paper")
+        protocol = make(wide, epsilon=epsilon, calibration="paper")
         better[name] = protocol.formula()
         # The audit of a matrix of 81 columns takes long; its level is the subject of the theorems' entries.
         if name != "UE-CR":
