@@ -50,6 +50,7 @@ BEYOND = (
     r"hexadecimal digits|a bit at or above|the length must be odd|\"lo\" stands twice|elements or more",
     r"JSON float|lone surrogate",
     r"has a weight of the other sign",  # which part it is, and the sense
+    r"points\[\d+\]\[\d+\]: '0' is out of range",  # only of Bayes success may it be 0
     r"the problem before this step|the problem after proof\.steps",  # which problem that is
     r"proof\.steps\[\d+\]\.(rows|outputs|sense|structure|identification_risk)",
     r"the problem after proof\.steps\.limits",  # of the last problem
