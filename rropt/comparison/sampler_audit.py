@@ -91,6 +91,10 @@ def limits(count: Any, trials: Any, error: float) -> tuple[Any, Any]:
         low = np.where(count > 0, special.betaincinv(np.maximum(count, 1), trials - count + 1, error), 0)
         rest = np.maximum(trials - count, 1)
         high = np.where(count < trials, 1 - special.betaincinv(rest, count + 1, error), 1)
+        # Where all trials are alike the limit is known; old versions of SciPy give a loose one there.
+        share = np.log(error) / trials
+        low = np.where((count == trials) & (count > 0), np.exp(share), low)
+        high = np.where((count == 0) & (trials > 0), -np.expm1(share), high)
     return low * (1 - ROUNDING), np.minimum(high * (1 + ROUNDING), 1)
 
 
