@@ -1,13 +1,14 @@
-"""What an installed rropt must do on any machine: `python -I .ci/smoke.py`, from the environment it is installed in.
+"""What an installed rropt must do on any machine: `python -I .ci/smoke.py WHEEL`, from the environment it is in.
 
-Solves, saves, checks with the module and with a copy of the bare checker file, draws and estimates; and looks whether
-what was installed is what was built: version, typing mark, models, one console script.
+Compares what is installed with the wheel that was built, file by file. Then solves, saves, checks with the module and
+with a copy of the bare checker file, draws and estimates; looks for typing mark, models and one console script.
 """
 
 import json
 import subprocess
 import sys
 import tempfile
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -33,6 +34,10 @@ def main() -> None:
     assert installed.version == rr.__version__, (installed.version, rr.__version__)
     assert "site-packages" in HERE.parts, HERE
     files = {str(file) for file in installed.files or ()}
+    with zipfile.ZipFile(sys.argv[1]) as wheel:
+        for name in wheel.namelist():
+            if name.startswith("rropt/"):
+                assert wheel.read(name) == (HERE.parent / name).read_bytes(), f"{name} is not that of {sys.argv[1]}"
     assert "rropt/py.typed" in files, "the typing mark is not installed"
     assert any(name.endswith("licenses/LICENSE") for name in files), "the licence is not installed"
     assert [entry.name for entry in installed.entry_points] == ["rropt"]
