@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         Solution as Solution,
         SolveOptions as SolveOptions,
     )
+    from rropt.problem.many import solve_many as solve_many
     from rropt.problem_file import load_problem as load_problem
     from rropt.prove.certificates import Certificate as Certificate
     from rropt.solve.verified import check as check
@@ -104,6 +105,7 @@ _HOMES = {
     "mechanisms.mechanism": "Mechanism",
     "model.prior": "Pairs Prior",
     "problem": "Maximize Minimize Problem Solution SolveOptions",
+    "problem.many": "solve_many",
     "problem_file": "load_problem",
     "prove.certificates": "Certificate",
     "solve.verified": "check",

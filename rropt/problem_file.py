@@ -248,11 +248,22 @@ def _read_options(table: dict[str, Any], where: str) -> SolveOptions:
             if not isinstance(value, str):
                 raise InputError(f"{key} is {value!r}, not a name in quotes", where, 'as route = "auto"')
             settings[key] = value
-        elif key == "workers":
+        elif key in ("workers", "threads"):
             settings[key] = value
+        elif key == "solver_options":
+            settings[key] = _plain(value)
         else:
             settings[key] = rational(value, f"{where} {key}")
     return SolveOptions(**settings)
+
+
+def _plain(value: Any) -> Any:
+    """Tables and lists with their numbers as solvers take them."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 @checked

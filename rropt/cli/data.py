@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,6 +45,35 @@ def draw_people(
     number = sum(prior.weights) if count is None else count
     written = write_whole(out, "".join(insecure_synthetic_people(prior, number, seed, column)))
     say(f"wrote {written}: {counted(number, 'synthetic people')}")
+
+
+def solver_options(given: list[str] | None) -> dict[str, Any] | None:
+    """NAME=VALUE as options of a solver: a value is a number, true, false or text; a name before a point is a table
+    that holds the rest. Raises InputError."""
+    if given is None:
+        return None
+    found: dict[str, Any] = {}
+    for entry in given:
+        name, equals, text = entry.partition("=")
+        if not equals or not name:
+            raise InputError(f"{entry!r} is not of the form NAME=VALUE", "--solver-option", "as eps_abs=1e-10")
+        table, point, key = name.partition(".")
+        inside = found.setdefault(table, {}) if point else found
+        if not isinstance(inside, dict):
+            raise InputError(f"{table} is given twice", "--solver-option", "leave one out")
+        inside[key if point else name] = _setting(text)
+    return found
+
+
+def _setting(text: str) -> bool | float | str:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def find_problem(name: str) -> Path:

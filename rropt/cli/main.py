@@ -21,7 +21,7 @@ from rropt.cli.audit import AUDIT_EPILOG, audit_matrix
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
-from rropt.cli.data import declared_problem, draw_people, find_problem, identify
+from rropt.cli.data import declared_problem, draw_people, find_problem, identify, solver_options
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import say
 from rropt.cli.models import copy, list_all, show
@@ -29,7 +29,7 @@ from rropt.cli.publish import publish
 from rropt.cli.release import APPLY_EPILOG, apply, estimate, key_app, ledger_app
 from rropt.cli.report import REPORT_EPILOG, write_page
 from rropt.cli.sweep import SWEEP_EPILOG, sweep_grid
-from rropt.errors import InputError, NoRoute, RroptError, SettingNeeded
+from rropt.errors import NoRoute, RroptError, SettingNeeded
 
 app = typer.Typer(
     add_completion=False,
@@ -78,7 +78,14 @@ ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A proble
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the results (default: the problem's name).")]
 RouteName = Annotated[str | None, typer.Option("--route", help=ROUTE_HELP)]
-SolverName = Annotated[str | None, typer.Option("--solver", help="A solver of the route, as clarabel or scs.")]
+SolverName = Annotated[
+    str | None, typer.Option("--solver", help="Any that cvxpy or highspy find installed, as clarabel, osqp or gurobi.")
+]
+SolverOption = Annotated[
+    list[str] | None,
+    typer.Option("--solver-option", metavar="NAME=VALUE", help="An option of the solver; several times."),
+]
+Threads = Annotated[int | None, typer.Option("--threads", help="Threads of the solver.")]
 Gap = Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")]
 AbsoluteGap = Annotated[
     float | None, typer.Option("--absolute-gap", help="Absolute gap at which the solve stops, in the objective's unit.")
@@ -120,19 +127,26 @@ def solve(
     public_counts: Annotated[
         int | None, typer.Option("--public-counts", metavar="N", help="Round its counts to multiples of N first.")
     ] = None,
+    solver_option: SolverOption = None,
+    threads: Threads = None,
 ) -> None:
     """Find the best mechanism, prove it, and write mechanism, certificate and solution."""
     from rropt.io.files import check_writable, held_folder
-    from rropt.solve.entropy.conic import SOLVERS
+    from rropt.solve.entropy.solvers import insist_on
     from rropt.studies.reports import terminal
 
     source = find_problem(problem)
     declared = declared_problem(source, data, column, delimiter, null, public_counts)
-    declared = declared.with_options(route, gap=gap, time_limit=time_limit, solver=solver, absolute_gap=absolute_gap)
-    if declared.options.solver not in (None, *SOLVERS):
-        raise InputError(
-            f"{declared.options.solver!r} is not a solver", f"{source}: solver", f"use one of: {', '.join(SOLVERS)}"
-        )
+    declared = declared.with_options(
+        route,
+        gap=gap,
+        time_limit=time_limit,
+        solver=solver,
+        absolute_gap=absolute_gap,
+        solver_options=solver_options(solver_option),
+        threads=threads,
+    )
+    insist_on(declared.options.solver, declared.options.threads, f"{source}: ")
     folder = Path(declared.name) if out is None else out
     check_writable(folder, RESULTS)
     console = terminal.console()
@@ -266,11 +280,24 @@ def solve_model(
     absolute_gap: AbsoluteGap = None,
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
+    solver_option: SolverOption = None,
+    threads: Threads = None,
 ) -> None:
     """Solve a shipped model: the same as `rropt solve NAME`."""
     from rropt.models import model_path
 
-    solve(str(model_path(name)), out, route, solver, gap, absolute_gap, time_limit, as_json)
+    solve(
+        str(model_path(name)),
+        out,
+        route,
+        solver,
+        gap,
+        absolute_gap,
+        time_limit,
+        as_json,
+        solver_option=solver_option,
+        threads=threads,
+    )
 
 
 @cache

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from rropt.errors import InputError, shown
 from rropt.exact import coefficient
@@ -16,7 +18,8 @@ class SolveOptions:
 
     `route` is "auto" or a route's name, `gap` the wanted distance of value and bound as a share of |bound|,
     `absolute_gap` one in the objective's unit (0: none): to reach either is enough. `time_limit` is seconds or None,
-    `solver` a solver of the route, `workers` the most processes.
+    `solver` a solver that is installed and that the route takes, `solver_options` what it is given besides, under its
+    own names, `threads` how many it may use (None: one for HiGHS, else its default), `workers` the most processes.
     """
 
     route: str = "auto"
@@ -26,6 +29,8 @@ class SolveOptions:
     time_limit: Fraction | float | None = None
     solver: str | None = None
     workers: int = 2
+    solver_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("gap", "absolute_gap"):
@@ -44,5 +49,13 @@ class SolveOptions:
         names = [known.name for known in ROUTES]
         if not isinstance(self.route, str) or self.route not in ("auto", *names):
             raise InputError(f"{shown(self.route)} is not a route", "route", f"use auto or one of: {', '.join(names)}")
-        if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
-            raise InputError(f"it is {shown(self.workers)}, which is not a positive integer", "workers", "try 2")
+        counts = {"workers": self.workers} | ({} if self.threads is None else {"threads": self.threads})
+        for name, count in counts.items():
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise InputError(f"it is {shown(count)}, which is not a positive integer", name, "try 2")
+        given = self.solver_options
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+            raise InputError(f"{shown(given)} is not a table of options", "solver_options", 'as {"eps_abs": 1e-10}')
+        if given and self.solver is None:
+            raise InputError("they are given without a solver", "solver_options", 'name it, as solver="scs"')
+        object.__setattr__(self, "solver_options", dict(given))

@@ -73,12 +73,15 @@ def _first(program: Program, solver: str | None, routes: Sequence[Route]) -> tup
         if refused is None:
             return route, route.because
         found.append(refused)
+    if solver is not None:
+        # The route that takes it without this solver says why it does not with it.
+        route, _ = _first(program, None, routes)
+        own = route.refusal(program, solver)
+        assert own is not None
+        raise NoRoute(f"no route takes this problem with {solver}: {own[1].why}", "route auto", own[1].instead)
     least = min(distance for distance, _ in found)
     nearest = [refusal for distance, refusal in found if distance == least]
     remedies = [refusal.instead for refusal in nearest if refusal.instead not in ("", AUTO)]
-    if solver:
-        # Most routes have one solver only, and say to leave it out; the names of the known ones say more.
-        remedies.sort(key=lambda text: not text.startswith("use one of"))
     parts = [name for part, name in particulars(program) if part is not program.utility]
     alone = [f"leave out {' or '.join(parts)}"] if parts else []
     remedies.append(", or ".join(alone + ["change the objective"] * bool(least % 2 or not parts)))

@@ -28,7 +28,7 @@ from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Sense
-from rropt.solve.entropy.conic import SOLVERS
+from rropt.solve.entropy.solvers import SOLVERS
 from rropt.solve.registry import ROUTES, Route, choose
 from rropt.studies.measured import READY, Measured, Task
 

@@ -364,8 +364,10 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         name="own",
         options=None,
     )
-    add("SolveOptions", route="auto", gap=1e-6, time_limit=None, solver=None, workers=2, absolute_gap=0)
-    options = dict.fromkeys(("route", "gap", "time_limit", "solver", "workers", "absolute_gap"))
+    solver = {"solver": None, "solver_options": {}, "threads": None}
+    add("SolveOptions", route="auto", gap=1e-6, time_limit=None, workers=2, absolute_gap=0, **solver)
+    limits = ("route", "gap", "time_limit", "absolute_gap", *solver)
+    options = dict.fromkeys((*limits, "workers"))
     add_methods(
         r["problem"],
         compile={},
@@ -375,7 +377,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         to_highs={},
         warnings={},
         write={"path": folder / "model.mps"},
-        solve=options,
+        solve=options | {"verbose": False},
         with_options=options,
     )
     add("Solution.load", path=folder / "solution.json", problem=r["problem"])
@@ -559,6 +561,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         steps=2,
         tolerance=0.1,
     )
+    add("solve_many", problems=[r["problem"]], workers=1, **dict.fromkeys(("route", "gap", "time_limit", "absolute_gap", "solver", "threads")), solver_options={})
     small = {"routes": ["linear"], "solvers": None, "gap": None, "time_limit": 2}
     add("compare", problem=r["problem"], **small)
     add_methods(rr.compare(r["problem"], routes=["linear"]), to_list={}, to_frame={})

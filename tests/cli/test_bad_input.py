@@ -215,9 +215,21 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         lambda: problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(rr.Prior.uniform(30)))).solve("vertices"),
         "20 at most.*columns",
     ),
-    ("solver of linear", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("linear", solver="gurobi"), "highs"),
-    ("solver of conic", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("conic", solver="ecos"), "clarabel"),
-    ("solver of nobody", lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve(solver="ecos"), "ecos"),
+    (
+        "solver of linear",
+        lambda: problem(rr.LDP(1), goal=TRACE, inputs=ABC).solve("linear", solver="scs"),
+        "highs",
+    ),
+    (
+        "solver of conic",
+        lambda: problem(rr.EntropyRate(0.5), goal=TRACE, inputs=ABC).solve("conic", solver="highs"),
+        "entropy; use one of: clarabel",
+    ),
+    (
+        "solver of the route that takes it",
+        lambda: problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(rr.Prior.uniform(20)))).solve(solver="scs"),
+        "12 inputs at most; leave the solver out",
+    ),
 ]
 
 

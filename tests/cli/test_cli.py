@@ -553,7 +553,7 @@ def test_a_wrong_route_of_a_file_is_one_line_that_names_the_file(run: Run) -> No
         (["solve", "t.toml", "--time-limit", "0"], 2, "time_limit", "seconds"),
         (["solve", "t.toml", "--route", "vertex"], 2, "'vertex' is not a route", "vertices"),
         (["solve", "t.toml", "--route", "linear"], 5, "linear takes linear objectives only", "use route auto"),
-        (["solve", "t.toml", "--solver", "gurobi"], 2, "gurobi", "use one of: clarabel"),
+        (["solve", "t.toml", "--solver", "ibm"], 2, "ibm", "use one of: clarabel"),
         (["solve", "t.toml", "--frob"], 2, "No such option: --frob", "--help"),
         (["solv"], 2, "No such command 'solv'", "--help"),
         (["check"], 2, "Missing argument", "--help"),

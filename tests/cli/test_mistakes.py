@@ -65,7 +65,11 @@ FILES: dict[str, tuple[bytes, list[str], list[str]]] = {
     ),
     "no such problem": (GOOD, ["solve", "none.toml"], ["none.toml: there is no such problem file; check the path"]),
     "no such route": (GOOD, ["solve", "adult-pram", "--route", "fast"], ["'fast'", "use auto or one of: linear"]),
-    "no such solver": (GOOD, ["solve", "adult-pram", "--solver", "gurobi"], ["'gurobi' is not a solver; use one of: "]),
+    "no such solver": (
+        GOOD,
+        ["solve", "adult-pram", "--solver", "ibm"],
+        ["'ibm' is not a solver that is installed"],
+    ),
     "negative gap": (GOOD, ["solve", "adult-pram", "--gap", "-1"], ["gap: it is -1.0, negative; try 1e-6"]),
     "no time": (
         GOOD,
@@ -121,7 +125,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
     "one bracket": (BASE + LDP.replace("[[constraint]]", "[constraint]"), ["[[constraint]] with two brackets"]),
     "constraints": (BASE + LDP.replace("constraint", "constraints"), ["did you mean 'constraint'?"]),
     "solver table": (BASE + LDP + "[solver]\ngap = 1\n", ["unknown key 'solver'; did you mean 'solve'?"]),
-    "solver": (BASE + LDP + '[solve]\nsolver = "gurobi"\n', ["t.toml: solver: 'gurobi' is not a solver"]),
+    "solver": (BASE + LDP + '[solve]\nsolver = "ibm"\n', ["t.toml: solver: 'ibm' is not a solver that is installed"]),
     "route": (BASE + LDP + '[solve]\nroute = "fast"\n', ["t.toml [solve]: route: 'fast'", "use auto or one of"]),
     "time": (BASE + LDP + '[solve]\ntime_limit = "10s"\n', ["[solve] time_limit: '10s' is not a number"]),
     "negative count": (HEAD + "counts = [5, -3]\n" + WANTED, ["t.toml [input]: count of '1': -3 is negative"]),

@@ -187,8 +187,8 @@ def test_more_random_combinations(seed: int) -> None:
 
 
 def test_what_stays_refused() -> None:
-    """A solver that no route has, and a goal that no mechanism attains."""
-    with pytest.raises(NoRoute):
+    """A solver that is not installed, and a goal that no mechanism attains."""
+    with pytest.raises(rr.InputError, match="is not a solver that is installed"):
         problem_of("d_optimality", "bistochastic + ldp", SIZE).solve(solver="no such solver")
     with pytest.raises(NoRoute):
         problem_of("bayes_success", "entropy_rate", SIZE).solve(solver="scs")

@@ -6,6 +6,8 @@ polyhedral cone they come from cddlib.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -13,6 +15,7 @@ from rropt.errors import Refusal, counted
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Information, Linear, Program
+from rropt.solve.entropy.solvers import mixture_of_columns, unsuited
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.master import Priced, column_model, generate, tie_groups
@@ -27,6 +30,12 @@ LARGEST_PRODUCT = 300_000
 LARGEST_LISTED = 14
 """Largest k whose vertices with uniform off-diagonals (2^k and more) are listed."""
 
+OWN = "highs"
+LARGEST_HANDED = 12
+"""Largest k whose rays are listed for a solver of the user's own."""
+SMALLEST, DUST = 1e-12, 1e-7
+"""The weight below which a ray is left out, and the share of the largest one where a solver gives no vertices."""
+
 
 class VerticesRoute(Route):
     """Columns are mixtures of extreme rays: convex utilities are maximised there."""
@@ -35,7 +44,6 @@ class VerticesRoute(Route):
     because = "the objective is convex in every column, so extreme rays of the cone suffice"
     takes = (OffDiagonalForm,)
     goals = "takes linear objectives and the maximum of convex ones only"
-    solvers = ("highs",)
 
     def takes_goal(self, program: Program) -> bool:
         convex = isinstance(program.utility, ColumnSum) and program.sense == "maximize"
@@ -43,6 +51,8 @@ class VerticesRoute(Route):
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         k = program.size
+        if solver not in (None, OWN):
+            return unsuited(str(solver)) or self._unlisted(program, str(solver))
         if program.extra(OffDiagonalForm) is not None:
             if k > LARGEST_LISTED:
                 return Refusal(f"vertices lists those of {LARGEST_LISTED} inputs at most", "use route branch")
@@ -71,10 +81,24 @@ class VerticesRoute(Route):
             return None
         return Refusal("vertices needs a cone that bounds ratios", "add LDP")
 
+    def _unlisted(self, program: Program, solver: str) -> Refusal | None:
+        """Why a solver of the user's own cannot have the programme over all rays."""
+        own = self.refuse(program, None)
+        if own is not None:
+            return own
+        if not isinstance(program.utility, ColumnSum) or program.extra(OffDiagonalForm) is not None:
+            return Refusal(
+                f"vertices hands {solver} convex objectives only", "use route conic, or leave the solver out"
+            )
+        if program.size > LARGEST_HANDED:
+            return Refusal(f"vertices hands {solver} {LARGEST_HANDED} inputs at most", "leave the solver out")
+        return None
+
     def solve(self, program: Program, effort: Effort) -> Answer:
+        listed = effort.solver not in (None, OWN)
         if program.extra(OffDiagonalForm) is not None:
             return self._off_diagonals(program)
-        if isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum):
+        if isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum) and not listed:
             return self._staircases(program, program.utility, program.cone, effort)
         if isinstance(program.cone, CompleteCone):
             rays: FloatArray | Refusal = staircase(
@@ -89,7 +113,8 @@ class VerticesRoute(Route):
         else:
             answer = self._linear(program, rays, effort)
         if answer.draft is None and not answer.claim.stopped:
-            return self._otherwise(program, effort, Refusal("cddlib lost rays of this cone"))
+            why = f"{effort.solver} {answer.claim.status}" if listed else "cddlib lost rays of this cone"
+            return self._otherwise(program, effort, Refusal(why))
         return answer
 
     @staticmethod
@@ -131,13 +156,20 @@ class VerticesRoute(Route):
     @staticmethod
     def _list(program: Program, utility: ColumnSum, rays: FloatArray, effort: Effort) -> Answer:
         """One linear programme over all rays of a cone that cddlib enumerated."""
+        name, worth = effort.solver or OWN, utility.mu(rays)
         if rays.shape[1] == 0:
-            return Answer(SolverClaim("highs", "no rays", None, 0.0), farkas_candidate(program, effort))
-        found = column_model(utility.mu(rays), rays, "choose").solve(effort.remaining(), effort.interrupted)
-        claim = SolverClaim("highs", found.status, found.objective, found.seconds)
-        if found.status != "optimal" or found.x is None or found.row_dual is None:
+            return Answer(SolverClaim(name, "no rays", None, 0.0), farkas_candidate(program, effort))
+        notes: tuple[str, ...] = ()
+        found = None if name == OWN else mixture_of_columns(worth, rays, effort)
+        if found is None or (found.x is not None and found.row_dual is None):
+            own = column_model(worth, rays, "choose").solve(effort.remaining(), effort.interrupted)
+            # A solver of integer programmes has no multipliers.
+            notes = () if found is None else (f"{name} gave no multipliers: the bound is that of HiGHS",)
+            found = own if found is None else replace(found, row_dual=own.row_dual)
+        claim = SolverClaim(name, found.status, found.objective, found.seconds, notes)
+        if not found.status.startswith("optimal") or found.x is None or found.row_dual is None:
             return Answer(claim, None if claim.stopped else farkas_candidate(program, effort))
-        used = found.x > 1e-12
+        used = found.x > (SMALLEST if name == OWN else DUST * found.x.max())
         return Answer(claim, MatrixDraft(rays[:, used] * found.x[used]), Dual(found.row_dual))
 
     @staticmethod

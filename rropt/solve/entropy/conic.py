@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.io.clock import seconds_left
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, PolyhedralCone, base_cone
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.solve.entropy.gibbs import EntropyMultipliers, polished
+from rropt.solve.entropy.solvers import run, unsuited
 from rropt.solve.kernel.polyhedral import edge_table, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 
-SOLVERS = {"clarabel": "CLARABEL", "scs": "SCS", "highs": "HIGHS"}
-CURVED = ("clarabel", "scs")
-"""Solvers with the exponential cone, in which entropy is written."""
-DEFAULT = "clarabel"
 STEEP = 2.0**36
 """A floor that leaves one point has no largest multiplier: this one, times the costs, is off by about 2^-37 of them."""
 NOTHING = 100.0
@@ -31,7 +25,7 @@ NOTHING = 100.0
 
 
 class ConicRoute(Route):
-    """The problem written in cvxpy, solved by Clarabel (default), SCS or HiGHS; the solver is always named."""
+    """The problem written in cvxpy, solved by Clarabel or by any solver that is installed and asked for."""
 
     name = "conic"
     because = "a conic solver takes entropy, and cross-checks what is linear"
@@ -44,10 +38,8 @@ class ConicRoute(Route):
         return isinstance(program.linearised().utility, Linear)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if solver is not None and solver not in SOLVERS:
-            return Refusal(f"conic does not have the solver {solver!r}", f"use one of: {', '.join(SOLVERS)}")
-        if solver is not None and has_entropy(program) and solver not in CURVED:
-            return Refusal(f"{solver} cannot solve problems with entropy", f"use one of: {', '.join(CURVED)}")
+        if solver is not None and (refused := unsuited(solver, has_entropy(program))) is not None:
+            return refused
         if isinstance(program.utility, RowEntropy) and program.sense == "minimize":
             return Refusal("entropy can be maximised only", "maximise it")
         return None
@@ -55,18 +47,23 @@ class ConicRoute(Route):
     def solve(self, program: Program, effort: Effort) -> Answer:
         reduced = program.linearised()
         found = solve_conic(reduced, effort)
-        lost = found.matrix is None or found.dual is None
-        if lost or not found.claim.status.startswith("optimal"):
+        if found.matrix is None or not found.claim.status.startswith("optimal"):
             # Some solvers return numbers for infeasible problems.
             farkas = None if effort.stopped() else no_mechanism(reduced, effort)
-            if lost or farkas is not None:
+            if found.matrix is None or farkas is not None:
                 return Answer(found.claim, farkas)
-        return Answer(found.claim, MatrixDraft.of(found.matrix, reduced.outputs), found.dual)
+        answer = Answer(found.claim, MatrixDraft.of(found.matrix, reduced.outputs), found.dual)
+        if found.dual is not None or has_entropy(reduced):
+            return answer
+        other = effort.route("linear").solve(program, replace(effort, solver=None))
+        return replace(answer, dual=other.dual).with_notes(
+            f"{found.claim.solver} gave no multipliers: the bound is that of route linear"
+        )
 
 
 @dataclass(frozen=True)
 class Conic:
-    """The result of a conic solver: a k x m matrix and multipliers, both None where there is no solution."""
+    """The result of a conic solver: a k x m matrix and multipliers; None where it gave none."""
 
     claim: SolverClaim
     matrix: FloatArray | None = None
@@ -143,22 +140,16 @@ def solve_conic(program: Program, effort: Effort) -> Conic:
     cp: Any = cvxpy
     stated = _Stated.of(cp, program)
     problem = cp.Problem(cp.Maximize(_wanted(cp, stated.q, program)), stated.constraints())
-    name = effort.solver or DEFAULT
     begun = time.monotonic()
-    try:
-        with warnings.catch_warnings():
-            # An inaccurate solution says so in its status, which is passed on as the solver's claim.
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            problem.solve(solver=SOLVERS[name], **_settings(name, effort))
-        status = str(problem.status)
-    except cp.SolverError as error:
-        # The solver failed: a status without numbers.
-        status = f"failed ({error})"
+    name, status = run(problem, effort)
     objective = None if problem.value is None else program.sign * float(problem.value)
     claim = SolverClaim(name, status, objective, time.monotonic() - begun)
     matrix = stated.q.value
-    if matrix is None or stated.sums.dual_value is None or not np.isfinite(matrix).all():
+    if matrix is None or not np.isfinite(matrix).all():
         return Conic(claim)
+    if stated.sums.dual_value is None:
+        # A solver of integer programmes, or one that was stopped.
+        return Conic(claim, np.asarray(matrix))
     matrix, dual = np.asarray(matrix), stated.dual(program)
     if has_entropy(program) and (better := polished(program, dual)) is not None:
         matrix, dual = better
@@ -294,16 +285,3 @@ def _coupling(cp: Any, q: Any, program: Program) -> list[tuple[Any, Any]]:
     if not equal.all():
         found.append((np.flatnonzero(~equal), table[~equal] @ entries <= right[~equal]))
     return found
-
-
-def _settings(name: str, effort: Effort) -> dict[str, object]:
-    """Tight tolerances, and the time limit, under each solver's own names."""
-    limits = [seconds for seconds in (effort.remaining(), seconds_left()) if seconds is not None and isfinite(seconds)]
-    left = min(limits, default=None)
-    if name == "clarabel":
-        tight: dict[str, object] = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
-        return tight if left is None else {**tight, "time_limit": left}
-    if name == "scs":
-        tight = {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 100_000}
-        return tight if left is None else {**tight, "time_limit_secs": left}
-    return {} if left is None else {"time_limit": left}

@@ -29,6 +29,7 @@ from rropt.solve.export.rays import extreme_rays, ray_names
 from rropt.solve.kernel.polyhedral import entry_model
 
 FORMATS = (".mps", ".lp")
+NEGATED = b"* This is minimised: its optimum is that of the maximisation, negated.\n"
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,11 @@ def _over_rays(program: Program, utility: ColumnSum, unit: float) -> Programme:
 
 def write(model: Any, path: str | os.PathLike[str]) -> Path:
     """Write a `highspy.HighsLp` to a file, whole or not at all; its suffix says the format. Returns the path. Raises
-    InputError."""
+    InputError.
+
+    MPS has minimisations only (GLPK does not read the section OBJSENSE that others add): a maximisation is written with
+    its costs negated, and a first line that says so.
+    """
     import highspy
 
     suffix = Path(path).suffix.lower()
@@ -172,8 +177,13 @@ def write(model: Any, path: str | os.PathLike[str]) -> Path:
     highs = highspy.Highs()
     highs.silent()
     highs.passModel(model)
+    turned = suffix == ".mps" and model.sense_ == highspy.ObjSense.kMaximize
+    if turned:
+        highs.changeObjectiveSense(highspy.ObjSense.kMinimize)
+        costs = -np.array(model.col_cost_)
+        highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / f"model{suffix}"
         if highs.writeModel(str(written)) == highspy.HighsStatus.kError:
             raise InputError("HiGHS could not write the model", str(path), "give the other suffix, .mps or .lp")
-        return write_whole(path, written.read_bytes())
+        return write_whole(path, NEGATED * turned + written.read_bytes())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from rropt.errors import InputError
 from rropt.io.clock import seconds_left
 from rropt.program.cones import FloatArray
 
@@ -18,6 +21,33 @@ DEAF = 0.5
 """Seconds after which a HiGHS that ignores its time limit and its cancellation is abandoned."""
 
 _RUNNING: dict[int, Any] = {}
+_GIVEN: ContextVar[Mapping[str, Any] | None] = ContextVar("given", default=None)
+
+
+@contextmanager
+def given_options(options: Mapping[str, Any], threads: int | None) -> Iterator[None]:
+    """Inside, every programme that HiGHS gets in this process has these options of the user's, and this number of
+    threads. Raises InputError for an option that HiGHS does not take."""
+    import highspy
+
+    given = dict(options) | ({} if threads is None else {"threads": threads})
+    trial: Any = highspy.Highs()
+    trial.silent()
+    for option, setting in given.items():
+        try:
+            taken = trial.setOptionValue(option, setting) != highspy.HighsStatus.kError
+        except TypeError:
+            taken = False
+        if not taken:
+            raise InputError(f"HiGHS does not take {option} = {setting!r}", "solver_options", "see HiGHS's options")
+    token = _GIVEN.set(given)
+    try:
+        # HiGHS keeps its threads between programmes, and refuses another number of them.
+        highspy.Highs.resetGlobalScheduler(False)
+        yield
+    finally:
+        _GIVEN.reset(token)
+        highspy.Highs.resetGlobalScheduler(False)
 
 
 def load_highs(
@@ -34,7 +64,7 @@ def load_highs(
     highs: Any = highspy.Highs()
     highs.silent()
     # Threads and seed are fixed so that the same problem gives the same answer, unless a time limit stops it.
-    for option, setting in {**options, "random_seed": 0, "threads": 1}.items():
+    for option, setting in {**options, "random_seed": 0, "threads": 1, **(_GIVEN.get() or {})}.items():
         highs.setOptionValue(option, setting)
     columns = sparse.csc_matrix(matrix)
     model = highspy.HighsLp()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -74,6 +74,8 @@ class Effort:
     route: Callable[[str], Route] = without_routes
     clock: Clock = field(default_factory=Clock)
     size: Size = field(default_factory=Size)
+    solver_options: Mapping[str, Any] = field(default_factory=dict)
+    threads: int | None = None
 
     @property
     def allowed(self) -> float:

@@ -1,0 +1,129 @@
+"""One solve from its options to its result: choose a route, ask it, round, prove, check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rropt.errors import NoRoute
+from rropt.io.clock import LATE
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.definitions import agree
+from rropt.problem.progress import Progress
+from rropt.problem.refused import explained
+from rropt.problem.solution import Solution
+from rropt.program.programs import Program
+from rropt.prove.gaps import grain
+from rropt.solve.assembly import assemble, unit_in
+from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.entropy.solvers import insist_on
+from rropt.solve.kernel.highs_run import given_options
+from rropt.solve.kernel.route import unanswered
+from rropt.solve.options import SolveOptions
+from rropt.solve.proving import prove_infeasible
+from rropt.solve.registry import Answer, Effort, Route, choose, route_named
+
+if TYPE_CHECKING:
+    from rropt.problem.declared import Problem
+
+HIGHS = (None, "highs")
+"""The solver of most routes, by either name."""
+
+
+def solved(problem: Problem, route: str | Route, options: SolveOptions, progress: Progress) -> Solution:
+    """The solution of a problem by a route, which need not be that of the options."""
+    if isinstance(route, str):
+        insist_on(options.solver, options.threads)
+    clock = progress.clock
+    clock.time_limit = None if options.time_limit is None else float(options.time_limit)
+    outputs = problem._fixed_outputs()
+    with clock.listening(), progress.shown():
+        effort = Effort(
+            route=route_named,
+            gap=float(options.gap),
+            absolute_gap=float(options.absolute_gap) / unit_in(problem.objective.units),
+            time_limit=clock.time_limit,
+            solver=options.solver,
+            workers=options.workers,
+            monitor=progress.report,
+            interrupted=clock.interrupted,
+            begun=clock.begun,
+            clock=clock,
+            solver_options=options.solver_options,
+            threads=options.threads,
+        )
+        program, fits = clock.within(LATE, problem.compile), None
+        if program is None:
+            program, fits = _bare(problem), lambda mechanism: _is_kept_by(problem, mechanism)
+            chosen, answer = "none: time ended before the constraints were compiled", unanswered("rropt", effort)
+        else:
+            effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
+            with _options_of_highs(options):
+                chosen, answer = _ask(problem, program, route, effort, progress)
+        found = assemble(program, problem.objective, outputs, options, effort, answer, fits)
+        agreed = clock.within(LATE, lambda: agree(problem, found.mechanism, found.decomposition))
+        unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
+        reason = answer.claim.stopped or effort.stopped()
+        early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
+        conflict = _conflict(problem, effort) if found.status == "infeasible" else ()
+    return Solution(
+        problem=problem,
+        status=found.status,
+        route=chosen,
+        seconds=clock.seconds,
+        units=problem.objective.units,
+        wanted_gap=float(options.gap),
+        wanted_absolute_gap=float(options.absolute_gap),
+        mechanism=found.mechanism,
+        attained=found.attained,
+        limit=found.limit,
+        certificate=found.certificate,
+        verdict=found.verdict,
+        claim=answer.claim,
+        warnings=(() if fits else problem.warnings()) + early + unasked + found.warnings,
+        conflict=conflict,
+        decomposition=found.decomposition,
+    )
+
+
+def _options_of_highs(options: SolveOptions) -> AbstractContextManager[None]:
+    own: Mapping[str, object] = options.solver_options if options.solver in HIGHS else {}
+    threads = options.threads if options.solver in HIGHS else None
+    return given_options(own, threads) if own or threads is not None else nullcontext()
+
+
+def _bare(problem: Problem) -> Program:
+    """The program of a problem without its constraints."""
+    return type(problem)(problem.goal, (), inputs=problem.inputs, outputs=problem._fixed_outputs()).compile()
+
+
+def _ask(
+    problem: Problem, program: Program, route: str | Route, effort: Effort, progress: Progress
+) -> tuple[str, Answer]:
+    """(the route and why, its answer): one that does not stop in time is ended."""
+    try:
+        taken, why = choose(program, route, effort.solver)
+    except NoRoute as error:
+        raise error if route != "auto" else explained(problem, effort.solver, error) from None
+    progress.note(f"route {taken.name}: {why}")
+    found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
+    return f"{taken.name}: {why}", found
+
+
+def _is_kept_by(problem: Problem, mechanism: Mechanism) -> bool:
+    return all(constraint.violation(mechanism) <= 0 for constraint in problem.constraints)
+
+
+def _conflict(problem: Problem, effort: Effort) -> tuple[str, ...]:
+    """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
+    kept = list(range(len(problem.constraints)))
+    for left_out in range(len(problem.constraints)):
+        given = [problem.constraints[number] for number in kept if number != left_out]
+        outputs = problem._fixed_outputs()
+        program = type(problem)(problem.goal, given, inputs=problem.inputs, outputs=outputs).compile().linearised()
+        farkas = no_mechanism(program, effort)
+        if farkas is not None and prove_infeasible(program, farkas) is not None:
+            kept.remove(left_out)
+    return tuple(problem.constraints[number].describe() for number in kept)
