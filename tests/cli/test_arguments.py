@@ -561,7 +561,13 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         steps=2,
         tolerance=0.1,
     )
-    add("solve_many", problems=[r["problem"]], workers=1, **dict.fromkeys(("route", "gap", "time_limit", "absolute_gap", "solver", "threads")), solver_options={})
+    add(
+        "solve_many",
+        problems=[r["problem"]],
+        workers=1,
+        **dict.fromkeys(("route", "gap", "time_limit", "absolute_gap", "solver", "threads")),
+        solver_options={},
+    )
     small = {"routes": ["linear"], "solvers": None, "gap": None, "time_limit": 2}
     add("compare", problem=r["problem"], **small)
     add_methods(rr.compare(r["problem"], routes=["linear"]), to_list={}, to_frame={})
