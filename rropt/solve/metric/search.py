@@ -21,7 +21,7 @@ from rropt.program.programs import Information, Program
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
 from rropt.solve.metric.forest import Forest
-from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels
+from rropt.solve.metric.labels import Closure, ClosureGraph, IntArray, Labels, best_closures
 
 TANGENTS = 12
 """Cuts of one cell at most."""
@@ -98,7 +98,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         self._spans = np.ones(len(self.p))
         np.add.at(self._spans, x, bits / 8)
         np.add.at(self._spans, z, bits / 4)
-        self.cuts = self.operations = 0
+        self.operations = 0
         self.price(prices, stop)
 
     def price(self, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
@@ -122,10 +122,8 @@ class LabelRelaxation(OneByOne[LabelCell]):
         return cells
 
     def bound(self, nodes: Sequence[LabelCell], enough: float) -> None:
-        many = 1
-        if self.forest.whole:
-            widest = max(int((node.upper - node.lower).max()) for node in nodes) + 1
-            many = max(1, min(BATCH, ROOM // (len(self.p) * max(widest, 1))))
+        widest = max(int((node.upper - node.lower).max()) for node in nodes) + 1
+        many = max(1, min(BATCH, ROOM // (len(self.p) * max(widest, 1))))
         for first in range(0, len(nodes), many):
             self._bound(nodes[first : first + many])
 
@@ -177,15 +175,20 @@ class LabelRelaxation(OneByOne[LabelCell]):
             node.graph = self.labels.graph(node.lower, node.upper)
         return node.graph
 
-    def cut(self, node: LabelCell, graph: ClosureGraph, at: float) -> tuple[float, IntArray, FloatArray]:
-        """(a bound on mu(v) - prices . v in a cell by the tangent at log t, a labelling that comes near it, the flow
-        that proves the bound)."""
-        self.cuts += 1
-        rows, every = self.worth - (1 + at) * self.mass, np.arange(len(self.p))
-        x, j = graph.inputs, graph.labels
-        most, chosen, flow = graph.best(rows[x, j] - rows[x, j - 1])
-        base = float(rows[every, node.lower].sum()) + math.exp(at)
-        return base + most, node.lower + np.bincount(x[chosen], minlength=len(every)), flow
+    def closures(self, nodes: Sequence[LabelCell], at: FloatArray) -> tuple[FloatArray, IntArray, list[Closure]]:
+        """(bounds on mu(v) - prices . v in some cells by the tangents at log t, labellings that come near them, the
+        closures whose flows prove the bounds)."""
+        graphs = [self.graph(node) for node in nodes]
+        every, worths = np.arange(len(self.p)), []
+        bases, labels = np.exp(at), np.array([node.lower for node in nodes])
+        for n, graph in enumerate(graphs):
+            rows = self.worth - (1 + at[n]) * self.mass
+            worths.append(rows[graph.inputs, graph.labels] - rows[graph.inputs, graph.labels - 1])
+            bases[n] += rows[every, labels[n]].sum()
+        found = best_closures(graphs, worths)
+        for n, (graph, closure) in enumerate(zip(graphs, found, strict=True)):
+            labels[n] += np.bincount(graph.inputs[closure.chosen], minlength=len(every))
+        return bases + [closure.most for closure in found], labels, found
 
     def tables(self, lower: IntArray, upper: IntArray) -> tuple[FloatArray, FloatArray]:
         """The two parts of `rows`, of which the second is what 1 + log t multiplies."""
@@ -238,15 +241,12 @@ class _Cells:
         self.below, self.above = np.full((count, 2), np.nan), np.full((count, 2), np.nan)
         self.under, self.over = self.lower.copy(), self.lower.copy()
         self.open = np.arange(count)
-        whole = relaxation.forest.whole
-        self._graphs = [] if whole else [relaxation.graph(node) for node in nodes]
-        if whole:
+        if relaxation.forest.whole:
             self._worth, self._mass = relaxation.tables(self.lower, self.upper)
 
     def _cuts(self, some: IntArray, at: FloatArray) -> tuple[FloatArray, IntArray]:
-        if self._graphs:
-            found = [self._of.cut(self._nodes[n], self._graphs[n], float(t)) for n, t in zip(some, at, strict=True)]
-            return np.array([value for value, *_ in found]), np.array([labels for _, labels, _ in found])
+        if not self._of.forest.whole:
+            return self._of.closures([self._nodes[n] for n in some], at)[:2]
         rows = self._worth[some] - (1 + at)[:, None, None] * self._mass[some]
         values, labels = self._of.forest.best(self.lower[some], rows)
         return values + np.exp(at), labels
@@ -305,8 +305,7 @@ class LabelPricer:
         self._size, self._utility = program.size, program.utility
         self._known = np.zeros((program.size, 0)) if known is None else known
         self._relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
-        batch = BATCH if self._relaxation.forest.whole else 1
-        self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: batch))
+        self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: BATCH))
         self.found: LabelSearch | None = None
 
     def __call__(self, prices: FloatArray, accept: float, stop: Callable[[], bool] = never) -> tuple[float, FloatArray]:
