@@ -106,7 +106,7 @@ class ClosureGraph:
     @cached_property
     def network(self) -> tuple[IntArray, IntArray, IntArray]:
         """(starts and columns of the rows of a network with both directions of each arc, the places of the arcs of
-        `sources`). The last two columns of a row are the source and the sink, -2 and -1."""
+        `sources` and of their reverses). The last two columns of a row are the source and the sink, -2 and -1."""
         nodes = len(self.inputs)
         ends = np.concatenate([[self.sources, self.targets], [self.targets, self.sources]], axis=1)
         keys, places = np.unique(ends[0] * nodes + ends[1], return_inverse=True)
@@ -116,22 +116,32 @@ class ClosureGraph:
         spread = np.arange(len(keys)) + 2 * rows
         columns = np.empty(len(keys) + 2 * nodes, dtype=np.int64)
         columns[spread], columns[starts[1:] - 2], columns[starts[1:] - 1] = heads, -2, -1
-        return starts, columns, spread[places[: len(self.sources)]]
+        return starts, columns, spread[places.reshape(2, -1)]
+
+
+    def left(self, worth: FloatArray, flow: FloatArray) -> FloatArray:
+        """What the nodes are worth after a flow from `sources` to `targets`."""
+        size = len(worth)
+        out, into = (np.bincount(ends, flow, size) for ends in (self.sources, self.targets))
+        return np.asarray(worth - out + into)
 
 
 @dataclass(frozen=True)
 class Closure:
     """What no closure of a graph is worth more than, the nodes `chosen` by one that is worth about as much, and a flow
-    from each target to its source that proves it, but for its rounding."""
+    on the arcs of the graph that proves it, but for its rounding."""
 
+    graph: ClosureGraph
     most: float
     chosen: np.ndarray[Any, np.dtype[np.bool_]]
     flow: FloatArray
 
 
-def best_closures(graphs: Sequence[ClosureGraph], worths: Sequence[FloatArray]) -> list[Closure]:
-    """The best closure of each graph by the worth of its nodes. One flow in the network of all graphs finds them, as
-    most of the time of a small flow goes into its call."""
+def best_closures(
+    graphs: Sequence[ClosureGraph], worths: Sequence[FloatArray], flows: Sequence[FloatArray]
+) -> list[Closure]:
+    """The best closure of each graph by the worth of its nodes, from any `flows` that it may be near to. One flow in the
+    network of all graphs finds them, as most of the time of a small flow goes into its call."""
     first = _sums([len(worth) for worth in worths])
     begins = _sums([len(graph.network[1]) for graph in graphs])
     nodes, inner = int(first[-1]), int(begins[-1])
@@ -144,15 +154,18 @@ def best_closures(graphs: Sequence[ClosureGraph], worths: Sequence[FloatArray]) 
     start = np.concatenate([*starts, inner + nodes * np.arange(3)]).astype(np.int32)
     column = np.concatenate([*columns, every, every]).astype(np.int32)
     # Capacities are rounded down and flows with them, so that the bound is rounded up.
-    totals = np.array([worth[worth > 0].sum() for worth in worths])
+    lefts = [graph.left(worth, flow) for graph, worth, flow in zip(graphs, worths, flows, strict=True)]
+    totals = np.array([worth[worth > 0].sum() for worth in lefts])
     scales = np.divide(SCALE, totals, out=np.zeros(len(totals)), where=totals > 0)
-    worth = np.concatenate(worths)
+    worth = np.concatenate(lefts)
     scaled = np.minimum(np.abs(worth) * np.repeat(scales, np.diff(first)), SCALE).astype(np.int32)
     arcs = [graph.network[2] + begin for graph, begin in zip(graphs, begins, strict=False)]
     room = np.zeros(len(column), dtype=np.int32)
+    for (_, back), flow, scale in zip(arcs, flows, scales, strict=True):
+        room[back] = np.minimum(flow * scale, SCALE)
     room[inner : inner + nodes] = np.where(worth > 0, scaled, 0)
     room[start[1 : nodes + 1] - 1] = np.where(worth < 0, scaled, 0)
-    room[np.concatenate(arcs)] = ENDLESS
+    room[np.concatenate([there for there, _ in arcs])] = ENDLESS
     shape = nodes + 2, nodes + 2
     flow = maximum_flow(sparse.csr_matrix((room, column, start), shape), nodes, nodes + 1, method="dinic").flow.data
     left = room > flow
@@ -161,8 +174,15 @@ def best_closures(graphs: Sequence[ClosureGraph], worths: Sequence[FloatArray]) 
     chosen[breadth_first_order(residual, nodes, return_predecessors=False)] = True
     sent = np.diff(_sums(flow[inner : inner + nodes])[first])
     return [
-        Closure(float(total - out * (total / SCALE)), chosen[one:end], flow[places] * (total / SCALE))
-        for total, out, one, end, places in zip(totals, sent, first, first[1:], arcs, strict=False)
+        Closure(
+            graph,
+            float(total - out * (total / SCALE)),
+            chosen[one:end],
+            np.maximum(known + flow[there] * (total / SCALE), 0),
+        )
+        for graph, total, out, one, end, known, (there, _) in zip(
+            graphs, totals, sent, first, first[1:], flows, arcs, strict=False
+        )
     ]
 
 

@@ -99,8 +99,8 @@ class _Leaves:
 
     def _flows(self, cell: LabelCell, at: float) -> Iterator[list[int]]:
         """The flows between inputs that are not linked, [x, z, j, y, ...] in their order."""
-        graph = self._relaxation.graph(cell)
         *_, (closure,) = self._relaxation.closures([cell], np.array([at]))
+        graph = closure.graph
         counts = np.rint(closure.flow * UNIT).astype(np.int64)
         some = np.flatnonzero(counts > 0)
         sources = graph.sources[some]

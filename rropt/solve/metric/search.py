@@ -45,9 +45,9 @@ ROOM = 4_000_000
 
 class LabelCell(Cell):
     """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `found` are the labellings on
-    both sides of it, `cut` the input and the label at which it is split, `graph` what it is bounded by."""
+    both sides of it, `cut` the input and the label at which it is split. `graph` and the last `flow` in it bound it."""
 
-    __slots__ = ("bound", "cut", "found", "graph", "lower", "parts", "tangent", "upper")
+    __slots__ = ("bound", "cut", "flow", "found", "graph", "lower", "parts", "tangent", "upper")
 
     def __init__(self, lower: IntArray, upper: IntArray, tangent: float | None = None, bound: float = math.inf) -> None:
         self.lower, self.upper, self.tangent = lower, upper, tangent
@@ -55,6 +55,7 @@ class LabelCell(Cell):
         self.cut = 0, 0
         self.found: list[IntArray] = []
         self.graph: ClosureGraph | None = None
+        self.flow: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         for node in nodes:
             if (node.lower > node.upper).any():
                 node.bound = -math.inf
-        nodes = [node for node in nodes if node.bound > -math.inf]
+        nodes = [node for node in nodes if node.bound > -math.inf and not self._is_closed(node)]
         if not nodes or self._stop():
             return
         cells = _Cells(self, nodes)
@@ -161,7 +162,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
             LabelCell(np.maximum(node.lower, c + 1 - away[:, x]), node.upper, node.tangent, node.bound),
         )
         self.operations += sum(map(self._count, parts)) - self._count(node)
-        node.cut, node.parts, node.found, node.graph = (x, c), parts, [], None
+        node.cut, node.parts, node.found, node.graph, node.flow = (x, c), parts, [], None, None
         return parts
 
     def _count(self, node: LabelCell) -> int:
@@ -169,26 +170,39 @@ class LabelRelaxation(OneByOne[LabelCell]):
         closed = bool((node.lower > node.upper).any())
         return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 2) @ self._spans))
 
-    def graph(self, node: LabelCell) -> ClosureGraph:
-        """Of a cell, made once."""
-        if node.graph is None:
-            node.graph = self.labels.graph(node.lower, node.upper)
-        return node.graph
-
     def closures(self, nodes: Sequence[LabelCell], at: FloatArray) -> tuple[FloatArray, IntArray, list[Closure]]:
         """(bounds on mu(v) - prices . v in some cells by the tangents at log t, labellings that come near them, the
         closures whose flows prove the bounds)."""
-        graphs = [self.graph(node) for node in nodes]
-        every, worths = np.arange(len(self.p)), []
-        bases, labels = np.exp(at), np.array([node.lower for node in nodes])
-        for n, graph in enumerate(graphs):
-            rows = self.worth - (1 + at[n]) * self.mass
-            worths.append(rows[graph.inputs, graph.labels] - rows[graph.inputs, graph.labels - 1])
-            bases[n] += rows[every, labels[n]].sum()
-        found = best_closures(graphs, worths)
-        for n, (graph, closure) in enumerate(zip(graphs, found, strict=True)):
-            labels[n] += np.bincount(graph.inputs[closure.chosen], minlength=len(every))
-        return bases + [closure.most for closure in found], labels, found
+        bases, graphs, worths = zip(*map(self._sum, nodes, at), strict=True)
+        flows = [np.zeros(len(g.sources)) if node.flow is None else node.flow for node, g in zip(nodes, graphs, strict=True)]
+        found = best_closures(graphs, worths, flows)
+        labels = np.array([node.lower for node in nodes])
+        for node, row, graph, closure in zip(nodes, labels, graphs, found, strict=True):
+            node.flow = closure.flow
+            row += np.bincount(graph.inputs[closure.chosen], minlength=len(row))
+        return np.array(bases) + [closure.most for closure in found], labels, found
+
+    def _sum(self, node: LabelCell, at: float) -> tuple[float, ClosureGraph, FloatArray]:
+        """(what the lower limits of a cell are worth by the tangent at log t, the graph of its labels, what each of
+        these adds)."""
+        if node.graph is None:
+            node.graph = self.labels.graph(node.lower, node.upper)
+        x, j = node.graph.inputs, node.graph.labels
+        rows = self.worth - (1 + at) * self.mass
+        base = float(rows[np.arange(len(rows)), node.lower].sum()) + math.exp(at)
+        return base, node.graph, rows[x, j] - rows[x, j - 1]
+
+    def _is_closed(self, node: LabelCell) -> bool:
+        """Whether the last flow in a cell bounds it by 0 at the present prices; its bound is set then."""
+        if node.flow is None or node.tangent is None:
+            return False
+        base, graph, worth = self._sum(node, node.tangent)
+        left = graph.left(worth, node.flow)
+        bound = base + float(left[left > 0].sum())
+        if bound > 0:
+            return False
+        node.bound = bound / float(self.entries[node.lower] @ self.p)
+        return True
 
     def tables(self, lower: IntArray, upper: IntArray) -> tuple[FloatArray, FloatArray]:
         """The two parts of `rows`, of which the second is what 1 + log t multiplies."""
