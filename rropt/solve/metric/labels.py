@@ -56,7 +56,8 @@ class Labels:
         if not isinstance(cone, GraphCone) or not isinstance(utility, Information) or not utility.plain:
             return None
         numbers = [number for *_, number in cone.edges]
-        if not any(cone.exponents) or (cone.unit == "gamma" and len(set(numbers)) > 1):
+        # An edge of length 0 has arcs in both directions between two nodes, and a flow on them is not one number.
+        if not all(cone.exponents) or (cone.unit == "gamma" and len(set(numbers)) > 1):
             return None
         steps = cleared(numbers) if cone.unit == "epsilon" else (1,) * len(numbers)
         unit = max(cone.exponents) / max(steps)
@@ -118,7 +119,6 @@ class ClosureGraph:
         columns[spread], columns[starts[1:] - 2], columns[starts[1:] - 1] = heads, -2, -1
         return starts, columns, spread[places.reshape(2, -1)]
 
-
     def left(self, worth: FloatArray, flow: FloatArray) -> FloatArray:
         """What the nodes are worth after a flow from `sources` to `targets`."""
         size = len(worth)
@@ -138,10 +138,11 @@ class Closure:
 
 
 def best_closures(
-    graphs: Sequence[ClosureGraph], worths: Sequence[FloatArray], flows: Sequence[FloatArray]
+    graphs: Sequence[ClosureGraph], worths: Sequence[FloatArray], known: Sequence[FloatArray | None]
 ) -> list[Closure]:
-    """The best closure of each graph by the worth of its nodes, from any `flows` that it may be near to. One flow in the
-    network of all graphs finds them, as most of the time of a small flow goes into its call."""
+    """The best closure of each graph by the worth of its nodes. A flow that is `known` for other worths saves time. One
+    flow in the network of all graphs finds them, as most of the time of a small flow goes into its call."""
+    flows = [np.zeros(len(graph.sources)) if flow is None else flow for graph, flow in zip(graphs, known, strict=True)]
     first = _sums([len(worth) for worth in worths])
     begins = _sums([len(graph.network[1]) for graph in graphs])
     nodes, inner = int(first[-1]), int(begins[-1])
@@ -161,8 +162,8 @@ def best_closures(
     scaled = np.minimum(np.abs(worth) * np.repeat(scales, np.diff(first)), SCALE).astype(np.int32)
     arcs = [graph.network[2] + begin for graph, begin in zip(graphs, begins, strict=False)]
     room = np.zeros(len(column), dtype=np.int32)
-    for (_, back), flow, scale in zip(arcs, flows, scales, strict=True):
-        room[back] = np.minimum(flow * scale, SCALE)
+    for (_, back), sent, scale in zip(arcs, flows, scales, strict=True):
+        room[back] = np.minimum(sent * scale, SCALE)
     room[inner : inner + nodes] = np.where(worth > 0, scaled, 0)
     room[start[1 : nodes + 1] - 1] = np.where(worth < 0, scaled, 0)
     room[np.concatenate([there for there, _ in arcs])] = ENDLESS
@@ -172,16 +173,16 @@ def best_closures(
     residual = sparse.csr_matrix((left[left], column[left], _sums(left)[start].astype(np.int32)), shape)
     chosen = np.zeros(nodes + 2, dtype=bool)
     chosen[breadth_first_order(residual, nodes, return_predecessors=False)] = True
-    sent = np.diff(_sums(flow[inner : inner + nodes])[first])
+    values = np.diff(_sums(flow[inner : inner + nodes])[first])
     return [
         Closure(
             graph,
-            float(total - out * (total / SCALE)),
+            float(total - value * (total / SCALE)),
             chosen[one:end],
-            np.maximum(known + flow[there] * (total / SCALE), 0),
+            np.maximum(sent + flow[there] * (total / SCALE), 0),
         )
-        for graph, total, out, one, end, known, (there, _) in zip(
-            graphs, totals, sent, first, first[1:], flows, arcs, strict=False
+        for graph, total, value, one, end, sent, (there, _) in zip(
+            graphs, totals, values, first, first[1:], flows, arcs, strict=False
         )
     ]
 

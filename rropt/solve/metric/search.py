@@ -174,7 +174,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         """(bounds on mu(v) - prices . v in some cells by the tangents at log t, labellings that come near them, the
         closures whose flows prove the bounds)."""
         bases, graphs, worths = zip(*map(self._sum, nodes, at), strict=True)
-        flows = [np.zeros(len(g.sources)) if node.flow is None else node.flow for node, g in zip(nodes, graphs, strict=True)]
+        flows = [node.flow for node in nodes]
         found = best_closures(graphs, worths, flows)
         labels = np.array([node.lower for node in nodes])
         for node, row, graph, closure in zip(nodes, labels, graphs, found, strict=True):
