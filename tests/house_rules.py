@@ -42,7 +42,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
 )
 # The trusted checker and the kernel stand apart from the levels: they receive only bytes, like any external caller.
 APART: dict[str, tuple[str, ...]] = {
-    "checker": ("solve", "problem", "prove", "cli", "__init__"),
+    "checker": ("solve", "problem", "prove", "cli", "__init__", "__main__"),
     "kernel": ("solve",),
 }
 # `comparison` may use of the rooms of `solve` only these.
@@ -266,6 +266,9 @@ def undocumented(tree: Tree) -> list[str]:
             faults.append(f"{name}: the module has no docstring")
         for node in module.body:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            # The overloads of a function share its docstring.
+            if any(ast.unparse(one) == "overload" for one in node.decorator_list):
                 continue
             if not node.name.startswith("_") and not ast.get_docstring(node):
                 faults.append(f"{name}:{node.lineno} {node.name} has no docstring")

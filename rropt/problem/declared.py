@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
 from rropt.declare.constraints.base import with_distinct_names
@@ -24,22 +24,17 @@ from rropt.io.counts import same_labels
 from rropt.io.types import Label, Number
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem.html import problem_html
-from rropt.problem.progress import Progress, result_line
-from rropt.problem.solution import Solution
-from rropt.problem.solving import solved
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import BayesGain, Information, Program, Row, Sense
-from rropt.solve.assembly import unit_in
-from rropt.solve.export.convex import convex_problem
-from rropt.solve.export.programme import programme, write
-from rropt.solve.export.rays import extreme_rays
-from rropt.solve.export.routes import Considered, considered
-from rropt.solve.kernel.route import ignore_progress
 from rropt.solve.options import SolveOptions
-from rropt.solve.registry import Route
+
+if TYPE_CHECKING:
+    from rropt.problem.solution import Solution
+    from rropt.solve.export.routes import Considered
+    from rropt.solve.kernel.route import Route
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
@@ -196,26 +191,36 @@ class Problem:
     def to_highs(self) -> Any:
         """The problem as a `highspy.HighsLp` with named columns and rows: over the entries of the matrix where the
         objective is linear, over all extreme rays where a convex one is maximised. Raises InputError elsewhere."""
-        return programme(self.compile(), self.constraints, unit_in(self.objective.units)).highs(self.name)
+        from rropt.problem.solving import highs_model
+
+        return highs_model(self)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_highs` to a file "...mps" or "...lp", whole or not at all; returns the path. MPS has minimisations
         only: there a maximisation is that of the negative. Raises InputError."""
+        from rropt.solve.export.programme import write
+
         return write(self.to_highs(), path)
 
     def to_cvxpy(self) -> Any:
         """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
         what is not convex."""
-        return convex_problem(self.compile(), self.constraints, unit_in(self.objective.units))
+        from rropt.problem.solving import cvxpy_problem
+
+        return cvxpy_problem(self)
 
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
         """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
         prove, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
+        from rropt.solve.export.routes import considered
+
         return considered(self.compile(), solver)
 
     def extreme_rays(self) -> tuple[tuple[Fraction, ...], ...]:
         """Every extreme ray of the cone of columns, exact, its least positive entry one; an irrational ratio is taken
         at its lower enclosure, and rows over the whole matrix do not count. Raises InputError for too many."""
+        from rropt.solve.export.rays import extreme_rays
+
         return extreme_rays(self.compile())
 
     def _repr_html_(self) -> str:
@@ -271,7 +276,7 @@ class Problem:
         time_limit: Number | None = None,
         solver: str | None = None,
         workers: int | None = None,
-        monitor: Callable[[float | None, float | None], bool | None] = ignore_progress,
+        monitor: Callable[[float | None, float | None], bool | None] | None = None,
         absolute_gap: Number | None = None,
         solver_options: Mapping[str, Any] | None = None,
         threads: int | None = None,
@@ -283,8 +288,11 @@ class Problem:
         the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. `verbose` prints one line a
         second; the logger `rropt` has the same. Raises NoRoute and InputError; infeasibility is a status, with a proof.
         """
-        named = route if isinstance(route, str) or route is None else None
-        progress = Progress(Clock(), monitor, unit_in(self.objective.units), verbose)
+        from rropt.problem.progress import Progress, result_line
+        from rropt.problem.solving import solved
+
+        named = route if isinstance(route, str) else None
+        progress = Progress(Clock(), monitor, verbose)
         options = self.with_options(
             named,
             gap=gap,
@@ -295,6 +303,7 @@ class Problem:
             solver_options=solver_options,
             threads=threads,
         ).options
-        solution = solved(self, options.route if route is None or named is not None else route, options, progress)
+        chosen = options.route if route is None or isinstance(route, str) else route
+        solution = solved(self, options, chosen, progress)
         progress.note(result_line(solution))
         return solution

@@ -1,4 +1,4 @@
-"""A mechanism against the definitions of the constraints that it was made for."""
+"""Definitions of constraints, evaluated at an exact mechanism."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from rropt.problem.declared import Problem
 
 
-def agree(problem: Problem, mechanism: Mechanism | None, weights: dict[tuple[str, ...], Fraction] | None) -> bool:
+def held_to_definitions(
+    problem: Problem, mechanism: Mechanism | None, weights: dict[tuple[str, ...], Fraction] | None
+) -> bool:
     """True if the mechanism (or the weights of permutations that it is made of) keeps the definition of every
     constraint, in rationals; else raises InputError."""
     for constraint in problem.constraints if mechanism else ():

@@ -25,21 +25,21 @@ Monitor = Callable[[float | None, float | None], bool | None]
 
 
 class Progress:
-    """The progress of one solve of `clock`: values and bounds come in the utility's own unit, `unit` of them make one
-    of the objective's. A `monitor` that returns False stops the clock."""
+    """The progress of one solve of `clock`: values and bounds come in the utility's own unit, which is `unit` of the
+    objective's. A `monitor` that returns False stops the clock."""
 
-    def __init__(self, clock: Clock, monitor: Monitor, unit: float, verbose: bool) -> None:
-        self.clock = clock
-        self._monitor, self._unit, self._verbose = monitor, unit, verbose
+    def __init__(self, clock: Clock, monitor: Monitor | None, verbose: bool) -> None:
+        self.clock, self.unit = clock, 1.0
+        self._monitor, self._verbose = monitor, verbose
         self._last: tuple[float | None, float | None] = None, None
 
     def report(self, value: float | None, bound: float | None) -> None:
         """Take a value and a bound."""
-        own, limit = (None if number is None else number * self._unit for number in (value, bound))
+        own, limit = (None if number is None else number * self.unit for number in (value, bound))
         known, before = self._last
         self._last = known if own is None else own, before if limit is None else limit
         LOGGER.debug("value %s, bound %s", own, limit)
-        if self._monitor(own, limit) is False:
+        if self._monitor is not None and self._monitor(own, limit) is False:
             self.clock.stop()
 
     def note(self, text: str) -> None:

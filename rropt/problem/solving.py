@@ -1,16 +1,17 @@
-"""One solve from its options to its result: choose a route, ask it, round, prove, check."""
+"""From a declared problem to its solution; loaded at the first solve, since routes take longest to load."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rropt.declare.constraints import Constraint
 from rropt.errors import NoRoute
 from rropt.io.clock import LATE
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.problem.definitions import agree
+from rropt.problem.definitions import held_to_definitions
 from rropt.problem.progress import Progress
 from rropt.problem.refused import explained
 from rropt.problem.solution import Solution
@@ -19,6 +20,8 @@ from rropt.prove.gaps import grain
 from rropt.solve.assembly import assemble, unit_in
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.solvers import insist_on
+from rropt.solve.export.convex import convex_problem
+from rropt.solve.export.programme import programme
 from rropt.solve.kernel.highs_run import given_options
 from rropt.solve.kernel.route import unanswered
 from rropt.solve.options import SolveOptions
@@ -28,22 +31,22 @@ from rropt.solve.registry import Answer, Effort, Route, choose, route_named
 if TYPE_CHECKING:
     from rropt.problem.declared import Problem
 
+
 HIGHS = (None, "highs")
 """The solver of most routes, by either name."""
 
 
-def solved(problem: Problem, route: str | Route, options: SolveOptions, progress: Progress) -> Solution:
-    """The solution of a problem by a route, which need not be that of the options."""
+def solved(problem: Problem, options: SolveOptions, route: str | Route, progress: Progress) -> Solution:
+    """The solution by a route, with these options: see `Problem.solve`."""
     if isinstance(route, str):
         insist_on(options.solver, options.threads)
-    clock = progress.clock
+    clock, progress.unit = progress.clock, unit_in(problem.objective.units)
     clock.time_limit = None if options.time_limit is None else float(options.time_limit)
-    outputs = problem._fixed_outputs()
     with clock.listening(), progress.shown():
         effort = Effort(
             route=route_named,
             gap=float(options.gap),
-            absolute_gap=float(options.absolute_gap) / unit_in(problem.objective.units),
+            absolute_gap=float(options.absolute_gap) / progress.unit,
             time_limit=clock.time_limit,
             solver=options.solver,
             workers=options.workers,
@@ -56,14 +59,14 @@ def solved(problem: Problem, route: str | Route, options: SolveOptions, progress
         )
         program, fits = clock.within(LATE, problem.compile), None
         if program is None:
-            program, fits = _bare(problem), lambda mechanism: _is_kept_by(problem, mechanism)
+            program, fits = with_rules(problem, ()).compile(), lambda mechanism: _keeps(problem, mechanism)
             chosen, answer = "none: time ended before the constraints were compiled", unanswered("rropt", effort)
         else:
             effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
             with _options_of_highs(options):
-                chosen, answer = _ask(problem, program, route, effort, progress)
-        found = assemble(program, problem.objective, outputs, options, effort, answer, fits)
-        agreed = clock.within(LATE, lambda: agree(problem, found.mechanism, found.decomposition))
+                chosen, answer = _asked(problem, program, route, effort, progress)
+        found = assemble(program, problem.objective, problem._fixed_outputs(), options, effort, answer, fits)
+        agreed = clock.within(LATE, lambda: held_to_definitions(problem, found.mechanism, found.decomposition))
         unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
         reason = answer.claim.stopped or effort.stopped()
         early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
@@ -88,18 +91,28 @@ def solved(problem: Problem, route: str | Route, options: SolveOptions, progress
     )
 
 
+def highs_model(problem: Problem) -> Any:
+    """The problem as a `highspy.HighsLp`: see `Problem.to_highs`."""
+    return programme(problem.compile(), problem.constraints, unit_in(problem.objective.units)).highs(problem.name)
+
+
+def cvxpy_problem(problem: Problem) -> Any:
+    """The problem as a `cvxpy.Problem`: see `Problem.to_cvxpy`."""
+    return convex_problem(problem.compile(), problem.constraints, unit_in(problem.objective.units))
+
+
+def with_rules(problem: Problem, rules: Sequence[Constraint]) -> Problem:
+    """The same goal under other constraints, with the outputs of the problem."""
+    return type(problem)(problem.goal, rules, inputs=problem.inputs, outputs=problem._fixed_outputs())
+
+
 def _options_of_highs(options: SolveOptions) -> AbstractContextManager[None]:
-    own: Mapping[str, object] = options.solver_options if options.solver in HIGHS else {}
+    own: Mapping[str, Any] = options.solver_options if options.solver in HIGHS else {}
     threads = options.threads if options.solver in HIGHS else None
     return given_options(own, threads) if own or threads is not None else nullcontext()
 
 
-def _bare(problem: Problem) -> Program:
-    """The program of a problem without its constraints."""
-    return type(problem)(problem.goal, (), inputs=problem.inputs, outputs=problem._fixed_outputs()).compile()
-
-
-def _ask(
+def _asked(
     problem: Problem, program: Program, route: str | Route, effort: Effort, progress: Progress
 ) -> tuple[str, Answer]:
     """(the route and why, its answer): one that does not stop in time is ended."""
@@ -112,18 +125,18 @@ def _ask(
     return f"{taken.name}: {why}", found
 
 
-def _is_kept_by(problem: Problem, mechanism: Mechanism) -> bool:
+def _keeps(problem: Problem, mechanism: Mechanism) -> bool:
     return all(constraint.violation(mechanism) <= 0 for constraint in problem.constraints)
 
 
 def _conflict(problem: Problem, effort: Effort) -> tuple[str, ...]:
     """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
-    kept = list(range(len(problem.constraints)))
-    for left_out in range(len(problem.constraints)):
-        given = [problem.constraints[number] for number in kept if number != left_out]
-        outputs = problem._fixed_outputs()
-        program = type(problem)(problem.goal, given, inputs=problem.inputs, outputs=outputs).compile().linearised()
+    rules = problem.constraints
+    kept = list(range(len(rules)))
+    for left_out in range(len(rules)):
+        given = [rules[number] for number in kept if number != left_out]
+        program = with_rules(problem, given).compile().linearised()
         farkas = no_mechanism(program, effort)
         if farkas is not None and prove_infeasible(program, farkas) is not None:
             kept.remove(left_out)
-    return tuple(problem.constraints[number].describe() for number in kept)
+    return tuple(rules[number].describe() for number in kept)

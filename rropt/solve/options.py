@@ -9,7 +9,6 @@ from typing import Any
 
 from rropt.errors import InputError, shown
 from rropt.exact import coefficient
-from rropt.solve.registry import ROUTES
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,8 @@ class SolveOptions:
             raise InputError(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
             )
-        names = [known.name for known in ROUTES]
-        if not isinstance(self.route, str) or self.route not in ("auto", *names):
-            raise InputError(f"{shown(self.route)} is not a route", "route", f"use auto or one of: {', '.join(names)}")
+        if self.route != "auto":
+            self._check_route()
         counts = {"workers": self.workers} | ({} if self.threads is None else {"threads": self.threads})
         for name, count in counts.items():
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
@@ -59,3 +57,11 @@ class SolveOptions:
         if given and self.solver is None:
             raise InputError("they are given without a solver", "solver_options", 'name it, as solver="scs"')
         object.__setattr__(self, "solver_options", dict(given))
+
+    def _check_route(self) -> None:
+        """The name of a route, for which all routes are loaded. Raises InputError."""
+        from rropt.solve.registry import ROUTES
+
+        names = [known.name for known in ROUTES]
+        if self.route not in names:
+            raise InputError(f"{shown(self.route)} is not a route", "route", f"use auto or one of: {', '.join(names)}")
