@@ -358,8 +358,8 @@ NOT_LABELLED = {
     "a mechanism or more": "mechanism mechanisms channel a b with_ items",
     "rows of records, one a person": "codes reports X y",
     "a word or a switch": "claimed sub sub_sensitive criterion form confidence sees directed connected item null",
-    "by name": "where impossible options routes solvers",
-    "nouns of this package": "constraints priors verdict family",
+    "by name": "where impossible options routes solvers solver_options",
+    "nouns of this package": "constraints priors verdict family problems",
 }
 # Where a name means something else elsewhere, or the constructor of a noun that only this package fills.
 NOT_LABELLED_HERE = {
