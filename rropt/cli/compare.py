@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,34 +27,61 @@ WIDTH = 140
 
 
 def compare_routes(
-    problem: Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")],
+    problems: Annotated[list[str], typer.Argument(metavar="FILE|MODEL...", help="Problem files, or shipped models.")],
     routes: Annotated[str | None, typer.Option("--routes", metavar="R,R", help="These routes only.")] = None,
-    solvers: Annotated[str | None, typer.Option("--solvers", metavar="S,S", help="clarabel, scs, highs.")] = None,
+    solvers: Annotated[
+        str | None, typer.Option("--solvers", metavar="S,S", help="clarabel, scs, highs (default), or any installed.")
+    ] = None,
     gap: Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")] = None,
     time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds of each; default 60.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
-) -> None:
-    """Solve a problem through every route and solver: what each claims, what is proved, what it took."""
+    repeats: Annotated[int, typer.Option("--repeats", help="Runs of each; the seconds are their median.")] = 1,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="A .csv, .md or .tex table, or a .svg, .pdf or .png picture of the "
+            "performance profile; several times.",
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    """Solve problems through every route and solver: what each claims, what is proved, what it took."""
+    from rropt.io.files import check_writable
     from rropt.problem_file import load_problem
-    from rropt.studies.compare import compare
+    from rropt.studies.compare import Comparisons, compare
+    from rropt.studies.comparison_tables import checked_format
     from rropt.studies.reports import terminal
 
-    declared = load_problem(find_problem(problem))
+    for path in out or ():
+        checked_format(path)
+        check_writable(path.parent, [path.name])
+    declared = {name: load_problem(find_problem(name)) for name in problems}
+    given = next(iter(declared.values())) if len(declared) == 1 else declared
     with terminal.points_progress("comparing") as report:
         found = compare(
-            declared, routes=_names(routes), solvers=_names(solvers), gap=gap, time_limit=time_limit, report=report
+            given,
+            routes=_names(routes),
+            solvers=_names(solvers),
+            gap=gap,
+            time_limit=time_limit,
+            repeats=repeats,
+            report=report,
         )
+    each = found.by_name if isinstance(found, Comparisons) else {problems[0]: found}
     if as_json:
         typer.echo(json.dumps(found.to_list(), ensure_ascii=False, indent=1))
     else:
-        _show(found)
+        for one in each.values():
+            _show(one)
+    for path in out or ():
+        say(f"wrote {found.save(path)}", error=as_json)
     for disagreement in found.disagreements:
         say(f"rropt: {disagreement}", error=True)
-    broken = [row for row in found.rows if row.status == "failed"]
+    broken = [row for one in each.values() for row in one.rows if row.status == "failed"]
     for row in broken:
         say(f"rropt: {row.label} failed: {row.note}", error=True)
-    if not found.taken:
-        raise NoRoute("no route that was asked takes this problem", problem, "see the reasons above")
+    for name, one in each.items():
+        if not one.taken:
+            raise NoRoute("no route that was asked takes this problem", name, "see the reasons above")
     if found.disagreements or broken:
         raise typer.Exit(1)
 
@@ -76,7 +104,7 @@ def _show(found: Comparison) -> None:
     table = Table(title=Text(title.replace("_", " ")), title_justify="left", box=None, pad_edge=False)
     for head in ("route", "solver", "status", "it says", "checker"):
         table.add_column(head, overflow="fold")
-    for head in ("value", "bound", "gap", "epsilon", "s", "MB"):
+    for head in ("claims", "value", "bound", "gap", "epsilon", "s", "MB"):
         table.add_column(head, justify="right", overflow="fold")
     for row in found.taken:
         table.add_row(
@@ -85,6 +113,7 @@ def _show(found: Comparison) -> None:
             Text(row.status, COLOURS.get(row.status, "")),
             Text(terminal.plain(row.solver_status or "-", 30)),
             row.verdict or "-",
+            "-" if row.claimed is None else f"{row.claimed:.9g}",
             terminal.directed(row.value, not up),
             terminal.directed(row.bound, up),
             "-" if row.gap is None else f"{row.gap:.2g}",

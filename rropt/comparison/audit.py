@@ -16,7 +16,7 @@ from rropt.comparison.robust_audit import RobustAudit, robust_audit
 from rropt.declare.constraints import LDP, RLDP, Constraint
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute
-from rropt.exact import Interval, float_down, float_up, rational, rational_text
+from rropt.exact import Interval, float_down, float_up, rational, rational_text, shown
 from rropt.io.arguments import checked
 from rropt.io.types import Matrix, Number
 from rropt.mechanisms.garbling import HasMatrix
@@ -34,7 +34,7 @@ LARGEST_IMPROVED = 1 << 12
 """Entries of a mechanism that is improved: the proof multiplies matrices of rationals."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """The proved properties of a mechanism.
 
@@ -57,6 +57,13 @@ class Audit:
     improved_value: Interval | None
     robust: tuple[tuple[str, RobustAudit], ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        parts = [f"epsilon={shown(self.epsilon.upper, 6, up=True)}", f"satisfies={self.satisfies}"]
+        if self.value is not None:
+            parts.append(f"value={shown(self.value.lower, 6, up=False)}")
+            parts.append(f"share_of_optimum={self.share_of_optimum}")
+        return f"Audit({', '.join(parts)}, admissible={self.admissible})"
 
     @property
     def parity(self) -> Fraction | float:

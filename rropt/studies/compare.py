@@ -9,43 +9,40 @@ from __future__ import annotations
 
 import difflib
 import math
-import os
-import pickle
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib import import_module
+from functools import partial
 from itertools import permutations
-from typing import IO, Any
+from statistics import median
+from typing import Any, TypedDict, Unpack, overload
 
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError, NoRoute, counted
 from rropt.exact import shown
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Sense
-from rropt.solve.entropy.solvers import SOLVERS
+from rropt.solve.entropy.solvers import SOLVERS, installed
 from rropt.solve.registry import ROUTES, Route, choose
-from rropt.studies.measured import READY, Measured, Task
+from rropt.studies.apart import apart
+from rropt.studies.comparison_tables import Tables
+from rropt.studies.measured import Measured, OwnSolver, Task
 
-__all__ = ["Comparison", "Disagreement", "compare"]
+__all__ = ["Comparison", "Comparisons", "Disagreement", "compare"]
 
 OWN = "highs"
 """The solver of every route but conic, where it has one."""
 LIMIT = 60.0
 """Default time limit of a route, in seconds."""
-LOADING = 120.0
-"""Seconds in which a process must have loaded its libraries."""
-PATIENCE = 10.0
-"""Seconds beyond one and a half time limits after which a process is killed: proofs take their time too."""
 NOISE = 1e-12
 """An epsilon, or an objective over max(1, |bound|), that is off by less is within the error of a program in floats."""
-KEYS = ("route", "solver", "status", "solver_status", "value", "bound", "gap", "solver_epsilon", "verdict")
-"""The keys of a row that are its attributes; `seconds`, `memory` and `note` follow."""
+KEYS = (
+    "route", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap",
+    "solver_epsilon", "breach", "verdict",
+)  # fmt: skip
+"""The keys of a row that are its attributes; `seconds`, `fewest_seconds`, `most_seconds`, `runs`, `memory` and `note`
+follow."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +57,8 @@ class Disagreement:
         return f"{self.first} and {self.second} disagree: {self.why}"
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Tables):
     """The rows of one problem, one a route and solver, in the order of the routes; `disagreements` is empty where all
     proved intervals meet."""
 
@@ -72,6 +69,11 @@ class Comparison:
     def __bool__(self) -> bool:
         return not self.disagreements
 
+    def __repr__(self) -> str:
+        solved = sum(row.status in ("certified", "infeasible") for row in self.taken)
+        parts = [repr(self.problem.name), f"{counted(len(self.rows), 'rows')}", f"{len(self.taken)} taken"]
+        return f"Comparison({', '.join(parts)}, {solved} proved, {counted(len(self.disagreements), 'disagreements')})"
+
     @property
     def taken(self) -> tuple[Measured, ...]:
         """The rows of routes that took the problem."""
@@ -79,49 +81,138 @@ class Comparison:
 
     def to_list(self) -> list[dict[str, Any]]:
         """The list of `rropt compare --json`: seconds as wall time of the solve, memory in bytes. JSON does not have
-        an infinity: a matrix with an infinite parity has `solver_epsilon` null, and `note` says so."""
+        an infinity: a matrix with an infinite parity has `solver_epsilon` and `breach` null, and `note` says so."""
         listed = []
         for row in self.rows:
             table = {key: getattr(row, key) for key in KEYS}
-            if table["solver_epsilon"] == math.inf:
-                table["solver_epsilon"] = None
+            for key in ("solver_epsilon", "breach", "claimed"):
+                if table[key] is not None and not math.isfinite(table[key]):
+                    table[key] = None
             table["seconds"] = None if row.seconds is None else round(row.seconds, 3)
-            listed.append(table | {"memory": row.memory, "note": row.note})
+            for key, end in (("fewest_seconds", min), ("most_seconds", max)):
+                table[key] = round(end(row.times), 3) if row.times else None
+            listed.append(table | {"runs": len(row.times), "memory": row.memory, "note": row.note})
         return listed
 
-    def to_frame(self) -> Any:
-        """A pandas DataFrame of the rows; `solver_epsilon` is inf where a matrix has an infinite parity. Raises
-        InputError where pandas is not installed."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise InputError("the package pandas is not installed", "to_frame", "pip install pandas") from None
-        table = self.to_list()
-        for row, entry in zip(self.rows, table, strict=True):
-            entry["solver_epsilon"] = row.solver_epsilon
-        return pandas.DataFrame(table)
+    def _rows(self) -> list[Measured]:
+        return list(self.rows)
+
+    def _listed(self) -> list[dict[str, Any]]:
+        more = {"problem": self.problem.name, "sense": self.problem.goal.sense}
+        rows = zip(self.rows, self.to_list(), strict=True)
+        taken = ((row, entry) for row, entry in rows if row.status != "no_route")
+        return [entry | more | {"label": row.label, "breach": row.breach} for row, entry in taken]
+
+
+@dataclass(frozen=True, repr=False)
+class Comparisons(Tables):
+    """The comparisons of many problems, by name."""
+
+    by_name: dict[str, Comparison]
+
+    def __bool__(self) -> bool:
+        return all(self.by_name.values())
+
+    def __getitem__(self, name: str) -> Comparison:
+        return self.by_name[name]
+
+    def __repr__(self) -> str:
+        clashes = counted(len(self.disagreements), "disagreements")
+        return f"Comparisons({counted(len(self.by_name), 'problems')}, {clashes})"
+
+    @property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """Those of all problems."""
+        return tuple(clash for found in self.by_name.values() for clash in found.disagreements)
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """The rows of all problems, each with the name of its `problem`."""
+        return [{"problem": name} | row for name, found in self.by_name.items() for row in found.to_list()]
+
+    def _rows(self) -> list[Measured]:
+        return [row for found in self.by_name.values() for row in found.rows]
+
+    def _listed(self) -> list[dict[str, Any]]:
+        return [row | {"problem": name} for name, found in self.by_name.items() for row in found._listed()]
+
+
+Chosen = str | Route | Callable[[Problem], Any]
+"""A route by name, a route of the user's own, or a function from a problem to its matrix."""
+
+
+class _Options(TypedDict, total=False):
+    """The arguments of `compare`, for type checkers."""
+
+    routes: Sequence[Chosen] | None
+    solvers: Sequence[str] | None
+    gap: Number | None
+    time_limit: Number | None
+    repeats: int
+    report: Callable[[int, int], None]
+
+
+@overload
+def compare(problem: Problem, **options: Unpack[_Options]) -> Comparison: ...
+@overload
+def compare(problem: Mapping[str, Problem] | Sequence[Problem], **options: Unpack[_Options]) -> Comparisons: ...
 
 
 @checked
 def compare(
-    problem: Problem,
+    problem: Problem | Mapping[str, Problem] | Sequence[Problem],
     *,
-    routes: Sequence[str | Route] | None = None,
+    routes: Sequence[Chosen] | None = None,
     solvers: Sequence[str] | None = None,
     gap: Number | None = None,
     time_limit: Number | None = None,
+    repeats: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
-) -> Comparison:
-    """Solve `problem` through every route and solver, one after the other, each in a process of its own.
+) -> Comparison | Comparisons:
+    """Solve `problem`, or each of many (a dict, or a list of problems with names of their own), through every route and
+    solver, one after the other, each in a process of its own.
 
-    `routes` are names, or Routes of the user's own that can be pickled; `solvers` names of solvers, where conic runs
-    once for each and every other route once if "highs" is among them. Default: all. `gap` as for
-    `solve`. After `time_limit` seconds (default: the problem's, else 60) a route gives its true bound so far; one that
-    is not back after half as long again and ten seconds is killed. `report(done, total)` is called with progress.
-    Raises InputError for unknown names, and for problems that cannot be handed to another process.
+    `routes` are names, Routes of the user's own, or functions from a problem to its matrix, or to (matrix, the optimum
+    that it claims); what is the user's own must be one that can be pickled. `solvers` are names of installed solvers:
+    conic and vertices run once for each, and every other route once if "highs" is among them. Default: all routes, and
+    conic by those that come with rropt. `gap` as for `solve`. After `time_limit` seconds (default: the problem's, else
+    60) a route gives its true bound so far; one that is not back after half as long again and ten seconds is killed.
+    Each is run `repeats` times; its seconds are their median. `report(done, total)` is called with progress. Raises
+    InputError for unknown names, and for problems that cannot be handed to another process.
     """
-    if not isinstance(problem, Problem):
-        raise InputError(f"{type(problem).__name__} is not a Problem", "compare", "make one with rr.Problem(...)")
+    if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
+        raise InputError(f"it is {repeats!r}, which is not a positive integer", "repeats", "try 3")
+    if isinstance(problem, Problem):
+        return _compared(problem, routes, solvers, gap, time_limit, repeats, report)
+    named: dict[str, Any] | None = dict(problem) if isinstance(problem, Mapping) else None
+    if named is None:
+        listed = list(problem) if isinstance(problem, list | tuple) else [problem]
+        named = {str(getattr(one, "name", at)): one for at, one in enumerate(listed)}
+        if len(named) < len(listed):
+            raise InputError("two problems have one name", "compare", "give a dict of problems")
+    for one in named.values():
+        if not isinstance(one, Problem):
+            raise InputError(f"{type(one).__name__} is not a Problem", "compare", "make one with rr.Problem(...)")
+    found = {}
+    for at, (name, one) in enumerate(named.items()):
+        tell = partial(_part, report, at, len(named))
+        found[str(name)] = _compared(one, routes, solvers, gap, time_limit, repeats, tell)
+    return Comparisons(found)
+
+
+def _part(report: Callable[[int, int], None], at: int, problems: int, done: int, total: int) -> None:
+    """The progress of one of many problems."""
+    report(at * total + done, problems * total)
+
+
+def _compared(
+    problem: Problem,
+    routes: Sequence[Chosen] | None,
+    solvers: Sequence[str] | None,
+    gap: Number | None,
+    time_limit: Number | None,
+    repeats: int,
+    report: Callable[[int, int], None],
+) -> Comparison:
     options = problem.with_options(gap=gap, time_limit=time_limit).options
     limit = LIMIT if options.time_limit is None else float(options.time_limit)
     asked = list(_ask(routes, solvers))
@@ -131,7 +222,8 @@ def compare(
         report(done, len(asked))
         name = route if isinstance(route, str) else route.name
         try:
-            choose(program, route, solver)
+            if not isinstance(route, OwnSolver):
+                choose(program, route, solver)
         except NoRoute as refusal:
             # The other routes run anyway.
             remedy = "" if refusal.remedy == "use route auto" else refusal.remedy
@@ -139,25 +231,49 @@ def compare(
             rows.append(Measured(name, solver, "no_route", note=why))
             continue
         task = Task(problem, route, solver, Fraction(options.gap), limit, Fraction(options.absolute_gap))
-        rows.append(replace(_apart(task), route=name))
+        rows.append(replace(_median([apart(task) for _ in range(repeats)]), route=name))
     report(len(asked), len(asked))
     best = _interval(problem.goal.sense, rows)
     judged = tuple(_with_faults(problem.goal.sense, row, *best) for row in rows)
     return Comparison(problem, judged, tuple(disagreements(problem.goal.sense, judged)))
 
 
+def _median(runs: Sequence[Measured]) -> Measured:
+    """The first run with the median of the seconds, and a note where another one ended otherwise."""
+    first, times = runs[0], tuple(run.seconds for run in runs if run.seconds is not None)
+    strange = sum((run.status, run.attained, run.limit) != (first.status, first.attained, first.limit) for run in runs)
+    note = f"{strange} of {len(runs)} runs ended with another result" if strange else ""
+    memory = max((run.memory for run in runs if run.memory is not None), default=None)
+    if not times:
+        return first
+    return replace(
+        first,
+        seconds=float(median(times)),
+        times=times,
+        memory=memory,
+        note="; ".join(filter(None, [note, first.note])),
+    )
+
+
 def _ask(
-    routes: Sequence[str | Route] | None, solvers: Sequence[str] | None
-) -> Iterator[tuple[str | Route, str | None]]:
+    routes: Sequence[Chosen] | None, solvers: Sequence[str] | None
+) -> Iterator[tuple[str | Route | OwnSolver, str | None]]:
     names = [route.name for route in ROUTES]
-    _known("solvers", solvers or (), [*SOLVERS])
-    chosen = names if routes is None else routes
-    _known("routes", [route for route in chosen if not isinstance(route, Route)], names)
-    for route in chosen:
-        if route == "conic":
-            yield from ((route, solver) for solver in SOLVERS if solvers is None or solver in solvers)
-        elif solvers is None or OWN in solvers:
-            yield route, None
+    given: list[Chosen] = list(names) if routes is None else list(routes) if not isinstance(routes, str) else []
+    _known("solvers", solvers or (), [*installed()] if solvers else [])
+    _known("routes", routes if isinstance(routes, str) else [one for one in given if isinstance(one, str)], names)
+    for route in given:
+        if callable(route) and not isinstance(route, Route):
+            yield OwnSolver(getattr(route, "__name__", "own"), route), None
+        elif not isinstance(route, str | Route):
+            raise InputError(f"{route!r} is not one of the routes", "compare", f"known: {', '.join(names)}")
+        elif route == "conic":
+            yield from ((route, solver) for solver in (SOLVERS if solvers is None else solvers))
+        else:
+            if solvers is None or OWN in solvers:
+                yield route, None
+            if route == "vertices":
+                yield from ((route, solver) for solver in solvers or () if solver != OWN)
 
 
 def _known(what: str, given: Iterable[object], names: list[str]) -> None:
@@ -168,89 +284,6 @@ def _known(what: str, given: Iterable[object], names: list[str]) -> None:
             close = difflib.get_close_matches(str(name), names, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
             raise InputError(f"{name!r} is not one of the {what}", "compare", hint)
-
-
-# -- one process a row -----------------------------------------------------------------------------------
-
-
-def _apart(task: Task) -> Measured:
-    try:
-        payload = pickle.dumps(task)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"it cannot be handed to a process of its own ({error})",
-            "compare",
-            "define its functions and classes in a module, by name",
-        ) from None
-    # The new process gets this one's import path, for the user's own objectives and routes too.
-    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from rropt.studies.measured import main; main()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    captured: list[bytes] = []
-    # Read beside, so that a solver that prints much is not stopped by a full pipe.
-    listener = threading.Thread(
-        target=lambda stream: captured.append(stream.read()), args=(process.stderr,), daemon=True
-    )
-    listener.start()
-    try:
-        late, answer = _conversation(process, payload, process.stdin, process.stdout, task.time_limit)
-    finally:
-        process.kill()
-        process.wait()
-        listener.join(1.0)
-        for stream in (process.stdin, process.stdout, process.stderr):
-            # The pipe to an ended process cannot be flushed.
-            with suppress(OSError):
-                stream.close()
-    name, solver = task.route if isinstance(task.route, str) else task.route.name, task.solver
-    if late:
-        return Measured(name, solver, "killed", note=late)
-    try:
-        found = pickle.loads(answer)
-    except (EOFError, pickle.UnpicklingError):
-        last = b"".join(captured).decode("utf-8", "replace").strip().splitlines()[-1:]
-        return Measured(name, solver, "failed", note=f"its process died: {''.join(last) or process.returncode}")
-    assert isinstance(found, Measured)
-    return found if found.solver is not None else replace(found, solver=solver)
-
-
-def _conversation(
-    process: subprocess.Popen[bytes], payload: bytes, to: IO[bytes], back: IO[bytes], limit: float
-) -> tuple[str, bytes]:
-    """(why it was killed, or ""; what it answered)."""
-    late: list[str] = []
-
-    def kill(why: str) -> None:
-        late.append(why)
-        process.kill()
-
-    loading = threading.Timer(LOADING, kill, [f"its libraries were not loaded after {LOADING:g} s"])
-    loading.start()
-    try:
-        to.write(payload)
-        to.close()
-        first = back.readline()
-    except BrokenPipeError:
-        first = b""
-    finally:
-        loading.cancel()
-    if first != READY:
-        return "".join(late), b""
-    most = 1.5 * limit + PATIENCE
-    solving = threading.Timer(most, kill, [f"not back after {most:g} s, at a time limit of {limit:g} s"])
-    solving.start()
-    try:
-        answer = back.read()
-    finally:
-        solving.cancel()
-    # One that was back just in time has answered.
-    return ("", answer) if answer else ("".join(late), b"")
 
 
 # -- contradictions between rows ---------------------------------------------------------------------

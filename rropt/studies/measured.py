@@ -10,39 +10,49 @@ import math
 import os
 import pickle
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import IO
+from importlib import metadata
+from typing import IO, Any
 
 import numpy as np
 
+from rropt import __version__
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MutualInformation, Trace
-from rropt.errors import NoRoute
-from rropt.exact import Interval, float_up, log_enclosure
+from rropt.errors import NoRoute, Refusal
+from rropt.exact import Interval, float_down, float_up, log_enclosure
 from rropt.io.memory import peak_memory
 from rropt.model.prior import Prior
 from rropt.problem import Maximize, Problem, SolveOptions
 from rropt.program.cones import CompleteCone, FloatArray, base_cone
 from rropt.program.programs import Program
 from rropt.solve.assembly import in_units
-from rropt.solve.registry import Answer, Effort, Route, choose
+from rropt.solve.registry import Answer, Effort, MatrixDraft, Route, choose
+from rropt.solve.rounding import round_draft
 
 MODULE = "put what you defined into a module that can be imported"
 READY = b"ready\n"
 """What the process writes when everything is loaded: the time limit counts from here."""
+OWN = ("highs", "rropt", "cddlib")
+"""Solvers of the routes themselves."""
+DISTRIBUTIONS = {"highs": "highspy", "glpk": "cvxopt", "glpk_mi": "cvxopt", "scip": "pyscipopt", "gurobi": "gurobipy"}
+DISTRIBUTIONS |= {"cddlib": "pycddlib-standalone", "cbc": "cylp", "copt": "coptpy"}
+"""Where solvers are of distributions with other names."""
 ROWS_OFF = 1e-12
 """Row sums of a solver's matrix that are off by less are not noted."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """The task of one process: `route` by name, or a Route of the user's own; no `solver` means the route's own."""
+    """The task of one process: `route` by name, or one of the user's own; no `solver` means the route's own."""
 
     problem: Problem
-    route: str | Route
+    route: str | Route | OwnSolver
     solver: str | None
     gap: Fraction
     time_limit: float
@@ -53,12 +63,13 @@ class Task:
 class Measured:
     """The result of one route and solver.
 
-    `status` is that of a Solution, or "no_route" (it refuses), "killed" (by the time limit), "failed" (it broke down);
-    `note` says why, and what is wrong with the solver's matrix. `attained` encloses the value and `limit` is the bound,
-    exact, in the objective's unit, as is `claimed`, the solver's own objective. `solver_epsilon` is the level (nats,
-    rounded up, perhaps infinite) of the matrix as the solver left it, `breach` by how much it is above the declared
-    one, where that is a level of plain LDP. `memory` is the peak of the process in bytes, None where the system does
-    not report it.
+    `status` is that of a Solution, or "no_route" (it refuses), "own" (a function of the user's, which proves no bound),
+    "killed" (by the time limit), "failed" (it broke down); `note` says why, and what is wrong with the solver's matrix.
+    `attained` encloses the value and `limit` is the bound, exact, in the objective's unit, as is `claimed`, the
+    solver's own objective. `solver_epsilon` is the level (nats, rounded up, perhaps infinite) of the matrix as the
+    solver left it, `breach` by how much it is above the declared one, where that is a level of plain LDP. `memory` is
+    the peak of the process in bytes, None where the system does not report it; `solver_version` is that of the solver's
+    distribution. `seconds` is the median of `times`.
     """
 
     route: str
@@ -77,16 +88,67 @@ class Measured:
     seconds: float | None = None
     memory: int | None = None
     note: str = ""
+    solver_version: str | None = None
+    times: tuple[float, ...] = ()
 
     @property
     def label(self) -> str:
         """The route, with its solver where it has several."""
-        return self.route if self.solver is None or self.route != "conic" else f"{self.route}/{self.solver}"
+        several = self.route == "conic" or (self.route == "vertices" and self.solver not in (*OWN, None))
+        return f"{self.route}/{self.solver}" if several and self.solver else self.route
+
+
+@dataclass(frozen=True)
+class OwnSolver:
+    """A function of the user's own beside the routes: from a problem to its k x m matrix or mechanism, or to (matrix,
+    what it claims as the optimum)."""
+
+    name: str
+    function: Callable[[Problem], Any]
+
+
+def _measure_own(task: Task, own: OwnSolver) -> Measured:
+    """Its matrix as it is, and the value of the mechanism that it is rounded to; it proves no bound."""
+    problem, program, begun = task.problem, task.problem.compile(), time.monotonic()
+    try:
+        found = own.function(problem)
+        matrix, claimed = found if isinstance(found, tuple) else (found, None)
+        floats = np.asarray(getattr(matrix, "matrix", matrix), dtype=np.float64)
+        seconds = time.monotonic() - begun
+        rounded = round_draft(program, MatrixDraft.of(floats, program.outputs))
+        epsilon, breach, odd = _judge(program, floats)
+    except Exception as error:  # The error of one is its row's status; the others run.
+        note = f"{type(error).__name__}: {error}"
+        return Measured(own.name, None, "failed", memory=peak_memory(), note=note)
+    if rounded is None or isinstance(rounded, Refusal):
+        attained, value, odd = None, None, [f"no mechanism near it keeps the constraints: {rounded}", *odd]
+    else:
+        attained = problem.objective.value(rounded[0])
+        up = problem.goal.sense == "maximize"
+        value = float_down(attained.lower) if up else float_up(attained.upper)
+    return Measured(
+        own.name,
+        None,
+        "own",
+        solver_status=None if claimed is None else "optimal",
+        claimed=None if claimed is None else float(claimed),
+        attained=attained,
+        value=value,
+        solver_epsilon=epsilon,
+        breach=breach,
+        seconds=seconds,
+        memory=peak_memory(),
+        note="; ".join(odd),
+        times=(seconds,),
+    )
 
 
 def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
     """Solve, and keep what the solver answered before it was rounded and proved; `ready` is called when the clock
     starts. Errors of a route do not raise: they are noted in its row. Raises NoRoute where it refuses."""
+    if isinstance(task.route, OwnSolver):
+        ready()
+        return _measure_own(task, task.route)
     name = task.route if isinstance(task.route, str) else task.route.name
     given = task.problem
     # The file's own route and solver are one row among others here.
@@ -126,7 +188,18 @@ def measure(task: Task, ready: Callable[[], None] = lambda: None) -> Measured:
         solution.seconds,
         peak_memory(),
         "; ".join(notes),
+        version_of(claim.solver),
+        (solution.seconds,),
     )
+
+
+def version_of(solver: str) -> str | None:
+    """The version of the distribution that has a solver; None where it is not installed under a known name."""
+    if solver == "rropt":
+        return __version__
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(DISTRIBUTIONS.get(solver, solver))
+    return None
 
 
 def _watch(route: Route, answers: list[Answer]) -> Route:

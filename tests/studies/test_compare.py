@@ -5,6 +5,8 @@ Most tests solve in this process, which spares the start of an interpreter for e
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
@@ -15,6 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -30,11 +33,11 @@ from rropt.program.cones import CompleteCone
 from rropt.program.programs import Program
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.registry import ROUTES, Answer, Effort, MatrixDraft, Route
-from rropt.studies import compare as studied
+from rropt.studies import apart, compare as studied
 from rropt.studies.measured import Measured, Task, float_parity, measure
 
-KEYS = ["route", "solver", "status", "solver_status", "value", "bound", "gap", "solver_epsilon", "verdict"]
-KEYS += ["seconds", "memory", "note"]
+KEYS = ["route", "solver", "solver_version", "status", "solver_status", "claimed", "value", "bound", "gap"]
+KEYS += ["solver_epsilon", "breach", "verdict", "seconds", "fewest_seconds", "most_seconds", "runs", "memory", "note"]
 
 PRIOR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
 LABELS = list("abcd")
@@ -143,7 +146,7 @@ class Broken(Liar):
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are solved in this process."""
-    monkeypatch.setattr(studied, "_apart", measure)
+    monkeypatch.setattr(studied, "apart", measure)
 
 
 # -- in processes of their own --------------------------------------------------------------------------
@@ -156,7 +159,7 @@ def test_liars_sleepers_and_the_dead_in_processes_of_their_own(monkeypatch: pyte
     found = rr.compare(problem, routes=[Liar(), "vertices", Dead()])
     assert ballast.sum() == 60_000_000
     liar, honest, dead = found.rows
-    monkeypatch.setattr(studied, "PATIENCE", 0.5)
+    monkeypatch.setattr(apart, "PATIENCE", 0.5)
     sleeper = rr.compare(problem, routes=[Sleeper()], time_limit=1).rows[0]
     # The checker has proved the liar's bound, of another problem: only the other route tells.
     assert (liar.status, liar.verdict, honest.status, honest.verdict) == ("certified", "PROVED", "certified", "PROVED")
@@ -387,7 +390,7 @@ def test_disagreement_is_an_exit_status_and_a_line(
         row = measure(task)
         return replace(row, limit=Fraction(1, 2)) if row.route == "vertices" else row
 
-    monkeypatch.setattr(studied, "_apart", doctored)
+    monkeypatch.setattr(studied, "apart", doctored)
     assert cli.main(["compare", file, "--routes", "linear,vertices"]) == 1
     error = capfd.readouterr().err
     assert "rropt: linear and vertices disagree: linear attains 0." in error
@@ -398,7 +401,9 @@ def test_disagreement_is_an_exit_status_and_a_line(
     ("arguments", "status", "said"),
     [
         (["--routes", "linaer"], 2, "did you mean linear?"),
-        (["--solvers", "mosek"], 2, "'mosek' is not one of the solvers"),
+        (["--solvers", "ibm"], 2, "'ibm' is not one of the solvers"),
+        (["--repeats", "0"], 2, "repeats: it is 0"),
+        (["--out", "found.doc"], 2, "'.doc' is not a format of comparisons"),
         (["--routes", "columns"], 5, "no route that was asked takes this problem"),
         (["--time-limit", "-1"], 2, "time_limit"),
     ],
@@ -410,6 +415,119 @@ def test_bad_input_is_one_line(
     error = capfd.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1
+
+
+def claims(problem: rr.Problem) -> tuple[np.ndarray, float]:
+    """A solver of the user's own: a matrix that is too good to be private, and a claim beyond the bound."""
+    return np.eye(len(problem.inputs)), 1.0
+
+
+def even(problem: rr.Problem) -> rr.Mechanism:
+    """Another one, which claims nothing."""
+    size = len(problem.inputs)
+    return rr.Mechanism.from_matrix(np.full((size, size), 1 / size), inputs=problem.inputs, outputs=problem.inputs)
+
+
+def broken(problem: rr.Problem) -> np.ndarray:
+    """A third one."""
+    raise ZeroDivisionError("nothing to divide by")
+
+
+@pytest.mark.usefixtures("here")
+def test_solvers_of_ones_own_stand_beside_ours() -> None:
+    """Their own matrices are judged, and not a better one that is found on the way."""
+    found = rr.compare(PROBLEMS["trace"], routes=["linear", claims, even, broken])
+    best, boaster, flat, last = found.rows
+    assert [row.status for row in found.rows] == ["certified", "own", "own", "failed"]
+    assert (boaster.claimed, boaster.breach, boaster.solver_epsilon) == (1.0, math.inf, math.inf)
+    assert "beyond the proved bound" in boaster.note
+    assert boaster.value < best.bound
+    assert (flat.value, flat.claimed, flat.breach, flat.bound) == (0.25, None, 0.0, None)
+    assert last.note == "ZeroDivisionError: nothing to divide by"
+    assert found
+
+
+@pytest.mark.long
+def test_a_solver_of_ones_own_in_a_process_of_its_own() -> None:
+    (row,) = rr.compare(PROBLEMS["trace"], routes=[even]).rows
+    assert (row.route, row.status, row.value) == ("even", "own", 0.25)
+    with pytest.raises(rr.InputError, match="cannot be handed to a process of its own"):
+        rr.compare(PROBLEMS["trace"], routes=[lambda problem: None])
+
+
+@pytest.mark.usefixtures("here")
+def test_exports_have_claims_breaches_versions_and_runs(tmp_path: Path) -> None:
+    problem = rr.Problem(PROBLEMS["trace"].goal, [rr.LDP(1)], name="50 % & |more|")
+    found = rr.compare(problem, routes=["conic", "truth"], solvers=["scs", "osqp", "highs"], repeats=2)
+    (scs, osqp, *_), rows = found.rows, list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [row["solver"] for row in rows] == ["scs", "osqp", "highs", ""]
+    assert float(rows[0]["claimed"]) == scs.claimed
+    assert float(rows[0]["breach"]) == scs.breach == math.inf
+    assert found.to_list()[0]["breach"] is None
+    assert rows[1]["solver_version"] == metadata.version("osqp")
+    assert (rows[0]["runs"], rows[3]["runs"]) == ("2", "0")
+    assert min(osqp.times) <= osqp.seconds == sum(osqp.times) / 2 <= max(osqp.times)
+    text, tex = found.to_markdown(), found.to_latex()
+    assert text.splitlines()[0].startswith("| problem | route | solver | solver version | status | claimed | value")
+    assert r"50 % & \|more\|" in text
+    assert r"50 \% \& |more| & conic & scs" in tex
+    # A refusal is not a result: it has no line in tables that are read.
+    assert (len(text.splitlines()), tex.count(r"\\")) == (5, 4)
+    # A breach without an end is not left out.
+    assert text.count("infinite") == 2
+    for name, whole in (("a.csv", found.to_csv()), ("a.md", text), ("a.tex", tex)):
+        assert found.save(tmp_path / name).read_text(encoding="utf-8") == whole
+    with pytest.raises(rr.InputError, match="not a format of comparisons"):
+        found.save(tmp_path / "a.doc")
+    assert repr(found).startswith("Comparison('50 % & |more|', 4 rows, 3 taken, 3 proved, 0 disagreements)")
+
+
+@pytest.mark.usefixtures("here")
+def test_many_problems_and_their_performance_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By hand: `linear` is fastest on one of two and three times as slow on the other, `vertices` solves one alone."""
+    seconds = {("t", "linear"): 1.0, ("l", "linear"): 6.0, ("l", "vertices"): 2.0}
+
+    def timed(task: Task) -> Measured:
+        own = seconds.get((task.problem.name, str(task.route)))
+        row = measure(task)
+        return replace(row, status="bounded", seconds=9.0) if own is None else replace(row, seconds=own)
+
+    monkeypatch.setattr(studied, "apart", timed)
+    problems = {
+        name: rr.Problem(PROBLEMS[kind].goal, [rr.LDP(1)], name=name) for name, kind in (("t", "trace"), ("l", "loss"))
+    }
+    told: list[tuple[int, int]] = []
+    found = rr.compare(problems, routes=["linear", "vertices"], report=lambda *done: told.append(done))
+    assert told == [(0, 4), (1, 4), (2, 4), (2, 4), (3, 4), (4, 4)]
+    assert found.profile() == {"linear": [1.0, 3.0], "vertices": [1.0]}
+    assert [(row["problem"], row["route"]) for row in found.to_list()] == [
+        (p, r) for p in "tl" for r in ("linear", "vertices")
+    ]
+    assert found
+    assert found["t"].rows[0].seconds == 1.0
+    assert repr(found) == "Comparisons(2 problems, 0 disagreements)"
+    pytest.importorskip("matplotlib")
+    (axes,) = found.plot().axes
+    assert [line.get_ydata().tolist() for line in axes.lines[::2]] == [[0.5, 0.5, 1.0, 1.0], [0.5, 0.5, 0.5]]
+    for name in ("p.svg", "p.png", "p.pdf"):
+        assert found.save(tmp_path / name).stat().st_size > 1000
+    with pytest.raises(rr.InputError, match="two problems have one name"):
+        rr.compare([problems["t"], problems["t"]])
+
+
+@pytest.mark.usefixtures("here")
+def test_the_command_takes_many_problems_and_writes_files(
+    file: str, tmp_path: Path, capfd: pytest.CaptureFixture
+) -> None:
+    other = tmp_path / "u.toml"
+    other.write_text(FILE.replace('name = "t"', 'name = "u"'), encoding="utf-8")
+    out = [option for name in ("f.csv", "f.md", "f.svg") for option in ("--out", str(tmp_path / name))]
+    assert cli.main(["compare", file, str(other), "--routes", "linear", "--repeats", "2", *out]) == 0
+    said = capfd.readouterr().out
+    assert said.count("claims") == 2
+    assert said.count("wrote ") == 3
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "f.csv").read_text(encoding="utf-8"))))
+    assert [(row["problem"], row["runs"]) for row in rows] == [(file, "2"), (str(other), "2")]
 
 
 @pytest.mark.parametrize("call", [lambda: rr.compare("x"), lambda: rr.compare(PROBLEMS["trace"], routes="linear")])  # type: ignore[arg-type]
