@@ -11,6 +11,7 @@ import numpy as np
 
 from rropt.declare.constraints import Constraint, Floor, LinearConstraint
 from rropt.errors import InputError
+from rropt.io.content import ByContent
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
 from rropt.program.entropy_floors import ConcaveFloor
@@ -36,8 +37,8 @@ class Multiplier:
     constraint: str = ""
 
 
-@dataclass(frozen=True)
-class Duals:
+@dataclass(frozen=True, eq=False)
+class Duals(ByContent):
     """Multipliers of a certified bound, signed as changes of the optimum, zeros among them.
 
     `rows` are by name ("floor never", the name of a `LinearConstraint`), `sums` those of the sums of the matrix's rows
