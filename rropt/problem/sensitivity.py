@@ -18,6 +18,7 @@ from rropt.declare.constraints import (
     MetricDP,
     SharedEntropyRate,
 )
+from rropt.declare.constraints.base import described
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up, rational
 from rropt.io.types import Number
@@ -65,11 +66,12 @@ def sensitivities(problem: Problem, proven: Proven) -> tuple[Sensitivity, ...]:
     """One for each number of each constraint that the proof has multipliers for."""
     program, found = problem.compile(), []
     per = unit_in(problem.objective.units)
+    names = described(problem.constraints)
     for place, rule in enumerate(problem.constraints):
         for parameter, at in _parameters(rule, program.inputs):
             change = _Change(problem, place, parameter)
             slope = per * float(program.sign * _derivative(proven, at, change))
-            found.append(Sensitivity(rule.describe(), parameter, at, slope, _Bound(proven, change)))
+            found.append(Sensitivity(names[place], parameter, at, slope, _Bound(proven, change)))
     return tuple(found)
 
 
