@@ -45,7 +45,8 @@ class Duals(ByContent):
     `rows` are by name ("floor never", the name of a `LinearConstraint`), `sums` those of the sums of the matrix's rows
     by input. `edges` (x, z, y) are of Q[x, y] <= R Q[z, y] in a graph, `cones` (number, y) of the further conditions on
     a column, `events` (x, z, outputs) of approximate privacy, all with zero on the right. `entropy` is that of the
-    weighted entropy of rows, None without a floor; `constraints` with their names in multipliers. `duals["floor never"]` is `duals.rows["floor never"]`.
+    weighted entropy of rows, None without a floor; `constraints` with their names in multipliers.
+    `duals["floor never"]` is `duals.rows["floor never"]`.
     """
 
     rows: Mapping[str, Multiplier]

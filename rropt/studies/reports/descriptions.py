@@ -87,7 +87,5 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
 def rule_sentences(problem: Problem) -> list[tuple[str, str]]:
     """(short name, promise) of each constraint."""
     own = "A rule of the user's own."
-    kinds = [rule.kind for rule in problem.constraints]
-    return [
-        (name, CONSTRAINTS.get(kind, own)) for name, kind in zip(described(problem.constraints), kinds, strict=True)
-    ]
+    rules = problem.constraints
+    return [(name, CONSTRAINTS.get(rule.kind, own)) for name, rule in zip(described(rules), rules, strict=True)]
