@@ -35,6 +35,10 @@ OWN = "highs"
 """The solver of every route but conic, where it has one."""
 LIMIT = 60.0
 """Default time limit of a route, in seconds."""
+PROVED = ("certified", "infeasible")
+"""Results that are proved."""
+REACHED = Fraction(1, 10**6)
+"""The share of the bound by which a matrix of the user's own may miss it."""
 NOISE = 1e-12
 """An epsilon, or an objective over max(1, |bound|), that is off by less is within the error of a program in floats."""
 KEYS = (
@@ -70,7 +74,7 @@ class Comparison(Tables):
         return not self.disagreements
 
     def __repr__(self) -> str:
-        solved = sum(row.status in ("certified", "infeasible") for row in self.taken)
+        solved = sum(row.status in PROVED for row in self.taken)
         parts = [repr(self.problem.name), f"{counted(len(self.rows), 'rows')}", f"{len(self.taken)} taken"]
         return f"Comparison({', '.join(parts)}, {solved} proved, {counted(len(self.disagreements), 'disagreements')})"
 
@@ -99,9 +103,21 @@ class Comparison(Tables):
 
     def _listed(self) -> list[dict[str, Any]]:
         more = {"problem": self.problem.name, "sense": self.problem.goal.sense}
+        _, bound = _interval(self.problem.goal.sense, self.rows)
         rows = zip(self.rows, self.to_list(), strict=True)
         taken = ((row, entry) for row, entry in rows if row.status != "no_route")
-        return [entry | more | {"label": row.label, "breach": row.breach} for row, entry in taken]
+        return [
+            entry | more | {"label": row.label, "breach": row.breach, "solved": _is_solved(row, bound)}
+            for row, entry in taken
+        ]
+
+
+def _is_solved(row: Measured, bound: Fraction | None) -> bool:
+    """Whether a row proves its result, or its matrix reaches the bound of another one."""
+    if row.status != "own" or row.attained is None or bound is None:
+        return row.status in PROVED
+    reached = max(abs(row.attained.lower - bound), abs(row.attained.upper - bound))
+    return reached <= REACHED * abs(bound)
 
 
 @dataclass(frozen=True, repr=False)

@@ -30,8 +30,6 @@ NUMBERS = ("claimed", "value", "bound", "gap", "breach", "seconds")
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     sign: f"\\{sign}" for sign in "&%$#_{}"
 }
-SOLVED = ("certified", "infeasible")
-"""What counts as solved in a performance profile: both are proved."""
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -87,7 +85,7 @@ def profile(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
     seconds: dict[str, dict[str, float]] = {}
     for row in rows:
         found = seconds.setdefault(row["label"], {})
-        if row["status"] in SOLVED and row["seconds"] is not None:
+        if row["solved"] and row["seconds"] is not None:
             # Wall times below a millisecond are rounded to zero.
             found[row["problem"]] = max(row["seconds"], 1e-3)
     fewest: dict[str, float] = {}
