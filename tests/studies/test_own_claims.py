@@ -229,9 +229,9 @@ def test_a_bad_file_is_one_line(folder: Path, keys: dict[str, str | None], said:
 
 
 def test_what_is_not_a_claim_is_said(folder: Path) -> None:
-    with pytest.raises(rr.InputError, match="this is a folder; rropt claims .* reads all of its claims"):
+    with pytest.raises(rr.InputError, match=r"this is a folder; rropt claims .* reads all of its claims"):
         read_claim(folder)
-    with pytest.raises(rr.InputError, match='this is a problem and not a claim; .*problem = "problem.toml"'):
+    with pytest.raises(rr.InputError, match=r'this is a problem and not a claim; .*problem = "problem\.toml"'):
         read_claim(folder / "problem.toml")
 
 
