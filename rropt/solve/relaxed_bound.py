@@ -104,7 +104,7 @@ def _plain_bound(program: Program) -> tuple[Fraction, str] | None:
         return sum(map(max, zip(*scores, strict=True)), Fraction(0)), "what the true answers gain"
     if program.sense == "minimize":
         if isinstance(utility, Divergence):
-            return Fraction(0), "no information is negative"
+            return Fraction(0), "zero, which no information falls below"
         return _least_risk(utility, prior) if isinstance(utility, DesignUtility) else None
     if (most := _choose_best(program)) is None:
         return None

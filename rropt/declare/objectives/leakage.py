@@ -45,7 +45,6 @@ class BayesCapacity(_WithoutPrior):
     kind: ClassVar[str] = "bayes_capacity"
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = "the largest factor by which the release improves any guess"
-    units: ClassVar[str] = ""
 
     def value(self, mechanism: Mechanism) -> Interval:
         highest = (max(mechanism.column(y)) for y in range(len(mechanism.outputs)))
@@ -70,7 +69,10 @@ class ChannelCapacity(_WithoutPrior):
     kind: ClassVar[str] = "channel_capacity"
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = "the information about the true answer at the worst frequencies"
-    units: ClassVar[str] = "nats"
+
+    @property
+    def units(self) -> str:  # type: ignore[override]
+        return "nats"
 
     def value(self, mechanism: Mechanism) -> Interval:
         rows = zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True)
