@@ -21,7 +21,7 @@ from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, Search, Serial
 from rropt.solve.offdiagonal.bound import Bounder
 from rropt.solve.offdiagonal.boxes import Boxes, others_high, others_low, reach
-from rropt.solve.offdiagonal.starts import best_of, one_information, snapped, threshold
+from rropt.solve.offdiagonal.starts import best_of, one_information, snapped, starts
 from rropt.solve.offdiagonal.vertices import box, extremes
 
 Way = Literal["C", "s", "M"] | int
@@ -108,7 +108,7 @@ class OffDiagonalSearch:
         self.bounder = Bounder(self.p, self.g)
         self.low, self.high = box(self.k, self.g)
         self.value = -math.inf
-        self._take(threshold(self.p, self.g))
+        self._take(starts(self.p, self.g))
 
     def search(self, gap: float = 1e-10, nodes: int = 100_000, stop: Callable[[], bool] = never) -> OffDiagonalAnswer:
         """Search until bound and value are at most `gap` nats apart, the tree has `nodes` nodes, or `stop()`."""

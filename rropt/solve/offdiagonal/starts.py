@@ -1,4 +1,4 @@
-"""Good off-diagonals: to start from, and where the bound of a part points.
+"""Good off-diagonals: vertices of every kind as starts, and where the bound of a part points.
 
 All that is returned is feasible: numbers in the box [l, u], or one of the vertices with a number outside it.
 """
@@ -10,12 +10,12 @@ import math
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.solve.offdiagonal.vertices import box, information, scaled, vertex_kinds
+from rropt.solve.offdiagonal.vertices import box, information, raised, scaled, vertex_kinds
 
-COUNTS = 192
-"""Largest k at which thresholds lie between all inputs."""
-SOME = 96
-"""Beyond it: how many there are."""
+FEW = 48
+"""Largest k at which every input is tried as the one outside the box."""
+SOME = 24
+"""Beyond it: how many inputs at either end of the order by prior."""
 
 
 def one_information(off_diagonal: FloatArray, prior: FloatArray) -> float:
@@ -31,17 +31,48 @@ def best_of(table: FloatArray, prior: FloatArray) -> FloatArray:
     return np.asarray(table[int(information(table, prior).argmax())])
 
 
-def threshold(prior: FloatArray, ratio: float) -> FloatArray:
-    """The best of all o with one level for the inputs of least prior (k,), the other one for the rest: what is better
-    is met on the way, as the bounds of parts point at vertices (`snapped`)."""
+def starts(prior: FloatArray, ratio: float) -> FloatArray:
+    """The best of: all vertices with one or two numbers apart, and thresholds in the order of the prior (k,)."""
     k = len(prior)
     order = np.argsort(prior, kind="stable")
-    counts = np.arange(k + 1) if k <= COUNTS else np.unique(np.linspace(0, k, SOME).astype(int))
+    apart = order if k <= FEW else np.concatenate([order[:SOME], order[-SOME:]])
+    counts = np.arange(k + 1) if k <= 4 * FEW else np.unique(np.linspace(0, k, 2 * FEW).astype(int))
     low, high = box(k, ratio)
-    place = np.empty(k, dtype=int)
-    place[order] = np.arange(k)
+    best = best_of(_thresholds(order, counts, low, high), prior)
+    for kind in vertex_kinds(k, ratio):
+        values = sorted(kind, key=lambda pair: pair[1])
+        if len(values) == 2 and values[0][1] == 1:
+            table = np.full((len(apart), k), values[1][0])
+            table[np.arange(len(apart)), apart] = values[0][0]
+            best = best_of(np.vstack([best, table]), prior)
+        elif len(values) == 3 and values[0][1] == values[1][1] == 1:
+            tables = [_two_apart(int(x), apart, k, values) for x in apart]
+            best = best_of(np.vstack([best, *tables]), prior)
+    if k > 2 and ratio > k - 2:
+        for x in apart:
+            table = _thresholds(order, counts, raised(k, ratio, high / ratio), high)
+            table[:, x] = high / ratio
+            best = best_of(np.vstack([best, table]), prior)
+    return best
+
+
+def _thresholds(order: np.ndarray, counts: np.ndarray, low: float, high: float) -> FloatArray:
+    """`high` for the first, and for the last, of the inputs in `order`, as many as `counts` says; else `low`."""
+    place = np.empty(len(order), dtype=int)
+    place[order] = np.arange(len(order))
     first = place[None, :] < counts[:, None]
-    return best_of(np.where(np.vstack([first, ~first]), high, low), prior)
+    return np.where(np.vstack([first, ~first]), high, low)
+
+
+def _two_apart(x: int, apart: np.ndarray, k: int, values: list[tuple[float, int]]) -> FloatArray:
+    """One value at x, the other at each of the rest of `apart`, both ways round."""
+    rest = apart[apart != x]
+    table = np.full((2 * len(rest), k), values[2][0])
+    rows = np.arange(len(rest))
+    for offset, (own, other) in enumerate(((0, 1), (1, 0))):
+        table[offset * len(rest) + rows, x] = values[own][0]
+        table[offset * len(rest) + rows, rest] = values[other][0]
+    return table
 
 
 def snapped(o: FloatArray, least: int, most: int, ratio: float) -> FloatArray:
