@@ -10,6 +10,7 @@ from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
 from rropt.solve.compose.events import EventsRoute
 from rropt.solve.compose.general import GeneralRoute
+from rropt.solve.compose.outer import CapacityRoute, OuterRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
 from rropt.solve.compose.truth import TruthRoute
 from rropt.solve.compose.vertices import VerticesRoute
@@ -39,6 +40,8 @@ ROUTES: tuple[Route, ...] = (
     RelaxedRoute(),
     EventsRoute(),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
+    OuterRoute(lambda program: choose(program, "auto", None)[0], relaxed_bound),
+    CapacityRoute(lambda program: choose(program, "auto", None)[0]),
     GeneralRoute(lambda program: _first(program, None, ROUTES[:-1])[0], relaxed_bound),
 )
 """The built-in routes, in the order in which `auto` tries them."""

@@ -16,6 +16,7 @@ from rropt.declare.objectives.d_optimality import DOptimality
 from rropt.declare.objectives.e_optimality import EOptimality
 from rropt.declare.objectives.entropy import InjectedEntropy
 from rropt.declare.objectives.information import ChiSquareInformation, MutualInformation
+from rropt.declare.objectives.leakage import BayesCapacity, ChannelCapacity
 from rropt.declare.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
 from rropt.declare.objectives.risk import MinimaxRisk
 from rropt.errors import InputError, suggestion
@@ -24,7 +25,9 @@ from rropt.model.prior import Prior
 
 __all__ = [
     "WORDS",
+    "BayesCapacity",
     "BayesSuccess",
+    "ChannelCapacity",
     "ChiSquareInformation",
     "DOptimality",
     "EOptimality",
