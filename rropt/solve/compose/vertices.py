@@ -13,22 +13,18 @@ from scipy import sparse
 
 from rropt.errors import Refusal, counted
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
-from rropt.program.extras import OffDiagonalForm
-from rropt.program.programs import ColumnSum, Information, Linear, Program
+from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.solve.entropy.solvers import mixture_of_columns, unsuited
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.master import Priced, column_model, generate, tie_groups
 from rropt.solve.kernel.polyhedral import farkas_candidate, model_sides, signed_costs
 from rropt.solve.kernel.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, OffDiagonals, Route, SolverClaim
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.ldp.enumeration import Staircases
-from rropt.solve.offdiagonal.vertices import information, vertices as off_diagonal_vertices
 
 LARGEST_PRODUCT = 300_000
 """Largest number of (output, ray) variables of a linear utility."""
-LARGEST_LISTED = 14
-"""Largest k whose vertices with uniform off-diagonals (2^k and more) are listed."""
 
 OWN = "highs"
 LARGEST_HANDED = 12
@@ -42,7 +38,7 @@ class VerticesRoute(Route):
 
     name = "vertices"
     because = "the objective is convex in every column, so extreme rays of the cone suffice"
-    takes = (OffDiagonalForm,)
+    takes = ()
     goals = "takes linear objectives and the maximum of convex ones only"
 
     def takes_goal(self, program: Program) -> bool:
@@ -53,10 +49,6 @@ class VerticesRoute(Route):
         k = program.size
         if solver not in (None, OWN):
             return unsuited(str(solver)) or self._unlisted(program, str(solver))
-        if program.extra(OffDiagonalForm) is not None:
-            if k > LARGEST_LISTED:
-                return Refusal(f"vertices lists those of {LARGEST_LISTED} inputs at most", "use route branch")
-            return None
         if isinstance(program.utility, ColumnSum) and program.rows:
             return Refusal(
                 "vertices takes convex objectives without constraints on the whole matrix only",
@@ -86,7 +78,7 @@ class VerticesRoute(Route):
         own = self.refuse(program, None)
         if own is not None:
             return own
-        if not isinstance(program.utility, ColumnSum) or program.extra(OffDiagonalForm) is not None:
+        if not isinstance(program.utility, ColumnSum):
             return Refusal(
                 f"vertices hands {solver} convex objectives only", "use route conic, or leave the solver out"
             )
@@ -96,8 +88,6 @@ class VerticesRoute(Route):
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         listed = effort.solver not in (None, OWN)
-        if program.extra(OffDiagonalForm) is not None:
-            return self._off_diagonals(program)
         if isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum) and not listed:
             return self._staircases(program, program.utility, program.cone, effort)
         if isinstance(program.cone, CompleteCone):
@@ -125,16 +115,6 @@ class VerticesRoute(Route):
             return Answer(SolverClaim("cddlib", str(why), None, 0.0, (str(why),)))
         answer = other.solve(program, effort)
         return answer.with_notes(f"{why.why}: route {other.name} took the problem")
-
-    @staticmethod
-    def _off_diagonals(program: Program) -> Answer:
-        """The best vertex with one number off the diagonal in each row; its proof is the search of `branch`."""
-        assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
-        points = np.array(off_diagonal_vertices(program.size, float(program.cone.level.ratio)))
-        values = information(points, program.utility.prior)
-        best = int(np.argmax(values))
-        claim = SolverClaim("rropt", f"best of {counted(len(points), 'vertices')}", float(values[best]), 0.0)
-        return Answer(claim, OffDiagonals(points[best]))
 
     @staticmethod
     def _staircases(program: Program, utility: ColumnSum, cone: CompleteCone, effort: Effort) -> Answer:
