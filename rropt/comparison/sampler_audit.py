@@ -41,6 +41,8 @@ CHUNK = 1 << 16
 MOST_OUTPUTS = 1 << 16
 """The most frequent outputs, of which events are made."""
 MOST_TRIALS, MOST_INPUTS = 1 << 32, 1 << 10
+MOST_WORK = 1 << 28
+"""Of all pairs of inputs, their outputs: some seconds, and at most 2 GB."""
 ROUNDING = 1e-9
 """Share by which limits are widened, for the rounding of the quantiles of the beta distribution."""
 POWER = 0.9
@@ -199,6 +201,8 @@ def audit_sampler(
     names = list(tables[0])
     least = min(sum(table[name].values()) for table in tables for name in names)
     detectable = detectable_epsilon(epsilon, trials=2 * least, inputs=len(names), confidence=confidence, delta=delta)
+    if len(names) ** 2 * min(len(set().union(*tables[0].values())), MOST_OUTPUTS) > MOST_WORK:
+        raise InputError("it has too many inputs and outputs", "sampler", "audit some of the inputs")
     chosen, tested = (_counted(table, names, tables[0]) for table in tables)
     events = _chosen(chosen[1], chosen[2], claimed, share)
     error = (1 - confidence) / (2 * len(events))
