@@ -114,6 +114,7 @@ lint: $(VENV)/.installed-dev
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_typed.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix --exit-zero .

@@ -42,7 +42,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
 )
 # The trusted checker and the kernel stand apart from the levels: they receive only bytes, like any external caller.
 APART: dict[str, tuple[str, ...]] = {
-    "checker": ("solve", "problem", "prove", "cli", "__init__"),
+    "checker": ("solve", "problem", "prove", "cli", "__init__", "__main__"),
     "kernel": ("solve",),
 }
 # `comparison` may use of the rooms of `solve` only these.

@@ -276,10 +276,29 @@ def test_importing_rropt_loads_nothing_heavy(checkout: Path) -> None:
     assert roots.isdisjoint(HEAVY)
 
 
-def test_declaring_a_problem_loads_no_libraries_that_a_few_functions_need(checkout: Path) -> None:
-    """Each of them takes as long as the rest of the declaration, in every process that is started."""
-    declared = "import rropt as rr; rr.Problem(rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3))), [rr.LDP(1)])"
-    assert loaded(declared, checkout).isdisjoint({"networkx", "scipy.optimize", "scipy.stats"})
+def test_declaring_a_problem_loads_nothing_that_solving_needs(checkout: Path) -> None:
+    """Neither routes nor the checker, and of the libraries numpy and flint only: in every process that is started."""
+    declared = (
+        "import rropt as rr\n"
+        "goal = rr.Maximize(rr.MutualInformation(rr.Prior.uniform(3)))\n"
+        "problem = rr.Problem(goal, [rr.LDP(1), rr.Floor(0.2)], options=rr.SolveOptions(gap=1e-9))\n"
+        "problem.compile(), problem.warnings(), problem.with_options(time_limit=1)"
+    )
+    seen = loaded(declared, checkout)
+    assert {name for name in seen if name.startswith(("rropt.solve.", "rropt.prove", "rropt.checker"))} == {
+        "rropt.solve.options"
+    }
+    assert {name.partition(".")[0] for name in seen}.isdisjoint({*HEAVY, "networkx"} | {"rich", "typer"})
+
+
+@pytest.mark.parametrize("command", [["check", "no such file"], ["--help"]], ids=["check", "help"])
+def test_a_command_loads_what_it_needs(checkout: Path, command: list[str]) -> None:
+    """`rropt check` loads the checker alone, and the help no numbers: both are run often, and in scripts."""
+    code = f"from rropt.__main__ import main\nmain({command})"
+    seen = {name for name in loaded(code, checkout) if name.partition(".")[0] not in sys.stdlib_module_names}
+    if command[0] == "check":
+        assert seen <= {"rropt", "rropt.checker", "rropt.__main__"}
+    assert {name.partition(".")[0] for name in seen}.isdisjoint({*HEAVY, "networkx", "numpy", "flint"})
 
 
 def test_a_heavy_import_would_be_seen(checkout: Path) -> None:

@@ -335,7 +335,3 @@ def _usage(error: Any) -> int:
     if message:
         say(f"rropt: {message}{'' if message.endswith('?') else ';'} see {command} --help", error=True)
     return BAD_INPUT
-
-
-if __name__ == "__main__":
-    sys.exit(main())

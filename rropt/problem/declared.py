@@ -9,41 +9,32 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
 from rropt.declare.constraints.base import with_distinct_names
-from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.declare.objectives import Objective
 from rropt.declare.objectives.base import Sum
-from rropt.errors import InputError, NoRoute
+from rropt.errors import InputError
 from rropt.exact import cleared
 from rropt.io.arguments import checked
-from rropt.io.clock import BRIEF, LATE, Clock
+from rropt.io.clock import BRIEF, Clock
 from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
 from rropt.io.types import Label, Number
-from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 from rropt.problem.html import problem_html
-from rropt.problem.refused import explained
-from rropt.problem.solution import Solution
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import BayesGain, Information, Program, Row, Sense
-from rropt.prove.gaps import grain
-from rropt.solve.assembly import assemble, unit_in
-from rropt.solve.entropy.conic import no_mechanism
-from rropt.solve.export.convex import convex_problem
-from rropt.solve.export.programme import programme, write
-from rropt.solve.export.rays import extreme_rays
-from rropt.solve.export.routes import Considered, considered
-from rropt.solve.kernel.route import ignore_progress, unanswered
 from rropt.solve.options import SolveOptions
-from rropt.solve.proving import prove_infeasible
-from rropt.solve.registry import Answer, Effort, Route, choose, route_named
+
+if TYPE_CHECKING:
+    from rropt.problem.solution import Solution
+    from rropt.solve.export.routes import Considered
+    from rropt.solve.kernel.route import Route
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
 
@@ -200,25 +191,35 @@ class Problem:
     def to_highs(self) -> Any:
         """The problem as a `highspy.HighsLp` with named columns and rows: over the entries of the matrix where the
         objective is linear, over all extreme rays where a convex one is maximised. Raises InputError elsewhere."""
-        return programme(self.compile(), self.constraints, unit_in(self.objective.units)).highs(self.name)
+        from rropt.problem.solving import highs_model
+
+        return highs_model(self)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_highs` to a file "...mps" or "...lp", whole or not at all; returns the path. Raises InputError."""
+        from rropt.solve.export.programme import write
+
         return write(self.to_highs(), path)
 
     def to_cvxpy(self) -> Any:
         """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says
         what is not convex."""
-        return convex_problem(self.compile(), self.constraints, unit_in(self.objective.units))
+        from rropt.problem.solving import cvxpy_problem
+
+        return cvxpy_problem(self)
 
     def routes(self, solver: str | None = None) -> tuple[Considered, ...]:
         """A dry run: each built-in route, whether it takes the problem (with this solver), why not, what it would
         prove, and the size of what it solves. `print(*problem.routes(), sep="\\n")` shows one a line."""
+        from rropt.solve.export.routes import considered
+
         return considered(self.compile(), solver)
 
     def extreme_rays(self) -> tuple[tuple[Fraction, ...], ...]:
         """Every extreme ray of the cone of columns, exact, its least positive entry one; an irrational ratio is taken
         at its lower enclosure, and rows over the whole matrix do not count. Raises InputError for too many."""
+        from rropt.solve.export.rays import extreme_rays
+
         return extreme_rays(self.compile())
 
     def _repr_html_(self) -> str:
@@ -267,7 +268,7 @@ class Problem:
         time_limit: Number | None = None,
         solver: str | None = None,
         workers: int | None = None,
-        monitor: Callable[[float | None, float | None], bool | None] = ignore_progress,
+        monitor: Callable[[float | None, float | None], bool | None] | None = None,
         absolute_gap: Number | None = None,
     ) -> Solution:
         """Solve, round, certify and check; arguments override `options` (see `SolveOptions`).
@@ -276,105 +277,11 @@ class Problem:
         the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. Raises NoRoute and
         InputError; infeasibility is a status, with a proof.
         """
-        clock = Clock()
-        named = route if isinstance(route, str) or route is None else None
-        options = self.with_options(
+        from rropt.problem.solving import solved
+
+        named = route if isinstance(route, str) else None
+        problem = self.with_options(
             named, gap=gap, time_limit=time_limit, solver=solver, workers=workers, absolute_gap=absolute_gap
-        ).options
-        chosen_route: str | Route = options.route if route is None or isinstance(route, str) else route
-        per_nat = unit_in(self.objective.units)
-
-        def report(value: float | None, bound: float | None) -> None:
-            own, limit = (None if number is None else number * per_nat for number in (value, bound))
-            if monitor(own, limit) is False:
-                clock.stop()
-
-        clock.time_limit = None if options.time_limit is None else float(options.time_limit)
-        with clock.listening():
-            effort = Effort(
-                route=route_named,
-                gap=float(options.gap),
-                absolute_gap=float(options.absolute_gap) / per_nat,
-                time_limit=clock.time_limit,
-                solver=options.solver,
-                workers=options.workers,
-                monitor=report,
-                interrupted=clock.interrupted,
-                begun=clock.begun,
-                clock=clock,
-            )
-            program, fits = clock.within(LATE, self.compile), None
-            if program is None:
-                program, fits = (
-                    Problem(self.goal, (), inputs=self.inputs, outputs=self._fixed_outputs()).compile(),
-                    self._is_kept_by,
-                )
-                chosen, answer = "none: time ended before the constraints were compiled", unanswered("rropt", effort)
-            else:
-                effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
-                chosen, answer = self._ask(program, chosen_route, options.solver, effort)
-            found = assemble(program, self.objective, self._fixed_outputs(), options, effort, answer, fits)
-            agreed = clock.within(LATE, lambda: self._agree(found.mechanism, found.decomposition))
-            unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
-            reason = answer.claim.stopped or effort.stopped()
-            early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
-            conflict = self._conflict(effort) if found.status == "infeasible" else ()
-        return Solution(
-            problem=self,
-            status=found.status,
-            route=chosen,
-            seconds=clock.seconds,
-            units=self.objective.units,
-            wanted_gap=float(options.gap),
-            wanted_absolute_gap=float(options.absolute_gap),
-            mechanism=found.mechanism,
-            attained=found.attained,
-            limit=found.limit,
-            certificate=found.certificate,
-            verdict=found.verdict,
-            claim=answer.claim,
-            warnings=(() if fits else self.warnings()) + early + unasked + found.warnings,
-            conflict=conflict,
-            decomposition=found.decomposition,
         )
-
-    def _agree(self, mechanism: Mechanism | None, weights: dict[tuple[str, ...], Fraction] | None) -> bool:
-        """True if the mechanism (or the weights of permutations that it is made of) keeps the definition of every
-        constraint, in rationals; else raises InputError."""
-        for constraint in self.constraints if mechanism else ():
-            assert mechanism is not None
-            if weights and isinstance(constraint, PermutationMixture) and constraint.is_shown_by(weights, mechanism):
-                continue
-            if not (missed := constraint.violation(mechanism)) <= 0:
-                raise InputError(
-                    f"its definition and its form disagree: `violation` is {float(missed):.3g} for a mechanism that "
-                    "its `cone`, `rows` and the like allow",
-                    constraint.describe(),
-                    "make both equivalent (docs/extend.md has laws that find where they differ)",
-                )
-        return True
-
-    def _ask(self, program: Program, route: str | Route, solver: str | None, effort: Effort) -> tuple[str, Answer]:
-        """(the route and why, its answer): one that does not stop in time is ended."""
-        try:
-            taken, why = choose(program, route, solver)
-        except NoRoute as error:
-            raise error if route != "auto" else explained(self, solver, error) from None
-        found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
-        return f"{taken.name}: {why}", found
-
-    def _is_kept_by(self, mechanism: Mechanism) -> bool:
-        return all(constraint.violation(mechanism) <= 0 for constraint in self.constraints)
-
-    def _conflict(self, effort: Effort) -> tuple[str, ...]:
-        """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
-        kept = list(range(len(self.constraints)))
-        for left_out in range(len(self.constraints)):
-            given = [self.constraints[number] for number in kept if number != left_out]
-            program = (
-                Problem(self.goal, given, inputs=self.inputs, outputs=self._fixed_outputs()).compile().linearised()
-            )
-            farkas = no_mechanism(program, effort)
-            if farkas is not None and prove_infeasible(program, farkas) is not None:
-                kept.remove(left_out)
-        return tuple(self.constraints[number].describe() for number in kept)
+        chosen = problem.options.route if route is None or isinstance(route, str) else route
+        return solved(self, problem.options, chosen, monitor)

@@ -11,6 +11,7 @@ from rropt.checker import check_bytes
 from rropt.errors import InputError
 from rropt.exact import Interval, rational_text
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.definitions import held_to_definitions
 from rropt.prove.certificates import Certificate
 from rropt.prove.problem_digest import differences
 from rropt.solve.assembly import in_units
@@ -71,7 +72,7 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
         raise InputError(f"it cannot be read ({type(error).__name__}: {error})", where, REMEDY) from None
     if solution.mechanism is not None:
         try:
-            problem._agree(solution.mechanism, solution.decomposition)
+            held_to_definitions(problem, solution.mechanism, solution.decomposition)
         except InputError as error:
             raise InputError(f"its mechanism breaks a constraint ({error.where})", where, REMEDY) from None
         real, said = problem.objective.value(solution.mechanism), solution.attained

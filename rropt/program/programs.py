@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 from rropt.exact import of_each, rational_text, weighted_sum
 from rropt.mechanisms.mechanism import Mechanism
@@ -23,6 +22,9 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, reach
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import Extra
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Sense = Literal["maximize", "minimize"]
 X = TypeVar("X", bound=Extra)
@@ -374,6 +376,8 @@ class Program:
 
     def row_matrix(self, outputs: int) -> sparse.csr_matrix:
         """The coupling rows over the k * outputs entries of Q in row-major order, as floats."""
+        from scipy import sparse
+
         data, indices, starts = [], [], [0]
         for row in self.rows:
             for x, y, value in row.terms:

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from rropt.errors import InputError, shown
 from rropt.exact import coefficient
-from rropt.solve.registry import ROUTES
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,15 @@ class SolveOptions:
             raise InputError(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
             )
-        names = [known.name for known in ROUTES]
-        if not isinstance(self.route, str) or self.route not in ("auto", *names):
-            raise InputError(f"{shown(self.route)} is not a route", "route", f"use auto or one of: {', '.join(names)}")
+        if self.route != "auto":
+            self._check_route()
         if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
             raise InputError(f"it is {shown(self.workers)}, which is not a positive integer", "workers", "try 2")
+
+    def _check_route(self) -> None:
+        """The name of a route, for which all routes are loaded. Raises InputError."""
+        from rropt.solve.registry import ROUTES
+
+        names = [known.name for known in ROUTES]
+        if self.route not in names:
+            raise InputError(f"{shown(self.route)} is not a route", "route", f"use auto or one of: {', '.join(names)}")

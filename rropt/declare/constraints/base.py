@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -50,6 +51,16 @@ class Constraint(ABC):
     @abstractmethod
     def describe(self) -> str:
         """One short phrase for tables and messages."""
+
+
+def described(constraints: Sequence[Constraint]) -> tuple[str, ...]:
+    """The description of each, numbered where an earlier one has the same, as two linear rows without a name."""
+    seen: Counter[str] = Counter()
+    names = []
+    for name in (rule.describe() for rule in constraints):
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(names)
 
 
 def with_distinct_names(rows: Sequence[Row]) -> tuple[Row, ...]:

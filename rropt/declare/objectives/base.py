@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from rropt.errors import InputError
 from rropt.exact import Interval, rational
@@ -32,13 +32,7 @@ class Objective(ABC):
     sense: ClassVar[Sense] = "maximize"
     sentence: ClassVar[str] = ""
     prior: Prior | None
-    if TYPE_CHECKING:  # some have one unit as a class, others a unit each
-
-        @property
-        def units(self) -> str: ...
-
-    else:
-        units: str
+    units: str = ""
 
     @classmethod
     def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
@@ -111,7 +105,6 @@ class Sum(Objective):
         "terms": "tables, each with `weight`, `objective` (its word) and the keys of that objective"
     }
     sentence: ClassVar[str] = "a weighted sum of several measures"
-    units: ClassVar[str] = ""
 
     prior: Prior | None
     terms: tuple[tuple[Fraction, Objective], ...]

@@ -17,6 +17,7 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.exact import rational_text
+from rropt.program.cones import FloatArray
 from rropt.program.programs import Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, raised
@@ -24,7 +25,7 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
-from rropt.solve.metric.labels import BOXED, Labels
+from rropt.solve.metric.labels import BOXED, Closure, Labels
 from rropt.solve.metric.search import BATCH, LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
 VERSION = 6
@@ -71,37 +72,29 @@ class _Leaves:
     def __init__(self, relaxation: LabelRelaxation) -> None:
         self._relaxation = relaxation
         self._linked = {(x, z) for pair in relaxation.forest.links.tolist() for x, z in (pair, pair[::-1])}
-        self._waiting: list[tuple[LabelCell, float, dict[tuple[int, int], int]]] = []
+        self._waiting: list[tuple[LabelCell, float, dict[str, Any]]] = []
         self._worst = 0.0
 
     def item(self, cell: LabelCell) -> dict[str, Any]:
-        """The element of a leaf."""
+        """The element of a leaf. Its flows are there after `excess()`."""
         if (cell.lower > cell.upper).any() or cell.tangent is None:
             return {"t": "1", "f": []}
         t = Fraction(max(1, round(math.exp(cell.tangent) * TANGENT)), TANGENT)
-        flows, net = [], dict[tuple[int, int], int]()
-        if not self._relaxation.forest.whole:
-            flows = list(self._flows(cell, math.log(t)))
-        for x, z, j, *numbers in flows:
-            step = int(self._relaxation.labels.distances[x, z])
-            for label, y in enumerate(numbers, j):
-                net[x, label - step] = net.get((x, label - step), 0) + y
-                net[z, label] = net.get((z, label), 0) - y
-        self._waiting.append((cell, math.log(t), net))
+        element = {"t": rational_text(t), "f": list[list[int]]()}
+        self._waiting.append((cell, math.log(t), element))
         if len(self._waiting) == BATCH:
             self._bound()
-        return {"t": rational_text(t), "f": flows}
+        return element
 
     def excess(self) -> float:
         """What the prices are to be raised by, for each unit of the prior."""
         self._bound()
         return self._worst
 
-    def _flows(self, cell: LabelCell, at: float) -> Iterator[list[int]]:
+    def _flows(self, closure: Closure) -> Iterator[list[int]]:
         """The flows between inputs that are not linked, [x, z, j, y, ...] in their order."""
-        graph = self._relaxation.graph(cell)
-        *_, flow = self._relaxation.cut(cell, graph, at)
-        counts = np.rint(flow * UNIT).astype(np.int64)
+        graph = closure.graph
+        counts = np.rint(closure.flow * UNIT).astype(np.int64)
         some = np.flatnonzero(counts > 0)
         sources = graph.sources[some]
         x, z, j = graph.inputs[graph.targets[some]], graph.inputs[sources], graph.labels[sources]
@@ -117,19 +110,30 @@ class _Leaves:
         if not self._waiting:
             return
         relaxation = self._relaxation
-        lower, upper = (np.array([getattr(cell, side) for cell, *_ in self._waiting]) for side in ("lower", "upper"))
+        cells = [cell for cell, *_ in self._waiting]
+        lower, upper = np.array([cell.lower for cell in cells]), np.array([cell.upper for cell in cells])
         at = np.array([at for _, at, _ in self._waiting])
         rows = relaxation.rows(lower, upper, at)
-        for n, (cell, _, net) in enumerate(self._waiting):
-            sent = np.zeros(rows.shape[1:])
-            for (x, label), y in net.items():
-                sent[x, label - cell.lower[x]] += y / UNIT
-            rows[n] += sent.cumsum(axis=1)
+        if not relaxation.forest.whole:
+            closures = relaxation.closures(cells, at)[-1]
+            for row, closure, (cell, _, element) in zip(rows, closures, self._waiting, strict=True):
+                element["f"] = list(self._flows(closure))
+                row += self._sent(cell, element["f"], row.shape).cumsum(axis=1)
         values, _ = relaxation.forest.best(lower, rows)
         sizes = np.where(np.isfinite(rows), np.abs(rows), 0.0).max(axis=2).sum(axis=1) + np.exp(at)
         over = (values + np.exp(at) + ROUNDED * sizes) / (relaxation.entries[upper] @ relaxation.p)
         self._worst = max(self._worst, float(over.max()))
         self._waiting = []
+
+    def _sent(self, cell: LabelCell, flows: list[list[int]], shape: tuple[int, ...]) -> FloatArray:
+        """What the flows add to the step to each label, inputs x labels from the lower limits on."""
+        sent = np.zeros(shape)
+        for x, z, j, *numbers in flows:
+            step, many = int(self._relaxation.labels.distances[x, z]), np.array(numbers) / UNIT
+            own, other = j - step - int(cell.lower[x]), j - int(cell.lower[z])
+            sent[x, own : own + len(many)] += many
+            sent[z, other : other + len(many)] -= many
+        return sent
 
 
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:

@@ -21,7 +21,7 @@ from rropt.program.programs import Information, Program
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
 from rropt.solve.metric.forest import Forest
-from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels
+from rropt.solve.metric.labels import Closure, ClosureGraph, IntArray, Labels, best_closures
 
 TANGENTS = 12
 """Cuts of one cell at most."""
@@ -45,9 +45,9 @@ ROOM = 4_000_000
 
 class LabelCell(Cell):
     """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `found` are the labellings on
-    both sides of it, `cut` the input and the label at which it is split, `graph` what it is bounded by."""
+    both sides of it, `cut` the input and the label at which it is split. `graph` and the last `flow` in it bound it."""
 
-    __slots__ = ("bound", "cut", "found", "graph", "lower", "parts", "tangent", "upper")
+    __slots__ = ("bound", "cut", "flow", "found", "graph", "lower", "parts", "tangent", "upper")
 
     def __init__(self, lower: IntArray, upper: IntArray, tangent: float | None = None, bound: float = math.inf) -> None:
         self.lower, self.upper, self.tangent = lower, upper, tangent
@@ -55,6 +55,7 @@ class LabelCell(Cell):
         self.cut = 0, 0
         self.found: list[IntArray] = []
         self.graph: ClosureGraph | None = None
+        self.flow: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         self._spans = np.ones(len(self.p))
         np.add.at(self._spans, x, bits / 8)
         np.add.at(self._spans, z, bits / 4)
-        self.cuts = self.operations = 0
+        self.operations = 0
         self.price(prices, stop)
 
     def price(self, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
@@ -122,10 +123,8 @@ class LabelRelaxation(OneByOne[LabelCell]):
         return cells
 
     def bound(self, nodes: Sequence[LabelCell], enough: float) -> None:
-        many = 1
-        if self.forest.whole:
-            widest = max(int((node.upper - node.lower).max()) for node in nodes) + 1
-            many = max(1, min(BATCH, ROOM // (len(self.p) * max(widest, 1))))
+        widest = max(int((node.upper - node.lower).max()) for node in nodes) + 1
+        many = max(1, min(BATCH, ROOM // (len(self.p) * max(widest, 1))))
         for first in range(0, len(nodes), many):
             self._bound(nodes[first : first + many])
 
@@ -134,7 +133,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         for node in nodes:
             if (node.lower > node.upper).any():
                 node.bound = -math.inf
-        nodes = [node for node in nodes if node.bound > -math.inf]
+        nodes = [node for node in nodes if node.bound > -math.inf and not self._is_closed(node)]
         if not nodes or self._stop():
             return
         cells = _Cells(self, nodes)
@@ -163,7 +162,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
             LabelCell(np.maximum(node.lower, c + 1 - away[:, x]), node.upper, node.tangent, node.bound),
         )
         self.operations += sum(map(self._count, parts)) - self._count(node)
-        node.cut, node.parts, node.found, node.graph = (x, c), parts, [], None
+        node.cut, node.parts, node.found, node.graph, node.flow = (x, c), parts, [], None, None
         return parts
 
     def _count(self, node: LabelCell) -> int:
@@ -171,21 +170,39 @@ class LabelRelaxation(OneByOne[LabelCell]):
         closed = bool((node.lower > node.upper).any())
         return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 2) @ self._spans))
 
-    def graph(self, node: LabelCell) -> ClosureGraph:
-        """Of a cell, made once."""
+    def closures(self, nodes: Sequence[LabelCell], at: FloatArray) -> tuple[FloatArray, IntArray, list[Closure]]:
+        """(bounds on mu(v) - prices . v in some cells by the tangents at log t, labellings that come near them, the
+        closures whose flows prove the bounds)."""
+        bases, graphs, worths = zip(*map(self._sum, nodes, at), strict=True)
+        flows = [node.flow for node in nodes]
+        found = best_closures(graphs, worths, flows)
+        labels = np.array([node.lower for node in nodes])
+        for node, row, graph, closure in zip(nodes, labels, graphs, found, strict=True):
+            node.flow = closure.flow
+            row += np.bincount(graph.inputs[closure.chosen], minlength=len(row))
+        return np.array(bases) + [closure.most for closure in found], labels, found
+
+    def _sum(self, node: LabelCell, at: float) -> tuple[float, ClosureGraph, FloatArray]:
+        """(what the lower limits of a cell are worth by the tangent at log t, the graph of its labels, what each of
+        these adds)."""
         if node.graph is None:
             node.graph = self.labels.graph(node.lower, node.upper)
-        return node.graph
+        x, j = node.graph.inputs, node.graph.labels
+        rows = self.worth - (1 + at) * self.mass
+        base = float(rows[np.arange(len(rows)), node.lower].sum()) + math.exp(at)
+        return base, node.graph, rows[x, j] - rows[x, j - 1]
 
-    def cut(self, node: LabelCell, graph: ClosureGraph, at: float) -> tuple[float, IntArray, FloatArray]:
-        """(a bound on mu(v) - prices . v in a cell by the tangent at log t, a labelling that comes near it, the flow
-        that proves the bound)."""
-        self.cuts += 1
-        rows, every = self.worth - (1 + at) * self.mass, np.arange(len(self.p))
-        x, j = graph.inputs, graph.labels
-        most, chosen, flow = graph.best(rows[x, j] - rows[x, j - 1])
-        base = float(rows[every, node.lower].sum()) + math.exp(at)
-        return base + most, node.lower + np.bincount(x[chosen], minlength=len(every)), flow
+    def _is_closed(self, node: LabelCell) -> bool:
+        """Whether the last flow in a cell bounds it by 0 at the present prices; its bound is set then."""
+        if node.flow is None or node.tangent is None:
+            return False
+        base, graph, worth = self._sum(node, node.tangent)
+        left = graph.left(worth, node.flow)
+        bound = base + float(left[left > 0].sum())
+        if bound > 0:
+            return False
+        node.bound = bound / float(self.entries[node.lower] @ self.p)
+        return True
 
     def tables(self, lower: IntArray, upper: IntArray) -> tuple[FloatArray, FloatArray]:
         """The two parts of `rows`, of which the second is what 1 + log t multiplies."""
@@ -238,15 +255,12 @@ class _Cells:
         self.below, self.above = np.full((count, 2), np.nan), np.full((count, 2), np.nan)
         self.under, self.over = self.lower.copy(), self.lower.copy()
         self.open = np.arange(count)
-        whole = relaxation.forest.whole
-        self._graphs = [] if whole else [relaxation.graph(node) for node in nodes]
-        if whole:
+        if relaxation.forest.whole:
             self._worth, self._mass = relaxation.tables(self.lower, self.upper)
 
     def _cuts(self, some: IntArray, at: FloatArray) -> tuple[FloatArray, IntArray]:
-        if self._graphs:
-            found = [self._of.cut(self._nodes[n], self._graphs[n], float(t)) for n, t in zip(some, at, strict=True)]
-            return np.array([value for value, *_ in found]), np.array([labels for _, labels, _ in found])
+        if not self._of.forest.whole:
+            return self._of.closures([self._nodes[n] for n in some], at)[:2]
         rows = self._worth[some] - (1 + at)[:, None, None] * self._mass[some]
         values, labels = self._of.forest.best(self.lower[some], rows)
         return values + np.exp(at), labels
@@ -305,8 +319,7 @@ class LabelPricer:
         self._size, self._utility = program.size, program.utility
         self._known = np.zeros((program.size, 0)) if known is None else known
         self._relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
-        batch = BATCH if self._relaxation.forest.whole else 1
-        self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: batch))
+        self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: BATCH))
         self.found: LabelSearch | None = None
 
     def __call__(self, prices: FloatArray, accept: float, stop: Callable[[], bool] = never) -> tuple[float, FloatArray]:

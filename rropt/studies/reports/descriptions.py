@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rropt.declare.constraints.base import described
 from rropt.errors import counted
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem
@@ -86,4 +87,5 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
 def rule_sentences(problem: Problem) -> list[tuple[str, str]]:
     """(short name, promise) of each constraint."""
     own = "A rule of the user's own."
-    return [(rule.describe(), CONSTRAINTS.get(rule.kind, own)) for rule in problem.constraints]
+    rules = problem.constraints
+    return [(name, CONSTRAINTS.get(rule.kind, own)) for name, rule in zip(described(rules), rules, strict=True)]

@@ -156,15 +156,41 @@ def test_a_tree_is_solved_as_its_cuts_solve_it(name: str) -> None:
     root = by_cuts.roots()[0]
     rows = by_cuts.rows(root.lower[None], root.upper[None], np.array([-1.0]))
     linked, chosen = forest.best(root.lower[None], rows)
-    bound, found, flow = by_cuts.cut(root, by_cuts.graph(root), -1.0)
+    (bound,), (found,), (closure,) = by_cuts.closures([root], np.array([-1.0]))
     assert bound <= float(linked[0]) + math.exp(-1) + 1e-8
-    assert (flow >= 0).all()
+    assert (closure.flow >= 0).all()
     x, z = forest.links.T
     assert (chosen[0, x] - chosen[0, z] <= forest.after).all()
     assert (chosen[0, z] - chosen[0, x] <= forest.before).all()
     if forest.whole:
         assert bound == pytest.approx(float(linked[0]) + math.exp(-1), abs=1e-8)
         assert (found == chosen[0]).all()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_many_cuts_at_once_from_any_flow_are_those_of_one_at_a_time(name: str) -> None:
+    program = compiled(GRAPHS[name], "1", 4)
+    labels = labels_of(program)
+    relaxation = LabelRelaxation(program, labels, prices_near(program, listed(program, labels.unit), 1))
+    roots = [root for root in relaxation.roots() if (root.lower <= root.upper).all()][:3]
+    at = np.array([-1.0, -0.5, -2.0])[: len(roots)]
+    alone = [relaxation.closures([root], at[n : n + 1])[0][0] for n, root in enumerate(roots)]
+    generator = np.random.default_rng(5)
+    for size in (0.0, 1e-3, 1.0):
+        for root in roots:
+            arcs = len(labels.graph(root.lower, root.upper).sources)
+            root.flow = size * generator.exponential(size=arcs) if size else None
+        bounds, found, closures = relaxation.closures(roots, at)
+        assert bounds == pytest.approx(alone, abs=1e-7)
+        for n, closure in enumerate(closures):
+            graph, rows = closure.graph, relaxation.worth - (1 + at[n]) * relaxation.mass
+            every = np.arange(program.size)
+            base = rows[every, roots[n].lower].sum() + math.exp(at[n])
+            # The labelling is worth about as much as the bound, and what the flow leaves shows that none is worth more.
+            assert rows[every, found[n]].sum() + math.exp(at[n]) == pytest.approx(bounds[n], abs=1e-7)
+            left = graph.left(rows[graph.inputs, graph.labels] - rows[graph.inputs, graph.labels - 1], closure.flow)
+            assert base + left[left > 0].sum() == pytest.approx(bounds[n], abs=1e-7)
+            assert (closure.flow >= 0).all()
 
 
 @pytest.mark.parametrize("name", GRAPHS)

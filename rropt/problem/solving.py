@@ -1,0 +1,136 @@
+"""From a declared problem to its solution; loaded at the first solve, since routes take longest to load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rropt.declare.constraints import Constraint
+from rropt.declare.constraints.base import described
+from rropt.errors import NoRoute
+from rropt.io.clock import LATE, Clock
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.problem.definitions import held_to_definitions
+from rropt.problem.refused import explained
+from rropt.problem.solution import Solution
+from rropt.program.programs import Program
+from rropt.prove.gaps import grain
+from rropt.solve.assembly import assemble, unit_in
+from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.export.convex import convex_problem
+from rropt.solve.export.programme import programme
+from rropt.solve.kernel.route import unanswered
+from rropt.solve.options import SolveOptions
+from rropt.solve.proving import prove_infeasible
+from rropt.solve.registry import Answer, Effort, Route, choose, route_named
+
+if TYPE_CHECKING:
+    from rropt.problem.declared import Problem
+
+
+def solved(
+    problem: Problem,
+    options: SolveOptions,
+    route: str | Route,
+    monitor: Callable[[float | None, float | None], bool | None] | None,
+) -> Solution:
+    """The solution by a route, with these options: see `Problem.solve`."""
+    clock = Clock()
+    per_nat = unit_in(problem.objective.units)
+
+    def report(value: float | None, bound: float | None) -> None:
+        own, limit = (None if number is None else number * per_nat for number in (value, bound))
+        if monitor is not None and monitor(own, limit) is False:
+            clock.stop()
+
+    clock.time_limit = None if options.time_limit is None else float(options.time_limit)
+    with clock.listening():
+        effort = Effort(
+            route=route_named,
+            gap=float(options.gap),
+            absolute_gap=float(options.absolute_gap) / per_nat,
+            time_limit=clock.time_limit,
+            solver=options.solver,
+            workers=options.workers,
+            monitor=report,
+            interrupted=clock.interrupted,
+            begun=clock.begun,
+            clock=clock,
+        )
+        program, fits = clock.within(LATE, problem.compile), None
+        if program is None:
+            program, fits = with_rules(problem, ()).compile(), lambda mechanism: _keeps(problem, mechanism)
+            chosen, answer = "none: time ended before the constraints were compiled", unanswered("rropt", effort)
+        else:
+            effort = replace(effort, absolute_gap=max(effort.absolute_gap, float(grain(program, effort.gap))))
+            chosen, answer = _asked(problem, program, route, options.solver, effort)
+        found = assemble(program, problem.objective, problem._fixed_outputs(), options, effort, answer, fits)
+        agreed = clock.within(LATE, lambda: held_to_definitions(problem, found.mechanism, found.decomposition))
+        unasked = () if agreed else ("time ended before the definition of every constraint was evaluated",)
+        reason = answer.claim.stopped or effort.stopped()
+        early = (f"stopped early: {reason}",) if reason and found.status == "bounded" else ()
+        conflict = _conflict(problem, effort) if found.status == "infeasible" else ()
+    return Solution(
+        problem=problem,
+        status=found.status,
+        route=chosen,
+        seconds=clock.seconds,
+        units=problem.objective.units,
+        wanted_gap=float(options.gap),
+        wanted_absolute_gap=float(options.absolute_gap),
+        mechanism=found.mechanism,
+        attained=found.attained,
+        limit=found.limit,
+        certificate=found.certificate,
+        verdict=found.verdict,
+        claim=answer.claim,
+        warnings=(() if fits else problem.warnings()) + early + unasked + found.warnings,
+        conflict=conflict,
+        decomposition=found.decomposition,
+    )
+
+
+def highs_model(problem: Problem) -> Any:
+    """The problem as a `highspy.HighsLp`: see `Problem.to_highs`."""
+    return programme(problem.compile(), problem.constraints, unit_in(problem.objective.units)).highs(problem.name)
+
+
+def cvxpy_problem(problem: Problem) -> Any:
+    """The problem as a `cvxpy.Problem`: see `Problem.to_cvxpy`."""
+    return convex_problem(problem.compile(), problem.constraints, unit_in(problem.objective.units))
+
+
+def with_rules(problem: Problem, rules: Sequence[Constraint]) -> Problem:
+    """The same goal under other constraints, with the outputs of the problem."""
+    return type(problem)(problem.goal, rules, inputs=problem.inputs, outputs=problem._fixed_outputs())
+
+
+def _asked(
+    problem: Problem, program: Program, route: str | Route, solver: str | None, effort: Effort
+) -> tuple[str, Answer]:
+    """(the route and why, its answer): one that does not stop in time is ended."""
+    try:
+        taken, why = choose(program, route, solver)
+    except NoRoute as error:
+        raise error if route != "auto" else explained(problem, solver, error) from None
+    found = effort.clock.within(LATE, lambda: taken.solve(program, effort)) or unanswered(taken.name, effort)
+    return f"{taken.name}: {why}", found
+
+
+def _keeps(problem: Problem, mechanism: Mechanism) -> bool:
+    return all(constraint.violation(mechanism) <= 0 for constraint in problem.constraints)
+
+
+def _conflict(problem: Problem, effort: Effort) -> tuple[str, ...]:
+    """Constraints that conflict and no longer do when any one of them is left out (each is tried)."""
+    rules = problem.constraints
+    kept = list(range(len(rules)))
+    for left_out in range(len(rules)):
+        given = [rules[number] for number in kept if number != left_out]
+        program = with_rules(problem, given).compile().linearised()
+        farkas = no_mechanism(program, effort)
+        if farkas is not None and prove_infeasible(program, farkas) is not None:
+            kept.remove(left_out)
+    names = described(rules)
+    return tuple(names[number] for number in kept)
