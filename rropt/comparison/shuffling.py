@@ -48,8 +48,8 @@ Values = tuple[tuple[Fraction, Fraction], ...]
 
 @checked
 def shuffled_delta(mechanism: AnyMechanism, people: int, epsilon: Number) -> Fraction:
-    """An upper bound of the delta at `epsilon` (nats) where the answers of `people` (1 to 1,000,000) are put into random
-    order, each drawn by `mechanism` from one person's value; one value changes, the others are known to the adversary.
+    """An upper bound of the delta at `epsilon` (nats) where the answers of `people` (1 to 1,000,000) are put into
+    random order, each drawn by `mechanism` from one person's value; one value changes, and all others are known.
 
     It is never above what "clones" give for the same level, up to the grid (some 0.1 % of delta for 10,000 people, 5 %
     for 1,000,000). Source: Balle et al. 2019, Feldman et al. 2021. Raises InputError.

@@ -3,8 +3,8 @@
 With C_1 <= ... <= C_(m-1) the sums of the first numerators of a row, and u uniform among 0, ..., 2^53 - 1, the number
 of j with C_j <= u is output y with probability (C_(y+1) - C_y) / 2^53: exactly the row. Every value takes 53 bits and
 is compared with all m - 1 sums of its row; nothing is rejected, and no step is left out. The sums are read four at a
-time. Before that, those of all rows are copied to one place of at most 4 KiB, which is then in the fastest cache whatever
-the values are: without the copy, columns of one value were 1 % faster at m = 128.
+time. Before that, those of all rows are copied to one place of at most 4 KiB, which is then in the fastest cache
+whatever the values are: without the copy, a column of one value is drawn faster at m = 128.
 """
 
 from __future__ import annotations
