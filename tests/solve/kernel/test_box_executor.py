@@ -70,6 +70,7 @@ def loaded(box_executor: BoxExecutor) -> None:
         box_executor._heard(0.1)
 
 
+@pytest.mark.long
 def test_the_search_is_the_same_bit_for_bit() -> None:
     """With one process and with two; those of the second end with the crew."""
     alone = searched(BoxExecutor(1))
