@@ -302,6 +302,8 @@ def _split(pairs: Iterable[Any]) -> Tables:
         name = _key(given)
         tables[turn[name] % 2].setdefault(name, Counter())[_key(output)] += 1
         turn[name] += 1
+        if len(turn) > MOST_INPUTS:
+            raise InputError(f"they have more than {MOST_INPUTS:,} inputs", "sampler", "audit some of the inputs")
     if len(turn) < 2 or min(turn.values()) < 4:
         raise InputError("they have fewer than two inputs, or fewer than four trials of one", "sampler", "draw more")
     return tables

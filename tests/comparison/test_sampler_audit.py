@@ -257,3 +257,10 @@ def test_a_file_of_too_many_inputs_and_outputs_is_refused_at_once() -> None:
     pairs = [(x, (x * 7 + at) % 999) for at in range(4) for x in range(999)]
     with pytest.raises(InputError, match="too many inputs and outputs"):
         rr.audit_sampler(pairs, 1)
+
+
+def test_pairs_of_too_many_inputs_are_refused_when_they_are_met() -> None:
+    """The second input past the limit is never read: it is not a pair."""
+    pairs: list[Any] = [*((at, 1) for at in range(1025)), None]
+    with pytest.raises(InputError, match="they have more than 1,024 inputs"):
+        rr.audit_sampler(pairs, 1)
