@@ -103,6 +103,7 @@ bench: $(VENV)/.installed-dev
 # Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in an hour.
 support: $(VENV)/.installed-dev
 	$(BIN)/python -m rropt.studies.support_page
+	$(BIN)/python -m rropt.studies.support_page --leakage
 
 # The documentation site, into out/site; a warning is an error.
 docs: $(VENV)/.installed-dev

@@ -49,6 +49,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Attribute": lambda: multivariate.Attribute("x", PRIOR),
     "AttributeReport": lambda: release().solve().reports[0],
     "Audit": lambda: rr.audit(KRR, problem=TRACE),
+    "BayesCapacity": rr.privacy.BayesCapacity,
     "BayesFactor": lambda: rr.privacy.BayesFactor(2),
     "BayesSuccess": lambda: rr.BayesSuccess(PRIOR),
     "BetaFactor": lambda: rr.privacy.BetaFactor(2),
@@ -56,6 +57,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Blocks": lambda: rr.patterns.Blocks([["a", "b"], ["c"]]),
     "CanonicalSIP": lambda: rr.privacy.CanonicalSIP("min(1, 3*p)"),
     "Certificate": lambda: TRACE.solve().certificate,
+    "ChannelCapacity": rr.privacy.ChannelCapacity,
     "ChiSquareInformation": lambda: rr.ChiSquareInformation(PRIOR),
     "ChiSquareSet": lambda: rr.robust.ChiSquareSet(JOINT),
     "Circulant": rr.patterns.Circulant,
@@ -85,6 +87,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Level": lambda: rr.privacy.Level(1),
     "LinearConstraint": lambda: rr.LinearConstraint([[1, 0, 0]] * 3, "<=", 1, name="first"),
     "LocalHashing": lambda: rr.mechanisms.LocalHashing(50, epsilon=1),
+    "MaximalLeakage": lambda: rr.privacy.MaximalLeakage(1),
     "MaximalRLDP": lambda: rr.MaximalRLDP(1, groups=["s", "s", "t"]),
     "Mechanism": lambda: rr.Mechanism.from_rationals([["1/2", "1/2"], ["1/4", "3/4"]]),
     "MetricDP": lambda: rr.MetricDP([("a", "b"), ("b", "c", "1/2")], epsilon=1),
@@ -94,6 +97,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "MutualInformation": lambda: rr.MutualInformation(PRIOR, units="bits"),
     "Pairs": lambda: rr.Pairs(["s", "t"], 2),
     "PermutationMixture": lambda: rr.patterns.PermutationMixture(weights=[("identity", "1/4", 1)]),
+    "PointwiseMaximalLeakage": lambda: rr.privacy.PointwiseMaximalLeakage(PRIOR, 1),
     "Polytope": lambda: rr.robust.Polytope([[1, 0, -1, 0]], [0], pairs=PAIRS),
     "PreciseBoundary": lambda: rr.privacy.PreciseBoundary(2),
     "Prior": lambda: rr.Prior.from_counts({"a": 5, "b": 3, "c": 2}),
@@ -105,6 +109,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "RandomizedResponse": lambda: rr.RandomizedResponse(3, epsilon=1),
     "Rappor": lambda: rr.mechanisms.Rappor(5, epsilon=1),
     "Release": lambda: rr.release.Release(rr.release.ProtectedColumn("x", KRR), drop=["name"]),
+    "RenyiLDP": lambda: rr.privacy.RenyiLDP(2, 1),
     "RhoToRho": lambda: rr.privacy.RhoToRho("0.1", "0.5"),
     "RobustAudit": lambda: rr.robust.robust_audit(rr.RandomizedResponse(JOINT.labels, epsilon=1), KNOWN),
     "SecretRandomizedResponse": lambda: rr.robust.SecretRandomizedResponse(PAIRS, epsilon=1),
@@ -123,6 +128,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "UnaryEncoding": lambda: rr.mechanisms.UnaryEncoding(5, epsilon=1),
     "UniformOffDiagonal": rr.patterns.UniformOffDiagonal,
     "VarianceSplit": lambda: rr.estimation.variance_split(KRR, PRIOR),
+    "ZeroConcentratedLDP": lambda: rr.privacy.ZeroConcentratedLDP("0.1"),
 }
 """One of each kind."""
 MEASURED = {

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.privacy.level import Level
 from rropt.program.cones import Cone
 from rropt.program.extras import Extra
 from rropt.program.programs import Row
@@ -51,6 +52,23 @@ class Constraint(ABC):
     @abstractmethod
     def describe(self) -> str:
         """One short phrase for tables and messages."""
+
+
+class AtLevel(Constraint):
+    """A constraint with a privacy `level`; `epsilon` and `gamma` are the one of the two that was declared, exact, and
+    None."""
+
+    level: Level
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The level in nats, where it was declared so."""
+        return self.level.epsilon
+
+    @property
+    def gamma(self) -> Fraction | None:
+        """The largest ratio, where the level was declared so."""
+        return self.level.gamma
 
 
 def described(constraints: Sequence[Constraint]) -> tuple[str, ...]:
