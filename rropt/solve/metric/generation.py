@@ -30,9 +30,11 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
     def price(a: FloatArray, level: int) -> Priced:
         if late():
             return Priced(np.inf, np.zeros((len(a), 0)))
+        if level == 0:
+            return Priced(np.inf, pricer.climb(a, late))
         return Priced(*pricer(a, effort.allowed / 8, late))
 
-    answer = generate(utility, start, p, price, effort, [])
+    answer = generate(utility, start, p, price, effort, [], levels=2)
     if answer.dual is None or pricer.found is None:
         return answer
     return replace(answer, dual=replace(answer.dual, prices=pricer.found.prices, evidence=pricer.found))
