@@ -37,8 +37,6 @@ TOLERATED = 4
 """The largest share of what may stay open by which a known column may exceed its price."""
 MANY = 4
 """Columns worth adding, one for so many inputs, after which a search ends at once."""
-STEPS = 40
-"""Steps of a climb at most."""
 BATCH = 32
 """Cells of a tree that are bounded at once."""
 ROOM = 4_000_000
@@ -222,13 +220,21 @@ class LabelRelaxation(OneByOne[LabelCell]):
 
     def met(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """mu(v) - prices . v and p.v of labellings (n, k), which are remembered where they are above 0."""
-        v = self.entries[labels]
-        w = v @ self.p
-        values = self._phi[labels] @ self.p - w * np.log(w) - v @ self.prices
+        v, w, values = self._worth_of(labels)
         self.best = max(self.best, float((values / w).max()))
         for n in np.flatnonzero(values > WORTH):
             self.columns[v[n].tobytes()] = v[n]
         return values, w
+
+    def rates(self, labels: IntArray) -> FloatArray:
+        """(mu(v) - prices . v) / p.v of labellings (n, k)."""
+        _, w, values = self._worth_of(labels)
+        return np.asarray(values / w)
+
+    def _worth_of(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        v = self.entries[labels]
+        w = v @ self.p
+        return v, w, self._phi[labels] @ self.p - w * np.log(w) - v @ self.prices
 
 
 def least_labels(p: FloatArray, labels: Labels) -> IntArray:
@@ -348,43 +354,15 @@ class LabelPricer:
         search.run(0.0, Budget(MOST_LIMITS / self._size, enough))
         bound = max(search.bound, 0.0)
         columns = np.array(list(relaxation.columns.values())).reshape(-1, self._size).T
-        self._known = np.hstack([self._known, columns])
+        self.know(columns)
         ended = LabelSearch(relaxation, raised, search.roots, bound)
         if self.found is None or ended.total < self.found.total:
             self.found = ended
         return bound + accept, columns
 
-    def climb(self, prices: FloatArray, stop: Callable[[], bool] = never) -> FloatArray:
-        """Columns near the known ones that exceed the prices: a step lowers or raises the label of one input, and of
-        others as far as they must follow."""
-        relaxation = self._relaxation
-        relaxation.price(prices, stop)
-        away, unit = relaxation.labels.distances, relaxation.labels.unit
-        known = np.rint(-np.log(self._known / self._known.max(axis=0)).T / unit).astype(np.int64)
-        values, w = relaxation.met(known)
-        some = np.argsort(-values / w)[: self._size]
-        labels, best = known[some], (values / w)[some]
-        open_ = np.arange(len(labels))
-        for _ in range(STEPS):
-            if not len(open_) or stop():
-                break
-            now = labels[open_][:, None]
-            lowered = np.minimum(now, labels[open_][:, :, None] - 1 + away)
-            raised = np.maximum(now, labels[open_][:, :, None] + 1 - away.T)
-            tried = np.concatenate([lowered, raised], axis=1)
-            tried -= tried.min(axis=2, keepdims=True)
-            values, w = relaxation.met(tried.reshape(-1, self._size))
-            rates = (values / w).reshape(len(open_), -1)
-            most = rates.argmax(axis=1)
-            every = np.arange(len(open_))
-            gains = rates[every, most] > best[open_] + WORTH
-            best[open_[gains]] = rates[every, most][gains]
-            labels[open_[gains]] = tried[every, most][gains]
-            open_ = open_[gains]
-        ends = labels[best > WORTH]
-        columns = relaxation.entries[np.unique(ends, axis=0)].T
+    def know(self, columns: FloatArray) -> None:
+        """k x n columns that a master has."""
         self._known = np.hstack([self._known, columns])
-        return columns
 
     def _above_known(self, prices: FloatArray, accept: float) -> float:
         """What may stay open, so that no known column is found again where a solver's tolerance left it open."""
