@@ -103,6 +103,7 @@ bench: $(VENV)/.installed-dev
 # Writes docs/support.json and docs/support.md: every objective with every constraint, solved again, in an hour.
 support: $(VENV)/.installed-dev
 	$(BIN)/python -m rropt.studies.support_page
+	$(BIN)/python -m rropt.studies.support_page --leakage
 
 # The documentation site, into out/site; a warning is an error.
 docs: $(VENV)/.installed-dev
@@ -114,6 +115,7 @@ lint: $(VENV)/.installed-dev
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_typed.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix --exit-zero .

@@ -1,5 +1,7 @@
-"""Privacy levels, and criteria about posteriors that stand for one."""
+"""Privacy levels, criteria about posteriors that stand for one, and notions of leakage and of divergence."""
 
+from rropt.declare.constraints import MaximalLeakage, PointwiseMaximalLeakage, RenyiLDP, ZeroConcentratedLDP
+from rropt.declare.objectives import BayesCapacity, ChannelCapacity
 from rropt.model.privacy import (
     BayesFactor,
     BetaFactor,
@@ -11,11 +13,17 @@ from rropt.model.privacy import (
 )
 
 __all__ = [
+    "BayesCapacity",
     "BayesFactor",
     "BetaFactor",
     "CanonicalSIP",
+    "ChannelCapacity",
     "Level",
+    "MaximalLeakage",
+    "PointwiseMaximalLeakage",
     "PreciseBoundary",
+    "RenyiLDP",
     "RhoToRho",
     "StrictInformationPrivacy",
+    "ZeroConcentratedLDP",
 ]

@@ -13,15 +13,20 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from rropt.declare.constraints import LDP, Constraint
-from rropt.declare.objectives import Objective, Trace
+from rropt.declare.objectives import BayesSuccess, Objective, Trace
 from rropt.errors import InputError, NoRoute
+from rropt.exact import ball
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.convex_terms import ConvexTerm
+from rropt.model.prior import Prior
 from rropt.problem import Goal, Problem, Solution
+from rropt.program.cones import FloatArray
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
-from rropt.program.programs import ColumnSum, Linear, Program, Utility
+from rropt.program.programs import ColumnSum, Divergence, Linear, Program, Utility
 from rropt.solve.kernel.route import Answer, Dual, Effort, Route
 from rropt.solve.kernel.search import Relaxation
 from rropt.solve.registry import choose
@@ -101,8 +106,8 @@ def run(
         names = thing.outputs(labels) or tuple(outputs or labels)
         some = _Draws(labels, names, draws, inside)
         _hold_constraint(thing, some)
-        if solve and labels == names:
-            _hold_bounds(Trace(), [thing], some)
+        if solve:
+            _hold_bounds(Trace() if labels == names else BayesSuccess(Prior.uniform(labels)), [thing], some)
     elif points is not None and hasattr(thing, "roots"):
         _hold_relaxation(thing, points)  # type: ignore[arg-type]
     else:
@@ -211,8 +216,42 @@ def _hold_objective(objective: Objective, draws: _Draws) -> None:
             raise BrokenLaw(f"definition says {float(value)}, form says {form}, of {mechanism.matrix.tolist()}")
         if value.upper - value.lower > spare:
             raise BrokenLaw(f"the definition is enclosed no closer than {float(value.upper - value.lower)}")
-    if isinstance(utility, ColumnSum):
-        _hold_columns(utility, np.random.default_rng(0), len(draws.inputs))
+    for part in [own for _, own in utility.parts] if isinstance(utility, Sum) else [utility]:
+        if isinstance(part, Divergence):
+            _hold_term(part.term, np.random.default_rng(0))
+        if isinstance(part, ColumnSum):
+            _hold_columns(part, np.random.default_rng(0), len(draws.inputs))
+
+
+def _hold_term(term: ConvexTerm, rng: np.random.Generator) -> None:
+    """Floats and balls of phi and of its chords agree, balls of intervals hold all that is in them, and slopes are
+    those of tangents."""
+    numbers = np.sort(np.concatenate([[0.0, 1.0], 10 ** rng.uniform(-4, 2, 30)]))
+    values, slopes = term.value(numbers), term.slope(numbers)
+    own, at_one = [ball(Fraction(v)) for v in numbers], numbers == 1
+    _agree("phi", values, [term.ball(v) for v in own])
+    _agree("phi and its slope at 1", np.array([values[at_one][0], slopes[at_one][0]]), [arb(term.one), arb(term.rise)])
+    _agree(
+        "phi less its tangent at 1", term.above(numbers), [term.ball(v) - term.one - term.rise * (v - 1) for v in own]
+    )
+    tangents = values[:, None] + slopes[:, None] * (numbers - numbers[:, None])
+    if (tangents > values + CLOSE * np.maximum(1.0, abs(tangents))).any():
+        raise BrokenLaw("phi is not convex, or its slope is not one: a tangent is above phi")
+    for step in (1, 5):
+        ends = list(zip(own, own[step:], strict=False))
+        chords = [term.ball_chord(low, high) for low, high in ends]
+        for number, part in enumerate(term.chord(numbers[:-step], numbers[step:])):
+            _agree("a chord", part, [chord[number] for chord in chords])
+        for low, high in ends:
+            wide = term.ball(low.union(high))
+            if not wide.is_finite() or not all(wide.overlaps(term.ball(v)) for v in (low, (low + high) / 2, high)):
+                raise BrokenLaw(f"the ball of phi between {float(low)} and {float(high)} does not hold all of it")
+
+
+def _agree(name: str, floats: FloatArray, balls: Sequence[arb]) -> None:
+    for one, other in zip(floats.tolist(), balls, strict=True):
+        if not abs(other - one) < CLOSE * max(1.0, abs(one)):
+            raise BrokenLaw(f"floats and directed numbers do not agree: {name} is {one} or {other}")
 
 
 def _hold_columns(utility: ColumnSum, rng: np.random.Generator, k: int) -> None:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -133,7 +133,7 @@ def walk(node: ast.AST, kind: str) -> Iterator[tuple[ast.Import | ast.ImportFrom
             yield child, kind
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             yield from walk(child, "function" if kind == "module" else kind)
-        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             for inner in child.body:
                 yield from walk(ast.Module([inner], []), "typing")
             for inner in child.orelse:
@@ -142,6 +142,7 @@ def walk(node: ast.AST, kind: str) -> Iterator[tuple[ast.Import | ast.ImportFrom
             yield from walk(child, kind)
 
 
+@cache
 def room(module: str) -> str:
     """The room of a module of the package: the longest known prefix, or its first name."""
     inner = module.partition(".")[2] or "__init__"
@@ -149,6 +150,7 @@ def room(module: str) -> str:
     return max(known, key=len, default=inner.partition(".")[0])
 
 
+@cache
 def height(name: str) -> int | None:
     """How high a room stands (the ground is 0), or None for a room that LEVELS does not know."""
     return next((len(LEVELS) - 1 - at for at, level in enumerate(LEVELS) if name in level), None)
@@ -395,7 +397,7 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
 
 PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
 PIECES = frozenset([
-    "agrees", "approximate", "boxes", "branches", "checker_pieces", "chi_tree", "columns", "criteria", "cuts",
+    "agrees", "boxes", "branches", "checker_pieces", "chi_tree", "columns", "criteria", "cuts",
     "designs", "entropy", "levels", "minorant", "mutants_boxes", "mutants_cases", "mutants_claims",
     "mutants_columns", "mutants_corners", "mutants_cornertrees", "mutants_forms", "mutants_labels",
     "mutants_levels", "mutants_levels_walk", "mutants_numbers", "mutants_offdiagonal", "mutants_outer",

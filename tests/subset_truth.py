@@ -24,7 +24,6 @@ class SubsetTruth(Objective):
     kind: ClassVar[str] = "subset_truth"
     words: ClassVar[Mapping[str, str]] = {"categories": "labels of the inputs that count"}
     sentence: ClassVar[str] = "how often one of the chosen answers is released as it is"
-    units: ClassVar[str] = ""
 
     prior: Prior
     categories: tuple[str, ...] = ()

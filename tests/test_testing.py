@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 from ranges import Range, Table
 
 import rropt as rr
 from rropt.exact import Interval
+from rropt.model.convex_terms import Square
+from rropt.program.cones import Cone
 from rropt.program.programs import Linear, Row, UserColumnSum, Utility
 from rropt.testing import BrokenLaw, Points, run
 
@@ -65,6 +68,55 @@ class Squares(rr.Trace):
         return UserColumnSum(*self.pair)  # type: ignore[attr-defined]
 
 
+class Steep(Square):
+    """A slope that is not one."""
+
+    def slope(self, v: np.ndarray) -> np.ndarray:
+        return np.where(v == 1, 2.0, 3 * v)
+
+
+class Rough(Square):
+    """In directed numbers it is another function."""
+
+    def ball(self, v: arb) -> arb:
+        return v * v + v / 1000
+
+
+class Thin(Square):
+    """Of an interval it takes the middle alone."""
+
+    def ball(self, v: arb) -> arb:
+        return arb(v.mid()) ** 2
+
+
+class Low(Square):
+    """It says a wrong number for phi(1)."""
+
+    one = 0
+
+
+class Chorded(Square):
+    """Its chords are those of another interval."""
+
+    def chord(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return super().chord(lower, 2 * upper)
+
+
+class Curved(rr.ChiSquareInformation):
+    """Chi-square information with a term of a test."""
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        own = super().form(inputs)
+        object.__setattr__(own, "term", self.term)  # type: ignore[attr-defined]
+        return own
+
+
+def curved(term: Square) -> Curved:
+    own = Curved(rr.Prior.uniform(ABC))
+    object.__setattr__(own, "term", term)
+    return own
+
+
 def norm(v: np.ndarray) -> np.ndarray:
     return np.sqrt((v**2).sum(axis=0))
 
@@ -81,6 +133,11 @@ WRONG_OBJECTIVES = {
     "not convex": Squares(lambda v: np.sqrt(np.maximum(v[0] * v[1], 0))),
     "a tangent is above": Squares(norm, lambda v: 2 * slope(v)),
     "does not touch": Squares(norm, lambda v: slope(v) / 2),
+    "a tangent is above phi": curved(Steep()),
+    "do not agree: phi is": curved(Rough()),
+    "does not hold all of it": curved(Thin()),
+    "do not agree: phi and its slope at 1": curved(Low()),
+    "do not agree: a chord": curved(Chorded()),
 }
 
 
@@ -126,6 +183,22 @@ WRONG_CONSTRAINTS = {
 }
 
 
+class Narrower(rr.LDP):
+    """Its form forbids more when it is asked for again, and its outputs are not its inputs."""
+
+    def cone(self, inputs: tuple[str, ...]) -> Cone:
+        asked = getattr(self, "asked", 0)
+        object.__setattr__(self, "asked", asked + 1)
+        return rr.LDP(gamma=4 if asked < 31 else 2).cone(inputs)
+
+
+def test_a_constraint_with_other_outputs_is_solved_too() -> None:
+    inside = [[F(3, 4), F(1, 4)], *[[F(1, 4), F(3, 4)]] * 2]
+    with pytest.raises(BrokenLaw, match="a bound is"):
+        run(Narrower(gamma=4), ABC, ("y", "n"), inside)
+    run(rr.LDP(gamma=4), ABC, ("y", "n"), inside)
+
+
 @pytest.mark.parametrize("law", WRONG_CONSTRAINTS)
 def test_a_wrong_constraint_breaks_its_law(law: str) -> None:
     with pytest.raises(BrokenLaw, match=law):
@@ -169,6 +242,8 @@ def test_a_wrong_relaxation_breaks_its_law(law: str) -> None:
 RIGHT: dict[str, dict[str, Any]] = {
     "trace": {"thing": rr.Trace(), "inputs": ABC},
     "norm": {"thing": Squares(norm, slope), "inputs": ABC},
+    "chi-square": {"thing": rr.ChiSquareInformation(rr.Prior.uniform(3)), "solve": False},
+    "sum": {"thing": 2 * rr.MutualInformation(rr.Prior.uniform(3)) - rr.Trace(rr.Prior.uniform(3)), "solve": False},
     "floor": {"thing": rr.Floor("0.1"), "inputs": ABC, "inside": FLAT},
     "table": {"thing": Faulty(), "points": POINTS},
 }

@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any, Literal
 
 from rropt.exact import Interval, declared_text, float_down, float_up
+from rropt.io.content import ByContent
 from rropt.problem import Solution
 
 __all__ = [
@@ -94,8 +95,8 @@ class Cell:
     verdict: Word
 
 
-@dataclass(frozen=True)
-class Judged:
+@dataclass(frozen=True, eq=False)
+class Judged(ByContent):
     """A claim compared with its evidence: its cells, and the worst verdict among them."""
 
     cells: tuple[Cell, ...]
@@ -124,8 +125,8 @@ class Contrast:
     witness: str = ""
 
 
-@dataclass(frozen=True)
-class Claim:
+@dataclass(frozen=True, eq=False)
+class Claim(ByContent):
     """One row of the ledger.
 
     `published` is data as printed: a decimal as text ("0.4875", compared at its digits), an integer, a Fraction, a

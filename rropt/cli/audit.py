@@ -77,6 +77,7 @@ def _show(found: Audit, name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from rropt.declare.constraints.base import described
     from rropt.studies.reports import terminal
 
     console = terminal.console()
@@ -91,7 +92,7 @@ def _show(found: Audit, name: str) -> None:
     if len(parity) > WIDEST:
         parity = f"{float(found.parity):.15g} (exactly p/q, see --json)"
     lines.append(("parity", parity))
-    rules = () if found.problem is None else tuple(rule.describe() for rule in found.problem.constraints)
+    rules = () if found.problem is None else described(found.problem.constraints)
     words = {True: "yes", False: "NO", None: "nothing is declared" if not rules else "undecided"}
     verdict = words[found.satisfies] + (f": it breaks {' and '.join(found.broken)}" if found.broken else "")
     lines.append(("satisfies", verdict + (f": {' and '.join(rules)}" if found.satisfies and rules else "")))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +13,7 @@ from rropt.comparison.orders.admissible import Admissibility, Improvement, admis
 from rropt.comparison.printed import align, read_oriented
 from rropt.comparison.robust_audit import RobustAudit, robust_audit
 from rropt.declare.constraints import LDP, RLDP, Constraint
+from rropt.declare.constraints.base import described
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute
 from rropt.exact import Interval, float_down, float_up, rational, rational_text
@@ -199,24 +199,16 @@ def kept_constraints(
     """Whether each constraint holds, by its name, in exact arithmetic; None where enclosures do not decide it.
     `robust` are the exact levels over confidence sets, where they are known."""
     known = dict(_robust_levels(mechanism, constraints)) if robust is None else robust
-    return {name: _holds(rule, mechanism, known.get(name)) for name, rule in _named(constraints)}
-
-
-def _named(constraints: Sequence[Constraint]) -> list[tuple[str, Constraint]]:
-    """Each constraint with its description, numbered where an earlier one has the same."""
-    seen: Counter[str] = Counter()
-    named = []
-    for rule in constraints:
-        name = rule.describe()
-        seen[name] += 1
-        named.append((name if seen[name] == 1 else f"{name} ({seen[name]})", rule))
-    return named
+    named = zip(described(constraints), constraints, strict=True)
+    return {name: _holds(rule, mechanism, known.get(name)) for name, rule in named}
 
 
 def _robust_levels(mechanism: Mechanism, constraints: Sequence[Constraint]) -> tuple[tuple[str, RobustAudit], ...]:
     """The exact levels over the confidence sets of robust constraints, by name."""
     return tuple(
-        (name, robust_audit(mechanism, rule.confidence)) for name, rule in _named(constraints) if isinstance(rule, RLDP)
+        (name, robust_audit(mechanism, rule.confidence))
+        for name, rule in zip(described(constraints), constraints, strict=True)
+        if isinstance(rule, RLDP)
     )
 
 

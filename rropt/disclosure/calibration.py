@@ -13,6 +13,7 @@ from rropt.disclosure.population import Population
 from rropt.disclosure.release import Intruder, MisclassifiedRisk
 from rropt.errors import InputError, counted, shown
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 
 MEASURES = ("tau1", "tau2", "worst")
@@ -21,7 +22,7 @@ MOST = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Calibrated:
+class Calibrated(ByContent):
     """The answer of `calibrate`: the largest `parameter` that was found, its mechanisms (by column), the risk that is
     expected with them, and that of the sample as it is, both by `measure`; `curve` are all (parameter, risk) that
     were tried, by parameter."""

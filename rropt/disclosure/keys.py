@@ -12,6 +12,7 @@ import numpy as np
 
 from rropt.errors import InputError, counted, shown
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.count_records import count_records, label_order
 from rropt.io.counts import Numbers, Table, clean_labels, has_axes, has_labels, number_array
 from rropt.io.frames import array_of
@@ -23,7 +24,7 @@ LARGEST_TABLE = 1 << 24
 
 @checked
 @dataclass(frozen=True, eq=False)
-class KeyTable:
+class KeyTable(ByContent):
     """How many sampled records fall into each cell of J >= 1 key variables.
 
     `columns` are their J names, `categories` the labels of each, `counts` int64 with one axis a variable. `possible`

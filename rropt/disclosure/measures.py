@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from rropt.io.content import ByContent
+
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
-class DisclosureRisk:
+class DisclosureRisk(ByContent):
     """Risk of the cells that hold exactly one record of a file.
 
     `cells` are their labels; `r1` the probabilities that the record's person is alone in the population with these keys

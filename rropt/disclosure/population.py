@@ -14,12 +14,13 @@ from rropt.disclosure import formulas
 from rropt.disclosure.keys import KeyTable
 from rropt.disclosure.measures import DisclosureRisk
 from rropt.disclosure.release import Intruder, MisclassifiedRisk, expected_risk, released_risk
+from rropt.io.content import ByContent
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class Population(ByContent):
     """A model of the population that a sample was drawn from: each cell's count is Poisson with mean `rates` (of the
     table's shape), or negative binomial with that mean and `shape` (infinite: Poisson); each person is sampled with
     probability `fraction`, independently. `margins` are those that the model keeps, `parameters` how many numbers were

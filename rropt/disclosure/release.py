@@ -36,6 +36,7 @@ from rropt.disclosure.channels import Channel
 from rropt.disclosure.keys import KeyTable
 from rropt.disclosure.measures import DisclosureRisk
 from rropt.errors import InputError
+from rropt.io.content import ByContent
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -74,7 +75,7 @@ class Sampled(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class MisclassifiedRisk:
+class MisclassifiedRisk(ByContent):
     """What is to be expected of a release of one sample, before it is drawn; arrays over the released cells.
 
     `alone`: the probability that a cell holds exactly one record; `r1`, `r2`: given that it does, the probabilities

@@ -20,6 +20,7 @@ from rropt.declare.objectives import MinimaxRisk
 from rropt.errors import InputError, counted
 from rropt.exact import Interval, exp_enclosure, rational
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.counts import same_labels
 from rropt.io.types import Number
 from rropt.mechanisms.channel import RandomizedChannel
@@ -39,7 +40,7 @@ MOST_OUTPUTS = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Identified:
+class Identified(ByContent):
     """A mechanism that identifies all frequencies, and what it costs.
 
     `share`: how often the other mechanism is used (0: never, nothing was needed). `risk`: n times the expected squared

@@ -24,6 +24,7 @@ from rropt.declare.objectives.risk import MinimaxRisk
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.clock import Clock
+from rropt.io.content import ByContent
 from rropt.io.types import Label
 from rropt.mechanisms.estimators.simplex import projected
 from rropt.mechanisms.mechanism import Mechanism
@@ -38,7 +39,7 @@ ENTRY_BITS = 53
 
 
 @dataclass(frozen=True, eq=False)
-class Strategy:
+class Strategy(ByContent):
     """A design with a linear unbiased estimator (k x m rationals), and what is proved of it.
 
     `worst_risk`: n times its largest expected squared error over all frequencies, exact. `bound`: no strategy has less,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rropt.mechanisms import off_diagonal as off_diagonal
 
 if TYPE_CHECKING:
+    from rropt.mechanisms.families.bins import response_on_bins
     from rropt.mechanisms.families.classical import generalization, unrelated_question, warner
     from rropt.mechanisms.families.hadamard import HadamardResponse
     from rropt.mechanisms.families.hashing import LocalHashing
@@ -26,11 +27,13 @@ __all__ = [
     "UnaryEncoding",
     "generalization",
     "merge_proportional",
+    "response_on_bins",
     "unrelated_question",
     "warner",
 ]
 
 _HOMES = {
+    "families.bins": ("response_on_bins",),
     "families.classical": ("generalization", "unrelated_question", "warner"),
     "families.hadamard": ("HadamardResponse",),
     "families.hashing": ("LocalHashing",),

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from flint import arb, fmpq, fmpz_mat, nmod_mat
@@ -22,7 +22,7 @@ from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
 from rropt.io.extras import need
 from rropt.io.files import csv_text, read_text, write_whole
-from rropt.io.types import Label, Matrix
+from rropt.io.types import Label, Matrix, Tabular
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, DenseColumn, TwoValuedColumn
@@ -78,8 +78,6 @@ class Mechanism(RandomizedChannel):
             if total != denominator:
                 share = Fraction(total, denominator)
                 raise InputError(f"row {label!r} sums to {float(share)!r}, not to one", "mechanism")
-
-    # -- making one ----------------------------------------------------------------------------------
 
     @classmethod
     def from_matrix(
@@ -148,8 +146,6 @@ class Mechanism(RandomizedChannel):
         ]
         return cls(inputs, outputs, tuple(map(DenseColumn, zip(*whole, strict=True))), tuple(denominators))
 
-    # -- the numbers ---------------------------------------------------------------------------------
-
     @property
     def inputs(self) -> tuple[str, ...]:
         return self.input_labels
@@ -212,8 +208,6 @@ class Mechanism(RandomizedChannel):
     def ranges(self) -> frozenset[tuple[Fraction, Fraction]]:
         """The smallest and the largest entry of every column, exact; columns that share both count once."""
         return frozenset(self.extremes(y) for y in range(len(self.outputs)))
-
-    # -- privacy and information --------------------------------------------------------------------------
 
     @cached_property
     def _parity(self) -> Fraction | float:
@@ -283,8 +277,6 @@ class Mechanism(RandomizedChannel):
         empty = DenseColumn((0,) * len(self.inputs))
         return Mechanism(self.inputs, tuple(outputs), self.columns + (empty,) * missing, self.denominators)
 
-    # -- drawing from it -----------------------------------------------------------------------------
-
     @cached_property
     def sampler(self) -> MechanismSampler:
         """The alias tables of all rows, made when they are first asked for; they hold no key."""
@@ -292,6 +284,12 @@ class Mechanism(RandomizedChannel):
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         return self.sampler.sample(codes, source=source)
+
+    @overload
+    def randomize(self, labels: Sequence[Label], *, source: Source | None = None) -> list[str]: ...
+
+    @overload
+    def randomize(self, labels: Tabular, *, source: Source | None = None) -> np.ndarray: ...
 
     def randomize(self, labels: Any, *, source: Source | None = None) -> list[str] | np.ndarray:
         return relabel(labels, self.inputs, self.outputs, lambda codes: self.sample(codes, source=source))
@@ -301,8 +299,6 @@ class Mechanism(RandomizedChannel):
         from rropt.mechanisms.estimators.recover import recover
 
         return recover(self.matrix, counts, self.inputs, self.outputs, method, prior)
-
-    # -- files and pictures --------------------------------------------------------------------------
 
     def payload(self) -> dict[str, object]:
         """The `mechanism` object of the certificate format (section 5)."""

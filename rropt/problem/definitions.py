@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from rropt.declare.constraints.base import described
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.errors import InputError
 from rropt.mechanisms.mechanism import Mechanism
@@ -18,15 +19,16 @@ def held_to_definitions(
 ) -> bool:
     """True if the mechanism (or the weights of permutations that it is made of) keeps the definition of every
     constraint, in rationals; else raises InputError."""
-    for constraint in problem.constraints if mechanism else ():
-        assert mechanism is not None
+    if mechanism is None:
+        return True
+    for name, constraint in zip(described(problem.constraints), problem.constraints, strict=True):
         if weights and isinstance(constraint, PermutationMixture) and constraint.is_shown_by(weights, mechanism):
             continue
         if not (missed := constraint.violation(mechanism)) <= 0:
             raise InputError(
                 f"its definition and its form disagree: `violation` is {float(missed):.3g} for a mechanism that "
                 "its `cone`, `rows` and the like allow",
-                constraint.describe(),
+                name,
                 "make both equivalent (docs/extend.md has laws that find where they differ)",
             )
     return True

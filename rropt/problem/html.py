@@ -6,6 +6,7 @@ import html
 import math
 from typing import TYPE_CHECKING
 
+from rropt.declare.constraints.base import described
 from rropt.errors import counted, plain
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ SHOWN = 12
 def problem_html(problem: Problem) -> str:
     """The goal, the constraints and the labels."""
     lines = [f"<b>{problem.goal.sense}</b> {_text(problem.objective.kind)}"]
-    lines += [f"subject to {_text(rule.describe())}" for rule in problem.constraints[:SHOWN]]
+    lines += [f"subject to {_text(name)}" for name in described(problem.constraints)[:SHOWN]]
     lines += [f"and {more} more constraints"] if (more := len(problem.constraints) - SHOWN) > 0 else []
     labels = ", ".join(map(_text, problem.inputs[:SHOWN])) + (", ..." if len(problem.inputs) > SHOWN else "")
     lines.append(f"over {counted(len(problem.inputs), 'inputs')}: {labels}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rropt.declare.constraints.base import described
 from rropt.errors import InputError, NoRoute
 from rropt.problem.changes import with_constraints
 from rropt.program.programs import Program
@@ -30,8 +31,8 @@ def explained(problem: Problem, solver: str | None, error: NoRoute) -> NoRoute:
 def _changes(problem: Problem) -> Iterator[tuple[str, Program]]:
     """Problems with one constraint less, and which."""
     rules = list(problem.constraints)
-    for at, rule in enumerate(rules):
+    for at, name in enumerate(described(rules)):
         try:
-            yield f"leave out {rule.describe()}", with_constraints(problem, [*rules[:at], *rules[at + 1 :]])
+            yield f"leave out {name}", with_constraints(problem, [*rules[:at], *rules[at + 1 :]])
         except InputError:
             continue

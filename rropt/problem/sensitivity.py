@@ -18,8 +18,10 @@ from rropt.declare.constraints import (
     MetricDP,
     SharedEntropyRate,
 )
+from rropt.declare.constraints.base import described
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up, rational
+from rropt.io.types import Number
 from rropt.model.privacy import Level
 from rropt.problem.changes import with_constraints, with_field
 from rropt.program.programs import Program
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 STEP = Fraction(1, 2**20)
 """The slacks of a changed problem are exact, so that a difference of them over this step has twelve digits."""
+FLOOR = "floor "
+"""What the names of the rows of floors begin with."""
 FIELDS: dict[type[Constraint], str] = {
     MetricDP: "epsilon",
     ApproximateLDP: "delta",
@@ -55,68 +59,90 @@ class Sensitivity:
     parameter: str
     at: Fraction
     slope: float
-    bound: Callable[[object], float | None] = field(repr=False, compare=False)
+    bound: Callable[[Number], float | None] = field(repr=False, compare=False)
 
 
 def sensitivities(problem: Problem, proven: Proven) -> tuple[Sensitivity, ...]:
     """One for each number of each constraint that the proof has multipliers for."""
     program, found = problem.compile(), []
     per = unit_in(problem.objective.units)
+    names = described(problem.constraints)
     for place, rule in enumerate(problem.constraints):
-        for parameter, at, changed in _parameters(rule, program.inputs):
-
-            def compiled(
-                number: Fraction, place: int = place, changed: Callable[[Fraction], Constraint] = changed
-            ) -> Program:
-                rules = problem.constraints
-                return with_constraints(problem, (*rules[:place], changed(number), *rules[place + 1 :]))
-
-            slope = per * float(program.sign * _derivative(proven, at, compiled))
-            found.append(Sensitivity(rule.describe(), parameter, at, slope, _prover(problem, proven, compiled)))
+        for parameter, at in _parameters(rule, program.inputs):
+            change = _Change(problem, place, parameter)
+            slope = per * float(program.sign * _derivative(proven, at, change))
+            found.append(Sensitivity(names[place], parameter, at, slope, _Bound(proven, change)))
     return tuple(found)
 
 
-def _derivative(proven: Proven, at: Fraction, compiled: Callable[[Fraction], Program]) -> Fraction:
-    """Of the weighted slacks, from both sides where both are in range."""
-    ends = []
-    for number in (at - STEP, at + STEP):
-        try:
-            ends.append((number, proven.slack(compiled(number))))
-        except InputError:
-            ends.append((at, proven.slack(compiled(at))))
-    (low, first), (high, second) = ends
-    return (second - first) / (high - low)
+@dataclass(frozen=True)
+class _Change:
+    """Another number for one parameter of the constraint at a place."""
+
+    problem: Problem
+    place: int
+    parameter: str
+
+    def compiled(self, number: Fraction) -> Program:
+        """The program with that number. Raises InputError."""
+        rules = self.problem.constraints
+        return with_constraints(self.problem, (*rules[: self.place], self._rule(number), *rules[self.place + 1 :]))
+
+    def _rule(self, number: Fraction) -> Constraint:
+        rule, name = self.problem.constraints[self.place], self.parameter
+        if isinstance(rule, Floor):
+            floors = dict(_floors(rule, self.problem.inputs))
+            return Floor(floors | {name.removeprefix(FLOOR): number})
+        if isinstance(rule, LDP | RLDP | ApproximateLDP) and name in ("epsilon", "gamma"):
+            return with_field(rule, "level", Level(number) if name == "epsilon" else Level(None, gamma=number))
+        return with_field(rule, name, number)
 
 
-def _prover(
-    problem: Problem, proven: Proven, compiled: Callable[[Fraction], Program]
-) -> Callable[[object], float | None]:
-    def bound(number: object) -> float | None:
-        """What is proved of the problem with this number."""
-        limit = proven.bound(compiled(rational(number, "sensitivity")))
+@dataclass(frozen=True)
+class _Bound:
+    """What is proved of the problem with another number."""
+
+    proven: Proven
+    change: _Change
+
+    def __call__(self, number: Number) -> float | None:
+        """In the objective's unit; None where nothing is proved."""
+        problem = self.change.problem
+        limit = self.proven.bound(self.change.compiled(rational(number, "sensitivity")))
         if limit is None:
             return None
         ends = in_units(Interval.point(limit), problem.objective.units)
         return float_up(ends.upper) if problem.goal.sense == "maximize" else float_down(ends.lower)
 
-    return bound
+
+def _derivative(proven: Proven, at: Fraction, change: _Change) -> Fraction:
+    """Of the weighted slacks, from both sides where both are in range."""
+    ends = []
+    for number in (at - STEP, at + STEP):
+        try:
+            ends.append((number, proven.slack(change.compiled(number))))
+        except InputError:
+            ends.append((at, proven.slack(change.compiled(at))))
+    (low, first), (high, second) = ends
+    return (second - first) / (high - low)
 
 
-def _parameters(
-    rule: Constraint, inputs: tuple[str, ...]
-) -> Iterator[tuple[str, Fraction, Callable[[Fraction], Constraint]]]:
-    """(name, value, the constraint with another value) of the numbers of a constraint."""
-
+def _parameters(rule: Constraint, inputs: tuple[str, ...]) -> Iterator[tuple[str, Fraction]]:
+    """(name, value) of the numbers of a constraint."""
     if isinstance(rule, LDP | RLDP | ApproximateLDP) and getattr(rule, "criterion", None) is None:
-        level = rule.level
-        if level.epsilon is not None:
-            yield "epsilon", level.epsilon, lambda number: with_field(rule, "level", Level(number))
-        elif level.gamma is not None:
-            yield "gamma", level.gamma, lambda number: with_field(rule, "level", Level(None, gamma=number))
+        if rule.level.epsilon is not None:
+            yield "epsilon", rule.level.epsilon
+        elif rule.level.gamma is not None:
+            yield "gamma", rule.level.gamma
     for kind, name in FIELDS.items():
         if isinstance(rule, kind):
-            yield name, getattr(rule, name), lambda number, name=name: with_field(rule, name, number)  # type: ignore[misc]
+            yield name, getattr(rule, name)
     if isinstance(rule, Floor):
-        floors = {row.name.removeprefix("floor "): -row.rhs for row in rule.rows(inputs, inputs)}
-        for label, floor in floors.items():
-            yield f"floor {label}", floor, lambda number, label=label: Floor(floors | {label: number})  # type: ignore[misc]
+        for label, floor in _floors(rule, inputs):
+            yield f"{FLOOR}{label}", floor
+
+
+def _floors(rule: Floor, inputs: tuple[str, ...]) -> Iterator[tuple[str, Fraction]]:
+    """(input, its floor)."""
+    for row in rule.rows(inputs, inputs):
+        yield row.name.removeprefix(FLOOR), -row.rhs

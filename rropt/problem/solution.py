@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rropt.checker import Verdict
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up
+from rropt.io.content import ByContent
 from rropt.io.files import read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.html import solution_html
@@ -29,19 +30,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(ByContent):
     """A mechanism, the value that it attains, the bound on all mechanisms, and the certificate of both.
 
     `status` is "certified" (a wanted gap reached and the checker said PROVED), "bounded" (a true bound, gap not reached
     or not machine-checked) or "infeasible" (with a checked proof). `attained` encloses the mechanism's value and
     `limit` is the dual bound, exact, in `units`; None where there is none. `decomposition` gives the weights of
     permutations (their outputs), exact, where the problem bounds them or their number.
+
+    Two solutions are equal where all but the time and the solver's claim is.
     """
 
     problem: Problem
     status: Status
     route: str
-    seconds: float
+    seconds: float = field(compare=False)
     units: str
     wanted_gap: float
     mechanism: Mechanism | None
@@ -49,7 +52,7 @@ class Solution:
     limit: Fraction | None
     certificate: Certificate | None
     verdict: Verdict | None
-    claim: SolverClaim
+    claim: SolverClaim = field(compare=False)
     _: KW_ONLY
     warnings: tuple[str, ...] = ()
     conflict: tuple[str, ...] = ()

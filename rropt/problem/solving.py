@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rropt.declare.constraints import Constraint
+from rropt.declare.constraints.base import described
 from rropt.errors import NoRoute
 from rropt.io.clock import LATE, Clock
 from rropt.mechanisms.mechanism import Mechanism
@@ -131,4 +132,5 @@ def _conflict(problem: Problem, effort: Effort) -> tuple[str, ...]:
         farkas = no_mechanism(program, effort)
         if farkas is not None and prove_infeasible(program, farkas) is not None:
             kept.remove(left_out)
-    return tuple(rules[number].describe() for number in kept)
+    names = described(rules)
+    return tuple(names[number] for number in kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,6 +25,7 @@ from rropt.program.programs import (
     Information,
     Linear,
     Program,
+    Row,
     Utility,
 )
 
@@ -52,6 +54,11 @@ class Sum(Utility):
             weights = [str(number) for number in part.weights]
             parts.append({"weight": rational_text(weight), "utility": part.payload(), "weights": weights})
         return (Linear(self.cost).payload() or {}) | {"kind": "sum", "parts": parts}
+
+    @property
+    def terms(self) -> tuple[tuple[Fraction, Utility], ...]:
+        """All that is added up: the costs as a utility of weight one, then the parts."""
+        return (Fraction(1), Linear(self.cost)), *self.parts
 
     def bending(self, sign: int) -> list[tuple[Fraction, Utility]]:
         """The parts without which the problem would be convex; `sign` is that of its sense."""
@@ -189,6 +196,76 @@ class Limits(Extra):
     def joined(cls, found: Sequence[Self]) -> Self:
         """All of them."""
         return cls(tuple(limit for one in found for limit in one.limits))
+
+
+@dataclass(frozen=True)
+class Capacity(Utility):
+    """The largest mutual information over all priors, in nats: convex, minimised only."""
+
+    particular: ClassVar[str] = "the capacity of a channel"
+
+    def payload(self) -> dict[str, object] | None:
+        return None
+
+
+class Notion(ABC):
+    """A convex constraint that no finite number of rows says, and that rows enclose from outside. Mechanisms whose
+    rows are alike have slack in it."""
+
+    @property
+    @abstractmethod
+    def most_informed(self) -> Fraction:
+        """What the mutual information at any prior is at most, in nats."""
+
+    @abstractmethod
+    def excess(self, mechanism: Mechanism) -> Fraction:
+        """By how much an exact mechanism exceeds it, rounded up; <= 0 only where it holds."""
+
+    @abstractmethod
+    def missed(self, matrix: FloatArray) -> float:
+        """By how much a k x m float matrix exceeds it."""
+
+    @abstractmethod
+    def rows(self, matrix: FloatArray) -> tuple[Row, ...]:
+        """Rows that every mechanism keeps that keeps it, and that a k x m matrix breaks where it exceeds it."""
+
+
+class CapacityLimit(Notion):
+    """One that bounds the information at every prior; the limit at the worst of them may stand for it."""
+
+    at_most: Fraction
+
+    @abstractmethod
+    def limit(self, shares: FloatArray) -> Limit:
+        """The bound on the information at a prior near these shares (k floats)."""
+
+
+@dataclass(frozen=True)
+class Notions(Extra):
+    """All constraints of that kind. Certificates state rows in their place."""
+
+    name: ClassVar[str] = "a divergence or a capacity"
+
+    notions: tuple[Notion, ...]
+
+    def excess(self, mechanism: Mechanism) -> Fraction:
+        return max(one.excess(mechanism) for one in self.notions)
+
+    def missed(self, matrix: FloatArray) -> float:
+        """By how much a k x m float matrix exceeds the worst one."""
+        return max(one.missed(matrix) for one in self.notions)
+
+    def rows(self, matrix: FloatArray) -> tuple[Row, ...]:
+        """Those of all of them."""
+        return tuple(row for one in self.notions for row in one.rows(matrix))
+
+    def payload(self) -> dict[str, object]:
+        return {}
+
+    @classmethod
+    def joined(cls, found: Sequence[Self]) -> Self:
+        """All of them."""
+        return cls(tuple(dict.fromkeys(one for extra in found for one in extra.notions)))
 
 
 @dataclass(frozen=True)

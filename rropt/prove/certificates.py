@@ -15,6 +15,7 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.exact import Interval, rational_text
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.files import read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
@@ -39,8 +40,8 @@ class Proof:
 
 
 @checked
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, eq=False)
+class Certificate(ByContent):
     """One certificate as the object of the format, ready to be written.
 
     Make one with `of_optimum` or `of_infeasibility`, or read a file with `load`.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError, counted
+from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.release import manifest as manifests
@@ -35,8 +36,8 @@ Monitor = Callable[[int, int | None], None]
 """Called with the rows done and the rows in all (None where that is not known)."""
 
 
-@dataclass(frozen=True)
-class Released:
+@dataclass(frozen=True, eq=False)
+class Released(ByContent):
     """A release that was made: where it stands, its manifest (also as an object), the ledger of its data, its
     privacy, remarks (`notes`), and whether it was `drawn` now and not only finished."""
 

@@ -19,7 +19,7 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import Capacity, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
@@ -140,7 +140,7 @@ def _prove_of(
     mechanism, own, decomposition = found
     if mechanism is not None and program.outputs is None and outputs is not None:
         mechanism = _labelled(mechanism, outputs, warnings)
-    worst = isinstance(program.utility, LeastInformation)
+    worst = isinstance(program.utility, LeastInformation | Capacity)
     shown = _mixed_value(answer.stated, mechanism) if worst else _linear_value(program, answer.stated, mechanism, own)
     limit, certificate, verdict = _prove(answer.stated or program, mechanism, shown, answer, effort, warnings)
     attained = own

@@ -14,7 +14,7 @@ from rropt.model.privacy import Level
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.limits import Limits, Sum
+from rropt.program.limits import Limits, Notions, Sum
 from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information, Linear, Program, RowEntropy
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.entropy.floor_bound import floor_multipliers
@@ -49,16 +49,28 @@ def simple_bound(program: Program) -> tuple[Fraction, str] | None:
     """(a bound that every mechanism obeys, whatever the constraints but a limit on the goal itself, why), or None for
     utilities of the user's own. It takes one pass over the inputs."""
     found, limits = _plain_bound(program), program.extra(Limits)
+    if found is not None:
+        found = min([found, *_within_notions(program)], key=lambda bound: bound[0])
     if found is None or limits is None or program.sense == "minimize":
         return found
     own = [(limit.at_most, "the limit on the objective") for limit in limits.limits if limit.utility == program.utility]
     return min([found, *own], key=lambda bound: bound[0])
 
 
+def _within_notions(program: Program) -> list[tuple[Fraction, str]]:
+    """Information is a mean of divergences of rows from their mean, which are convex: no more than the largest of one
+    row from another, and than a capacity. Renyi divergences grow with their order from that of Kullback and Leibler."""
+    notions = program.extra(Notions)
+    if notions is None or program.sense == "minimize" or not isinstance(program.utility, Information):
+        return []
+    why = "the bound on divergences or on the capacity, which no information exceeds"
+    return [(one.most_informed, why) for one in notions.notions]
+
+
 def _of_parts(program: Program, utility: Sum, bound: Bound) -> tuple[Fraction, str] | None:
     """The sum of the bounds of all parts, each sought in its own sense."""
     total = Fraction(0)
-    for weight, part in ((Fraction(1), Linear(utility.cost)), *utility.parts):
+    for weight, part in utility.terms:
         up = program.sign * weight > 0
         weights = getattr(part, "weights", program.weights)
         own = replace(program, sense="maximize" if up else "minimize", utility=part, weights=weights)
@@ -92,7 +104,7 @@ def _plain_bound(program: Program) -> tuple[Fraction, str] | None:
         return sum(map(max, zip(*scores, strict=True)), Fraction(0)), "what the true answers gain"
     if program.sense == "minimize":
         if isinstance(utility, Divergence):
-            return Fraction(0), "no information is negative"
+            return Fraction(0), "zero, which no information falls below"
         return _least_risk(utility, prior) if isinstance(utility, DesignUtility) else None
     if (most := _choose_best(program)) is None:
         return None

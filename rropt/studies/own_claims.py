@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from rropt.comparison.printed import PrintedMatrix
 from rropt.errors import InputError, suggestion
@@ -66,12 +68,17 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
     """A claim from a TOML file: `schema = 1`, `problem` (a problem file, relative to this one), `claimed`, and `value`,
     `matrix` or `matrix_file`; `id`, `where` and `statement` name it in the ledger. Raises InputError."""
     place, where = Path(path), str(path)
+    if place.is_dir():
+        raise InputError("this is a folder", where, f"rropt claims {shlex.quote(where)} reads all of its claims")
     try:
         table = tomllib.loads(read_text(place, "claim"), parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"this is not TOML ({error})", where, "see docs/own-claims.md for an example") from None
+    if _states_problem(table):
+        wrong = f'write a claim beside it, with problem = "{place.name}" (docs/own-claims.md)'
+        raise InputError("this is a problem and not a claim", where, wrong)
     for key in table:
         if key not in CLAIM_KEYS:
             raise InputError(f"unknown key {key!r}", where, suggestion(key, CLAIM_KEYS, "known keys"))
@@ -96,7 +103,10 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
     matrix = table.get("matrix")
     if "matrix_file" in table:
         matrix = place.parent / table["matrix_file"]
-    problem = load_problem(place.parent / table["problem"])
+    file = place.parent / table["problem"]
+    if not file.exists():
+        raise InputError(f"problem: there is no file {file}", where, "it is looked for beside the claim")
+    problem = load_problem(file)
     try:
         own = _stated(problem, table["claimed"], matrix, table.get("value"), table.get("orientation"), limit)
     except InputError as error:
@@ -120,10 +130,13 @@ def own_claims(path: str | os.PathLike[str]) -> tuple[Claim, ...]:
 def _is_problem(file: Path) -> bool:
     """Whether a file is a problem and not a claim; one that cannot be read is not, so that reading it says why."""
     try:
-        keys = set(tomllib.loads(read_text(file, "claim")))
-        return "objective" in keys and not keys & {"problem", "claimed"}
+        return _states_problem(tomllib.loads(read_text(file, "claim")))
     except (ValueError, RecursionError):
         return False
+
+
+def _states_problem(table: Mapping[str, Any]) -> bool:
+    return "objective" in table and not table.keys() & {"problem", "claimed"}
 
 
 def _stated(

@@ -10,6 +10,7 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.files import named_path, open_file, write_whole
 from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM
 from rropt.release.provenance import SOLUTION, load_design, solution_of
@@ -20,8 +21,8 @@ PROOF = (CERTIFICATE, SOLUTION)
 """Files that hold the whole problem."""
 
 
-@dataclass(frozen=True)
-class Published:
+@dataclass(frozen=True, eq=False)
+class Published(ByContent):
     """The files that were written, and the reason for each of the others, by name."""
 
     written: tuple[Path, ...]

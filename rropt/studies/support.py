@@ -33,23 +33,40 @@ from rropt.declare.constraints import (
     IdentificationRisk,
     Invariant,
     LinearConstraint,
+    MaximalLeakage,
     MaximalRLDP,
     MetricDP,
     PermutationMixture,
+    PointwiseMaximalLeakage,
+    RenyiLDP,
     SharedEntropyRate,
     Symmetric,
     Tridiagonal,
     UniformOffDiagonal,
+    ZeroConcentratedLDP,
 )
-from rropt.declare.objectives import WORDS, MutualInformation, Objective, Trace
+from rropt.declare.objectives import (
+    WORDS,
+    BayesCapacity,
+    BayesSuccess,
+    ChannelCapacity,
+    ChiSquareInformation,
+    ExpectedLoss,
+    MutualInformation,
+    Objective,
+    Trace,
+)
 from rropt.errors import RroptError
 from rropt.io.files import write_whole
 from rropt.model.distributions import ChiSquareSet, Joint
 from rropt.model.prior import Pairs, Prior
-from rropt.problem import Goal, Problem, Solution
+from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
 
 __all__ = [
+    "BESIDE",
     "CONSTRAINTS",
+    "LEAST",
+    "NEW",
     "OBJECTIVES",
     "SIZES",
     "STATUSES",
@@ -57,6 +74,7 @@ __all__ = [
     "Cell",
     "Key",
     "cells",
+    "leakage_cells",
     "problem_of",
     "read",
     "settle",
@@ -108,9 +126,13 @@ class Setting:
         return [list(self.inputs[:middle]), list(self.inputs[middle:])]
 
 
+NEW = BayesCapacity, ChannelCapacity
+"""Objectives that stand on the page of leakage only."""
+
 OBJECTIVES: Mapping[str, tuple[type[Objective], str]] = {
     f"{word}, {example}" if example else word: (kind, example)
     for word, kind in WORDS.items()
+    if kind not in NEW
     for example in kind.examples(Setting.of(SIZES[0]).prior)
 }
 """The examples of all objectives: the word of a problem file, and which of its class's it is."""
@@ -199,6 +221,66 @@ CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
 }
 """The constraints by their names in problem files, alone and together."""
 
+NOTIONS: dict[str, Maker] = {
+    "pointwise_maximal_leakage": lambda at: PointwiseMaximalLeakage(at.prior, "0.5"),
+    "maximal_leakage": lambda at: MaximalLeakage("0.5"),
+    "renyi_ldp": lambda at: RenyiLDP(2, "0.5"),
+    "zero_concentrated_ldp": lambda at: ZeroConcentratedLDP("0.2"),
+    "at_most, channel_capacity": lambda at: AtMost(ChannelCapacity(), "0.1"),
+    "at_most, bayes_success": lambda at: AtMost(BayesSuccess(at.prior, gain=_near(at)), _half_way(at)),
+}
+"""Constraints on leakages and divergences, of the page of leakage."""
+
+
+def _far(at: Setting) -> list[list[int]]:
+    return [[abs(x - z) for z in range(at.size)] for x in range(at.size)]
+
+
+def _of_a_guess(at: Setting) -> Fraction:
+    """The least expected distance without the release."""
+    p, far = at.prior.probabilities, _far(at)
+    return min(sum((share * row[g] for share, row in zip(p, far, strict=True)), Fraction(0)) for g in range(at.size))
+
+
+def _near(at: Setting) -> list[list[int]]:
+    """What an adversary gains who is wrong by so much."""
+    return [[max(2 - entry, 0) for entry in row] for row in _far(at)]
+
+
+def _half_way(at: Setting) -> Fraction:
+    """Between the gain without the release and that of the true answers."""
+    p, near = at.prior.probabilities, _near(at)
+    least = max(sum((share * row[g] for share, row in zip(p, near, strict=True)), Fraction(0)) for g in range(at.size))
+    return (least + 2) / 2
+
+
+def _mixture(at: Setting) -> Objective:
+    """Half of the mutual information, and the probability of a correct guess."""
+    return "0.5" * MutualInformation(at.prior) + BayesSuccess(at.prior)
+
+
+LEAST: Mapping[str, Callable[[Setting], Goal]] = {
+    "least mutual_information": lambda at: Minimize(MutualInformation(at.prior)),
+    "least chi_square": lambda at: Minimize(ChiSquareInformation(at.prior)),
+    "least bayes_success": lambda at: Minimize(BayesSuccess(at.prior)),
+    "least sum": lambda at: Minimize(_mixture(at)),
+    "least bayes_capacity": lambda at: Minimize(BayesCapacity()),
+    "least channel_capacity": lambda at: Minimize(ChannelCapacity()),
+    "loss": lambda at: Minimize(ExpectedLoss(at.prior, _far(at))),
+    "most mutual_information": lambda at: Maximize(MutualInformation(at.prior)),
+    "most bayes_success": lambda at: Maximize(BayesSuccess(at.prior)),
+}
+"""Goals of the page of leakage. The least ones stand at a loss."""
+
+BESIDE: Mapping[str, tuple[Maker, ...]] = {
+    **{name: (make,) for name, make in NOTIONS.items()},
+    "ldp": (PRIVACY["ldp"],),
+    "bistochastic": (TIES["bistochastic"],),
+    "at_most": (LIMITS["at_most"],),
+    "renyi_ldp + ldp": (NOTIONS["renyi_ldp"], PRIVACY["ldp"]),
+}
+"""Their constraints."""
+
 SQUARE = ("approximate_ldp", "linear", "linear + ldp")
 """Constraints on the outputs, which are the inputs here."""
 
@@ -236,11 +318,27 @@ def problem_of(objective: str, constraint: str, size: int) -> Problem:
     return Problem(goal, rules, inputs=at.inputs, outputs=at.inputs if constraint in SQUARE else None)
 
 
+def leakage_cells() -> list[Key]:
+    """(goal, constraint, size) of every cell of the page of leakage."""
+    return [(goal, rule, size) for size in SIZES for rule in BESIDE for goal in LEAST]
+
+
+def _stated(objective: str, constraint: str, size: int) -> Problem:
+    """The problem of a cell of either page."""
+    if objective not in LEAST:
+        return problem_of(objective, constraint, size)
+    at = Setting.of(size)
+    rules = [make(at) for make in BESIDE[constraint]]
+    if objective.startswith("least"):
+        rules.append(AtMost(ExpectedLoss(at.prior, _far(at)), Fraction(19, 20) * _of_a_guess(at)))
+    return Problem(LEAST[objective](at), rules, inputs=at.inputs, outputs=at.inputs)
+
+
 def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> Cell:
     """Solve the problem of a cell; returns its result."""
     begun = time.process_time()
     try:
-        found = problem_of(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
+        found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
         return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun)
     reason = _reason(found) if found.status == "bounded" else ""

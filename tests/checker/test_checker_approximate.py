@@ -305,15 +305,14 @@ def test_events_at_random_by_the_text() -> None:
 
 
 def test_the_ratio_is_held_low_for_the_mechanism_and_high_for_the_bound() -> None:
-    low, high = exp_ends(Fraction(1), 140)
-    lo, hi = checker._exp(1, 1)
+    low, high = exp_ends(Fraction(1), 2000)  # closer to e than gl and gh, which are no farther from it than `near`
+    near = Fraction(1, 2**100)
     made = put(EXAMPLE, "problem", "approximate", value={"epsilon": "1", "delta": "1/5"})
-    q, scale = Fraction(4, 5), 2**1200
-    delta = q - lo * (1 - q)  # what this mechanism needs at gl, and a little less
-    short = Fraction(int(delta * scale) - 1, scale)
+    q = Fraction(4, 5)
     bound = {"bound": "2", "proof": {**EXAMPLE["proof"], "events": [], "prices": ["1", "1"]}}
-    for number, proved in ((short, False), (delta, True), (q - hi * (1 - q), False)):
-        made["problem"]["approximate"]["delta"] = rat(number)
+    # This mechanism needs delta = q - gl (1 - q).
+    for ratio, proved in ((low - near, True), (low, False), (high, False)):
+        made["problem"]["approximate"]["delta"] = rat(q - ratio * (1 - q))
         verdict = check_bytes(encode({**made, **bound}))
         assert verdict.proved == proved, verdict
         assert proved or "rows 0 and 1" in verdict.reason
@@ -322,7 +321,7 @@ def test_the_ratio_is_held_low_for_the_mechanism_and_high_for_the_bound() -> Non
     u = Fraction(1, 4)
     made["mechanism"]["columns"] = [{"dense": ["1", "1"]}, {"dense": ["4", "4"]}]
     made["value"] = {"lower": "1", "upper": "1"}
-    for top, proved in ((lo, False), (hi, True), ((lo + hi) / 2, False)):
+    for top, proved in ((low, False), (high, False), (high + near, True)):
         prices = [max(top * u, 1 - u)] * 2
         claim = {"bound": rat(2 * prices[0] + Fraction(1, 10)), "proof": {
             **EXAMPLE["proof"], "prices": [rat(a) for a in prices],
@@ -333,7 +332,6 @@ def test_the_ratio_is_held_low_for_the_mechanism_and_high_for_the_bound() -> Non
         claim["proof"]["events"] = [[0, 1, [0], rat(u)], [1, 0, [1], rat(u)]]
         claim["bound"] = rat(2 * prices[0] + Fraction(2, 15))
         assert check_bytes(encode({**made, **claim})).proved == proved
-    assert low < high
 
 
 # -- known -------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
+from drawing import graded
 from flint import fmpq
 from test_checker_chi_tree import UNIT, Case, document, drawn, number, verdict
 
@@ -172,10 +173,11 @@ def mutated(rng: random.Random, case: Case, prices: list[fmpq], tree: list[Any])
     return case, prices, tree
 
 
-def test_nothing_false_is_proved_among_mutants() -> None:
+@pytest.mark.parametrize("seeds", graded([range(27)], [range(27, 80)]))
+def test_nothing_false_is_proved_among_mutants(seeds: range) -> None:
     """What is proved is true of all corners; and every verdict is that of the second reading, false claim or not."""
     seen = Counter[str]()
-    for seed in range(80):
+    for seed in seeds:
         rng = random.Random(f"mutants {seed}")
         case, prices = drawn(rng, 2 + seed % 4)
         prices = case.more(prices, rng.choice([fmpq(1, 2**50), fmpq(1, 10**4), fmpq(1, 100)]))
@@ -194,7 +196,7 @@ def test_nothing_false_is_proved_among_mutants() -> None:
                 seen["foreseen"] += foreseen != ""
             else:
                 assert "must be below the sum of the weights" in reason
-    assert seen["all"] == 2400
-    assert seen["PROVED"] > 500
-    assert seen["false"] > 500
-    assert seen["foreseen"] > 2300
+    assert seen["all"] == 30 * len(seeds)
+    assert seen["PROVED"] > 6 * len(seeds)
+    assert seen["false"] > 6 * len(seeds)
+    assert seen["foreseen"] > 28 * len(seeds)

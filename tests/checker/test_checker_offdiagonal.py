@@ -19,7 +19,7 @@ import pytest
 import test_checker_boxes
 import test_checker_columns
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
-from drawing import thinned
+from drawing import graded, thinned
 from test_checker_boxes import phi
 
 from rropt import checker
@@ -249,7 +249,7 @@ def searched(plain: Plain, most: Fraction, limits: dict[Any, tuple[Fraction, Fra
     return search
 
 
-@pytest.mark.parametrize("k", [2, 3, *(pytest.param(k, marks=pytest.mark.long) for k in (4, 5))])
+@pytest.mark.parametrize("k", graded([2], [3, 4, 5]))
 def test_what_holds_is_true_of_all_off_diagonals(k: int) -> None:
     rng = random.Random(k)
     counted = {"sharp": 0, "below": 0, "finite": 0, "without limits": 0}

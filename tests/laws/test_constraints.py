@@ -32,16 +32,28 @@ from rropt.declare.constraints import (
     IdentificationRisk,
     Invariant,
     LinearConstraint,
+    MaximalLeakage,
     MaximalRLDP,
     MetricDP,
     PermutationMixture,
+    PointwiseMaximalLeakage,
+    RenyiLDP,
     SharedEntropyRate,
     Symmetric,
     Tridiagonal,
     UniformOffDiagonal,
+    ZeroConcentratedLDP,
     from_keys,
 )
-from rropt.declare.objectives import BayesSuccess, ChiSquareInformation, ExpectedLoss, MutualInformation, Trace
+from rropt.declare.objectives import (
+    BayesCapacity,
+    BayesSuccess,
+    ChannelCapacity,
+    ChiSquareInformation,
+    ExpectedLoss,
+    MutualInformation,
+    Trace,
+)
 from rropt.model.distributions import ChiSquareSet, EveryDistribution, KnownDistribution
 from rropt.model.prior import Pairs, Prior
 from rropt.program.programs import Row
@@ -111,6 +123,16 @@ EXAMPLES = [
     Example(AtMost(MutualInformation(SKEWED, units="bits", given=[[1, 2], [1, 1], [0, 1]]), "1/5"), FLAT, thick=False),
     Example(AtMost(ChiSquareInformation(SKEWED), "1/3"), FLAT, thick=False),
     Example(AtMost(BayesSuccess(SKEWED), "3/5"), FLAT, thick=False),
+    Example(AtMost(BayesSuccess(SKEWED, gain=[[2, 1, 0], [1, 2, 1], [0, 1, 2]]), "3/2"), FLAT, thick=False),
+    Example(AtMost(BayesCapacity(), "3/2"), FLAT, thick=False),
+    Example(AtMost(ChannelCapacity(), "1/5"), FLAT, thick=False),
+    Example(MaximalLeakage("0.4"), FLAT, thick=False),
+    Example(MaximalLeakage(gamma=2), [[F(1, 2)] * 2] * 3, ABC, ("x", "y"), thick=False),
+    Example(PointwiseMaximalLeakage(SKEWED, "0.4"), FLAT),
+    Example(PointwiseMaximalLeakage(Prior.from_counts({"a": 1, "b": 0, "c": 2}), gamma="5/4"), FLAT),
+    Example(RenyiLDP(2, "0.4"), FLAT, thick=False),
+    Example(RenyiLDP("3/2", 1), [[F(1, 4)] * 4] * 2, ("x", "y"), ("p", "q", "r", "s"), thick=False),
+    Example(ZeroConcentratedLDP("0.3"), FLAT, thick=False),
     Example(Invariant([1, 2, 3]), [[F(1, 6), F(1, 3), F(1, 2)]] * 3, thick=False),
     Example(
         Invariant({"c": 0, "a": 2, "b": "1/2"}),

@@ -68,7 +68,13 @@ class Example:
 
 
 EXAMPLES = [
-    *(Example(own) for kind in WORDS.values() for own in kind.examples(PRIOR).values()),
+    # The largest information over all priors is not a sum over outputs: see test_leakage.
+    *(
+        Example(own)
+        for word, kind in WORDS.items()
+        if word != "channel_capacity"
+        for own in kind.examples(PRIOR).values()
+    ),
     Example(MutualInformation(PRIOR, units="bits"), free_outputs=1),
     Example(MutualInformation(HOLED)),
     Example(MutualInformation(HOLED, units="bits"), free_outputs=9),

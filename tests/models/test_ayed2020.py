@@ -8,6 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from drawing import graded
 from rropt.models import ayed2020 as paper
 from rropt.models.claims.ayed.priors import KINDS, least_gain, outputs, usual_is_best
 from rropt.models.claims.ayed.tables import best_value
@@ -157,7 +158,7 @@ def test_figures_have_their_panels(number: int) -> None:
         assert {"published counts", "certified optimum"} <= {row.split(",")[1] for row in rows}
 
 
-@pytest.mark.parametrize("number", [4, 5])
+@pytest.mark.parametrize("number", graded([5], [4]))
 def test_every_run_has_its_stars(number: int) -> None:
     """One for each category and run; the mean of a category's stars is the shown mean."""
     runs = 3

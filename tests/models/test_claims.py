@@ -21,6 +21,7 @@ SLOW = (
     "ayed.figure1",
     *("ayed.table1.alpha1", "ayed.table1.alpha2", "ayed.table2", "ayed.table3", "ayed.table4.alpha2", "ayed.general"),
     *("ayed.prop3.2.count", "ayed.eq18", "chai.thm3.1", "chai.thm4.1", "chai.thm5.4", "chai.thm6.4", "chai.lemma6.1"),
+    *("chai.prop6.1", "ayed.prop3.1", "ayed.table1.alpha0.5", "bound.invariance"),
     *("bound.example", "lopuhaa.eq44", "lopuhaa.thm7", "lopuhaa.thm1", "lopuhaa.polyopt", "lopuhaa.figure"),
     "lopuhaa.section8",
 )

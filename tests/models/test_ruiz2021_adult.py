@@ -30,6 +30,7 @@ def test_bits_of_a_joint_distribution() -> None:
     assert most[1] == pytest.approx(1.1, abs=0.2)
 
 
+@pytest.mark.long
 def test_an_outcome_against_its_own_mechanisms() -> None:
     """The budget is kept, the loss is that of the matrices, the reports tell less of each other than the answers."""
     found: Outcome = ruiz2021_adult.outcome("0.5", even=False)

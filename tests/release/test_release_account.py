@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from drawing import graded
 from ledgers import change, draws, states, write_old
 
 import rropt as rr
@@ -319,7 +320,7 @@ def folder_of(*names: str) -> None:
         pq.write_table(pa.table({"x": ["a", "b"]}), f"parts/{name}.parquet")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", graded([1], [2]))
 def test_a_folder_is_released_under_one_account(workers: int) -> None:
     """Of one population its second file would be a second draw; of a population a file all have the same ceiling."""
     account("1.5")

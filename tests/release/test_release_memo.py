@@ -117,7 +117,7 @@ def test_another_key_column_or_mechanism_draws_anew() -> None:
 
 
 def test_the_answers_follow_the_mechanism() -> None:
-    rows = [(str(at), "abc"[at % 3], "") for at in range(60_000)]
+    rows = [(str(at), "abc"[at % 3], "") for at in range(15_000)]
     release_file(write("t.parquet", rows), COLUMN, **WITH)
     found = answers("t.protected.parquet")
     for x, label in enumerate("abc"):

@@ -98,7 +98,7 @@ PROBLEMS: dict[str, str] = {
     "off-diagonal-gamma": wanted("mutual_information", FOUR, GAMMA, '[[constraint]]\nkind = "uniform_off_diagonal"\n'),
     "matrix": wanted("mutual_information", TWO, LDP, FLOOR_OF_TWO),
     "matrix-chi": wanted("chi_square", TWO, GAMMA, FLOOR_OF_TWO),
-    "entropy": wanted("entropy_rate", THREE, LDP, FLOOR),
+    "entropy": wanted("injected_entropy", THREE, LDP, FLOOR),
     "entropy-floor": wanted("trace", THREE, BISTOCHASTIC, '[[constraint]]\nkind = "entropy_rate"\nat_least = 0.5\n'),
     "entropy-floor-ldp": wanted(
         "expected_loss",

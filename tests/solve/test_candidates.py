@@ -118,7 +118,7 @@ def test_a_row_under_a_steep_edge_is_kept_by_a_constant() -> None:
     assert solution.attained.upper <= loss.value(constant).lower
 
 
-@pytest.mark.parametrize("seed", graded([0, 2], [1, 3, 4, 5]))
+@pytest.mark.parametrize("seed", graded([0], [1, 2, 3, 4, 5]))
 def test_a_path_with_entries_of_e_60_is_never_without_information(seed: int) -> None:
     """A steep path leads to rays of e^60, beyond what HiGHS takes: k-RR at its ratio tells much."""
     rng, size = random.Random(seed), 24
@@ -130,7 +130,7 @@ def test_a_path_with_entries_of_e_60_is_never_without_information(seed: int) -> 
     assert solution.value > 1
 
 
-@pytest.mark.parametrize(("kind", "seed"), graded([("path", 24), ("grid", 6)], [("path", 44), ("grid", 43)]))
+@pytest.mark.parametrize(("kind", "seed"), graded([("grid", 6)], [("path", 24), ("path", 44), ("grid", 43)]))
 def test_programmes_over_steep_graphs_are_solved(kind: str, seed: int) -> None:
     """Entries down to e^-250: HiGHS's simplex breaks down on some of these programmes unless they are balanced."""
     graph = nx.path_graph(64) if kind == "path" else nx.grid_2d_graph(6, 6)
@@ -144,7 +144,7 @@ def test_programmes_over_steep_graphs_are_solved(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "level", "least"), graded([(300, "5", 2.4), (2000, "1", 0.123)], [(49106, "1", 0.123)])
+    ("size", "level", "least"), graded([(300, "5", 2.4)], [(2000, "1", 0.123), (49106, "1", 0.123)])
 )
 def test_too_many_inputs_have_k_rr_among_groups(size: int, level: str, least: float) -> None:
     """No time for any search: groups of equal mass lose next to nothing, and no prior allows more than the bound."""
@@ -159,7 +159,7 @@ def test_too_many_inputs_have_k_rr_among_groups(size: int, level: str, least: fl
     assert rr.LDP(level).violation(solution.mechanism) <= 0
 
 
-@pytest.mark.parametrize("seed", graded([1], [None]))
+@pytest.mark.parametrize("seed", graded([], [1, None]))
 def test_a_loss_on_a_large_grid_is_no_worse_than_a_constant(seed: int | None) -> None:
     """Distances on 144 places, one apart from the next: the linear programme has 20,736 entries, a constant one row."""
     grid = list(nx.grid_2d_graph(12, 12))

@@ -28,7 +28,7 @@ F = Fraction
 
 OBJECTIVES = (
     *("mutual_information", "mutual_information, given", "chi_square", "minimax_risk", "d_optimality", "trace"),
-    *("expected_loss", "bayes_success", "entropy_rate"),
+    *("expected_loss", "bayes_success", "injected_entropy"),
 )
 RULES = ("bistochastic", "bistochastic + ldp", "entropy_rate", "bistochastic + entropy_rate + ldp", "blocks")
 

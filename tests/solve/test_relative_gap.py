@@ -61,8 +61,8 @@ KINDS: dict[str, Make] = {
 
 
 LONG = {
-    ("given", "1"),
-    ("given", "0.01"),
+    *(("given", level) for level in ("0.001", "0.01", "1")),
+    ("grid", "0.001"),
     *((kind, level) for kind in ("grid", "path", "uniform off-diagonal") for level in ("0.01", "1")),
     *((kind, level) for kind in ("robust", "robust, even counts", "bistochastic") for level in ("0.001", "0.01", "1")),
     *((f"robust, unobserved{name}", level) for name in UNOBSERVED for level in ("0.01", "1")),

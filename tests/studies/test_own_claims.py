@@ -214,7 +214,7 @@ BAD_FILES: dict[str, tuple[dict[str, str | None], str]] = {
     "a name of the shipped ledger": ({"id": '"ayed.table1"'}, "a name of the shipped ledger"),
     "two matrices": ({"matrix": "[[1]]", "matrix_file": '"m.csv"'}, "both given"),
     "not a number": ({"value": "nan"}, "not a finite number"),
-    "no such problem": ({"problem": '"gone.toml"'}, "gone.toml"),
+    "no such problem": ({"problem": '"gone.toml"'}, r"toml: problem: there is no file \S*gone\.toml"),
     "not TOML": ({"value": "= ="}, "this is not TOML"),
     "no time": ({"time_limit": '"soon"'}, "not a number"),
 }
@@ -226,6 +226,13 @@ def test_a_bad_file_is_one_line(folder: Path, keys: dict[str, str | None], said:
     with pytest.raises(rr.InputError, match=said) as caught:
         own_claims(path)
     assert "\n" not in str(caught.value)
+
+
+def test_what_is_not_a_claim_is_said(folder: Path) -> None:
+    with pytest.raises(rr.InputError, match=r"this is a folder; rropt claims .* reads all of its claims"):
+        read_claim(folder)
+    with pytest.raises(rr.InputError, match=r'this is a problem and not a claim; .*problem = "problem\.toml"'):
+        read_claim(folder / "problem.toml")
 
 
 def test_a_folder_is_a_ledger_without_its_problems(folder: Path) -> None:

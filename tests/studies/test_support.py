@@ -11,19 +11,24 @@ import pytest
 import rropt
 from rropt.declare import constraints, objectives
 from rropt.studies.support import (
+    BESIDE,
     CONSTRAINTS,
+    LEAST,
+    NEW,
     OBJECTIVES,
     SIZES,
     STATUSES,
     TIME_LIMIT,
     Cell,
     Key,
+    Setting,
     cells,
+    leakage_cells,
     problem_of,
     read,
     settle,
 )
-from rropt.studies.support_page import page
+from rropt.studies.support_page import leakage_page, page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 KNOWN = {cell.key: cell for cell in read(DOCS / "support.json")}
@@ -87,6 +92,17 @@ def test_the_page_is_what_the_cells_say() -> None:
     assert (DOCS / "support.md").read_text(encoding="utf-8") == page(list(KNOWN.values()))
 
 
+def test_the_page_of_leakage_is_what_its_cells_say() -> None:
+    """Every goal with every notion, each of a certified kind at four inputs; nothing is refused."""
+    found = read(DOCS / "support-leakage.json")
+    assert [cell.key for cell in found] == leakage_cells()
+    assert (DOCS / "support-leakage.md").read_text(encoding="utf-8") == leakage_page(found)
+    assert {cell.status for cell in found} <= {"certified", "bounded", "infeasible"}
+    for goal in LEAST:
+        statuses = {cell.status for cell in found if cell.key[0] == goal and cell.size == SIZES[0]}
+        assert "certified" in statuses or goal == "least channel_capacity", goal
+
+
 def test_every_cell_says_why() -> None:
     assert list(KNOWN) == [key for key in cells() if key in KNOWN], "in order, and none that is not asked for"
     assert {key for key in cells() if key[2] == SIZES[0]} <= set(KNOWN)
@@ -97,10 +113,14 @@ def test_every_cell_says_why() -> None:
 
 def test_no_objective_and_no_constraint_is_left_out() -> None:
     """Every word has its row or column, and every class with a word is public."""
-    assert {problem_of(name, "ldp", 4).objective.kind for name in OBJECTIVES} == objectives.WORDS.keys()
+    assert {problem_of(name, "ldp", 4).objective.kind for name in OBJECTIVES} | {kind.kind for kind in NEW} == (
+        objectives.WORDS.keys()
+    )
     # A sum is made by + and *.
-    assert {kind.__name__ for kind in objectives.WORDS.values()} - {"Sum"} <= set(rropt.__all__)
+    names = set(rropt.__all__) | set(rropt.privacy.__all__)
+    assert {kind.__name__ for kind in objectives.WORDS.values()} - {"Sum"} <= names
     asked = {type(rule) for name in CONSTRAINTS for rule in problem_of("trace", name, 4).constraints}
+    asked |= {type(make(Setting.of(4))) for makers in BESIDE.values() for make in makers}
     public = {getattr(constraints, name) for name in constraints.__all__} - {constraints.Constraint}
     assert asked == {kind for kind in public if isinstance(kind, type)}
 

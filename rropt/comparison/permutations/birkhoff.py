@@ -18,6 +18,7 @@ from rropt.comparison.permutations.peeling import INT64, exact_array
 from rropt.comparison.permutations.structured import blocks, decompose
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.types import Matrix
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import Mechanism
@@ -26,7 +27,7 @@ METHODS = ("bottleneck", "fewest")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class BirkhoffDecomposition:
+class BirkhoffDecomposition(ByContent):
     """A mixture of permutations that is the matrix it came from, exactly.
 
     `integer_weights` (positive, non-increasing) over `denominator` are the weights of the rows of `permutations`, a

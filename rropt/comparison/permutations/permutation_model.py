@@ -17,12 +17,13 @@ import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.counts import Numbers
 from rropt.io.types import Label
 
 
 @dataclass(frozen=True, eq=False)
-class AnonymisedAttribute:
+class AnonymisedAttribute(ByContent):
     """An attribute of n records before and after; make one with `reverse_map`.
 
     `original` and `anonymised` are the values record by record; `original_ranks` and `anonymised_ranks` (n,) their

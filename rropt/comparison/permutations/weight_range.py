@@ -11,6 +11,7 @@ from rropt.comparison.permutations.bistochastic import Bistochastic
 from rropt.comparison.permutations.packing import pack_cycles, shortest_cycle
 from rropt.errors import InputError, shown
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.counts import bounded, clean_labels, ordered
 from rropt.io.types import Label, Matrix
 
@@ -18,8 +19,8 @@ LARGEST = 12
 """More inputs than this take the exact cycle packing minutes."""
 
 
-@dataclass(frozen=True)
-class WeightRange:
+@dataclass(frozen=True, eq=False)
+class WeightRange(ByContent):
     """The smallest and the largest weight of one permutation P over all decompositions of one matrix Q; exact.
 
     Renumber the outputs so that P is the identity. `cycles` are cycles of inputs (each at least two, no input twice)

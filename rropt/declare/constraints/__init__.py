@@ -15,6 +15,12 @@ from rropt.declare.constraints.invariant import Invariant
 from rropt.declare.constraints.limits import AtLeast, AtMost
 from rropt.declare.constraints.metric import MaximalRLDP, MetricDP
 from rropt.declare.constraints.mixture import PermutationMixture
+from rropt.declare.constraints.notions import (
+    MaximalLeakage,
+    PointwiseMaximalLeakage,
+    RenyiLDP,
+    ZeroConcentratedLDP,
+)
 from rropt.declare.constraints.patterns import Blocks, Circulant, Symmetric, Tridiagonal, UniformOffDiagonal
 from rropt.declare.constraints.privacy import LDP
 from rropt.declare.constraints.raw import ConeConstraint, LinearConstraint
@@ -40,13 +46,17 @@ __all__ = [
     "IdentificationRisk",
     "Invariant",
     "LinearConstraint",
+    "MaximalLeakage",
     "MaximalRLDP",
     "MetricDP",
     "PermutationMixture",
+    "PointwiseMaximalLeakage",
+    "RenyiLDP",
     "SharedEntropyRate",
     "Symmetric",
     "Tridiagonal",
     "UniformOffDiagonal",
+    "ZeroConcentratedLDP",
     "from_keys",
 ]
 
@@ -69,6 +79,14 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
             frozenset({"epsilon", "distances", "graph", "directed", "connected"}),
         ),
         MaximalRLDP.kind: (MaximalRLDP, frozenset({"groups"}), frozenset({"epsilon", "gamma"})),
+        MaximalLeakage.kind: (MaximalLeakage, frozenset(), frozenset({"epsilon", "gamma"})),
+        PointwiseMaximalLeakage.kind: (
+            PointwiseMaximalLeakage.from_keys,
+            frozenset(),
+            frozenset({"epsilon", "gamma", "counts"}),
+        ),
+        RenyiLDP.kind: (RenyiLDP, frozenset({"order", "epsilon"}), frozenset()),
+        ZeroConcentratedLDP.kind: (ZeroConcentratedLDP, frozenset({"rho"}), frozenset()),
         RLDP.kind: (
             RLDP.from_keys,
             frozenset(),
@@ -109,8 +127,8 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
         raise InputError(f"unknown key {min(unknown)!r}", where, remedy)
     if missing := needed - set(keys):
         raise InputError(f"the key {min(missing)!r} is missing", where, f"{kind} needs it")
-    with_prior = (RLDP.kind, Invariant.kind, IdentificationRisk.kind, AtMost.kind, AtLeast.kind)
-    known: dict[str, Any] = {"prior": prior} if kind in with_prior else {}
+    with_prior = (RLDP, Invariant, IdentificationRisk, AtMost, AtLeast, PointwiseMaximalLeakage)
+    known: dict[str, Any] = {"prior": prior} if kind in {one.kind for one in with_prior} else {}
     constraint = make(**keys, **known)
     assert isinstance(constraint, Constraint)
     return constraint

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import ClassVar
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraints.base import AtLevel
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
@@ -24,7 +24,7 @@ MOST_ROWS = 4096
 
 @checked
 @dataclass(frozen=True, init=False)
-class ApproximateLDP(Constraint):
+class ApproximateLDP(AtLevel):
     """(epsilon, delta)-LDP: sum_y (Q[x, y] - exp(epsilon) Q[z, y])^+ <= delta for all inputs x, z.
 
     Declare `epsilon` (nats, in (0, 20]) or the ratio `gamma` > 1, and 0 < `delta` < 1. The sum of positive parts is the

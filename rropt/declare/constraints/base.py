@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
 from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.privacy.level import Level
 from rropt.program.cones import Cone
 from rropt.program.extras import Extra
 from rropt.program.programs import Row
@@ -50,6 +52,33 @@ class Constraint(ABC):
     @abstractmethod
     def describe(self) -> str:
         """One short phrase for tables and messages."""
+
+
+class AtLevel(Constraint):
+    """A constraint with a privacy `level`; `epsilon` and `gamma` are the one of the two that was declared, exact, and
+    None."""
+
+    level: Level
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The level in nats, where it was declared so."""
+        return self.level.epsilon
+
+    @property
+    def gamma(self) -> Fraction | None:
+        """The largest ratio, where the level was declared so."""
+        return self.level.gamma
+
+
+def described(constraints: Sequence[Constraint]) -> tuple[str, ...]:
+    """The description of each, numbered where an earlier one has the same, as two linear rows without a name."""
+    seen: Counter[str] = Counter()
+    names = []
+    for name in (rule.describe() for rule in constraints):
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(names)
 
 
 def with_distinct_names(rows: Sequence[Row]) -> tuple[Row, ...]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from rropt.declare import objectives
 from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraints.notions.divergences import CapacityNotion
 from rropt.declare.objectives import Objective
 from rropt.declare.objectives.base import check_prior
 from rropt.errors import InputError
@@ -19,7 +20,7 @@ from rropt.io.types import Counts, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.extras import Extra
-from rropt.program.limits import Limit, Limits
+from rropt.program.limits import Capacity, Limit, Limits, Notions
 from rropt.program.programs import BayesGain, Divergence, Linear, Row, Utility
 
 BITS = 80
@@ -60,7 +61,7 @@ class _Bounded(Constraint):
         prior, utility = self.objective.prior, self.objective.form(inputs)
         if prior is not None:
             same_labels(prior.labels, inputs, f"{self.describe()}, prior")
-        known = isinstance(utility, Linear) or (self.upper and isinstance(utility, Divergence | BayesGain))
+        known = isinstance(utility, Linear) or (self.upper and isinstance(utility, Divergence | BayesGain | Capacity))
         if not known:
             side = "above" if self.upper else "below"
             remedy = "maximise it as the objective" if not self.upper else "minimise it as the objective"
@@ -83,6 +84,8 @@ class _Bounded(Constraint):
 
     def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
         utility = self._form(inputs)
+        if isinstance(utility, Capacity):
+            return (Notions((CapacityNotion(self.number),)),)
         if not isinstance(utility, Divergence | BayesGain):
             return ()
         number = self.number
@@ -106,7 +109,8 @@ class _Bounded(Constraint):
 @dataclass(frozen=True, init=False)
 class AtMost(_Bounded):
     """An objective is at most `number`, in its own units: a loss, a gain, a trace (one linear row), or what leaks:
-    mutual information, chi-square information, Bayes success. Each keeps its own prior. Raises InputError."""
+    mutual information, chi-square information, Bayes success, a capacity. Each keeps its own prior. Raises
+    InputError."""
 
     kind: ClassVar[str] = "at_most"
     upper: ClassVar[bool] = True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraints.base import AtLevel, Constraint
 from rropt.errors import InputError, counted
 from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked
@@ -319,7 +319,7 @@ def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
 
 @checked
 @dataclass(frozen=True, init=False)
-class MaximalRLDP(Constraint):
+class MaximalRLDP(AtLevel):
     """Robust LDP over all distributions: Q[x, y] <= exp(epsilon) Q[z, y] where x and z differ in what is sensitive.
 
     `groups` names the sensitive value of each of the k inputs, by label or in their order, or is the `Pairs` that the

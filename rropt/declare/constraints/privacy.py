@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, ClassVar
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraints.base import AtLevel
 from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
@@ -22,7 +22,7 @@ from rropt.program.cones import CompleteCone, Cone, FreeCone, GraphCone, Polyhed
 
 @checked
 @dataclass(frozen=True, init=False)
-class LDP(Constraint):
+class LDP(AtLevel):
     """epsilon-local differential privacy: Q[x, y] <= exp(epsilon) Q[z, y] for all x, z, y.
 
     Declare `epsilon` (nats, in (0, 20]), the ratio `gamma` > 1 itself, or a `criterion`

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import permutations, product
 from typing import ClassVar
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraints.base import AtLevel
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked
@@ -29,7 +29,7 @@ Corner = tuple[Fraction, ...]
 
 @checked
 @dataclass(frozen=True, init=False)
-class RLDP(Constraint):
+class RLDP(AtLevel):
     """Robust LDP: P(Y = y | S = s) <= exp(epsilon) P(Y = y | S = s') for all y, s != s' and every P of a set F.
 
     `confidence` is F: a `ChiSquareSet` of counts, a `KnownDistribution`, an `EveryDistribution`, or a `Polytope` of

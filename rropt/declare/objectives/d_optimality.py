@@ -37,7 +37,6 @@ class DOptimality(Objective):
     sentence: ClassVar[str] = (
         "the volume of the confidence region of frequencies estimated from the release (its logarithm)"
     )
-    units: ClassVar[str] = ""
 
     prior: Prior
 

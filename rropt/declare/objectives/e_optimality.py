@@ -34,7 +34,6 @@ class EOptimality(Objective):
     kind: ClassVar[str] = "e_optimality"
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = "the largest error of any weighted sum of frequencies estimated from the release"
-    units: ClassVar[str] = ""
 
     prior: Prior
 

@@ -27,7 +27,7 @@ class InjectedEntropy(Objective):
     the inputs. Divided by log k it is the beta of ruiz Definition 1. Raises InputError for another unit.
     """
 
-    kind: ClassVar[str] = "entropy_rate"
+    kind: ClassVar[str] = "injected_entropy"
     words: ClassVar[Mapping[str, str]] = {"units": '`"nats"` or `"bits"`'}
     sentence: ClassVar[str] = "the mean uncertainty (entropy) of the released answer given the true one"
     prior: None = field(default=None, init=False)

@@ -211,7 +211,6 @@ class ChiSquareInformation(Objective):
 
     kind: ClassVar[str] = "chi_square"
     sentence: ClassVar[str] = "the chi-square information about the true answer that the released one keeps"
-    units: ClassVar[str] = ""
 
     prior: Prior
 

@@ -29,7 +29,6 @@ class Trace(Objective):
     kind: ClassVar[str] = "trace"
     words: ClassVar[Mapping[str, str]] = {"weighted": "`true` for the sum that is weighted by the prior"}
     sentence: ClassVar[str] = "how often the released answer is the true one"
-    units: ClassVar[str] = ""
 
     prior: Prior | None = None
 
@@ -173,7 +172,6 @@ class ExpectedLoss(_Expected):
     kind: ClassVar[str] = "expected_loss"
     sense: ClassVar[Sense] = "minimize"
     sentence: ClassVar[str] = "the mean loss from acting on the released answer instead of the true one"
-    units: ClassVar[str] = ""
 
     prior: Prior
     matrix: Rows
@@ -188,7 +186,6 @@ class ExpectedGain(_Expected):
 
     kind: ClassVar[str] = "expected_gain"
     sentence: ClassVar[str] = "the mean gain from acting on the released answer"
-    units: ClassVar[str] = ""
 
     prior: Prior
     matrix: Rows
@@ -207,7 +204,6 @@ class BayesSuccess(Objective):
     kind: ClassVar[str] = "bayes_success"
     words: ClassVar[Mapping[str, str]] = {"gain": "inputs x actions", **ACTIONS}
     sentence: ClassVar[str] = "the success of the best guess at the true answer from the released one"
-    units: ClassVar[str] = ""
 
     prior: Prior
     given: Rows | None

@@ -42,7 +42,6 @@ class MinimaxRisk(Objective):
     sentence: ClassVar[str] = (
         "the squared error (times the number of respondents) of frequencies estimated from the release"
     )
-    units: ClassVar[str] = ""
 
     prior: Prior
     queries: tuple[tuple[Fraction, ...], ...] | None

@@ -12,6 +12,7 @@ from scipy import special
 
 from rropt.errors import InputError, counted, plain
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Kind = Literal["wilson", "wald"]
@@ -21,7 +22,7 @@ SHOWN = 24
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(ByContent):
     """Frequencies of k categories, estimated from n randomised answers.
 
     `values` (k) sum to one. `centre` (k) are those of the linear unbiased estimator behind them (the same, unless the

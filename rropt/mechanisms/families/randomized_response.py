@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from rropt.exact import BITS, Interval, dyadic_down, dyadic_up, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
-from rropt.io.types import Categories, Number
+from rropt.io.types import Categories, Label, Number, Tabular
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import DenseColumn
 from rropt.mechanisms.mechanism import GRID, Mechanism
@@ -76,8 +77,15 @@ class RandomizedResponse(RandomizedChannel):
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         return self.mechanism.sample(codes, source=source)
 
+    @overload
+    def randomize(self, labels: Sequence[Label], *, source: Source | None = None) -> list[str]: ...
+
+    @overload
+    def randomize(self, labels: Tabular, *, source: Source | None = None) -> np.ndarray: ...
+
     def randomize(self, labels: Any, *, source: Source | None = None) -> list[str] | np.ndarray:
-        return self.mechanism.randomize(labels, source=source)
+        found: list[str] | np.ndarray = self.mechanism.randomize(labels, source=source)
+        return found
 
     def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         return self.mechanism.estimate(counts, method=method, prior=prior)

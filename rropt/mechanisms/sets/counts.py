@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rropt.errors import InputError
+from rropt.io.content import ByContent
 from rropt.io.frames import array_of
 
 ROWS = 1 << 14
@@ -16,7 +17,7 @@ ROWS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
-class SupportCounts:
+class SupportCounts(ByContent):
     """Of n reported sets over k categories: `sizes[t]` have t members, `members[t, x]` of these contain x.
 
     All that any estimator of a mixture of t-subset designs needs. `sizes` has k + 1 numbers, `members` k + 1 rows.

@@ -14,6 +14,7 @@ from rropt.declare.objectives import ExpectedLoss
 from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.counts import Numbers, in_order, ordered
 from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.families.bistochastic import beta, entropy_bits
@@ -78,8 +79,8 @@ class Attribute:
         object.__setattr__(self, "weights", tuple(chosen))
 
 
-@dataclass(frozen=True)
-class AttributeReport:
+@dataclass(frozen=True, eq=False)
+class AttributeReport(ByContent):
     """What a release does to one matrix's attributes.
 
     `bits` of entropy are injected of at most `most_bits` = log2(categories); `beta` is their ratio. `loss` gives for
@@ -102,8 +103,8 @@ class AttributeReport:
 
 
 @checked
-@dataclass(frozen=True)
-class MultiSolution:
+@dataclass(frozen=True, eq=False)
+class MultiSolution(ByContent):
     """A solved release: `solution` is that of all matrices as the blocks of one (its value the weighted mean loss),
     `mechanisms` the exact blocks by name, `reports` one an attribute or cluster."""
 

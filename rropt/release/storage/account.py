@@ -16,6 +16,7 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure, rational, shown
+from rropt.io.content import ByContent
 from rropt.io.types import Number
 from rropt.release.ledger import Entry, cost_among, read_entries
 from rropt.release.storage.chain import SHARE, UNIT, Cost
@@ -39,8 +40,8 @@ def delta(share: int) -> str:
     return shown(share * SHARE, 12, up=True)
 
 
-@dataclass(frozen=True)
-class Account:
+@dataclass(frozen=True, eq=False)
+class Account(ByContent):
     """A ledger that was read. `ceiling` is in units of 10^-12 nats (None: no ceiling), that of `delta` in units of
     10^-24 (None: plain LDP counts), for one `unit`, as a person. `spent` is what was spent by population, and `most`
     the most of one of them. `lines` lines were compared with their hashes; `chain` is the hash of the last one."""

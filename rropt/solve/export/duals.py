@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from rropt.declare.constraints import Constraint, Floor, LinearConstraint
+from rropt.declare.constraints.base import described
 from rropt.errors import InputError
+from rropt.io.content import ByContent
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
 from rropt.program.entropy_floors import ConcaveFloor
@@ -36,14 +38,15 @@ class Multiplier:
     constraint: str = ""
 
 
-@dataclass(frozen=True)
-class Duals:
+@dataclass(frozen=True, eq=False)
+class Duals(ByContent):
     """Multipliers of a certified bound, signed as changes of the optimum, zeros among them.
 
     `rows` are by name ("floor never", the name of a `LinearConstraint`), `sums` those of the sums of the matrix's rows
     by input. `edges` (x, z, y) are of Q[x, y] <= R Q[z, y] in a graph, `cones` (number, y) of the further conditions on
     a column, `events` (x, z, outputs) of approximate privacy, all with zero on the right. `entropy` is that of the
-    weighted entropy of rows, None without a floor. `duals["floor never"]` is `duals.rows["floor never"]`.
+    weighted entropy of rows, None without a floor; `constraints` with their names in multipliers.
+    `duals["floor never"]` is `duals.rows["floor never"]`.
     """
 
     rows: Mapping[str, Multiplier]
@@ -52,13 +55,15 @@ class Duals:
     cones: Mapping[tuple[int, str], Multiplier] = field(default_factory=dict)
     events: Mapping[tuple[str, str, tuple[str, ...]], Multiplier] = field(default_factory=dict)
     entropy: Multiplier | None = None
+    constraints: tuple[tuple[Constraint, str], ...] = field(default=(), repr=False)
 
     def __getitem__(self, name: str) -> Multiplier:
         return self.rows[name]
 
     def of(self, constraint: Constraint) -> dict[str, Multiplier]:
         """The rows of one constraint, by name."""
-        return {name: own for name, own in self.rows.items() if own.constraint == constraint.describe()}
+        names = {name for rule, name in self.constraints if rule == constraint}
+        return {name: own for name, own in self.rows.items() if own.constraint in names}
 
 
 @dataclass(frozen=True)
@@ -201,11 +206,12 @@ def duals(proven: Proven, constraints: Sequence[Constraint], unit: float) -> Dua
         return Multiplier(sign * own, unit * float(sign * own), constraint)
 
     owners: list[tuple[int, str]] = []
-    for constraint in constraints:
+    named = tuple(zip(constraints, described(constraints), strict=True))
+    for constraint, name in named:
         turned = isinstance(constraint, Floor) or (
             isinstance(constraint, LinearConstraint) and constraint.sense == ">="
         )
-        owners += [(-1 if turned else 1, constraint.describe())] * len(constraint.rows(inputs, program.outputs or ()))
+        owners += [(-1 if turned else 1, name)] * len(constraint.rows(inputs, program.outputs or ()))
     rows = {
         row.name: made(turn * own, said)
         for own, row, (turn, said) in zip(proven.rows, program.rows, owners, strict=False)
@@ -227,4 +233,5 @@ def duals(proven: Proven, constraints: Sequence[Constraint], unit: float) -> Dua
             for event, own in proven.events
         },
         made(-proven.weight) if program.extra(ConcaveFloor) is not None else None,
+        named,
     )

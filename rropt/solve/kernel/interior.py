@@ -6,6 +6,7 @@ round. A primal-dual path stopped early stays central and is cheap: one Cholesky
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ STEPS = 60
 """Steps after which the path is given up; a dozen are usual."""
 INSIDE = 0.98
 """The share of the way to the border that a step may take: nearer to it, prices are less central."""
+PIVOT = 1e-9
+"""Entries of a column of the tableau that count as zero, relative to its largest."""
 FEASIBLE = 1e-9
 """Residuals up to which a point counts as feasible: proofs repair what is left."""
 
@@ -30,11 +33,14 @@ class InteriorAnswer:
     gap: float
 
 
-def central_prices(worth: FloatArray, matrix: FloatArray, rhs: FloatArray, tolerance: float) -> InteriorAnswer:
+def central_prices(
+    worth: FloatArray, matrix: FloatArray, rhs: FloatArray, tolerance: float, stop: Callable[[], object] = bool
+) -> InteriorAnswer:
     """Mehrotra's predictor-corrector method for max worth . x, matrix x = rhs, x >= 0, until the gap is `tolerance`.
 
-    `matrix` is rows x n, dense; some x must be feasible and the maximum finite. Where rounding ends the path early, the
-    answer is its last point. Source: Mehrotra, On the implementation of a primal-dual interior point method (1992).
+    `matrix` is rows x n, dense; some x must be feasible and the maximum finite. Where rounding or `stop()`
+    ends the path early, the answer is its last point. Source: Mehrotra, On the implementation of a primal-dual interior
+    point method (1992).
     """
     scale = np.abs(matrix).max(axis=0)
     a = matrix / scale
@@ -53,7 +59,7 @@ def central_prices(worth: FloatArray, matrix: FloatArray, rhs: FloatArray, toler
     for _ in range(STEPS):
         primal, dual = b - a @ x, cost - a.T @ y - z
         feasible = np.abs(primal).max() <= FEASIBLE and np.abs(dual).max() <= FEASIBLE * (1 + np.abs(cost).max())
-        if feasible and x @ z <= tolerance:
+        if (feasible and x @ z <= tolerance) or stop():
             break
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = x / z
@@ -111,3 +117,64 @@ def _room(values: FloatArray, change: FloatArray) -> float:
     """How far positive values can go along a change before one reaches 0, at most 1."""
     down = change < 0
     return min(1.0, float((-values[down] / change[down]).min())) if down.any() else 1.0
+
+
+def vertex(x: FloatArray, cost: FloatArray, table: FloatArray, right: FloatArray) -> FloatArray | None:
+    """A vertex of table x = right, x >= 0 (rows x n) with cost . x no lower than at the inner point `x` (n,), up to
+    rounding; None where the basis is too near to a singular one.
+
+    Every variable outside of a basis is moved to 0, or, where a variable of the basis reaches 0 first, takes its place.
+    Source: Megiddo, On finding primal- and dual-optimal bases (1991), its primal phase.
+    """
+    rows = len(table)
+    # A basis of large variables needs few exchanges.
+    _, _, order = scipy.linalg.qr(table * x, mode="economic", pivoting=True, check_finite=False)
+    basis, others = np.array(order[:rows]), np.array(order[rows:])
+    try:
+        solved = np.linalg.solve(table[:, basis], np.column_stack([table[:, others], right]))
+    except np.linalg.LinAlgError:
+        return None
+    tableau, reached = solved[:, :-1], solved[:, -1] - solved[:, :-1] @ x[others]
+    outer = x[others].copy()
+    gains = cost[others] - cost[basis] @ tableau
+    for place in np.argsort(outer):
+        column = tableau[:, place]
+        # Down to 0, unless its gain is positive and there is room above.
+        sign = 1.0 if gains[place] > 0 else -1.0
+        falls = sign * column
+        steep = falls > PIVOT * np.abs(column).max(initial=0.0)
+        room = np.full(rows, np.inf)
+        np.divide(np.maximum(reached, 0.0), falls, out=room, where=steep)
+        leaving = int(room.argmin())
+        step = float(room[leaving])
+        if sign < 0 and step >= outer[place]:
+            reached = reached + column * outer[place]
+            outer[place] = 0.0
+            continue
+        if not np.isfinite(step):
+            return None
+        reached = reached - sign * step * column
+        reached[leaving] = outer[place] + sign * step
+        # The two change places: one pivot of the tableau.
+        pivot = column[leaving]
+        row = tableau[leaving] / pivot
+        row[place] = 1.0 / pivot
+        rest = column.copy()
+        rest[leaving] = 0.0
+        tableau[:, place] = 0.0
+        tableau -= rest[:, None] * row
+        tableau[leaving] = row
+        gain = gains[place]
+        gains = gains - gain * row
+        gains[place] = -gain / pivot
+        basis[leaving], others[place] = others[place], basis[leaving]
+        outer[place] = 0.0
+    try:
+        values = np.linalg.solve(table[:, basis], right)
+    except np.linalg.LinAlgError:
+        return None
+    if values.min() < -FEASIBLE * np.abs(values).max():
+        return None
+    found = np.zeros(len(x))
+    found[basis] = np.maximum(values, 0.0)
+    return found

@@ -7,6 +7,7 @@ price d give the bound sum(a) + d, so the loop may stop at any time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
@@ -16,6 +17,7 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum
+from rropt.solve.kernel.interior import central_prices, vertex
 from rropt.solve.kernel.lp import LpModel, cost_scale
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 
@@ -33,6 +35,13 @@ CLOSE = 0.75
 """The share of the wanted gap at which to stop: the rest is for losses of rounding and proof."""
 BRIEF = 100_000
 """Entries of a master that HiGHS solves again within milliseconds, without interruption."""
+DENSE = 128
+"""Rows from which an interior point solves the master: a simplex takes seconds, at times minutes, where many columns
+are nearly as good as the best."""
+SHARE, TIGHT, LOOSE = 1 / 16, 1e-12, 1e-8
+"""The gap of the interior point, as a share of the wanted one; and its limits, relative to the largest utility."""
+FAR = 16
+"""An interior point with this times the gap that it should have has failed."""
 KEPT = 12
 """Columns the master keeps, for each input, before the idle half is dropped; twice as many after each
 drop without a gain, as dropped columns may be regenerated indefinitely."""
@@ -83,7 +92,7 @@ def generate(
     it from the `ceiling` (a bound known from elsewhere), when no column improves at any of the pricer's `levels` of
     effort, at the time limit, or on Ctrl-C.
     """
-    master = Master(utility, start, anchor)
+    master = Master(utility, start, anchor, dense=len(anchor) >= DENSE)
     best = np.inf
     best_prices: FloatArray | None = None
     stopped = ""
@@ -122,14 +131,17 @@ def column_model(worth: FloatArray, columns: FloatArray, method: str = "simplex"
 
 class Master:
     """The restricted master: its columns, scaled to anchor . v = 1, and HiGHS's last answer. Where columns are
-    very much alike a `warm` simplex may stall for minutes; from the start, with presolve, it does not."""
+    very much alike a `warm` simplex may stall for minutes; from the start, with presolve, it does not. A `dense` one is
+    solved by an interior point, and by HiGHS where that fails."""
 
-    def __init__(self, utility: ColumnSum, start: FloatArray, anchor: FloatArray, warm: bool = True) -> None:
-        self.utility, self.anchor, self.warm = utility, anchor, warm
+    def __init__(
+        self, utility: ColumnSum, start: FloatArray, anchor: FloatArray, warm: bool = True, dense: bool = False
+    ) -> None:
+        self.utility, self.anchor, self.warm, self.dense = utility, anchor, warm, dense
         self.columns = start / (anchor @ start)
         self._seen = {_key(column) for column in self.columns.T}
         self.worth = utility.mu(self.columns)
-        self._lp = self._cold()
+        self._lp = None if dense else self._cold()
         self.status, self.seconds, self.value = "not started", 0.0, -np.inf
         self.theta: FloatArray | None = None
         self.prices: FloatArray = np.zeros(len(anchor))
@@ -140,8 +152,10 @@ class Master:
 
     def solve(self, effort: Effort) -> bool:
         """Whether HiGHS found an optimum in the time that is left."""
+        if self.dense and self._solve_dense(effort):
+            return True
         brief = self.columns.size <= BRIEF
-        if not self.warm:
+        if self._lp is None or not self.warm:
             self._lp = self._cold()
         found = self._lp.solve(effort.remaining(), None if brief else effort.interrupted)
         if found.status not in ("optimal", "time limit", "interrupted"):
@@ -153,6 +167,24 @@ class Master:
         if found.status != "optimal" or found.x is None or found.row_dual is None:
             return False
         self.theta, self.value, self.prices = found.x, found.objective, found.row_dual
+        effort.found(self.value)
+        return True
+
+    def _solve_dense(self, effort: Effort) -> bool:
+        """Whether the interior point gave a vertex near the optimum."""
+        begun = time.monotonic()
+        largest, ones = float(np.abs(self.worth).max()), np.ones(len(self.anchor))
+        wanted = SHARE * max(effort.gap * largest, effort.absolute_gap)
+        wanted = min(max(wanted, TIGHT * largest), LOOSE * largest)
+        found = central_prices(self.worth, self.columns, ones, wanted, effort.stopped)
+        # Where rounding ended the path early, a simplex goes on; where time did, its vertex is an answer all the same.
+        near = found.gap <= FAR * wanted or bool(effort.stopped())
+        theta = vertex(found.x, self.worth, self.columns, ones) if near else None
+        self.seconds += time.monotonic() - begun
+        if theta is None or not np.isfinite(found.prices).all():
+            return False
+        self.status, self.theta, self.prices, self._lp = "optimal", theta, found.prices, None
+        self.value = float(self.worth @ theta)
         effort.found(self.value)
         return True
 
@@ -179,6 +211,8 @@ class Master:
         self._seen.update(_key(column) for column in columns.T)
         self.columns = np.hstack([self.columns, columns])
         self.worth = np.concatenate([self.worth, worth])
+        if self._lp is None:
+            return
         if self._lp.scale == cost_scale(self.worth):
             self._lp.add_columns(worth, sparse.csc_matrix(columns))
         else:
@@ -193,7 +227,8 @@ class Master:
         self._dropped_at = self.value
         loss = self.prices @ self.columns - self.worth
         keep = (self.theta > 0) | (loss <= np.partition(loss, self._kept // 2)[self._kept // 2])
-        self._lp.keep_columns(keep)
+        if self._lp is not None:
+            self._lp.keep_columns(keep)
         self._seen -= {_key(column) for column in self.columns[:, ~keep].T}
         self.columns, self.worth, self.theta = self.columns[:, keep], self.worth[keep], self.theta[keep]
 

@@ -254,23 +254,25 @@ class Answer:
 
     `draft` is a mechanism, or the multipliers that claim that none exists; None where nothing was found. `dual` proves
     an upper bound after repair. `relaxed` says of which program, where that is not the one that was asked for: of that
-    after these steps, or of a program that the certificate states in its place, and that allows as much.
+    after these steps, or of a program that the certificate states in its place, and that allows as much; steps may
+    follow that program.
     """
 
     claim: SolverClaim
     draft: Draft | Dual | None = None
     dual: Dual | None = None
-    relaxed: Program | tuple[Step, ...] = ()
+    relaxed: Program | tuple[Program | Step, ...] = ()
 
     @property
     def stated(self) -> Program | None:
         """The program that the certificate states, where it is not the one that was asked for."""
-        return self.relaxed if isinstance(self.relaxed, Program) else None
+        first = (self.relaxed if isinstance(self.relaxed, tuple) else (self.relaxed,))[:1]
+        return next((one for one in first if isinstance(one, Program)), None)
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """From the program that the certificate states to the one that the multipliers are about."""
-        return () if isinstance(self.relaxed, Program) else self.relaxed
+        return tuple(one for one in self.relaxed if isinstance(one, Step)) if isinstance(self.relaxed, tuple) else ()
 
     @property
     def matrix(self) -> FloatArray | None:
@@ -343,6 +345,23 @@ class Route(ABC):
     @abstractmethod
     def solve(self, program: Program, effort: Effort) -> Answer:
         """Solve a program that it does not refuse."""
+
+
+def solve_part(route: Route, program: Program, effort: Effort, seconds: float | None) -> tuple[Answer, float]:
+    """(the answer of a route for a part of a problem, which begins now and may take so long, the bound that it reached
+    in floats, in the sense of a maximisation): infinite where it stopped without one."""
+    sign, reached = program.sign, math.inf
+
+    def note(value: float | None, bound: float | None) -> None:
+        nonlocal reached
+        reached = reached if bound is None else min(reached, sign * bound)
+
+    own = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, size=Size(), solver=None)
+    answer = route.solve(program, own)
+    if (value := answer.claim.objective) is not None:
+        stopped = math.inf if answer.claim.stopped else sign * value
+        reached = max(sign * value, reached if reached < math.inf else stopped)
+    return answer, reached
 
 
 def unanswered(solver: str, effort: Effort) -> Answer:

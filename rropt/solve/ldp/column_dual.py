@@ -28,7 +28,7 @@ from rropt.solve.kernel.curves import WORK_BITS, Curve, curve_of, down, has_curv
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
 from rropt.solve.ldp.pricing import LdpPricer, Node
-from rropt.solve.ldp.universal import attained_price, few_masses
+from rropt.solve.ldp.universal import attained_price, divided_price, few_masses
 
 LEAF_BITS = 48
 """A leaf's t is a multiple of 2^-48: where two sets tie at a leaf, its bound has a kink in t, and a rounding of t
@@ -67,9 +67,12 @@ def prove_information(
     best = _universal(program)
     # Where sets have few different masses, the best price over these is a bound too, by a tree of few leaves.
     candidates = [prices]
+    prior = np.array([float(p) for p in program.prior])
     if few_masses(program.weights):
         height, _ = attained_price(program.weights, curve_of(program))
-        candidates.insert(0, height * np.array([float(p) for p in program.prior]))
+        candidates.insert(0, height * prior)
+    if prices is None:
+        candidates.append(divided_price(prior, curve_of(program))[1])
     for tried in candidates:
         assert best.bound is not None
         if tried is None or (target is not None and best.bound <= target):

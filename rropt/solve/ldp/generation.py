@@ -6,13 +6,14 @@ attained, and one linear programme over such sets is enough.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ChiSquare, ColumnSum, Information, Program, Utility
-from rropt.solve.kernel.curves import curve_of
+from rropt.solve.kernel.curves import Curve, curve_of
 from rropt.solve.kernel.master import Priced, generate, tie_groups
 from rropt.solve.kernel.rays import ENUMERATED
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft
@@ -20,12 +21,21 @@ from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.neighbourhood import exchanged
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
-from rropt.solve.ldp.universal import attained_price
+from rropt.solve.ldp.universal import attained_price, divided_price
 
 GROUPS = 64
-"""Inputs beyond GROUPED are first merged into this many groups of nearly equal mass."""
+"""The number of groups of nearly equal mass into which light inputs are merged first, at least."""
+IN_A_SET = 4
+"""Groups in a set of the best mass, at least: fewer would not come near it."""
 GROUPED = 96
 """Inputs up to which the first columns are those of single inputs."""
+BALANCED = 2
+"""Balanced sets to start from, for each input and mass."""
+PRECISE, NEAR = 2e-4, 1e-3
+"""Their mass is precise to the first, and to the second relative to the w of the best sets: the loss is half its
+square."""
+MERGED = 0.8
+"""Groups are made where they are at most this share of the inputs."""
 LARGEST = 2048
 """Inputs up to which columns are generated for each of them: their table has some ten times its square of cells."""
 
@@ -40,25 +50,39 @@ ADDED = 3
 
 def solve_ldp(program: Program, effort: Effort) -> Answer:
     """The best mechanism for an information under LDP."""
+    p, curve = _floats(program), curve_of(program)
+    group = np.arange(program.size)
     if program.size > GROUPED:
-        # Treating inputs of a group alike loses little where the groups are small; the universal bound limits the
-        # loss.
-        merged = _merge(program, effort)
-        if merged is not None:
-            return merged
+        _, _, mass = divided_price(p, curve)
+        heavy = p > mass
+        groups = max(GROUPS, math.ceil(IN_A_SET * float(p[~heavy].sum()) / mass))
+        if groups + heavy.sum() <= MERGED * program.size:
+            group[heavy] = groups + np.arange(heavy.sum())
+            group[~heavy] = uneven_groups(p[~heavy], groups)
+            # Treating inputs of a group alike loses little where the groups are small; the bound for inputs that can
+            # be divided limits the loss.
+            merged = _merge(program, group, effort)
+            if merged is not None:
+                return merged
     return _generate(program, effort, search=True)
 
 
-def _merge(program: Program, effort: Effort) -> Answer | None:
-    """The answer for merged inputs, spread out again, where it is within the gap of the universal bound, or where
-    finer groups are too many."""
-    p = np.array([float(value) for value in program.prior])
-    group = uneven_groups(p, GROUPS)
-    weights = tuple(sum(program.weights[x] for x in np.flatnonzero(group == g).tolist()) for g in range(GROUPS))
-    labels = tuple(map(str, range(GROUPS)))
-    small = replace(program, inputs=labels, weights=weights, utility=_at(program.utility, weights))
+def _floats(program: Program) -> FloatArray:
+    return np.array([float(value) for value in program.prior])
+
+
+def _merge(program: Program, group: np.ndarray, effort: Effort) -> Answer | None:
+    """The answer for merged inputs, spread out again, where it is within the gap of the bound for inputs that can be
+    divided, or where finer groups are too many. `group` (k,) numbers the groups."""
+    weights = [0] * (int(group.max()) + 1)
+    for x, weight in zip(group.tolist(), program.weights, strict=True):
+        weights[x] += weight
+    labels = tuple(map(str, range(len(weights))))
+    small = replace(program, inputs=labels, weights=tuple(weights), utility=_at(program.utility, tuple(weights)))
     answer = _generate(small, effort, search=False)
-    ceiling, _ = attained_price(program.weights, curve_of(program))
+    ceiling = min(
+        attained_price(program.weights, curve_of(program))[0], divided_price(_floats(program), curve_of(program))[0]
+    )
     found = answer.claim.objective
     if answer.matrix is None or found is None:
         return None if program.size <= LARGEST else replace(answer, dual=None)
@@ -73,20 +97,35 @@ def _at(utility: Utility, weights: tuple[int, ...]) -> Utility:
     return replace(utility, weights=weights)
 
 
+def _start(p: FloatArray, masses: tuple[float, ...], curve: Curve, ties: bool) -> np.ndarray:
+    """Sets (k x n booleans) to start from: those of one input and their complements, balanced ones of inputs no heavier
+    than the masses, and cyclic ones where there are `ties`."""
+    k = len(p)
+    alone = np.eye(k, dtype=bool)
+    sets = [np.zeros((k, 1), dtype=bool), alone, ~alone]
+    for mass in masses:
+        light = np.flatnonzero(p <= mass)
+        tolerance = min(PRECISE, NEAR * (mass + 1 / math.expm1(curve.epsilon)))
+        found = balanced_sets(p[light], mass, BALANCED * k, tolerance)
+        sets.append(np.zeros((k, found.shape[1]), dtype=bool))
+        sets[-1][light] = found
+        if ties:
+            sets.append(cyclic_sets(p, mass))
+    return np.hstack(sets)
+
+
 def _generate(program: Program, effort: Effort, search: bool) -> Answer:
     """Column generation from balanced and cyclic sets; without `search`, those sets only."""
     assert isinstance(program.utility, ColumnSum)
     k, curve = program.size, curve_of(program)
     gamma = curve.gamma
-    p = np.array([float(value) for value in program.prior])
+    p = _floats(program)
     ceiling, masses = attained_price(program.weights, curve)
+    divided, _, mass = divided_price(p, curve)
+    if divided < ceiling:
+        ceiling, masses = divided, (mass,)
     ties = tie_groups(program.weights)
-    alone = np.eye(k, dtype=bool)
-    sets = np.hstack(
-        [np.zeros((k, 1), dtype=bool), alone, ~alone]
-        + [balanced_sets(p, mass, 3 * k) for mass in masses]
-        + [cyclic_sets(p, mass) for mass in masses]
-    )
+    sets = _start(p, masses, curve, bool(ties))
 
     every = Staircases.of(program.utility, p, gamma) if search and k <= ENUMERATED else None
 

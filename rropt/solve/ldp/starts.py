@@ -11,55 +11,59 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 
+CLOSERS = 512
+"""Inputs of which all pairs are tried as the last two of a set."""
+ENDS = 64
+"""Pairs that are compared by how often they are covered, at most."""
+MISSED = 0.5
+"""What a set that was not found counts for its first input, in coverages."""
+UNEVEN = 6.0
+"""The largest of the masses of groups over the smallest: sums of equal groups would miss the mass that is wanted by up
+to half a group, and the largest groups need small ones beside them."""
 
-def balanced_sets(p: FloatArray, mass: float, count: int, seed: int = 0, tolerance: float = 2e-4) -> np.ndarray:
+
+def balanced_sets(p: FloatArray, mass: float, count: int, tolerance: float, seed: int = 0) -> np.ndarray:
     """At most `count` sets (k x n booleans) with prior mass within `tolerance` of `mass`, covering evenly.
 
-    Greedy in the order of least coverage so far, then single additions, removals and swaps toward the mass. The
-    seed is fixed: the same problem gives the same mechanism.
+    Greedy in the order of least coverage so far; the last one or two inputs are those, of all pairs, whose sum is what
+    is missing. The seed is fixed: the same problem gives the same mechanism.
     """
     rng = np.random.default_rng(seed)
     size = len(p)
+    some = np.sort(rng.permutation(size)[:CLOSERS])
+    first, second = (some[at] for at in np.triu_indices(len(some)))
+    sums = np.where(first == second, p[first], p[first] + p[second])
+    order = np.argsort(sums, kind="stable")
+    first, second, sums = first[order], second[order], sums[order]
     cover = np.zeros(size)
     found: dict[bytes, np.ndarray] = {}
-    for _ in range(3 * count):
+    for _ in range(3 * count if size else 0):
         if len(found) >= count:
             break
         # Least covered first, with enough noise that sets differ.
         order = np.argsort(cover + 0.8 * rng.random(size), kind="stable")
-        chosen = np.zeros(size, dtype=bool)
-        have = 0.0
-        for x in order:
-            if have + p[x] <= mass + tolerance:
-                chosen[x] = True
-                have += p[x]
-            if have >= mass - tolerance:
-                break
-        for _ in range(6):
-            if abs(mass - have) <= tolerance or not chosen.any() or chosen.all():
-                break
-            have += _best_step(p, chosen, mass - have)
-        if abs(mass - have) <= tolerance and chosen.any() and not chosen.all():
-            key = chosen.tobytes()
-            if key not in found:
-                found[key] = chosen
-                cover += chosen
+        reached = np.cumsum(p[order])
+        most = int(np.searchsorted(reached, mass - tolerance)) - 1
+        for begun in range(max(most, 1), max(most - 3, 0), -1):
+            missing = mass - reached[begun - 1]
+            low, high = np.searchsorted(sums, [missing - tolerance, missing + tolerance])
+            ends = np.arange(low, high) if high - low <= ENDS else rng.integers(low, high, ENDS)
+            chosen = np.zeros(size, dtype=bool)
+            chosen[order[:begun]] = True
+            ends = ends[~(chosen[first[ends]] | chosen[second[ends]])]
+            if not len(ends):
+                continue
+            end = ends[(cover[first[ends]] + cover[second[ends]]).argmin()]
+            chosen[[first[end], second[end]]] = True
+            if chosen.all() or chosen.tobytes() in found:
+                continue
+            found[chosen.tobytes()] = chosen
+            cover += chosen
+            break
+        else:
+            # Another input begins the next set.
+            cover[order[0]] += MISSED
     return np.array(list(found.values())).T if found else np.zeros((size, 0), dtype=bool)
-
-
-def _best_step(p: FloatArray, chosen: np.ndarray, missing: float) -> float:
-    """Add, remove or swap inputs of `chosen` in place so that its mass changes by nearly `missing`; the change."""
-    inside, outside = np.flatnonzero(chosen), np.flatnonzero(~chosen)
-    swap = p[outside][None, :] - p[inside][:, None]
-    row, column = np.unravel_index(np.abs(swap - missing).argmin(), swap.shape)
-    add, remove = np.abs(p[outside] - missing).argmin(), np.abs(p[inside] + missing).argmin()
-    changes = [float(swap[row, column]), float(p[outside[add]]), -float(p[inside[remove]])]
-    best = int(np.argmin([abs(change - missing) for change in changes]))
-    if best in (0, 2):
-        chosen[inside[row if best == 0 else remove]] = False
-    if best in (0, 1):
-        chosen[outside[column if best == 0 else add]] = True
-    return changes[best]
 
 
 def cyclic_sets(p: FloatArray, mass: float) -> np.ndarray:
@@ -81,13 +85,10 @@ def cyclic_sets(p: FloatArray, mass: float) -> np.ndarray:
 
 
 def uneven_groups(p: FloatArray, count: int) -> np.ndarray:
-    """k group numbers: inputs dealt, heaviest first, to the group that misses most of its target mass.
-
-    Targets rise from the first group to the last by a factor of two: sums of equal groups would miss the mass
-    that is wanted by up to half a group, sums of uneven ones come close to any mass.
-    """
-    target = 1.0 + np.arange(count) / count
-    missing = target / target.sum()
+    """k group numbers: inputs dealt, heaviest first, to the group that misses most of its target mass. Targets rise
+    from the first group to the last by a factor of UNEVEN."""
+    target = UNEVEN ** (np.arange(count) / max(count - 1, 1))
+    missing = target * (p.sum() / target.sum())
     group = np.empty(len(p), dtype=np.int64)
     for x in np.argsort(-p, kind="stable"):
         lightest = int(missing.argmax())

@@ -6,10 +6,15 @@ import math
 
 import numpy as np
 
+from rropt.program.cones import FloatArray
 from rropt.solve.kernel.curves import Curve
 
 LARGEST_WEIGHT = 20_000
 """Sets of inputs have few different masses where the weights' total, in units, is at most this."""
+
+
+HALVINGS = 60
+"""Steps of the search for the mass at which light inputs are divided."""
 
 
 def few_masses(weights: tuple[int, ...]) -> bool:
@@ -33,3 +38,35 @@ def attained_price(weights: tuple[int, ...], curve: Curve) -> tuple[float, tuple
     masses = tuple(at / units for at in (below, below + 1) if at < units) or (below / units,)
     grid = np.array(masses)
     return float(curve.price(curve.linear * grid, 1.0 + math.expm1(curve.epsilon) * grid).max()), masses
+
+
+def divided_price(p: FloatArray, curve: Curve) -> tuple[float, FloatArray, float]:
+    """(A, prices, mass): prices (k,) whose sum A bounds the utility for the prior p (k,), and the mass of the sets that
+    they price highest. A exceeds the optimum by what is lost because inputs cannot be divided.
+
+    Where no input is heavier than the universal mass s*, A is the universal price U and prices are U p. A heavier input
+    x is priced as the set {x} alone, a_x = (r p_x + phi(w_x) - A) / (gamma - 1). The others are priced alpha p_x: their
+    best sets have reduced price 0 if they can be divided. No set has more, as phi is concave and any further input
+    loses beyond the mass. A is the root of a monotone equation, found by bisection.
+    """
+    rise = math.expm1(curve.epsilon)
+    _, end = curve.ceiling()
+
+    def at(w: float) -> tuple[float, FloatArray]:
+        point = 1.0 + rise * p
+        zero, best = np.zeros(1), np.array([w])
+        alone = float(curve.price(zero, best)[0])
+        own = float(curve.own(zero, best)[0])
+        height = (w - 1.0) * own + alone
+        light = (curve.linear / rise - (own - alone)) * p
+        heavy = (curve.linear * p + point * curve.price(np.zeros(len(p)), point) - height) / rise
+        return height, np.where(point > w, heavy, light)
+
+    low, high = 1.0, end
+    if float(p.max()) * rise + 1.0 > end:
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            height, prices = at(middle)
+            low, high = (middle, high) if prices.sum() > height else (low, middle)
+    height, prices = at(high)
+    return height, prices, (high - 1.0) / rise

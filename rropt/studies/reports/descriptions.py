@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rropt.declare.constraints.base import described
 from rropt.errors import counted
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem
@@ -33,6 +34,12 @@ CONSTRAINTS = {
     "at_least": "Another number of the mechanism, such as its information or gain, is at least the stated one.",
     "linear": "A row of the user's own on the whole matrix.",
     "cone": "The user's own inequalities on each column.",
+    "pointwise_maximal_leakage": "No single output improves any guess by more than exp(epsilon), at the stated "
+    "frequencies.",
+    "maximal_leakage": "The release as a whole improves any guess by at most exp(epsilon), at any frequencies.",
+    "renyi_ldp": "The Renyi divergence of the outputs of any two answers is at most epsilon.",
+    "zero_concentrated_ldp": "The Renyi divergences of all orders a of the outputs of any two answers are at most "
+    "rho a.",
 }
 """What each constraint guarantees, by its name in problem files."""
 
@@ -86,4 +93,5 @@ def prior_sentence(problem: Problem, data: DataColumn | None = None) -> str:
 def rule_sentences(problem: Problem) -> list[tuple[str, str]]:
     """(short name, promise) of each constraint."""
     own = "A rule of the user's own."
-    return [(rule.describe(), CONSTRAINTS.get(rule.kind, own)) for rule in problem.constraints]
+    rules = problem.constraints
+    return [(name, CONSTRAINTS.get(rule.kind, own)) for name, rule in zip(described(rules), rules, strict=True)]

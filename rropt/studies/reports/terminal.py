@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rropt import errors
+from rropt.declare.constraints.base import described
 from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.mechanism import Mechanism
@@ -93,8 +94,8 @@ def problem_table(problem: Problem) -> Table:
         row("prior", f"{counted(len(prior), 'inputs')}{people}: {most}{more}")
     else:
         row("inputs", f"{program.size}, no prior")
-    for constraint in problem.constraints:
-        row("subject to", constraint.describe())
+    for name in described(problem.constraints):
+        row("subject to", name)
     cone = base_cone(program.cone)
     if isinstance(cone, CompleteCone):
         row("privacy", privacy_words(cone.level))

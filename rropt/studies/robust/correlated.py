@@ -21,6 +21,7 @@ from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError
 from rropt.exact import Interval, float_up
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import xlogx
@@ -40,7 +41,7 @@ Row = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class CorrelatedOptimum:
+class CorrelatedOptimum(ByContent):
     """A mechanism that is (epsilon, F)-RLDP, and a bound on all of them.
 
     `value` encloses its information about X at the centre, in nats; that it satisfies `constraint` (form exact) was

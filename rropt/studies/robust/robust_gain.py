@@ -26,6 +26,7 @@ from rropt.comparison.robust_audit import robust_audit
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, RroptError, counted
+from rropt.io.content import ByContent
 from rropt.io.files import write_whole
 from rropt.model.distributions import ChiSquareSet
 from rropt.model.prior import Pairs, Prior
@@ -79,8 +80,8 @@ class Optimum:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Gain:
+@dataclass(frozen=True, eq=False)
+class Gain(ByContent):
     """One row solved; `optima` by form, `level` the two ends of the audited level of the exact mechanism (nats)."""
 
     size: str

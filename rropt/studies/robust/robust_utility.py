@@ -20,6 +20,7 @@ from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute, Refusal
 from rropt.exact import float_up
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import xlogx
@@ -40,7 +41,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Maximin:
+class Maximin(ByContent):
     """A mechanism with a large least mutual information over F, in nats, and its proved bounds.
 
     `worst.value` encloses its least information, with a distribution of F. No mechanism under the same constraints has
@@ -142,7 +143,7 @@ class _Mixtures:
 
 
 @dataclass(frozen=True, eq=False)
-class Columnwise:
+class Columnwise(ByContent):
     """The protocol Q^2 of Theorem 12 and its guarantee: `bound` = L, at most its mutual information (nats) at every
     distribution of F, in rationals; `rays` is how many columns it was chosen from."""
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.files import check_writable, write_whole
 from rropt.io.processes import checked_workers, environment, spread
 from rropt.io.types import Number
@@ -39,8 +40,8 @@ Report = Callable[[int, int, int], None]
 
 
 @checked
-@dataclass(frozen=True)
-class Swept:
+@dataclass(frozen=True, eq=False)
+class Swept(ByContent):
     """The result of a sweep: `rows` in the order of the grid, one a point (a function may give several), each the cells
     of the axes (`axes`, their names) and then the results; infinite numbers are inf.
 

@@ -318,7 +318,7 @@ schema = 1
 [input]
 categories = ["a", "b", "c"]
 [objective]
-maximize = "entropy_rate"
+maximize = "injected_entropy"
 units = "bits"
 [[constraint]]
 kind = "bistochastic"

@@ -24,7 +24,7 @@ TIES = tuple(
     name for name in CONSTRAINTS if name not in RATIOS and not name.startswith(("rldp", "identification", "at_most"))
 )
 MASTERS = [(objective, rule) for objective in ("mutual_information", "chi_square", "bayes_success") for rule in RATIOS]
-CURVED = [("entropy_rate", rule) for rule in ("ldp", "floor + ldp", "bistochastic + ldp", "circulant", "metric_dp")]
+CURVED = [("injected_entropy", rule) for rule in ("ldp", "floor + ldp", "bistochastic + ldp", "circulant", "metric_dp")]
 CURVED += [(objective, rule) for objective in LINEAR for rule in ("entropy_rate + ldp", "at_most")]
 FLAT = [(objective, rule) for objective in LINEAR for rule in (*RATIOS, *TIES) if "entropy_rate" not in rule]
 PRIOR = rr.Prior.from_counts({"low, 1": 5, "low; 1": 3, "höher": 2})
@@ -178,7 +178,7 @@ def test_every_cell_is_exported_or_says_why_not() -> None:
     """Each objective with each constraint: a model, or one line with a remedy."""
     ends = [
         ending(export)
-        for objective in ("mutual_information", "trace", "minimax_risk", "entropy_rate", "bayes_success")
+        for objective in ("mutual_information", "trace", "minimax_risk", "injected_entropy", "bayes_success")
         for rule in CONSTRAINTS
         for problem in (problem_of(objective, rule, 4),)
         for export in (problem.to_highs, problem.to_cvxpy)

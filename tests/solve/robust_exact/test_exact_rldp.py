@@ -187,8 +187,8 @@ def solved(known: rr.robust.ChiSquareSet, epsilon: object, form: str, gap: float
     return rr.Problem(goal, [rr.RLDP(str(epsilon), known, form=form)]).solve(gap=gap, time_limit=limit)
 
 
-GAINS = [("2x2", 1, 1, 0.46), ("2x3", 0, 1, 2.95)]
-LONG_GAINS = [("2x3", 0, 4, 0.48), ("3x2", 1, 1, 1.26), ("3x3", 0, 1, 5.29), ("3x4", 0, 1, 19.2)]
+GAINS = [("2x2", 1, 1, 0.46)]
+LONG_GAINS = [("2x3", 0, 1, 2.95), ("2x3", 0, 4, 0.48), ("3x2", 1, 1, 1.26), ("3x3", 0, 1, 5.29), ("3x4", 0, 1, 19.2)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""What an output, or all of them, may leak to an adversary with any aim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from rropt.declare.constraints.base import Constraint
+from rropt.declare.objectives.base import check_domain, check_prior
+from rropt.declare.objectives.leakage import BayesCapacity
+from rropt.exact import rational
+from rropt.io.arguments import checked
+from rropt.io.counts import same_labels
+from rropt.io.types import Counts, Number
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.prior import Prior
+from rropt.model.privacy import Level
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone
+from rropt.program.extras import Extra
+from rropt.program.limits import Limit, Limits
+from rropt.program.programs import BayesGain
+
+
+def level_of(epsilon: Number | None, gamma: Number | None, where: str) -> Level:
+    """The level of one of the two numbers. Raises InputError."""
+    return Level(
+        None if epsilon is None else rational(epsilon, f"{where} epsilon"),
+        gamma=None if gamma is None else rational(gamma, f"{where} gamma"),
+    )
+
+
+def level_keys(level: Level) -> dict[str, object]:
+    """The key of a problem file of a level."""
+    return {"epsilon": level.epsilon} if level.epsilon is not None else {"gamma": level.gamma}
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class PointwiseMaximalLeakage(Constraint):
+    """Q[x, y] <= exp(epsilon) sum_z p_z Q[z, y] for all outputs y and all inputs x with p_x > 0.
+
+    Whatever an adversary wants to guess, or to gain, no single output multiplies the success by more than exp(epsilon).
+    The level is `epsilon` (nats, in (0, 20]) or `gamma` = exp(epsilon) > 1; the prior p is that of the people, and not
+    what an adversary knows besides. It is weaker than LDP at epsilon; where one input has nearly no probability, it
+    says as much for the others. An irrational exp(epsilon) is taken down, by 2^-240 about.
+
+    Source: Saeidian, Cervia, Oechtering and Skoglund 2023, Pointwise Maximal Leakage, Theorem 1. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "pointwise_maximal_leakage"
+
+    prior: Prior
+    level: Level
+
+    def __init__(self, prior: Prior, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
+        object.__setattr__(self, "prior", check_prior(prior, "PointwiseMaximalLeakage"))
+        object.__setattr__(self, "level", level_of(epsilon, gamma, "PointwiseMaximalLeakage"))
+
+    @classmethod
+    def from_keys(
+        cls,
+        epsilon: Number | None = None,
+        *,
+        gamma: Number | None = None,
+        counts: Counts | None = None,
+        prior: Prior | None = None,
+    ) -> PointwiseMaximalLeakage:
+        """What a problem file declares; without `counts` the prior is that of its input."""
+        own = prior if counts is None else Prior.from_counts(counts)
+        return cls(check_prior(own, cls.kind), epsilon, gamma=gamma)
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        check_domain(mechanism, self.prior.labels, "PointwiseMaximalLeakage")
+        ratio, p = self.level.ratio.lower, self.prior.probabilities
+        found = []
+        for y in range(len(mechanism.outputs)):
+            column = mechanism.column(y)
+            mean = sum((share * entry for share, entry in zip(p, column, strict=True)), Fraction(0))
+            found.append(max(entry for share, entry in zip(p, column, strict=True) if share) - ratio * mean)
+        return max(found)
+
+    def cone(self, inputs: tuple[str, ...]) -> Cone | None:
+        same_labels(self.prior.labels, inputs, "PointwiseMaximalLeakage, prior")
+        ratio, p = self.level.ratio.lower, self.prior.probabilities
+        rows = tuple(tuple((x == z) - ratio * share for z, share in enumerate(p)) for x, own in enumerate(p) if own)
+        return PolyhedralCone(FreeCone(), rows)
+
+    def keys(self) -> dict[str, object]:
+        return {**level_keys(self.level), "counts": dict(zip(self.prior.labels, self.prior.weights, strict=True))}
+
+    def describe(self) -> str:
+        return f"pointwise maximal leakage at {self.level}"
+
+
+@checked
+@dataclass(frozen=True, init=False)
+class MaximalLeakage(Constraint):
+    """log sum_y max_x Q[x, y] <= epsilon: whatever an adversary wants to guess, the release as a whole multiplies the
+    chance by exp(epsilon) at most, for every prior without zeros.
+
+    The level is `epsilon` (nats, in (0, 20]) or `gamma` = exp(epsilon) > 1. `BayesCapacity` is the sum itself, as an
+    objective. An irrational exp(epsilon) is taken down, by 2^-240 about.
+
+    Source: Issa, Wagner and Kamath 2020, An Operational Approach to Information Leakage, Theorem 1. Raises InputError.
+    """
+
+    kind: ClassVar[str] = "maximal_leakage"
+
+    level: Level
+
+    def __init__(self, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
+        object.__setattr__(self, "level", level_of(epsilon, gamma, "MaximalLeakage"))
+
+    def violation(self, mechanism: Mechanism) -> Fraction:
+        highest = (max(mechanism.column(y)) for y in range(len(mechanism.outputs)))
+        return sum(highest, Fraction(0)) - self.level.ratio.lower
+
+    def extras(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> tuple[Extra, ...]:
+        capacity = BayesCapacity()
+        utility = capacity.form(inputs)
+        assert isinstance(utility, BayesGain)
+        return (Limits((Limit(utility, self.level.ratio.lower, capacity.value),)),)
+
+    def keys(self) -> dict[str, object]:
+        return level_keys(self.level)
+
+    def describe(self) -> str:
+        return f"maximal leakage at {self.level}"

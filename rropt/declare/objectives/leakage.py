@@ -1,0 +1,82 @@
+"""Leakages that do not depend on a prior: the capacities of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from rropt.declare.objectives.base import Objective
+from rropt.exact import Interval
+from rropt.io.arguments import checked
+from rropt.mechanisms.mechanism import Mechanism
+from rropt.model.divergences import capacity
+from rropt.model.prior import Prior
+from rropt.program.limits import Capacity
+from rropt.program.programs import BayesGain, Sense, Utility
+
+
+class _WithoutPrior(Objective):
+    """What objectives without a prior share."""
+
+    @classmethod
+    def read_keys(cls, prior: Prior | None, keys: Mapping[str, Any], where: str) -> Self:
+        return cls()
+
+    @property
+    def prior(self) -> None:  # type: ignore[override]
+        return None
+
+    def keys(self) -> dict[str, object]:
+        return {}
+
+
+@checked
+@dataclass(frozen=True)
+class BayesCapacity(_WithoutPrior):
+    """sum over outputs of max_x Q[x, y]: the largest factor by which the release multiplies the chance of a correct
+    guess, over all priors and all things to guess. Its logarithm is the maximal leakage in nats.
+
+    Source: Braun, Chatzikokolakis and Palamidessi 2009, Quantitative Notions of Leakage for One-try Attacks,
+    Proposition 5.11; Issa, Wagner and Kamath 2020, Theorem 1.
+    """
+
+    kind: ClassVar[str] = "bayes_capacity"
+    sense: ClassVar[Sense] = "minimize"
+    sentence: ClassVar[str] = "the largest factor by which the release improves any guess"
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        highest = (max(mechanism.column(y)) for y in range(len(mechanism.outputs)))
+        return Interval.point(sum(highest, Fraction(0)))
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        size = len(inputs)
+        gain = tuple(tuple(Fraction(size * (x == z)) for z in range(size)) for x in range(size))
+        return BayesGain((1,) * size, gain, inputs)
+
+
+@checked
+@dataclass(frozen=True)
+class ChannelCapacity(_WithoutPrior):
+    """The largest mutual information of input and output over all priors, in nats. It is minimised, or limited by
+    `AtMost`: the release then says no more than that about people of whatever frequencies.
+
+    A least capacity is proved as the least information at one prior, the worst one.
+    Source: Shannon 1948; Arimoto 1972, Blahut 1972 (the worst prior of a mechanism).
+    """
+
+    kind: ClassVar[str] = "channel_capacity"
+    sense: ClassVar[Sense] = "minimize"
+    sentence: ClassVar[str] = "the information about the true answer at the worst frequencies"
+
+    @property
+    def units(self) -> str:  # type: ignore[override]
+        return "nats"
+
+    def value(self, mechanism: Mechanism) -> Interval:
+        rows = zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True)
+        return capacity(list(rows))
+
+    def form(self, inputs: tuple[str, ...]) -> Utility:
+        return Capacity()

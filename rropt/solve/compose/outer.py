@@ -1,0 +1,257 @@
+"""The `outer` route: constraints that rows enclose ever more closely, and the least capacity of a channel.
+
+A Renyi divergence or a capacity that is at most a number is a convex constraint that no finite number of rows says. The
+problem with some rows in its place has a bound that holds here too; where its mechanism exceeds the constraint, further
+rows that it breaks are added. The certificate is of the last such problem, and the rounding moves its mechanism as far
+as the constraint itself asks. Where outputs are free there are no rows: the bound is that without the constraint.
+
+A capacity is the largest information over all priors, and the least capacity is that at the worst prior (a saddle
+point): the certificate is of the least information at a prior near it.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rropt.declare.constraints.base import with_distinct_names
+from rropt.errors import Refusal
+from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
+from rropt.program.extras import Extra
+from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions
+from rropt.program.programs import Information, Linear, Program, Utility
+from rropt.solve.kernel.anchor import Anchor, find_anchor
+from rropt.solve.kernel.polyhedral import edge_table
+from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size
+
+ROUNDS, SLOW_ROUNDS = 100, 3
+"""Rounds of rows at most, and of those where a problem with rows is a search of its own."""
+SURVEY, DIRECTIONS, LONGEST = 0.3, 12, 20.0
+"""The share of the time, and linear goals besides the trace, for the first rows of a search; the time without a
+limit."""
+ROUNDING = 0.6
+"""The share of the time after which no further round begins."""
+ROUGH = 1e-4
+"""A best point for such a goal exceeds a constraint by less at its last round."""
+SHARE = 0.5
+"""The share of the time left that a round takes at most."""
+NEAR = 1e-8
+"""A matrix that exceeds a constraint by less keeps it: the rounding moves it that far."""
+GRAIN = 1 << 40
+"""Probabilities of the worst prior are multiples of 2^-40 or so."""
+SHORTEST = 0.1
+"""Seconds that a round has at least."""
+SMALLEST = 2.0**-40
+"""The least share of the point with the most slack that is tried."""
+QUICK = ("tangent", "linear")
+"""Routes that solve a convex problem, and do not search."""
+
+
+class OuterRoute(Route):
+    """Rows in the place of divergences and capacities, added round by round."""
+
+    name = "outer"
+    because = "rows enclose a divergence or a capacity, which is verified by itself"
+    takes = (Notions, Extra, Cone, Utility)
+    purpose = "limits of divergences and capacities"
+    solvers = ()
+
+    def __init__(
+        self,
+        choose: Callable[[Program], Route],
+        relaxed_bound: Callable[[Program], tuple[Fraction, str] | None],
+    ) -> None:
+        self._choose, self._relaxed_bound = choose, relaxed_bound
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        notions = program.required(Notions)
+        inner, found, reached = _at_worst(program, notions, effort), None, [np.inf]
+        left = effort.remaining()
+        end = time.monotonic() + ROUNDING * (LONGEST if left is None else left)
+
+        def note(value: float | None, bound: float | None) -> None:
+            if bound is not None:
+                reached.append(program.sign * bound)
+
+        route = self._choose(inner)
+        if route.name not in QUICK:
+            inner = self._surveyed(inner, notions, effort)
+        for number in range(ROUNDS):
+            route = self._choose(inner)
+            left = effort.remaining()
+            limit = left if left is None or route.name in QUICK else max(SHARE * left, SHORTEST)
+            begun = time.monotonic()
+            within = replace(effort, time_limit=limit, begun=begun, size=Size(), solver=None, monitor=note)
+            answer = route.solve(inner, within)
+            if answer.claim.objective is not None and route.name in QUICK:
+                reached.append(program.sign * answer.claim.objective)
+            if answer.farkas is not None or found is None or not (answer.claim.stopped or answer.dual is None):
+                found = inner, answer
+            if answer.matrix is None or time.monotonic() > end or (route.name not in QUICK and number >= SLOW_ROUNDS):
+                break
+            grown = _with_rows(inner, notions, answer.matrix)
+            if grown is inner or notions.missed(answer.matrix) <= NEAR:
+                break
+            inner = grown
+        assert found is not None
+        answer = _stated(*found)
+        known = self._relaxed_bound(program)
+        if known is not None and reached[-1] - program.sign * float(known[0]) > 0:
+            answer = replace(answer, dual=None, relaxed=())
+        if not isinstance(answer.draft, MatrixDraft) or program.outputs is None:
+            return answer
+        return replace(answer, draft=replace(answer.draft, inside=self._inside(program, notions, answer.draft, effort)))
+
+    def _inside(self, program: Program, notions: Notions, draft: MatrixDraft, effort: Effort) -> FloatArray | None:
+        """A matrix with slack in everything, where one is found: rows that are alike, or the least informative one with
+        some of the point with the most slack in all else."""
+        plain = replace(program, extras=())
+        found = find_anchor(plain, draft.matrix) if len(program.extras) == 1 else None
+        if not isinstance(found, Anchor):
+            return draft.inside
+        even = np.full(found.matrix.shape, 1.0 / found.matrix.shape[1])
+        least = even
+        if plain.rows:
+            weights = (1,) * program.size
+            goal = replace(plain, utility=Information(weights), weights=weights, sense="minimize")
+            answer = self._choose(goal).solve(goal, replace(effort, size=Size(), solver=None))
+            least = even if answer.matrix is None else answer.matrix
+        goal_slack, share = notions.missed(least) / 2, 1.0
+        while share > SMALLEST and notions.missed((1 - share) * least + share * found.matrix) > goal_slack:
+            share /= 2
+        return np.asarray((1 - share) * least + share * found.matrix)
+
+    def _surveyed(self, inner: Program, notions: Notions, effort: Effort) -> Program:
+        """The program with rows at the best points for several linear goals, for one that only a search solves."""
+        if inner.outputs is None:
+            return inner
+        shape = inner.size, len(inner.outputs)
+        random = np.random.default_rng(0)
+        left = effort.remaining()
+        end = time.monotonic() + SURVEY * (LONGEST if left is None else left)
+        directions = [np.eye(*shape), *(random.standard_normal(shape) for _ in range(DIRECTIONS))]
+        for cost in directions:
+            terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
+            for _ in range(ROUNDS):
+                if time.monotonic() > end or effort.stopped():
+                    return inner
+                goal = replace(inner, utility=Linear(terms), sense="maximize")
+                matrix = self._choose(goal).solve(goal, replace(effort, size=Size(), solver=None)).matrix
+                if matrix is None or notions.missed(matrix) <= ROUGH:
+                    break
+                inner = _with_rows(inner, notions, matrix)
+        return inner
+
+
+def _at_worst(program: Program, notions: Notions, effort: Effort) -> Program:
+    """The program without notions, and with a limit of the information at one prior for each capacity: at the worst one
+    where the goal is linear, else at even frequencies."""
+    found = []
+    for one in notions.notions:
+        if isinstance(one, CapacityLimit):
+            prior = None
+            if isinstance(program.utility, Linear):
+                _, prior = worst_prior(program, effort, float(one.at_most))
+            found.append(one.limit(np.ones(program.size) / program.size if prior is None else prior))
+    known = program.extra(Limits)
+    limits = (() if known is None else known.limits) + tuple(found)
+    rest = tuple(extra for extra in program.extras if not isinstance(extra, Notions | Limits))
+    return replace(program, extras=(*rest, Limits(limits)) if limits else rest)
+
+
+def _with_rows(inner: Program, notions: Notions, matrix: FloatArray) -> Program:
+    """The program with the rows that a matrix breaks; itself where there are none."""
+    rows = () if inner.outputs is None else notions.rows(matrix)
+    return replace(inner, rows=with_distinct_names((*inner.rows, *rows))) if rows else inner
+
+
+class CapacityRoute(Route):
+    """The least capacity: the least information at the worst prior."""
+
+    name = "capacity"
+    because = "a least capacity is the least information at the worst prior"
+    takes = (Capacity, Extra, Cone)
+    purpose = "the capacity of a channel"
+    goals = "minimises a capacity only"
+    solvers = ()
+
+    def __init__(self, choose: Callable[[Program], Route]) -> None:
+        self._choose = choose
+
+    def takes_goal(self, program: Program) -> bool:
+        return isinstance(program.utility, Capacity) and program.sense == "minimize"
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        matrix, prior = worst_prior(program, effort)
+        shares = np.full(program.size, 1.0 / program.size) if prior is None else prior
+        weights = tuple(max(1, round(share * GRAIN)) for share in shares.tolist())
+        inner = replace(program, utility=Information(weights), weights=weights)
+        answer = self._choose(inner).solve(inner, effort)
+        stated = _stated(inner, answer)
+        if matrix is None or answer.matrix is None or program.extras or program.outputs is None:
+            return stated
+        inside = answer.draft.inside if isinstance(answer.draft, MatrixDraft) else None
+        return replace(stated, draft=MatrixDraft(matrix, program.outputs, inside))
+
+
+def _stated(inner: Program, answer: Answer) -> Answer:
+    """An answer to a problem that is stated in the place of the one that was asked for."""
+    return replace(answer, relaxed=(answer.stated or inner, *answer.steps))
+
+
+def worst_prior(
+    program: Program, effort: Effort, at_most: float | None = None
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """(a matrix of the least capacity, the prior at which its information is that), by a conic solver in floats; None
+    where it has no answer. With `at_most` the best matrix for a linear goal whose capacity is that at most. The prior
+    is that of the multipliers of D(Q_x || r) <= t, r being free: min over r of the largest divergence is the
+    capacity."""
+    import cvxpy
+
+    cp: Any = cvxpy
+    k, m = program.size, 1 if program.outputs is None else len(program.outputs)
+    q, r, t = cp.Variable((k, m), nonneg=True), cp.Variable((1, m), nonneg=True), cp.Variable()
+    divergences = cp.sum(cp.rel_entr(q, np.ones((k, 1)) @ r), axis=1) <= t
+    rules = [divergences, cp.sum(q, axis=1) == 1, cp.sum(r) == 1]
+    base = base_cone(program.cone)
+    if isinstance(base, CompleteCone):
+        low = cp.Variable((1, m))
+        rules += [q >= np.ones((k, 1)) @ low, q <= float(base.level.ratio) * (np.ones((k, 1)) @ low)]
+    if (edges := edge_table(base, k)).shape[0] and not isinstance(base, CompleteCone):
+        rules.append(edges @ q <= 0)
+    if isinstance(program.cone, PolyhedralCone):
+        rules.append(program.cone.matrix @ q <= 0)
+    table, entries = program.row_matrix(m), cp.reshape(q, (k * m,), order="C")
+    for number, row in enumerate(program.rows):
+        side = table[[number]] @ entries
+        rules.append(side == float(row.rhs) if row.sense == "=" else side <= float(row.rhs))
+    goal = cp.Minimize(t)
+    if at_most is not None:
+        assert isinstance(program.utility, Linear)
+        rules.append(t <= at_most)
+        goal = cp.Maximize(cp.sum(cp.multiply(program.sign * program.utility.matrix(k, m), q)))
+    problem = cp.Problem(goal, rules)
+    left = effort.remaining()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem.solve(solver="CLARABEL", **({} if left is None else {"time_limit": max(left / 2, 0.1)}))
+    except cp.SolverError:
+        return None, None
+    if q.value is None or divergences.dual_value is None:
+        return None, None
+    shares = np.maximum(np.ravel(divergences.dual_value), 0.0)
+    total = float(shares.sum())
+    return np.asarray(q.value), shares / total if total > 0 else None
