@@ -11,6 +11,7 @@ import numpy as np
 
 from rropt.disclosure.keys import KeyTable
 from rropt.errors import InputError, counted
+from rropt.mechanisms.garbling import explicit
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -63,9 +64,7 @@ class Channel:
 def _matrix(mechanism: Any, categories: tuple[str, ...], name: str, labelled: bool) -> FloatArray:
     """The rows of the mechanism in the order of the categories; its columns too, where it is to be `labelled`."""
     where = f"mechanism of {name!r}"
-    given = mechanism.to_mechanism() if hasattr(mechanism, "to_mechanism") else mechanism
-    if not all(hasattr(given, word) for word in ("inputs", "outputs", "matrix")):
-        raise InputError(f"{type(given).__name__} is not a mechanism", where, "give a mechanism or a family")
+    given = explicit(mechanism, where)
     missing = [label for label in categories if label not in given.inputs]
     if missing:
         raise InputError(f"{missing[0]!r} is a key but no input of it", where, "solve for all categories")

@@ -55,6 +55,11 @@ class Sum(Utility):
             parts.append({"weight": rational_text(weight), "utility": part.payload(), "weights": weights})
         return (Linear(self.cost).payload() or {}) | {"kind": "sum", "parts": parts}
 
+    @property
+    def terms(self) -> tuple[tuple[Fraction, Utility], ...]:
+        """All that is added up: the costs as a utility of weight one, then the parts."""
+        return (Fraction(1), Linear(self.cost)), *self.parts
+
     def bending(self, sign: int) -> list[tuple[Fraction, Utility]]:
         """The parts without which the problem would be convex; `sign` is that of its sense."""
         return [(weight, part) for weight, part in self.parts if sign * weight > 0]

@@ -67,8 +67,7 @@ def _spread(program: Program) -> Fraction:
     if isinstance(utility, Divergence):
         return _mix_truth(program)
     if isinstance(utility, Sum):
-        terms = [(Fraction(1), Linear(utility.cost)), *utility.parts]
-        return sum((abs(weight) * _spread(replace(program, utility=part)) for weight, part in terms), Fraction(0))
+        return sum((abs(w) * _spread(replace(program, utility=part)) for w, part in utility.terms), Fraction(0))
     return utility.offset if isinstance(utility, InverseTrace) else Fraction(0)
 
 

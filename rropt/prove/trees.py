@@ -131,3 +131,12 @@ def column_tests(
     if cone_rows(program.cone):
         table["multipliers"] = [[rational_text(entry) for entry in column] for column in cone]
     return table
+
+
+def spread(steps: int, prior: tuple[Fraction, ...]) -> list[int]:
+    """So many steps shared out along the prior, in whole numbers; the sum is exact."""
+    shares = [math.floor(steps * p) for p in prior]
+    order = sorted(range(len(prior)), key=lambda x: shares[x] - steps * prior[x])
+    for x in order[: steps - sum(shares)]:
+        shares[x] += 1
+    return shares

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, base_cone
 from rropt.program.design_utilities import InverseDeterminant, InverseTrace
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program, RowEntropy
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import EXTRAS, Drop, drop
-from rropt.solve.designs.criteria import DesignForms
+from rropt.solve.compose.truth import truth_dual
 from rropt.solve.kernel.route import Dual, Effort
 from rropt.solve.proving import prove
 
@@ -42,8 +40,7 @@ def said_of(proof: Proof) -> str:
 
 def _choices(program: Program) -> Iterator[tuple[tuple[str, ...], Dual | None]]:
     """Parts to leave out, and the multipliers that prove a bound of what is left."""
-    utility, p = program.utility, np.array([float(share) for share in program.prior])
-    free = ("cone", *COUPLING)
+    utility, free = program.utility, ("cone", *COUPLING)
     if program.sense == "minimize" and not isinstance(utility, (Linear, InverseTrace, InverseDeterminant)):
         return
     if isinstance(utility, Linear):
@@ -52,20 +49,10 @@ def _choices(program: Program) -> Iterator[tuple[tuple[str, ...], Dual | None]]:
         yield ("cone", "rows", *EXTRAS), Dual(best)
     elif isinstance(utility, RowEntropy):
         yield ("cone", "rows", *EXTRAS), None
-    elif isinstance(utility, BayesGain):
-        yield free, Dual(utility.table.max(axis=0))
-    elif isinstance(utility, InverseTrace):
-        queries = np.array([[float(c) for c in row] for row in utility.rows])
-        yield free, Dual(p * (queries**2).sum(axis=0), evidence=DesignForms((p * queries).T))
-    elif isinstance(utility, InverseDeterminant):
-        yield free, Dual(np.ones(program.size), evidence=DesignForms(np.diag(np.sqrt(p))))
+    elif isinstance(utility, (BayesGain, InverseTrace, InverseDeterminant)):
+        yield free, truth_dual(program)
     elif isinstance(utility, (Information, ChiSquare)):
         alone = utility.plain or isinstance(utility, ChiSquare)
         if alone and isinstance(base_cone(program.cone), CompleteCone):
             yield ("cone_rows", *COUPLING), None
-        if utility.plain:
-            yield COUPLING, None
-        elif isinstance(utility, ChiSquare):
-            yield free, Dual(1 - p)
-        else:
-            yield free, Dual(-p * np.log(np.where(p > 0, p, 1.0)))
+        yield (COUPLING, None) if utility.plain else (free, truth_dual(program))

@@ -8,13 +8,13 @@ from rropt.errors import InputError, NoRoute
 from rropt.program.programs import Program
 from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
+from rropt.solve.compose.events import EventsRoute
 from rropt.solve.compose.general import GeneralRoute
 from rropt.solve.compose.outer import CapacityRoute, OuterRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
 from rropt.solve.compose.truth import TruthRoute
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.entropy.conic import ConicRoute
-from rropt.solve.events.events import EventsRoute
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, particulars
 from rropt.solve.linear.linear import LinearRoute
 from rropt.solve.maximin.maximin import MaximinRoute

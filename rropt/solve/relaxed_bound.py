@@ -70,7 +70,7 @@ def _within_notions(program: Program) -> list[tuple[Fraction, str]]:
 def _of_parts(program: Program, utility: Sum, bound: Bound) -> tuple[Fraction, str] | None:
     """The sum of the bounds of all parts, each sought in its own sense."""
     total = Fraction(0)
-    for weight, part in ((Fraction(1), Linear(utility.cost)), *utility.parts):
+    for weight, part in utility.terms:
         up = program.sign * weight > 0
         weights = getattr(part, "weights", program.weights)
         own = replace(program, sense="maximize" if up else "minimize", utility=part, weights=weights)

@@ -355,7 +355,7 @@ def counted(given: Any, made: Any) -> np.ndarray:
 
 def test_a_seeded_table_fits_the_mechanism() -> None:
     rng = np.random.default_rng(4)
-    table = pa.table({"x": pa.array(np.array(LABELS, dtype=object)[rng.integers(0, 8, 40_000)])})
+    table = pa.table({"x": pa.array(np.array(LABELS, dtype=object)[rng.integers(0, 8, 300_000)])})
     made = release_table(table, ProtectedColumn("x", MECHANISM), source=insecure_seeded_source(1))
     assert chi_square(counted(table["x"], made["x"])) > 1e-6
 

@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
 
-from rropt.declare.objectives.base import Objective, Sum
+from rropt.declare.objectives.base import Objective, Sum, declared
 from rropt.declare.objectives.d_optimality import DOptimality
 from rropt.declare.objectives.e_optimality import EOptimality
 from rropt.declare.objectives.entropy import InjectedEntropy
@@ -20,6 +20,7 @@ from rropt.declare.objectives.leakage import BayesCapacity, ChannelCapacity
 from rropt.declare.objectives.linear import BayesSuccess, ExpectedGain, ExpectedLoss, Trace
 from rropt.declare.objectives.risk import MinimaxRisk
 from rropt.errors import InputError, suggestion
+from rropt.io.types import Number
 from rropt.model.prior import Prior
 
 __all__ = [
@@ -42,16 +43,10 @@ __all__ = [
 ]
 
 
-def _known() -> Mapping[str, type[Objective]]:
-    """The classes of all files of this folder, by their words."""
-    files = [import_module(f"{__name__}.{file.name}") for file in pkgutil.iter_modules(__path__)]
-    own = [one for file in files for one in vars(file).values() if getattr(one, "__module__", "") == file.__name__]
-    return {
-        one.kind: one for one in own if isinstance(one, type) and issubclass(one, Objective) and "kind" in vars(one)
-    }
+for _file in pkgutil.iter_modules(__path__):
+    import_module(f"{__name__}.{_file.name}")
 
-
-WORDS = _known()
+WORDS: Mapping[str, type[Objective]] = {one.kind: one for one in declared()}
 """Every objective of a problem file, by its word."""
 
 
@@ -64,8 +59,22 @@ def from_keys(kind: str, keys: Mapping[str, object], prior: Prior | None, where:
         raise InputError("the objective is not a word", where, suggestion("", WORDS))
     if kind not in WORDS:
         raise InputError(f"{kind!r} is not an objective", where, suggestion(kind, WORDS))
-    declared = WORDS[kind]
-    if unknown := set(keys) - set(declared.words):
-        remedy = suggestion(min(unknown), declared.words, f"{kind} takes")
+    own = WORDS[kind]
+    if unknown := set(keys) - set(own.words):
+        remedy = suggestion(min(unknown), own.words, f"{kind} takes")
         raise InputError(f"unknown key {min(unknown)!r} with {kind}", where, remedy)
-    return declared.read_keys(prior, keys, where)
+    return own.read_keys(prior, {"terms": _terms(keys, prior, where)} if own is Sum else keys, where)
+
+
+def _terms(keys: Mapping[str, object], prior: Prior | None, where: str) -> list[tuple[Number, Objective]]:
+    """The terms of a sum, each read as an objective of its own."""
+    terms = keys.get("terms")
+    if not isinstance(terms, list) or not all(isinstance(term, Mapping) for term in terms):
+        raise InputError("terms is not a list of tables", where, 'as [{weight = 1, objective = "trace"}]')
+    found = []
+    for term in terms:
+        rest = dict(term)
+        if not {"weight", "objective"} <= set(rest):
+            raise InputError(f"{rest!r} is not a term", where, "give weight, objective and its keys")
+        found.append((rest.pop("weight"), from_keys(rest.pop("objective"), rest, prior, where)))
+    return found

@@ -40,7 +40,7 @@ from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.polyhedral import farkas_candidate
-from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, Size, SolverClaim
+from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, SolverClaim, solve_part
 from rropt.solve.risk.blocks import answer_blocks
 
 LONGEST = 20.0
@@ -270,20 +270,11 @@ def _is_below(one: float, other: float) -> bool:
 
 def _bounded(one: Relaxation, effort: Effort, seconds: float) -> tuple[float, Answer]:
     """(the bound in floats, in the sense of a maximisation, the answer) of a relaxation in so much time."""
-    sign, reached = one.program.sign, [np.inf]
-
-    def note(value: float | None, bound: float | None) -> None:
-        if bound is not None:
-            reached.append(sign * bound)
-
-    inner = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, size=Size(), solver=None)
-    answer = one.route.solve(one.program, inner)
-    if answer.claim.objective is not None and not answer.claim.stopped and not np.isfinite(min(reached)):
-        reached.append(sign * answer.claim.objective)
+    answer, reached = solve_part(one.route, one.program, effort, seconds)
     if answer.stated is not None:
-        return min(reached), answer
+        return reached, answer
     whole = one.relaxed if isinstance(one.relaxed, Program) else (*one.relaxed, *answer.steps)
-    return min(reached), replace(answer, relaxed=whole)
+    return reached, replace(answer, relaxed=whole)
 
 
 def _without_mechanism(program: Program, effort: Effort, answer: Answer | None) -> Answer:

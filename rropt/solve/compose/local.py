@@ -71,7 +71,7 @@ class LocalSearch:
         if self.program.extra(PosteriorRisk) is not None:
             self._under_risk(offered)
             return
-        self.linear = _oracle(self.whole, self.effort)
+        self.linear = self.linear or _oracle(self.whole, self.effort)
         self.middle = self._middle()
         if self.middle is None:
             return
@@ -86,7 +86,7 @@ class LocalSearch:
 
     def offer(self, matrix: FloatArray) -> None:
         """Take the last point toward a matrix that keeps all constraints, and climb from there."""
-        inside = self._inside(self.middle, _fitted(self.whole, matrix, self.width))
+        inside = self.inside(self.middle, _fitted(self.whole, matrix, self.width))
         if inside is None or self.linear is None:
             return
         value, slope = worth_and_slope(self.program, inside)
@@ -98,7 +98,7 @@ class LocalSearch:
         for _ in range(STEPS):
             if slope is None or self.over() or (toward := self.linear(slope)) is None:
                 return
-            toward = self._inside(inside, toward)
+            toward = self.inside(inside, toward)
             if toward is None:
                 return
             tried = [worth_and_slope(self.program, (1 - s) * inside + s * toward)[0] for s in SHARES.tolist()]
@@ -124,7 +124,7 @@ class LocalSearch:
         exact = Mechanism.from_matrix(rows / sums, inputs=self.whole.inputs, outputs=self.whole.outputs)
         return all(float(miss) <= MISSED for miss in self.whole.excess(exact).values())
 
-    def _inside(self, start: FloatArray | None, matrix: FloatArray) -> FloatArray | None:
+    def inside(self, start: FloatArray | None, matrix: FloatArray) -> FloatArray | None:
         """The last point on the way from `start`, which keeps everything, to a matrix that need not."""
         if self.keeps(matrix):
             return matrix
@@ -204,7 +204,7 @@ class LocalSearch:
                 break
             if (matrix := climber.extreme(cost)) is not None:
                 climber.offer(matrix)
-        if climber.best is not None and (inside := self._inside(self.middle, climber.best)) is not None:
+        if climber.best is not None and (inside := self.inside(self.middle, climber.best)) is not None:
             self._take(inside)
 
 
@@ -227,18 +227,22 @@ def _oracle(program: Program, effort: Effort) -> Oracle:
     shape = program.size, len(program.outputs)
     kind = ApproximateBound if program.extra(ApproximateBound) is not None else ConcaveFloor
     plain = _plain(program, (kind,))
-    if plain.extras and (kind is ApproximateBound or shape[0] * shape[1] <= CURVED):
+    if plain.extras and kind is ConcaveFloor and shape[0] * shape[1] <= CURVED:
+        return conic_oracle(plain, effort)
+    plain = plain if kind is ApproximateBound else replace(plain, extras=())
+    if plain.extras or (isinstance(plain.cone, PolyhedralCone) and plain.cone.means is not None):
+        return lambda cost: effort.route("linear").solve(_priced(plain, cost), effort).matrix
+    return Vertices(entry_model(plain))
 
-        def best(cost: FloatArray) -> FloatArray | None:
-            if kind is ApproximateBound:
-                return effort.route("linear").solve(_priced(plain, cost), effort).matrix
-            found = solve_conic(_priced(plain, cost), effort)
-            return found.matrix if found.claim.status.startswith("optimal") else None
 
-        return best
-    if isinstance(plain.cone, PolyhedralCone) and plain.cone.means is not None:
-        return lambda cost: effort.route("linear").solve(_priced(replace(plain, extras=()), cost), effort).matrix
-    return Vertices(entry_model(replace(plain, extras=())))
+def conic_oracle(program: Program, effort: Effort) -> Oracle:
+    """The best matrix for linear costs under linear constraints and an entropy floor."""
+
+    def best(cost: FloatArray) -> FloatArray | None:
+        found = solve_conic(_priced(program, cost), effort)
+        return found.matrix if found.claim.status.startswith("optimal") else None
+
+    return best
 
 
 def _priced(program: Program, cost: FloatArray) -> Program:

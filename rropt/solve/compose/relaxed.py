@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -19,18 +18,16 @@ import numpy as np
 from rropt.errors import Refusal
 from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.program.programs import Linear, Program
 from rropt.prove.steps import Gibbs, relax
-from rropt.solve.entropy.conic import no_mechanism, solve_conic
+from rropt.solve.compose.local import LocalSearch, conic_oracle
+from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.floor_bound import floor_multipliers
-from rropt.solve.kernel.climb import Oracle, climb_matrix
 from rropt.solve.kernel.curves import curve_class
-from rropt.solve.kernel.route import AUTO, Answer, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.kernel.route import AUTO, Answer, Effort, Route, SolverClaim
 from rropt.solve.kernel.search import Cell
 
 LOCAL = "a local search found the mechanism"
-STARTS, STEPS = 6, 60
-"""Random directions that a local search starts from, and its steps at most."""
 ROUNDS = 12
 """Rounds of rows from the floor at most: each tightens the bound, and makes the next search larger."""
 LONGEST = 15.0
@@ -62,43 +59,28 @@ class RelaxedRoute(Route):
         return Refusal("relaxed needs fixed outputs", AUTO) if program.outputs is None else None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        best = _chooser(program, effort)
-        middle = best(np.zeros((program.size, len(program.outputs or ()))))
-        if middle is None:
-            # The objective is not part of a proof that the constraints are infeasible.
-            plain = replace(program, sense="maximize", utility=Linear(()))
+        # The objective is not part of a proof that the constraints are infeasible.
+        plain = replace(program, sense="maximize", utility=Linear(()))
+        begun, search = time.monotonic(), LocalSearch(program, effort, lambda: bool(effort.stopped()))
+        search.linear = conic_oracle(plain, effort)
+        search.run([])
+        if search.best is None:
             farkas = no_mechanism(plain, effort)
             claim = SolverClaim("rropt", "no mechanism was found", None, 0.0)
             return Answer(claim, farkas, relaxed=plain if farkas else ())
-        return _information(program, effort, best, middle)
+        return _bounded(program, effort, search, search.best, begun)
 
 
-def _chooser(program: Program, effort: Effort) -> Oracle:
-    """Linear costs over all that the program demands."""
-    assert program.outputs is not None
-    shape = program.size, len(program.outputs)
-    plain = replace(program, sense="maximize", utility=Linear(()))
-
-    def above(cost: FloatArray) -> FloatArray | None:
-        terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
-        found = solve_conic(replace(plain, utility=Linear(terms)), effort)
-        return found.matrix if found.claim.status.startswith("optimal") else None
-
-    return above
-
-
-def _information(program: Program, effort: Effort, best: Oracle, middle: FloatArray) -> Answer:
-    begun, utility = time.monotonic(), program.utility
-    assert isinstance(utility, ColumnSum)
-    found, value = _climb(program, effort, best, middle)
-    loosened = program.without(ConcaveFloor)
+def _bounded(program: Program, effort: Effort, search: LocalSearch, found: FloatArray, begun: float) -> Answer:
+    """The answer with the mechanism of a search, and the bound of rows that the floor implies near it."""
+    loosened, value = program.without(ConcaveFloor), search.worth
     claim = SolverClaim("rropt", "a local maximum", value, time.monotonic() - begun, (LOCAL,))
     known = floor_multipliers(program)
     least = np.inf if known is None else known.value
     effort.found(value)
     effort.monitor(value, least if np.isfinite(least) else None)
     if least - value <= effort.allowed or effort.route("branch").refuse(loosened, None) is not None:
-        return Answer(claim, MatrixDraft.of(found, program.outputs))
+        return Answer(claim, search.draft)
     limit = LONGEST if effort.time_limit is None else effort.time_limit
     points, answer, bound = gibbs_points(found), None, np.inf
     for number in range(ROUNDS):
@@ -120,47 +102,16 @@ def _information(program: Program, effort: Effort, best: Oracle, middle: FloatAr
         effort.monitor(value, min(bound, least))
         if slow or bound - value <= effort.allowed:
             break
-        touched = _above(program, tried.matrix, middle)
-        again, better = climb_matrix(utility, touched, best, STEPS)
-        if better > value:
-            found, value = again, better
-            effort.found(value)
-        points += gibbs_points(touched)
-    draft = MatrixDraft.of(found, program.outputs)
+        touched = search.inside(search.middle, tried.matrix)
+        search.offer(tried.matrix)
+        value = search.worth
+        effort.found(value)
+        points += gibbs_points(tried.matrix if touched is None else touched)
     claim = replace(claim, objective=value, seconds=time.monotonic() - begun)
     if answer is None:
-        return Answer(claim, draft)
+        return Answer(claim, search.draft)
     note = f"{LOCAL}; the certificate's rows are what the entropy floor implies near it"
-    return Answer(replace(claim, notes=(note,)), draft, answer.dual, answer.relaxed)
-
-
-def _climb(program: Program, effort: Effort, best: Oracle, middle: FloatArray) -> tuple[FloatArray, float]:
-    """The best of several local maxima."""
-    utility = program.utility
-    assert program.outputs is not None and isinstance(utility, ColumnSum)
-    shape = program.size, len(program.outputs)
-    random = np.random.default_rng(0)
-    top, most = middle, -np.inf
-    for number in range(STARTS):
-        start = best(np.eye(*shape) if number == 0 else random.standard_normal(shape))
-        if start is not None:
-            found, value = climb_matrix(utility, start, best, STEPS)
-            if value > most:
-                top, most = found, value
-        if effort.stopped():
-            break
-    return top, most
-
-
-def _above(program: Program, matrix: FloatArray, middle: FloatArray) -> FloatArray:
-    """The last point from `middle`, which keeps the floor, toward `matrix` that keeps it."""
-    floor = program.required(ConcaveFloor)
-    inside, outside = 0.0, 1.0
-    for _ in range(40):
-        share = (inside + outside) / 2
-        kept = floor.entropy((1 - share) * middle + share * matrix) >= floor.height
-        inside, outside = (share, outside) if kept else (inside, share)
-    return np.asarray((1 - inside) * middle + inside * matrix)
+    return Answer(replace(claim, notes=(note,)), search.draft, answer.dual, answer.relaxed)
 
 
 def gibbs_points(near: FloatArray) -> tuple[tuple[tuple[int, ...], ...], ...]:

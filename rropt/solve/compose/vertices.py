@@ -11,21 +11,17 @@ from scipy import sparse
 
 from rropt.errors import Refusal, counted
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
-from rropt.program.extras import OffDiagonalForm
-from rropt.program.programs import ColumnSum, Information, Linear, Program
+from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.master import Priced, column_model, generate, tie_groups
 from rropt.solve.kernel.polyhedral import farkas_candidate, model_sides, signed_costs
 from rropt.solve.kernel.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, OffDiagonals, Route, SolverClaim
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.ldp.enumeration import Staircases
-from rropt.solve.offdiagonal.vertices import information, vertices as off_diagonal_vertices
 
 LARGEST_PRODUCT = 300_000
 """Largest number of (output, ray) variables of a linear utility."""
-LARGEST_LISTED = 14
-"""Largest k whose vertices with uniform off-diagonals (2^k and more) are listed."""
 
 
 class VerticesRoute(Route):
@@ -33,7 +29,7 @@ class VerticesRoute(Route):
 
     name = "vertices"
     because = "the objective is convex in every column, so extreme rays of the cone suffice"
-    takes = (OffDiagonalForm,)
+    takes = ()
     goals = "takes linear objectives and the maximum of convex ones only"
     solvers = ("highs",)
 
@@ -43,10 +39,6 @@ class VerticesRoute(Route):
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         k = program.size
-        if program.extra(OffDiagonalForm) is not None:
-            if k > LARGEST_LISTED:
-                return Refusal(f"vertices lists those of {LARGEST_LISTED} inputs at most", "use route branch")
-            return None
         if isinstance(program.utility, ColumnSum) and program.rows:
             return Refusal(
                 "vertices takes convex objectives without constraints on the whole matrix only",
@@ -72,8 +64,6 @@ class VerticesRoute(Route):
         return Refusal("vertices needs a cone that bounds ratios", "add LDP")
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        if program.extra(OffDiagonalForm) is not None:
-            return self._off_diagonals(program)
         if isinstance(program.cone, CompleteCone) and isinstance(program.utility, ColumnSum):
             return self._staircases(program, program.utility, program.cone, effort)
         if isinstance(program.cone, CompleteCone):
@@ -100,16 +90,6 @@ class VerticesRoute(Route):
             return Answer(SolverClaim("cddlib", str(why), None, 0.0, (str(why),)))
         answer = other.solve(program, effort)
         return answer.with_notes(f"{why.why}: route {other.name} took the problem")
-
-    @staticmethod
-    def _off_diagonals(program: Program) -> Answer:
-        """The best vertex with one number off the diagonal in each row; its proof is the search of `branch`."""
-        assert isinstance(program.cone, CompleteCone) and isinstance(program.utility, Information)
-        points = np.array(off_diagonal_vertices(program.size, float(program.cone.level.ratio)))
-        values = information(points, program.utility.prior)
-        best = int(np.argmax(values))
-        claim = SolverClaim("rropt", f"best of {counted(len(points), 'vertices')}", float(values[best]), 0.0)
-        return Answer(claim, OffDiagonals(points[best]))
 
     @staticmethod
     def _staircases(program: Program, utility: ColumnSum, cone: CompleteCone, effort: Effort) -> Answer:

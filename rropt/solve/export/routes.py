@@ -10,11 +10,11 @@ from rropt.program.cones import CompleteCone, FreeCone, GraphCone, base_cone, co
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Program
 from rropt.solve.compose.branch import BranchRoute
+from rropt.solve.compose.events import EventsRoute
 from rropt.solve.compose.general import GeneralRoute
 from rropt.solve.compose.relaxed import RelaxedRoute
 from rropt.solve.compose.vertices import VerticesRoute
 from rropt.solve.entropy.conic import ConicRoute
-from rropt.solve.events.events import EventsRoute
 from rropt.solve.linear.linear import LinearRoute
 from rropt.solve.maximin.maximin import MaximinRoute
 from rropt.solve.registry import ROUTES, choose

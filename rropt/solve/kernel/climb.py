@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -101,7 +100,7 @@ def worth_and_slope(program: Program, matrix: FloatArray) -> tuple[float, FloatA
 
 def _of_sum(program: Program, utility: Sum, matrix: FloatArray) -> tuple[float, FloatArray | None]:
     total, slopes = 0.0, np.zeros_like(matrix)
-    for weight, part in ((Fraction(1), Linear(utility.cost)), *utility.parts):
+    for weight, part in utility.terms:
         value, slope = worth_and_slope(replace(program, utility=part), matrix)
         total += float(weight) * value
         if slope is None:
@@ -148,11 +147,9 @@ def worth(utility: Utility, matrix: FloatArray) -> float | None:
     if isinstance(utility, DesignUtility):
         return _design_worth(utility, matrix)
     if isinstance(utility, Sum):
-        values = [(float(weight), worth(part, matrix)) for weight, part in utility.parts]
+        values = [(float(weight), worth(part, matrix)) for weight, part in utility.terms]
         known = [weight * value for weight, value in values if value is not None]
-        if len(known) < len(values):
-            return None
-        return float((Linear(utility.cost).matrix(*matrix.shape) * matrix).sum()) + sum(known)
+        return sum(known) if len(known) == len(values) else None
     return float(utility.mu(matrix).sum()) if isinstance(utility, ColumnSum) else None
 
 

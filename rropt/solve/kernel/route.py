@@ -347,6 +347,23 @@ class Route(ABC):
         """Solve a program that it does not refuse."""
 
 
+def solve_part(route: Route, program: Program, effort: Effort, seconds: float | None) -> tuple[Answer, float]:
+    """(the answer of a route for a part of a problem, which begins now and may take so long, the bound that it reached
+    in floats, in the sense of a maximisation): infinite where it stopped without one."""
+    sign, reached = program.sign, math.inf
+
+    def note(value: float | None, bound: float | None) -> None:
+        nonlocal reached
+        reached = reached if bound is None else min(reached, sign * bound)
+
+    own = replace(effort, time_limit=seconds, begun=time.monotonic(), monitor=note, size=Size(), solver=None)
+    answer = route.solve(program, own)
+    if (value := answer.claim.objective) is not None:
+        stopped = math.inf if answer.claim.stopped else sign * value
+        reached = max(sign * value, reached if reached < math.inf else stopped)
+    return answer, reached
+
+
 def unanswered(solver: str, effort: Effort) -> Answer:
     """The answer of work that did not stop in time, and was ended."""
     return Answer(SolverClaim(solver, "ended: it did not stop in time", None, effort.clock.seconds))

@@ -22,6 +22,7 @@ from rropt.program.limits import Sum, bent
 from rropt.program.programs import BayesGain, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
+from rropt.prove.trees import spread
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual, never
 from rropt.solve.matrix.cells import ColumnCell
@@ -141,7 +142,8 @@ class _Writer:
         fixed = sum((Fraction(number, unit) * row.rhs for number, row in pairs), Fraction(0))
         # What is left of the bound is shared out along the prior, rounded so that the sum stays below.
         left = math.floor((self.bound - fixed) * unit)
-        prices = _spread(prices, left - sum(prices), program.prior)
+        shares = spread(left - sum(prices), program.prior)
+        prices = [price + share for price, share in zip(prices, shares, strict=True)]
         tied = [[Fraction(price, unit) for price in prices] for _ in path]
         for number, row in pairs:
             if number:
@@ -212,15 +214,6 @@ def _halves(cell: ColumnCell, path: list[Sides]) -> tuple[list[object], list[Sid
     first, second = list(path), list(path)
     first[y], second[y] = both
     return element, first, second
-
-
-def _spread(prices: list[int], steps: int, prior: tuple[Fraction, ...]) -> list[int]:
-    """Prices with so many steps more, shared along the prior; the sum is exact."""
-    shares = [math.floor(steps * p) for p in prior]
-    order = sorted(range(len(prior)), key=lambda x: shares[x] - steps * prior[x])
-    for x in order[: steps - sum(shares)]:
-        shares[x] += 1
-    return [price + share for price, share in zip(prices, shares, strict=True)]
 
 
 def no_whole_tree(program: Program, prices: list[Fraction], slack: float) -> list[object] | None:

@@ -20,7 +20,7 @@ from rropt.program.programs import Divergence, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, SLACK, grid, unit_for, upper_end
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
-from rropt.prove.trees import branch_tree, leaves_below
+from rropt.prove.trees import branch_tree, leaves_below, spread
 from rropt.solve.kernel.boxes.tree import MatrixBox
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
@@ -99,8 +99,10 @@ class _Writer:
         # Prices a + d p, and nu - d in every column, leave d less open. Prices are rounded up to the unit, and so can
         # only be larger; multipliers over the unit are the format's.
         steps = math.ceil((worst + SLACK) * unit + self._uneven)
-        shares = [Fraction(steps) * p for p in self._program.prior]
-        raised = [price + share for price, share in zip(prices, self._shared(steps, shares), strict=True)]
+        # Each share is rounded up; or, where every point of the slice is near the constant one, their sum is exact.
+        prior = self._program.prior
+        shares = spread(steps, prior) if self._uneven else [math.ceil(steps * p) for p in prior]
+        raised = [price + share for price, share in zip(prices, shares, strict=True)]
         total = Fraction(sum(raised), unit) + sum(
             (Fraction(value, unit) * rhs for value, rhs in zip(rows, self._rhs, strict=True)), Fraction(0)
         )
@@ -114,17 +116,6 @@ class _Writer:
                 for column in columns
             ],
         }
-
-    def _shared(self, steps: int, shares: list[Fraction]) -> list[int]:
-        """Shares of the steps by which the prices are raised together, as whole numbers: each rounded up; or, where
-        every point of the slice is near the constant one, so that their sum is the number of steps."""
-        if not self._uneven:
-            return [math.ceil(share) for share in shares]
-        whole = [math.floor(share) for share in shares]
-        order = sorted(range(len(shares)), key=lambda x: whole[x] - shares[x])
-        for x in order[: steps - sum(whole)]:
-            whole[x] += 1
-        return whole
 
     def _column(self, scaled: list[int], nu: int, y: int) -> ColumnLeaf:
         """The multipliers of one column, from those of the entry model's rows."""

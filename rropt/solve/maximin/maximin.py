@@ -33,7 +33,7 @@ from rropt.program.worst_case import LeastInformation
 from rropt.prove.steps import relax
 from rropt.solve.kernel.climb import climb
 from rropt.solve.kernel.lp import LpModel
-from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size, SolverClaim
+from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, SolverClaim, solve_part
 
 GRAIN, SHARE_GRAIN = 1 << 30, 1 << 20
 """Probabilities are multiples of 2^-30 or so, shares of a mixture of 2^-20."""
@@ -198,32 +198,17 @@ class MaximinRoute(Route):
 
         def optimum(points: tuple[Point, ...], shares: tuple[Fraction, ...]) -> Mixture[tuple[Program, Answer]] | None:
             one = mixed(program, points, shares)
-            reached: list[float] = []
-
-            def note(value: float | None, bound: float | None) -> None:
-                if bound is not None:
-                    reached.append(bound)
-
             left = own.remaining()
-            inner = replace(
-                own,
-                gap=effort.gap / 8,
-                absolute_gap=effort.absolute_gap / 8,
-                size=Size(),
-                time_limit=None if left is None else max(1.0, left),
-                begun=time.monotonic(),
-                monitor=note,
-            )
+            finer = replace(own, gap=effort.gap / 8, absolute_gap=effort.absolute_gap / 8)
             try:
-                answer = self._choose(one).solve(one, inner)
+                answer, bound = solve_part(self._choose(one), one, finer, None if left is None else max(1.0, left))
             except NoRoute:
                 # The first bound is kept.
                 return None
             if answer.matrix is None or answer.claim.objective is None:
                 return None
-            bound = min(reached, default=answer.claim.objective)
             proof = relax(one, answer.steps), answer
-            return Mixture(points, shares, answer.matrix, max(bound, answer.claim.objective), proof)
+            return Mixture(points, shares, answer.matrix, bound, proof)
 
         def allowed(value: float) -> float:
             effort.found(value)

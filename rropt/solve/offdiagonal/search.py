@@ -21,7 +21,7 @@ from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, Search, Serial
 from rropt.solve.offdiagonal.bound import Bounder
 from rropt.solve.offdiagonal.boxes import Boxes, others_high, others_low, reach
-from rropt.solve.offdiagonal.starts import best_of, exchanged, one_information, snapped, starts
+from rropt.solve.offdiagonal.starts import best_of, one_information, snapped, starts
 from rropt.solve.offdiagonal.vertices import box, extremes
 
 Way = Literal["C", "s", "M"] | int
@@ -271,7 +271,4 @@ class OffDiagonalSearch:
                     part.hints = {name: float(getattr(found, name)[row]) for name in names}
                     tables.append(snapped(found.o[row], int(found.least[row]), int(found.most[row]), self.g))
             if tables:
-                table = np.vstack(tables)
-                best = best_of(table, self.p)
-                if one_information(best, self.p) > self.value:
-                    self._take(exchanged(best, self.p, self.g))
+                self._take(best_of(np.vstack(tables), self.p))

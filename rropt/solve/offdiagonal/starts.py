@@ -1,4 +1,4 @@
-"""Good off-diagonals as starts: vertices of every kind, and the exchange of a few numbers.
+"""Good off-diagonals: vertices of every kind as starts, and where the bound of a part points.
 
 All that is returned is feasible: numbers in the box [l, u], or one of the vertices with a number outside it.
 """
@@ -13,11 +13,9 @@ from rropt.program.cones import FloatArray
 from rropt.solve.offdiagonal.vertices import box, information, raised, scaled, vertex_kinds
 
 FEW = 48
-"""Largest k at which every input is tried as the one outside the box, and all pairs are exchanged."""
+"""Largest k at which every input is tried as the one outside the box."""
 SOME = 24
 """Beyond it: how many inputs at either end of the order by prior."""
-SINGLES = 1024
-"""Largest k at which every single number is exchanged."""
 
 
 def one_information(off_diagonal: FloatArray, prior: FloatArray) -> float:
@@ -55,7 +53,7 @@ def starts(prior: FloatArray, ratio: float) -> FloatArray:
             table = _thresholds(order, counts, raised(k, ratio, high / ratio), high)
             table[:, x] = high / ratio
             best = best_of(np.vstack([best, table]), prior)
-    return exchanged(best, prior, ratio)
+    return best
 
 
 def _thresholds(order: np.ndarray, counts: np.ndarray, low: float, high: float) -> FloatArray:
@@ -104,32 +102,3 @@ def snapped(o: FloatArray, least: int, most: int, ratio: float) -> FloatArray:
                 one[most] = largest
             found.append(one)
     return np.array(found)
-
-
-def exchanged(o: FloatArray, prior: FloatArray, ratio: float) -> FloatArray:
-    """`o` improved by moving single inputs, and pairs where k is small, between the two levels that the numbers have
-    in the box (or beside a number at u / g)."""
-    k = len(o)
-    low, high = box(k, ratio)
-    fixed = (o < low * (1 - 1e-9)) | (o > high * (1 + 1e-9))
-    if k > SINGLES or k == 2 or (o > high * (1 + 1e-9)).any():
-        return o
-    if fixed.any():
-        if abs(float(o.min()) * ratio / high - 1) > 1e-9:
-            return o
-        low = raised(k, ratio, float(o.min()))
-    free = np.flatnonzero(~fixed)
-    value = float(information(o, prior)[0])
-    while True:
-        flipped = np.where(o > (low + high) / 2, low, high)
-        moves = [(x,) for x in free]
-        if k <= FEW:
-            moves += [(x, z) for x in free for z in free if x < z]
-        table = np.repeat(o[None, :], len(moves), axis=0)
-        for row, move in enumerate(moves):
-            table[row, list(move)] = flipped[list(move)]
-        values = information(table, prior)
-        at = int(values.argmax())
-        if values[at] <= value + 1e-15:
-            return o
-        o, value = table[at], float(values[at])

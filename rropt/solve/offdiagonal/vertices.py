@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import comb, factorial
+from math import comb
 from typing import TypeVar
 
 import numpy as np
@@ -113,14 +113,6 @@ def count_vertices(size: int, ratio: Number) -> int:
     return int(2**k + k * 2 ** (k - 1) - k - missing)
 
 
-def orders(kind: Sequence[tuple[Number, int]]) -> int:
-    """In how many ways the values of a kind can be given to the inputs."""
-    ways = factorial(sum(count for _, count in kind))
-    for _, count in kind:
-        ways //= factorial(count)
-    return ways
-
-
 def arrangements(kind: Sequence[tuple[Number, int]]) -> Iterator[tuple[Number, ...]]:
     """Each of the orders of a kind once, as a tuple over the inputs."""
     left = [[value, count] for value, count in kind]
@@ -137,11 +129,6 @@ def arrangements(kind: Sequence[tuple[Number, int]]) -> Iterator[tuple[Number, .
             yield start
 
     return extended(())
-
-
-def vertices(size: int, ratio: Number) -> list[tuple[Number, ...]]:
-    """All vertices, each a tuple of k numbers; there are `count_vertices` of them, so keep k small."""
-    return [vertex for kind in vertex_kinds(size, ratio) for vertex in arrangements(kind)]
 
 
 def information(off_diagonal: FloatArray, prior: FloatArray) -> FloatArray:

@@ -22,18 +22,7 @@ from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program, RowEntropy
 from rropt.prove.steps import relax
 from rropt.solve.kernel.master import Master
-from rropt.solve.kernel.route import (
-    GRACE,
-    Answer,
-    Dual,
-    Effort,
-    MatrixDraft,
-    Route,
-    Size,
-    SolverClaim,
-    ignore_progress,
-    never,
-)
+from rropt.solve.kernel.route import GRACE, Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, never, solve_part
 from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
@@ -167,17 +156,10 @@ class _Generation:
         none = np.zeros((0, self.size))
         if max(map(len, self._cone.blocks)) > LARGEST_BLOCK:
             return none
-        left = self.effort.remaining()
-        now = time.monotonic() - self.effort.begun
-        effort = replace(
-            self.effort,
-            gap=max(self.effort.gap, ROUGH),
-            time_limit=None if left is None else now + FIRST * left,
-            monitor=ignore_progress,
-            size=Size(),
-        )
-        inner = RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds)
-        found = effort.route("columns").solve(replace(self._program, cone=inner), effort).matrix
+        left, rough = self.effort.remaining(), replace(self.effort, gap=max(self.effort.gap, ROUGH))
+        inner = replace(self._program, cone=RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds))
+        route = self.effort.route("columns")
+        found = solve_part(route, inner, rough, None if left is None else FIRST * left)[0].matrix
         if found is None:
             return none
         points = found.T[found.sum(axis=0) > 1e-12]

@@ -25,7 +25,7 @@ from rropt.prove.steps import Cut, relax
 from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import model_sides
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, Size
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, solve_part
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 
@@ -131,39 +131,24 @@ class Outer:
 
     def _solved(self, lost: float) -> tuple[Answer, float, float]:
         """(the answer over the outer cone, its bound on sign * utility in floats, what its mechanism has)."""
-        cut, effort, sign = self.cut(), self.effort, self.program.sign
+        cut, effort = self.cut(), self.effort
         relaxed = relax(self.program, [cut])
-        reached: list[float] = []
-
-        def note(value: float | None, bound: float | None) -> None:
-            if bound is not None:
-                reached.append(sign * bound)
-
         left = effort.remaining()
         self._gap = max(effort.gap / 4, min(FIRST, FINER * lost))
         begun = time.monotonic()
-        inner = replace(
-            effort,
-            gap=self._gap,
-            absolute_gap=effort.absolute_gap / 4,
-            time_limit=left if left is None or self._best is not None else FIRST_SHARE * left,
-            begun=begun,
-            monitor=note,
-            size=Size(),
-            solver=None,
+        answer, reached = solve_part(
+            self._route(relaxed),
+            relaxed,
+            replace(effort, gap=self._gap, absolute_gap=effort.absolute_gap / 4),
+            left if left is None or self._best is not None else FIRST_SHARE * left,
         )
-        answer = self._route(relaxed).solve(relaxed, inner)
         self._seconds = time.monotonic() - begun
         value = answer.claim.objective
-        own = math.inf if value is None else sign * value
         if answer.stated is not None:
             # Multipliers of a program that is stated in the place of the outer one prove nothing of this one.
             answer = replace(answer, dual=None, draft=None if answer.farkas else answer.draft)
-        return (
-            replace(answer, relaxed=(cut, *answer.steps)),
-            max(min(reached, default=math.inf if answer.claim.stopped else own), own),
-            own,
-        )
+        own = math.inf if value is None else self.program.sign * value
+        return replace(answer, relaxed=(cut, *answer.steps)), reached, own
 
     def _route(self, relaxed: Program) -> Route:
         """The route of the outer cone: by columns where it can, as cddlib loses rays among many near cuts."""

@@ -25,7 +25,7 @@ from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Program
 from rropt.prove.certificates import Certificate
 from rropt.prove.problem_digest import canonical, differences
-from rropt.solve.events.events import one_output_an_action
+from rropt.solve.compose.events import one_output_an_action
 
 Terms = tuple[tuple[int, int, Fraction], ...]
 Weights = Mapping[tuple[str, ...], Fraction]

@@ -11,8 +11,8 @@ import rropt as rr
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.programs import ColumnSum, Program
+from rropt.solve.compose.events import EventsRoute, merged
 from rropt.solve.events.bound import event_bound
-from rropt.solve.events.events import EventsRoute, merged
 from rropt.solve.kernel.route import Effort
 from rropt.solve.registry import route_named
 

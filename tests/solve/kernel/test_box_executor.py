@@ -67,7 +67,7 @@ def loaded(box_executor: BoxExecutor) -> None:
     until = time.monotonic() + LOADING
     while not all(worker.ready for worker in box_executor._workers):
         assert time.monotonic() < until
-        box_executor._heard(0.1)
+        time.sleep(0.1)
 
 
 @pytest.mark.long
@@ -81,7 +81,7 @@ def test_the_search_is_the_same_bit_for_bit() -> None:
         assert searched(box_executor) == alone
         assert box_executor.helped > 5
     assert box_executor.notes == []
-    assert worker._process.poll() is not None
+    assert worker.process.poll() is not None
 
 
 def test_killed_stopped_and_unstartable_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,9 +94,9 @@ def test_killed_stopped_and_unstartable_processes_change_nothing(monkeypatch: py
 
         def meanwhile(search: PooledSearch) -> None:
             if search.nodes < 500:
-                os.kill(first.pid, signal.SIGKILL)
+                os.kill(first.process.pid, signal.SIGKILL)
             elif search.nodes < 800 and hasattr(signal, "SIGSTOP"):
-                os.kill(second.pid, signal.SIGSTOP)
+                os.kill(second.process.pid, signal.SIGSTOP)
                 monkeypatch.setattr(crews, "SILENT", 0.3)
 
         assert searched(box_executor, meanwhile) == alone
@@ -134,7 +134,7 @@ def test_an_error_ends_the_processes() -> None:
     members: list[crews._Worker] = []
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert [worker._process.poll() is not None for worker in members] == [True]
+    assert [worker.process.poll() is not None for worker in members] == [True]
 
 
 def test_a_whole_solve_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,12 +150,12 @@ def test_a_whole_solve_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         # What has not loaded takes no part: here it is waited for.
         until = time.monotonic() + LOADING
         while not all(worker.ready for worker in box_executor._workers) and time.monotonic() < until:
-            box_executor._heard(0.1)
+            time.sleep(0.1)
 
     monkeypatch.setattr(BoxExecutor, "start", start)
     found = [problem(3, 3).solve("columns", gap=1e-6, workers=workers) for workers in (1, 2)]
     assert len(members) == 1
-    assert members[0]._process.poll() is not None
+    assert members[0].process.poll() is not None
     assert [one.status for one in found] == ["certified", "certified"]
     first, second = (one.certificate.to_json() for one in found if one.certificate is not None)
     assert first == second
@@ -167,7 +167,7 @@ def test_processes_end_with_their_parent() -> None:
     """A parent that is killed outright leaves nobody behind."""
     code = "import os; from rropt.solve.kernel.boxes.executor import BoxExecutor as C; crew = C(2); crew._others = 1; "
     code += "crew.start(); "
-    code += "print(crew._workers[0].pid, flush=True); os.kill(os.getpid(), 9)"
+    code += "print(crew._workers[0].process.pid, flush=True); os.kill(os.getpid(), 9)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path)}
     told = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, env=env, check=False).stdout
     until = time.monotonic() + LOADING

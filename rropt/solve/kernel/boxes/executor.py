@@ -2,29 +2,39 @@
 
 They are started as separate programs, not forked (HiGHS may have threads) and not by `multiprocessing` (which
 would run the caller's main module again), talk through pipes, and end when their input does. Where one fails,
-the search goes on: its chunks are bounded again here, bit for bit equal.
+the search goes on: its chunk is bounded again here, bit for bit equal. The bound of a box by `pool.py` depends in its
+last bit on the boxes in the pool at the same time; chunks that are never mixed therefore give the same search, bit for
+bit, independently of the processes and of their order.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from rropt.solve.kernel.boxes.chunks import WIDEST, Bounded, Chunk, ChunkSolver
-from rropt.solve.kernel.boxes.separable import SeparableForms
+import numpy as np
 
+from rropt.program.cones import FloatArray
+from rropt.solve.kernel.boxes.pool import BoxPool
+from rropt.solve.kernel.boxes.separable import SeparableForms
+from rropt.solve.kernel.boxes.tree import Box
+
+CHUNK = 64
+"""Boxes of a chunk at most. With it the products of dense tables of up to ten variables stay below what OpenBLAS
+distributes among threads, whose sums may differ in the last bit from those of one."""
+WIDEST = 128
+"""Variables up to which a chunk may be bounded by another process: beyond, linear algebra may use threads as well."""
 START = 5.0
 """Processor seconds that chunks must have taken before processes are started for more: loading takes them two."""
 WORTH = 10.0
@@ -34,13 +44,26 @@ SILENT = 60.0
 KEPT = 4
 """Problems that a process keeps in memory."""
 
+Found = tuple[float, FloatArray, FloatArray | None, FloatArray | None]
+"""The bound of a box, its multipliers, a point and the errors of the chords there; None where there is none."""
+
+
+def solve_chunk(pool: BoxPool, boxes: Sequence[Box], enough: float) -> list[Found]:
+    """What a pool without boxes finds of some, bit for bit equal in every process of one machine."""
+    pool.screen(boxes, enough)
+    while pool.boxes:
+        pool.advance(enough)
+    return [(box.bound, box.dual, box.point, box.error) for box in boxes]
+
 
 @dataclass(eq=False)
 class Task:
-    """A chunk that was handed in, and its result as soon as there is one."""
+    """A chunk that was submitted to a queue, the bound wanted of its boxes, and the results as soon as there are."""
 
-    chunk: Chunk
-    answer: Bounded | None = None
+    queue: ChunkQueue
+    boxes: list[Box]
+    enough: float
+    answer: list[Found] | None = None
 
 
 class ChunkQueue:
@@ -48,35 +71,29 @@ class ChunkQueue:
 
     def __init__(self, box_executor: BoxExecutor, problem: SeparableForms) -> None:
         self.problem, self.waiting = problem, deque[Task]()
-        self._box_executor, self._own = box_executor, ChunkSolver(problem)
+        self._box_executor, self._pool = box_executor, BoxPool(problem)
         self._shared = problem.matrix.shape[1] <= WIDEST
 
-    def submit(self, chunk: Chunk) -> Task:
+    def submit(self, boxes: Sequence[Box], enough: float) -> Task:
         """Submit a chunk. It is bounded later; its result may never be fetched."""
-        task = Task(chunk)
+        task = Task(self, [Box(box.lower, box.upper, box.dual, np.zeros(0)) for box in boxes], enough)
         self.waiting.append(task)
         if self._shared:
             self._box_executor.serve(self)
         return task
 
-    def result(self, task: Task) -> Bounded:
-        """The result of a chunk; while another process has it, this one bounds others."""
+    def result(self, task: Task) -> list[Found]:
+        """The results of a chunk; while another process has it, this one bounds others."""
         while task.answer is None:
-            if task in self.waiting:
-                self.waiting.remove(task)
-                self._solve(task)
-            elif self.waiting:
-                self._solve(self.waiting.popleft())
+            if (own := self._box_executor.taken(self, task)) is not None:
+                begun = time.process_time()
+                own.answer = solve_chunk(self._pool, own.boxes, own.enough)
+                self._box_executor.spent += time.process_time() - begun
             else:
-                self._box_executor.wait(self)
+                self._box_executor.wait(task)
             if self._shared:
                 self._box_executor.serve(self)
         return task.answer
-
-    def _solve(self, task: Task) -> None:
-        begun = time.process_time()
-        task.answer = self._own.solve(task.chunk)
-        self._box_executor.spent += time.process_time() - begun
 
 
 class BoxExecutor:
@@ -90,7 +107,10 @@ class BoxExecutor:
         self._others = min(workers, _cores()) - 1
         self._remaining = remaining
         self._workers: list[_Worker] = []
-        self._inbox: queue.Queue[tuple[_Worker, tuple[int, Bounded] | None]] = queue.Queue()
+        # Of what threads share: who waits for a chunk or an answer is woken by it.
+        self._changed = threading.Condition()
+        self._served: ChunkQueue | None = None
+        self._closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -108,84 +128,96 @@ class BoxExecutor:
         """Start the processes now. They take part as soon as they have loaded."""
         for _ in range(self._others):
             try:
-                self._workers.append(_Worker(self._inbox))
+                self._workers.append(_Worker(self))
             except OSError as error:
                 self.notes.append(f"no process could be started beside this one ({error}): the search used one")
                 break
         self._others = 0
 
     def serve(self, chunk_queue: ChunkQueue) -> None:
-        """Give chunks to idle processes; start processes once the search is long enough."""
+        """Let processes take chunks of a queue; start them once the search is long enough."""
         if self._others and self.spent > START:
             left = self._remaining()
             if left is None or left > WORTH:
                 self.start()
-        if not self._workers:
-            return
-        while self._heard(None):
-            pass
-        # A process gets a second chunk in advance, but only where others remain for this process.
-        for most in (1, 2):
-            for worker in self._workers:
-                if worker.ready and len(worker.busy) < most and len(chunk_queue.waiting) >= most:
-                    worker.take(chunk_queue, chunk_queue.waiting.popleft())
+        with self._changed:
+            self._served = chunk_queue
+            self._hand_out()
 
-    def wait(self, chunk_queue: ChunkQueue) -> None:
-        """Wait for an answer; processes that have been silent for too long are given up."""
-        oldest = min((worker.since for worker in self._workers if worker.busy), default=time.monotonic())
-        if not self._heard(max(oldest + SILENT - time.monotonic(), 0.0)):
-            for worker in [one for one in self._workers if one.busy and time.monotonic() - one.since >= SILENT]:
-                self._lose(worker, f"gave no answer for {SILENT:g} s")
+    def _hand_out(self) -> None:
+        """Give chunks to idle processes."""
+        for worker in self._workers:
+            if worker.ready and worker.task is None and self._served is not None and self._served.waiting:
+                worker.task, worker.since = self._served.waiting.popleft(), time.monotonic()
+        self._changed.notify_all()
 
-    def _heard(self, seconds: float | None) -> bool:
-        """Take one message, waiting for at most so long; whether there was one."""
-        try:
-            worker, message = self._inbox.get(block=seconds is not None, timeout=seconds)
-        except queue.Empty:
-            return False
-        if worker not in self._workers:
-            return True
-        if message is None:
-            self._lose(worker, "ended early")
-        elif message[0] < 0:
-            worker.ready = True
-        else:
-            task = worker.busy.pop(message[0])[1]
-            worker.since = time.monotonic()
-            task.answer = message[1]
+    def taken(self, chunk_queue: ChunkQueue, task: Task) -> Task | None:
+        """A chunk of a queue to be bounded here: the wanted one before others, None where none waits."""
+        with self._changed:
+            waiting = chunk_queue.waiting
+            own = task if task in waiting else next(iter(waiting), None)
+            if own is not None:
+                waiting.remove(own)
+        return own
+
+    def handed(self, worker: _Worker) -> Task | None:
+        """The next chunk of a process, as soon as there is one; None where there will be none."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or worker.task is not None)
+            return None if self._closed else worker.task
+
+    def answered(self, worker: _Worker, answer: list[Found]) -> None:
+        """Note the results of a process."""
+        with self._changed:
+            assert worker.task is not None
+            worker.task.answer, worker.task = answer, None
             self.helped += 1
-        return True
+            self._hand_out()
 
-    def _lose(self, worker: _Worker, why: str) -> None:
-        """Continue without a process: its chunks are submitted again."""
-        self._workers.remove(worker)
-        for chunk_queue, task in reversed(worker.busy.values()):
-            chunk_queue.waiting.appendleft(task)
-        worker.close()
-        self.notes.append(f"a process beside this one {why}: the search went on without it")
+    def wait(self, task: Task) -> None:
+        """Wait until a chunk has its results, or is submitted again; processes that have been silent for too long are
+        given up."""
+        with self._changed:
+            busy = [worker for worker in self._workers if worker.task is not None]
+            oldest = min((worker.since for worker in busy), default=time.monotonic())
+            left = max(oldest + SILENT - time.monotonic(), 0.0)
+            if self._changed.wait_for(lambda: task.answer is not None or task.queue.waiting, left):
+                return
+            for worker in [one for one in busy if one.task is not None and time.monotonic() - one.since >= SILENT]:
+                worker.why = f"gave no answer for {SILENT:g} s"
+                worker.process.kill()
+
+    def lose(self, worker: _Worker) -> None:
+        """Continue without a process: its chunk is submitted again."""
+        with self._changed:
+            if worker.task is not None:
+                worker.task.queue.waiting.appendleft(worker.task)
+            worker.task = None
+            if not self._closed:
+                self._workers.remove(worker)
+                self.notes.append(f"a process beside this one {worker.why}: the search went on without it")
+            self._changed.notify_all()
 
     def close(self) -> None:
         """End the processes."""
-        self._others = 0
+        with self._changed:
+            self._others, self._closed = 0, True
+            self._changed.notify_all()
         while self._workers:
-            self._workers.pop().close()
+            worker = self._workers.pop()
+            worker.process.kill()
+            worker.thread.join()
 
 
-@dataclass(eq=False)
 class _Worker:
-    """One process, with a thread that writes to it and one that reads from it: its failures do not stop
-    this process."""
+    """One process, with a thread that talks to it: its failures do not stop this process. `task` is what it has had
+    `since`, `why` says how it ended where it was not closed."""
 
-    inbox: queue.Queue[tuple[_Worker, tuple[int, Bounded] | None]]
-    ready: bool = False
-    since: float = 0.0
-    busy: dict[int, tuple[ChunkQueue, Task]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, box_executor: BoxExecutor) -> None:
         # The new process gets this one's import path, and one thread.
         paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
         single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-c", f"from {__name__} import main; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -193,55 +225,32 @@ class _Worker:
             env={**os.environ, "PYTHONPATH": paths, **single},
             start_new_session=True,
         )
-        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._number, self._known = 0, deque[ChunkQueue](maxlen=KEPT)
-        for work in (self._write, self._read):
-            threading.Thread(target=work, daemon=True).start()
+        self.ready, self.since, self.why = False, 0.0, "ended early"
+        self.task: Task | None = None
+        self._box_executor = box_executor
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
 
-    @property
-    def pid(self) -> int:
-        """Its number in the system."""
-        return self._process.pid
-
-    def take(self, chunk_queue: ChunkQueue, task: Task) -> None:
-        """Send a chunk, and the problem where it was not sent yet."""
-        if not self.busy:
-            self.since = time.monotonic()
-        new = chunk_queue not in self._known
-        if new:
-            self._known.append(chunk_queue)
-        self.busy[self._number] = chunk_queue, task
-        message = self._number, id(chunk_queue), chunk_queue.problem if new else None, task.chunk
-        self._outbox.put(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
-        self._number += 1
-
-    def _write(self) -> None:
-        stream = self._process.stdin
-        assert stream is not None
-        # Where it has ended, the reader reports it.
-        with suppress(OSError, ValueError):
-            while (message := self._outbox.get()) is not None:
-                stream.write(message)
-                stream.flush()
-
-    def _read(self) -> None:
-        stream = self._process.stdout
-        assert stream is not None
+    def _run(self) -> None:
+        into, back, known = self.process.stdin, self.process.stdout, deque[ChunkQueue](maxlen=KEPT)
+        assert into is not None and back is not None
         with suppress(OSError, ValueError, EOFError, pickle.UnpicklingError):
-            while True:
-                self.inbox.put((self, pickle.load(stream)))
-        self.inbox.put((self, None))
-
-    def close(self) -> None:
-        """End it."""
-        self._process.kill()
-        self._process.wait()
-        self._outbox.put(None)
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
+            self.ready = pickle.load(back)
+            while (task := self._box_executor.handed(self)) is not None:
+                new = task.queue not in known
+                if new:
+                    known.append(task.queue)
+                problem = task.queue.problem if new else None
+                into.write(pickle.dumps((id(task.queue), problem, task.boxes, task.enough), pickle.HIGHEST_PROTOCOL))
+                into.flush()
+                self._box_executor.answered(self, pickle.load(back))
+        self.process.kill()
+        self.process.wait()
+        for stream in (into, back):
             # The pipe to an ended process cannot be flushed.
             with suppress(OSError):
                 stream.close()
+        self._box_executor.lose(self)
 
 
 def _cores() -> int:
@@ -257,18 +266,18 @@ def main() -> None:
     # Printed text must not mix with the answers.
     back = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    problems: dict[int, ChunkSolver] = {}
-    pickle.dump((-1, None), back)
+    pools: dict[int, BoxPool] = {}
+    pickle.dump(True, back)
     back.flush()
     while True:
         try:
-            number, key, problem, chunk = pickle.load(sys.stdin.buffer)
+            key, problem, boxes, enough = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         if problem is not None:
-            problems.pop(key, None)
-            problems[key] = ChunkSolver(problem)
-            while len(problems) > KEPT:
-                del problems[next(iter(problems))]
-        pickle.dump((number, problems[key].solve(chunk)), back, pickle.HIGHEST_PROTOCOL)
+            pools.pop(key, None)
+            pools[key] = BoxPool(problem)
+            while len(pools) > KEPT:
+                del pools[next(iter(pools))]
+        pickle.dump(solve_chunk(pools[key], boxes, enough), back, pickle.HIGHEST_PROTOCOL)
         back.flush()

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rropt.solve.kernel.boxes.chunks import CHUNK, Chunk
-from rropt.solve.kernel.boxes.executor import BoxExecutor, Task
+from rropt.solve.kernel.boxes.executor import CHUNK, BoxExecutor, Task
 from rropt.solve.kernel.boxes.pool import BoxPool
 from rropt.solve.kernel.boxes.separable import BoxRelaxation, BoxSearch, SeparableForms
 from rropt.solve.kernel.boxes.tree import Box
@@ -75,7 +74,7 @@ class Chunks:
 
     def _launch(self) -> None:
         if self._chunk:
-            self._flights.append((self._chunk, self._queue.submit(Chunk.of(self._chunk, self._enough))))
+            self._flights.append((self._chunk, self._queue.submit(self._chunk, self._enough)))
         self._chunk = []
 
     def collect(self) -> list[Box]:
@@ -85,8 +84,10 @@ class Chunks:
             return done
         self._launch()
         boxes, task = self._flights.popleft()
-        self._queue.result(task).write(boxes)
-        for box in boxes:
+        for box, found in zip(boxes, self._queue.result(task), strict=True):
+            box.bound, box.dual, point, error = found
+            if point is not None:
+                box.point, box.error = point, error
             self._boxes.look(box)
         return boxes
 

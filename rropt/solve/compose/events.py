@@ -1,0 +1,205 @@
+"""The `events` route: convex objectives under approximate privacy over more events than can be listed as rows.
+
+Information is convex in the matrix, so the best point of its linearisation is no worse: linear programmes over the
+events that matter, from the best mechanism of pure privacy and from others. Where Q keeps the ratio by itself,
+(1 - delta) Q + delta E keeps every event for any E: so this mixture needs no linear programme. The mechanism is a local
+maximum; `solve.events.bound` bounds what any has. A Bayes gain needs no search: outputs with the
+same best action can be merged within all events, so that with an output for each action it is linear.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from rropt.errors import Refusal
+from rropt.program.cones import CompleteCone, FloatArray, FreeCone
+from rropt.program.events import ApproximateBound
+from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
+from rropt.solve.compose.local import LocalSearch
+from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
+from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, solve_part
+
+STEPS = 30
+"""Steps to the best share of the truth at most."""
+LONGEST = 20.0
+"""Seconds for all local searches where there is no time limit."""
+RESERVE = 8.0
+"""Seconds for another mechanism where the time limit ended the programme of a Bayes gain."""
+PURE = 0.3
+"""The share of the time for the mechanism of pure privacy."""
+GAINED = 1e-10
+"""A step that gains less is the last one."""
+LOCAL = "a local search found the mechanism"
+ENTRIES = 512
+"""Up to so many entries there are linear programmes: beyond, one takes minutes."""
+ADDED = 4
+"""Events added a round, for each input."""
+ROUNDS = 100
+"""Linear programmes of one step at most, each with the events that the one before violates."""
+
+
+class EventsRoute(Route):
+    """Local searches by linear programmes over events; Bayes gains exactly."""
+
+    name = "events"
+    because = "the objective is convex and the events are many: linearised, from the best mechanism of pure privacy"
+    takes = (ApproximateBound,)
+    purpose = "approximate privacy over many events"
+    goals = "maximises mutual information, chi-square information and Bayes gains only"
+    solvers = ("highs",)
+
+    def takes_goal(self, program: Program) -> bool:
+        return program.sense == "maximize" and isinstance(program.utility, (Divergence, BayesGain))
+
+    def refuse(self, program: Program, solver: str | None) -> Refusal | None:
+        if program.outputs is None:
+            return Refusal("events needs fixed outputs", "give the outputs")
+        if isinstance(program.utility, BayesGain) and one_output_an_action(program) is None:
+            return Refusal(
+                "a Bayes gain under approximate privacy needs an output for each action, and no other rows",
+                "give more outputs, or leave the rows out",
+            )
+        return None
+
+    def solve(self, program: Program, effort: Effort) -> Answer:
+        begun, limit = time.monotonic(), effort.time_limit
+        if isinstance(program.utility, BayesGain):
+            return _bayes(program, program.utility, effort)
+        # The mechanism must still be rounded, so the last step begins early.
+        end = begun + LONGEST if limit is None else effort.begun + 0.8 * limit
+        search = LocalSearch(program, effort, lambda: bool(effort.stopped()) or time.monotonic() > end)
+        search.linear = _oracle(program, search.over)
+        pure = _pure(program, effort, end)
+        search.run([] if pure is None else [pure])
+        if search.best is None:
+            return effort.route("linear").solve(replace(program, utility=Linear(())), effort)
+        status = effort.stopped() or "a local maximum"
+        claim = SolverClaim("highs", status, search.worth, time.monotonic() - begun, (LOCAL,))
+        return Answer(claim, search.draft)
+
+
+def one_output_an_action(program: Program) -> Program | None:
+    """The linear programme with output g for action g that has the optimum of a Bayes gain: outputs with the same best
+    action can be merged within all events. Outputs beyond the actions stay empty: they are worth no more than any
+    action, be it a loss. None where that is not so of `program`."""
+    utility, outputs = program.utility, program.outputs
+    if program.extra(ApproximateBound) is None or program.sense != "maximize" or not isinstance(utility, BayesGain):
+        return None
+    if outputs is None or program.rows or program.empty_cells or len(utility.actions) > len(outputs):
+        return None
+    scores = utility.scores()
+    none = tuple(min(Fraction(0), *(row[x] for row in scores)) for x in range(program.size))
+    scores = (*scores, *[none] * (len(outputs) - len(scores)))
+    cost = tuple((x, g, row[x]) for x in range(program.size) for g, row in enumerate(scores) if row[x])
+    return replace(program, utility=Linear(cost))
+
+
+def _bayes(program: Program, utility: BayesGain, effort: Effort) -> Answer:
+    relaxed = one_output_an_action(program)
+    assert relaxed is not None
+    answer = effort.route("linear").solve(relaxed, effort)
+    if answer.claim.stopped:
+        # The time limit came first, without multipliers of the last programme: the bound is
+        # the gain of the truth.
+        pure = _pure(program, effort, time.monotonic() + 0.8 * RESERVE)
+        matrix = None if pure is None else np.zeros_like(pure)
+        if pure is not None and matrix is not None:
+            for column in pure.T:
+                matrix[:, (utility.table @ column).argmax()] += column
+        dual = Dual(utility.table.max(axis=0), np.zeros(len(program.rows)))
+        answer = replace(answer, draft=MatrixDraft.of(matrix, program.outputs), dual=dual)
+    note = "outputs with the same best action were merged: the bound is that of one output for each action"
+    return replace(answer, relaxed=relaxed).with_notes(note)
+
+
+def _pure(program: Program, effort: Effort, end: float) -> FloatArray | None:
+    """The best mechanism whose outputs all keep the ratio by themselves, with delta of the truth; None where the route
+    for it does not take its problem, or finds none in its share of the time until `end`."""
+    bound = program.required(ApproximateBound)
+    assert program.outputs is not None and isinstance(program.utility, ColumnSum)
+    if program.rows or program.empty_cells or not isinstance(program.cone, FreeCone):
+        return None
+    pure = replace(program, cone=CompleteCone(bound.level), extras=(), outputs=None)
+    route = effort.route("linear" if isinstance(program.utility, BayesGain) else "columns")
+    if route.refuse(pure, None) is not None:
+        return None
+    found = solve_part(route, pure, effort, max(PURE * (end - time.monotonic()), 0.1))[0].matrix
+    if found is None:
+        return None
+    mixture = _mix_truth(program, merged(program, found, len(program.outputs)))
+    if (left := len(program.outputs) - program.size) < 1:
+        return mixture
+    # (1 - delta) Q + delta of the truth with outputs of its own: no E gives more to a convex objective, as the outputs
+    # also reveal which of the two was used.
+    delta = float(bound.delta)
+    apart = np.hstack([(1 - delta) * merged(program, found, left), delta * np.eye(program.size)])
+    return max(apart, mixture, key=lambda matrix: float(program.utility.mu(matrix).sum()))
+
+
+def _mix_truth(program: Program, pure: FloatArray) -> FloatArray:
+    """(1 - delta) Q + delta E with the E, one output an input, that linearising comes to."""
+    assert isinstance(program.utility, ColumnSum)
+    delta = float(program.required(ApproximateBound).delta)
+
+    def mixture(gradient: FloatArray) -> FloatArray:
+        truth = np.zeros_like(pure)
+        truth[np.arange(program.size), gradient.argmax(axis=1)] = delta
+        return np.asarray(truth + (1 - delta) * pure)
+
+    return climb_matrix(program.utility, pure, mixture, STEPS, GAINED)[0]
+
+
+def _oracle(program: Program, over: Callable[[], bool]) -> Oracle:
+    """The matrix with the largest sum of costs times entries that keeps every event; None where time ends first, or
+    there are too many entries. Events that were met stay in the programme for the next costs."""
+    bound = program.required(ApproximateBound)
+    vertex: list[Vertices] = []
+
+    def best(cost: FloatArray) -> FloatArray | None:
+        if cost.size > ENTRIES:
+            return None
+        if not vertex:
+            vertex.append(Vertices(entry_model(replace(program, extras=(), utility=Linear(()))), presolve=True))
+        for _ in range(ROUNDS):
+            if over() or (matrix := vertex[0](cost)) is None:
+                return None
+            events = bound.breached(matrix)
+            if not events:
+                return matrix
+            gamma = float(bound.level.ratio.upper)
+            excess = [float((matrix[e.x] - gamma * matrix[e.z])[list(e.members)].sum()) for e in events]
+            worst = np.argsort(excess)[::-1][: ADDED * program.size].tolist()
+            rows = bound.relaxed(program, [events[at] for at in worst]).row_matrix(cost.shape[1])[len(program.rows) :]
+            wide = sparse.csr_matrix(
+                (rows.data, rows.indices, rows.indptr), shape=(len(worst), vertex[0].model.cost.size)
+            )
+            vertex[0].lp.add_rows(wide, np.full(len(worst), float(bound.delta)))
+        return None
+
+    return best
+
+
+def merged(program: Program, matrix: FloatArray, most: int) -> FloatArray:
+    """A k x `most` matrix: while there are more outputs, the two whose merging costs least are merged; empty ones fill
+    it up."""
+    utility = program.utility
+    assert isinstance(utility, ColumnSum)
+    columns = matrix[:, np.argsort(-matrix.sum(axis=0), kind="stable")]
+    while columns.shape[1] > most:
+        own = utility.mu(columns)
+        least, pair = np.inf, (0, 1)
+        for y in range(columns.shape[1] - 1):
+            joined = utility.mu(columns[:, y + 1 :] + columns[:, y : y + 1])
+            loss = own[y] + own[y + 1 :] - joined
+            if loss.min() < least:
+                least, pair = float(loss.min()), (y, y + 1 + int(loss.argmin()))
+        columns[:, pair[0]] += columns[:, pair[1]]
+        columns = np.delete(columns, pair[1], axis=1)
+    return np.hstack([columns, np.zeros((len(columns), most - columns.shape[1]))])
