@@ -406,6 +406,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("birkhoff", mechanism=mechanism, method="bottleneck", denominator=None, time_limit=1)
     add("delta_of", mechanism=mechanism, epsilon=1)
     add("composed_delta", mechanisms=[mechanism, mechanism], epsilon=1)
+    add("shuffled_delta", mechanism=mechanism, people=10, epsilon=1)
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(
         "audit",
