@@ -11,6 +11,7 @@ from rropt.comparison.orders.regions import attained_region
 from rropt.comparison.permutations.birkhoff import birkhoff
 from rropt.comparison.permutations.mixture_files import load_mixture
 from rropt.comparison.sampler_audit import SamplerAudit, detectable_epsilon
+from rropt.comparison.shuffling import shuffled_delta
 
 __all__ = [
     "Audit",
@@ -29,4 +30,5 @@ __all__ = [
     "load_mixture",
     "more_capable",
     "renyi_divergence",
+    "shuffled_delta",
 ]

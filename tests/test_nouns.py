@@ -97,7 +97,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "MutualInformation": lambda: rr.MutualInformation(PRIOR, units="bits"),
     "Pairs": lambda: rr.Pairs(["s", "t"], 2),
     "PermutationMixture": lambda: rr.patterns.PermutationMixture(weights=[("identity", "1/4", 1)]),
-    "PointwiseMaximalLeakage": lambda: rr.privacy.PointwiseMaximalLeakage(PRIOR, 1),
+    "PointwiseMaximalLeakage": lambda: rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon=1),
     "Polytope": lambda: rr.robust.Polytope([[1, 0, -1, 0]], [0], pairs=PAIRS),
     "PreciseBoundary": lambda: rr.privacy.PreciseBoundary(2),
     "Prior": lambda: rr.Prior.from_counts({"a": 5, "b": 3, "c": 2}),

@@ -1,8 +1,10 @@
-"""The command `rropt audit`: the privacy level of any matrix, and its distance from the optimum."""
+"""The commands `rropt audit`, for the privacy level of any matrix and its distance from the optimum, and `rropt
+audit-sampler`, for what the draws of a program show."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +16,15 @@ from rropt.errors import InputError, counted
 
 if TYPE_CHECKING:
     from rropt.comparison.audit import Audit
+    from rropt.comparison.sampler_audit import SamplerAudit
     from rropt.exact import Interval
 
 AUDIT_EPILOG = "Exit status: 0 audited, whatever came out; 2 bad input."
+SAMPLER_EPILOG = "Exit status: 0 not rejected, which proves nothing; 1 rejected; 2 bad input."
 ROUNDING = 1e-9
 """Share of the ratio below which a violation is attributed to rounding."""
+SHOWN = 8
+"""Outputs of an event that are printed."""
 WIDEST = 60
 """Characters of a parity that is shown in full."""
 
@@ -71,6 +77,44 @@ def audit_matrix(
         written = found.improvement.mechanism.save(improved)
         if not as_json:
             say(f"wrote {written}")
+
+
+def audit_draws(
+    pairs: Annotated[str, typer.Argument(metavar="PAIRS", help="CSV with a header: input,output, as they were drawn.")],
+    epsilon: Annotated[str, typer.Option("--epsilon", help="The level of LDP that is claimed.")],
+    delta: Annotated[str, typer.Option("--delta", help="The delta that is claimed.")] = "0",
+    confidence: Annotated[float, typer.Option("--confidence", help="A correct sampler passes this often.")] = 0.99,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Audit any sampler by its draws: a lower bound of its epsilon and delta, with a stated confidence."""
+    from rropt.comparison.sampler_audit import audit_sampler
+    from rropt.studies.sweeps.rows import finite
+
+    found = audit_sampler(pairs, epsilon, confidence=confidence, delta=delta)
+    if as_json:
+        told = {key: finite(value) for key, value in vars(found).items()}
+        typer.echo(json.dumps(told | {"event": vars(found.event)}, ensure_ascii=False))
+    else:
+        _say_draws(found, pairs, epsilon, delta)
+    raise typer.Exit(1 if found.rejected else 0)
+
+
+def _say_draws(found: SamplerAudit, name: str, epsilon: str, delta: str) -> None:
+    """Lower bounds are rounded down."""
+    from rropt.exact import shown
+    from rropt.studies.reports.terminal import plain
+
+    claim = f"epsilon {epsilon}" + ("" if found.claimed_delta == 0 else f", delta {delta}")
+    say(plain(f"{name}: {'REJECTED' if found.rejected else 'not rejected'}: {claim} is claimed"))
+    at = f"epsilon{'' if found.claimed_delta == 0 else f' at delta {delta}'} is at least"
+    say(plain(f"with confidence {found.confidence}: {at} {shown(found.epsilon, 6, up=False)}"))
+    say(plain(f"and delta at epsilon {epsilon} is at least {shown(found.delta, 6, up=False)}"))
+    one = found.event
+    outputs = ", ".join(map(str, one.outputs[:SHOWN])) + (", ..." if len(one.outputs) > SHOWN else "")
+    rates = [f"{count:,} of {trials:,}" for count, trials in zip(one.counts, one.trials, strict=True)]
+    say(plain(f"input {one.more}: {rates[0]} are one of {outputs}; input {one.less}: {rates[1]}"))
+    least = "none" if math.isinf(found.detectable) else shown(found.detectable, 6, up=True)
+    say(f"so many draws detect an epsilon from {least} on with probability 0.9")
 
 
 def _show(found: Audit, name: str) -> None:

@@ -126,6 +126,34 @@ def declared_problem(
     return load_problem(source, prior=prior if step is None else rounded_prior(prior, step))
 
 
+def noisy_problem(
+    source: Path,
+    exact: Problem,
+    data: str | None,
+    step: int | None,
+    epsilon: str | None,
+    folder: Path,
+    ledger: str | None,
+    population: str,
+) -> Problem:
+    """The problem `exact` of a file, at counts with noise that the ledger of `data` counts. Raises InputError."""
+    from rropt.model.prior import Prior
+    from rropt.problem_file import load_problem
+    from rropt.release.storage.histogram import noisy_prior
+    from rropt.release.storage.places import ledger_place
+
+    prior = exact.objective.prior
+    if epsilon is None or step is not None or data is None or prior is None:
+        what = "--public-epsilon is for counts of --data without --public-counts; --ledger and --population are for it"
+        raise InputError(what, "solve", "as --data people.csv --column education --public-epsilon 0.5 --ledger PATH")
+    place = None if ledger is None else ledger_place(ledger)
+    labels = load_problem(source).inputs
+    # What is wrong with the problem is said before the draw.
+    load_problem(source, prior=Prior.uniform(labels))
+    found = noisy_prior(prior, labels, epsilon, Path(data), folder, place, population)
+    return load_problem(source, prior=found)
+
+
 def _count(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
     """The frequencies of a column of a CSV, Parquet or Arrow file."""
     from rropt.io.count_records import COLUMNAR

@@ -17,11 +17,11 @@ from typing import Annotated, Any
 
 import typer
 
-from rropt.cli.audit import AUDIT_EPILOG, audit_matrix
+from rropt.cli.audit import AUDIT_EPILOG, SAMPLER_EPILOG, audit_draws, audit_matrix
 from rropt.cli.check import check, write_proof
 from rropt.cli.claims import CLAIMS_EPILOG, VERIFY_EPILOG, show_claims, verify_claim
 from rropt.cli.compare import COMPARE_EPILOG, compare_routes
-from rropt.cli.data import declared_problem, draw_people, find_problem, identify, solver_options
+from rropt.cli.data import declared_problem, draw_people, find_problem, identify, noisy_problem, solver_options
 from rropt.cli.figures import draw_figure, write_table
 from rropt.cli.lines import say
 from rropt.cli.models import copy, list_all, show
@@ -58,6 +58,7 @@ app.command("claims", epilog=CLAIMS_EPILOG)(show_claims)
 app.command(epilog=VERIFY_EPILOG)(verify_claim)
 app.command("compare", epilog=COMPARE_EPILOG)(compare_routes)
 app.command("audit", epilog=AUDIT_EPILOG)(audit_matrix)
+app.command("audit-sampler", epilog=SAMPLER_EPILOG)(audit_draws)
 app.command("report", epilog=REPORT_EPILOG)(write_page)
 app.command("sweep", epilog=SWEEP_EPILOG)(sweep_grid)
 
@@ -129,6 +130,11 @@ def solve(
     ] = None,
     solver_option: SolverOption = None,
     threads: Threads = None,
+    public_epsilon: Annotated[
+        str | None, typer.Option("--public-epsilon", metavar="E", help="Add noise to them; the ledger counts E.")
+    ] = None,
+    ledger: Annotated[str | None, typer.Option("--ledger", metavar="PATH|URL", help="As apply has it.")] = None,
+    population: Annotated[str, typer.Option("--population", metavar="NAME", help="As apply has it.")] = "",
 ) -> None:
     """Find the best mechanism, prove it, and write mechanism, certificate and solution."""
     from rropt.io.files import check_writable, held_folder
@@ -137,18 +143,15 @@ def solve(
 
     source = find_problem(problem)
     declared = declared_problem(source, data, column, delimiter, null, public_counts)
-    declared = declared.with_options(
-        route,
-        gap=gap,
-        time_limit=time_limit,
-        solver=solver,
-        absolute_gap=absolute_gap,
-        solver_options=solver_options(solver_option),
-        threads=threads,
-    )
-    insist_on(declared.options.solver, declared.options.threads, f"{source}: ")
     folder = Path(declared.name) if out is None else out
     check_writable(folder, RESULTS)
+    chosen: dict[str, Any] = {"gap": gap, "time_limit": time_limit, "solver": solver, "absolute_gap": absolute_gap}
+    chosen |= {"solver_options": solver_options(solver_option), "threads": threads}
+    asked = declared.with_options(route, **chosen).options
+    insist_on(asked.solver, asked.threads, f"{source}: ")
+    if public_epsilon is not None or ledger is not None or population:
+        declared = noisy_problem(source, declared, data, public_counts, public_epsilon, folder, ledger, population)
+    declared = declared.with_options(route, **chosen)
     console = terminal.console()
     if not as_json:
         console.print(terminal.problem_table(declared))

@@ -41,6 +41,8 @@ CHUNK = 1 << 16
 MOST_OUTPUTS = 1 << 16
 """The most frequent outputs, of which events are made."""
 MOST_TRIALS, MOST_INPUTS = 1 << 32, 1 << 10
+MOST_WORK = 1 << 28
+"""Of all pairs of inputs, their outputs: some seconds, and at most 2 GB."""
 ROUNDING = 1e-9
 """Share by which limits are widened, for the rounding of the quantiles of the beta distribution."""
 POWER = 0.9
@@ -199,6 +201,8 @@ def audit_sampler(
     names = list(tables[0])
     least = min(sum(table[name].values()) for table in tables for name in names)
     detectable = detectable_epsilon(epsilon, trials=2 * least, inputs=len(names), confidence=confidence, delta=delta)
+    if len(names) ** 2 * min(len(set().union(*tables[0].values())), MOST_OUTPUTS) > MOST_WORK:
+        raise InputError("it has too many inputs and outputs", "sampler", "audit some of the inputs")
     chosen, tested = (_counted(table, names, tables[0]) for table in tables)
     events = _chosen(chosen[1], chosen[2], claimed, share)
     error = (1 - confidence) / (2 * len(events))
@@ -298,6 +302,8 @@ def _split(pairs: Iterable[Any]) -> Tables:
         name = _key(given)
         tables[turn[name] % 2].setdefault(name, Counter())[_key(output)] += 1
         turn[name] += 1
+        if len(turn) > MOST_INPUTS:
+            raise InputError(f"they have more than {MOST_INPUTS:,} inputs", "sampler", "audit some of the inputs")
     if len(turn) < 2 or min(turn.values()) < 4:
         raise InputError("they have fewer than two inputs, or fewer than four trials of one", "sampler", "draw more")
     return tables

@@ -73,10 +73,12 @@ class Entry:
         return tuple(one.get("scope") for one in self.content["columns"])
 
     def drawn_otherwise(self, scopes: Sequence[str | None]) -> set[str]:
-        """The columns that were drawn from, without those whose answers are memoised in one of `scopes`."""
+        """The columns that were drawn from, without those whose answers are memoised in one of `scopes`, and without
+        those of which only counts with noise were released."""
         own = {scope for scope in scopes if scope is not None}
         columns = zip(self.content["columns"], self.scopes, strict=True)
-        return {name for one, scope in columns if scope not in own for name in one["columns"]}
+        drawn = (one["columns"] for one, scope in columns if scope not in own and one.get("counts") is not True)
+        return {name for names in drawn for name in names}
 
     @property
     def parities(self) -> list[Fraction | float]:

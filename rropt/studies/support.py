@@ -222,7 +222,7 @@ CONSTRAINTS: Mapping[str, tuple[Maker, ...]] = {
 """The constraints by their names in problem files, alone and together."""
 
 NOTIONS: dict[str, Maker] = {
-    "pointwise_maximal_leakage": lambda at: PointwiseMaximalLeakage(at.prior, "0.5"),
+    "pointwise_maximal_leakage": lambda at: PointwiseMaximalLeakage(at.prior, epsilon="0.5"),
     "maximal_leakage": lambda at: MaximalLeakage("0.5"),
     "renyi_ldp": lambda at: RenyiLDP(2, "0.5"),
     "zero_concentrated_ldp": lambda at: ZeroConcentratedLDP("0.2"),

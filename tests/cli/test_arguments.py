@@ -408,6 +408,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("birkhoff", mechanism=mechanism, method="bottleneck", denominator=None, time_limit=1)
     add("delta_of", mechanism=mechanism, epsilon=1)
     add("composed_delta", mechanisms=[mechanism, mechanism], epsilon=1)
+    add("shuffled_delta", mechanism=mechanism, people=10, epsilon=1)
     add("renyi_divergence", mechanism=mechanism, order=2)
     add(
         "audit",
@@ -569,8 +570,9 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         solver_options={},
     )
     small = {"routes": ["linear"], "solvers": None, "gap": None, "time_limit": 2}
-    add("compare", problem=r["problem"], **small)
-    add_methods(rr.compare(r["problem"], routes=["linear"]), to_list={}, to_frame={})
+    add("compare", problem=r["problem"], repeats=1, **small)
+    tables = {"to_list": {}, "to_frame": {}, "to_csv": {}, "to_markdown": {}, "to_latex": {}, "profile": {}, "plot": {}}
+    add_methods(rr.compare(r["problem"], routes=["linear"]), **tables, save={"path": folder / "compared.csv"})
     swept = {"given": r["problem"], "over": {"epsilon": [1, 2]}, "out": None, "workers": 1, "scheduler": None}
     swept |= {"keep": None, "route": None, "gap": None, "time_limit": 2, "solver": None}
     add("sweep", **swept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from drawing import graded
 from scipy import stats
 
 import rropt as rr
+from rropt.cli import main as cli
 from rropt.errors import InputError
 from rropt.mechanisms.sampling import MechanismSampler, insecure_seeded_source
 
@@ -214,3 +216,51 @@ def test_bad_input_is_named(case: str) -> None:
     sampler, options, what = BAD[case]
     with pytest.raises(InputError, match=what):
         rr.audit_sampler(sampler, 1, **options)
+
+
+def pairs_file(path: Path, epsilon: str, count: int) -> str:
+    """The draws of randomised response over four values, whose names a terminal or a formula would take badly."""
+    draw = ours(rr.RandomizedResponse(4, epsilon=epsilon).to_mechanism(), 6)
+    codes = [at % 4 for at in range(count)]
+    lines = [f'"\x1b{code}",={output}' for code, output in zip(codes, draw(codes), strict=True)]
+    path.write_text("\n".join(["value,answer", *lines]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_the_command_says_what_the_function_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong, right = pairs_file(tmp_path / "w.csv", "1.4", 40_000), pairs_file(tmp_path / "r.csv", "1", 40_000)
+    assert cli.main(["audit-sampler", wrong, "--epsilon", "1"]) == 1
+    told = capsys.readouterr().out
+    assert "REJECTED: epsilon 1 is claimed" in told
+    assert "\x1b" not in told
+    assert cli.main(["audit-sampler", right, "--epsilon", "1", "--confidence", "0.999"]) == 0
+    assert "not rejected" in capsys.readouterr().out
+    assert cli.main(["audit-sampler", wrong, "--epsilon", "1", "--delta", "0.1", "--json"]) in (0, 1)
+    found, known = json.loads(capsys.readouterr().out), rr.audit_sampler(wrong, 1, delta="0.1")
+    assert {key: found[key] for key in found if key != "event"} == {
+        key: value for key, value in vars(known).items() if key != "event"
+    }
+    assert found["event"]["counts"] == list(known.event.counts)
+
+
+def test_the_command_says_where_nothing_could_be_detected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = pairs_file(tmp_path / "few.csv", "1", 16)
+    assert cli.main(["audit-sampler", few, "--epsilon", "1"]) == 0
+    assert "detect an epsilon from none on" in capsys.readouterr().out
+    assert cli.main(["audit-sampler", few, "--epsilon", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["detectable"] is None
+    assert cli.main(["audit-sampler", str(tmp_path / "none.csv"), "--epsilon", "1"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_file_of_too_many_inputs_and_outputs_is_refused_at_once() -> None:
+    pairs = [(x, (x * 7 + at) % 999) for at in range(4) for x in range(999)]
+    with pytest.raises(InputError, match="too many inputs and outputs"):
+        rr.audit_sampler(pairs, 1)
+
+
+def test_pairs_of_too_many_inputs_are_refused_when_they_are_met() -> None:
+    """The second input past the limit is never read: it is not a pair."""
+    pairs: list[Any] = [*((at, 1) for at in range(1025)), None]
+    with pytest.raises(InputError, match="they have more than 1,024 inputs"):
+        rr.audit_sampler(pairs, 1)

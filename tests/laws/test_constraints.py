@@ -128,7 +128,7 @@ EXAMPLES = [
     Example(AtMost(ChannelCapacity(), "1/5"), FLAT, thick=False),
     Example(MaximalLeakage("0.4"), FLAT, thick=False),
     Example(MaximalLeakage(gamma=2), [[F(1, 2)] * 2] * 3, ABC, ("x", "y"), thick=False),
-    Example(PointwiseMaximalLeakage(SKEWED, "0.4"), FLAT),
+    Example(PointwiseMaximalLeakage(SKEWED, epsilon="0.4"), FLAT),
     Example(PointwiseMaximalLeakage(Prior.from_counts({"a": 1, "b": 0, "c": 2}), gamma="5/4"), FLAT),
     Example(RenyiLDP(2, "0.4"), FLAT, thick=False),
     Example(RenyiLDP("3/2", 1), [[F(1, 4)] * 4] * 2, ("x", "y"), ("p", "q", "r", "s"), thick=False),

@@ -147,7 +147,7 @@ NEAR = np.maximum(2 - FAR, 0)
 CASES: list[tuple[str, rr.Constraint, Rules]] = [
     (
         "pointwise",
-        rr.privacy.PointwiseMaximalLeakage(PRIOR, "0.5"),
+        rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5"),
         lambda q: [q <= np.exp(0.5) * np.ones((K, 1)) @ (P[None, :] @ q)],
     ),
     ("maximal", rr.privacy.MaximalLeakage("0.5"), lambda q: [highest(q) <= np.exp(0.5)]),

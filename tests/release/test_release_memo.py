@@ -139,6 +139,35 @@ def test_the_answers_of_an_implicit_mechanism_follow_it() -> None:
     assert answers("again/t.protected.parquet") == answers("t.protected.parquet")
 
 
+@pytest.mark.long
+@pytest.mark.campaign
+@pytest.mark.parametrize("size", [3, 16, 130])
+def test_a_hundred_million_answers_follow_the_mechanism(size: int) -> None:
+    """Of identities that are numbers in a row; neighbours have answers of their own. With 130 not in constant time."""
+    count, part = 10**8, 1 << 20
+    mechanism = RandomizedResponse(size, epsilon=1).to_mechanism()
+    stack = Stack(ProtectedColumn("x", mechanism))
+    assert (stack.drawing[0] == "ConstantTimeSampler") == (size < 130)
+    scope = Scope(bytes(range(32)), stack, "id")
+    rows = np.arange(part) % size
+    single, pairs = np.zeros((size, size), dtype=np.int64), np.zeros((size, size), dtype=np.int64)
+    total = 0
+    for start in range(0, count, part):
+        number = min(part, count - start)
+        data = np.arange(start, start + number + 2, dtype="<u8").view(np.uint8)
+        starts = 8 * np.arange(number)
+        own = rows[:number]
+        drawn = stack.draw(own, scope.source(own, Texts(data, starts, starts + 8)))
+        single += np.bincount(own * size + drawn, minlength=size * size).reshape(size, size)
+        pairs += np.bincount(drawn[:-1].astype(int) * size + drawn[1:], minlength=size * size).reshape(size, size)
+        total += number
+    assert total == count
+    for x, counts in enumerate(single):
+        assert stats.chisquare(counts, mechanism.matrix[x] * counts.sum()).pvalue > 1e-6
+    shares = sum(np.outer(mechanism.matrix[x], mechanism.matrix[(x + 1) % size]) for x in range(size)) / size
+    assert size > 100 or stats.chisquare(pairs, shares * pairs.sum(), axis=None).pvalue > 1e-6
+
+
 @pytest.mark.parametrize("number", range(3))
 def test_the_keyed_function_is_aes_cmac(number: int) -> None:
     from cryptography.hazmat.primitives.ciphers.algorithms import AES

@@ -2,8 +2,9 @@
 
 With C_1 <= ... <= C_(m-1) the sums of the first numerators of a row, and u uniform among 0, ..., 2^53 - 1, the number
 of j with C_j <= u is output y with probability (C_(y+1) - C_y) / 2^53: exactly the row. Every value takes 53 bits and
-is compared with all m - 1 sums of its row; nothing is rejected, and no step is left out. The sums of all rows for one
-j are a few lines of the cache, so that where a row stands does not matter either.
+is compared with all m - 1 sums of its row; nothing is rejected, and no step is left out. The sums are read four at a
+time. Before that, those of all rows are copied to one place of at most 4 KiB, which is then in the fastest cache
+whatever the values are: without the copy, a column of one value is drawn faster at m = 128.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ MOST_OUTPUTS = 128
 MOST_INPUTS = 512
 """The sums for one j, of which each has eight bytes, then fit into the fastest cache."""
 CHUNK = 1 << 13
+TOGETHER = 4
+"""How many sums of a row are read at once. `np.take` copies 32 bytes as one."""
+LINES = 1 << 12
+"""Bytes of the sums of all rows that are read together at most."""
 
 
 def takes(inputs: int, outputs: int, denominators: Iterable[int]) -> bool:
@@ -44,12 +49,17 @@ class ConstantTimeSampler:
         scaled = [[number * factor for number in row] for row, factor in zip(rows, each, strict=True)]
         if any(sum(row) != 1 << BITS or min(row) < 0 for row in scaled):
             raise ArithmeticError("the rows of a mechanism do not sum to their denominators: a fault of rropt")
-        sums = np.cumsum(np.array(scaled, dtype=np.int64), axis=1)
-        self._sums = np.ascontiguousarray(sums[:, :-1].T)
+        sums = np.cumsum(np.array(scaled, dtype=np.int64), axis=1)[:, :-1]
+        small = 8 * TOGETHER * self.inputs <= LINES and sums.shape[1] >= TOGETHER
+        together = TOGETHER if small else 1
+        # No number reaches the sums that fill up the last group.
+        spare = np.full((self.inputs, -sums.shape[1] % together), 1 << BITS, dtype=np.int64)
+        parts = np.hstack([sums, spare]).reshape(self.inputs, -1, together)
+        self._sums = np.ascontiguousarray(parts.transpose(1, 0, 2))
 
     def law(self, x: int) -> tuple[Fraction, ...]:
         """The exact probabilities of the m outputs at input `x`, read back from the sums that `sample` uses."""
-        ends = [0, *self._sums[:, x].tolist(), 1 << BITS]
+        ends = [0, *self._sums[:, x].ravel().tolist()[: self.outputs - 1], 1 << BITS]
         return tuple(Fraction(high - low, 1 << BITS) for low, high in pairwise(ends))
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
@@ -70,8 +80,18 @@ class ConstantTimeSampler:
         return drawn
 
     def _count(self, codes: np.ndarray, number: np.ndarray, drawn: np.ndarray) -> None:
-        limit, above = np.empty(len(codes), dtype=np.int64), np.empty(len(codes), dtype=np.bool_)
+        together = self._sums.shape[2]
+        limits = np.empty((len(codes), together), dtype=np.int64)
+        numbers, above = np.empty_like(limits), np.empty(limits.shape, dtype=np.bool_)
+        for at in range(together):
+            numbers[:, at] = number
+        # Byte i of a count is how many groups have their sum i below the number; all add up to at most 127.
+        counts = np.zeros(len(codes), dtype=f"u{together}")
+        near = np.empty_like(self._sums[0])
         for sums in self._sums:
-            np.take(sums, codes, out=limit, mode="clip")
-            np.greater_equal(number, limit, out=above)
-            np.add(drawn, above.view(np.uint8), out=drawn)
+            np.copyto(near, sums)
+            np.take(near, codes, axis=0, out=limits, mode="clip")
+            np.greater_equal(numbers, limits, out=above)
+            np.add(counts, above.view(counts.dtype)[:, 0], out=counts)
+        np.multiply(counts, counts.dtype.type(sum(1 << 8 * at for at in range(together))), out=counts)
+        np.right_shift(counts, counts.dtype.type(8 * (together - 1)), out=drawn, casting="unsafe")

@@ -90,15 +90,14 @@ class KeyedFunction:
         return found
 
     def _chunk(self, states: np.ndarray, data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        # Eight bytes from any byte on.
-        words = np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
+        # A block from any byte on.
+        blocks = np.ndarray((len(data) - BLOCK + 1,), dtype=f"V{BLOCK}", buffer=data, strides=(1,))
         found, left = states, ends - starts
         which: np.ndarray | None = None
         while len(starts):
             # Of these tables `take` is many times faster than an index.
             size = np.minimum(left, BLOCK + 1)
-            block = np.empty((len(starts), 2), dtype="<u8")
-            block[:, 0], block[:, 1] = words[starts], words[starts + 8]
+            block = blocks[starts].view("<u8").reshape(-1, 2)
             block &= np.take(self._keep, size, axis=0)
             block ^= np.take(self._flip, size, axis=0)
             block ^= found if which is None else np.take(found, which, axis=0)

@@ -96,6 +96,7 @@ class Account(ByContent):
             found: dict[str, Entry] = {}
             file.mark = 0 if after is None else after[0]
             read_entries(file, found)
+            file.sync()
             if after is not None and file.marked != after[1]:
                 raise InputError(
                     f"its line {after[0]} is not the one that the receipt states: lines were changed or taken away",

@@ -175,6 +175,9 @@ class Chain(ABC):
     def close(self) -> None:
         """Close the ledger."""
 
+    def sync(self) -> None:  # noqa: B027
+        """Return when the lines that were read are on the disk. Raises OSError."""
+
     # -- lines ---------------------------------------------------------------------------------------
 
     def read(self) -> Iterator[dict[str, Any]]:

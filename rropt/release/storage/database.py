@@ -83,6 +83,7 @@ class LedgerFile(Chain):
     def __init__(self, path: Path, writable: bool = True) -> None:
         super().__init__(path)
         self._connection: sqlite3.Connection | None = None
+        self._log: int | None = None
         self._writable, self._is_new = writable, False
         if writable:
             # SQLite writes beside the file too, and its error for a folder that cannot be written gives no reason.
@@ -112,6 +113,10 @@ class LedgerFile(Chain):
             self._connection = _connected(self.path, "rw" if self._writable else "ro")
             self._connection.execute("PRAGMA schema_version")
             self._place = state
+            if os.name == "posix" and self._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+                # No connection removes or replaces this file while another one is open.
+                self._log = os.open(f"{os.path.realpath(self.path)}-wal", os.O_RDONLY)
+                self._connection.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.DatabaseError as error:
             self.close()
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
@@ -146,6 +151,7 @@ class LedgerFile(Chain):
                     self._check_place()
                 yield
                 self._connection.execute("COMMIT")
+            self.sync()
         except BaseException:
             # Drop what was counted, with the lines that were appended; the next read begins at the first line.
             if self._connection is not None and self._connection.in_transaction:
@@ -156,6 +162,11 @@ class LedgerFile(Chain):
             # These lines are in the database now.
             self.old_path.unlink(missing_ok=True)
             self.old = []
+
+    def sync(self) -> None:
+        """As `Chain.sync`: a log is synced whole."""
+        if self._log is not None:
+            getattr(os, "fdatasync", os.fsync)(self._log)
 
     @contextlib.contextmanager
     def _make(self) -> Iterator[None]:
@@ -202,6 +213,9 @@ class LedgerFile(Chain):
 
     def close(self) -> None:
         """Close the database."""
+        if self._log is not None:
+            os.close(self._log)
+            self._log = None
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -83,6 +83,7 @@ def generate(
     ties: list[np.ndarray],
     ceiling: float = np.inf,
     levels: int = 1,
+    halfway: bool = True,
 ) -> Answer:
     """Column generation from the k x n columns `start` (whose cone must contain the vector 1).
 
@@ -100,7 +101,7 @@ def generate(
         if ceiling - master.value <= effort.allowed / 2:
             break
         # Prices half way to the best ones so far vary less; where they give no new column, the master's own are used.
-        trials = [prices] if best_prices is None else [(prices + best_prices) / 2, prices]
+        trials = [prices] if best_prices is None or not halfway else [(prices + best_prices) / 2, prices]
         if not np.array_equal(prices, master.prices):
             # A column that gains at averaged prices need not gain at those of the master: its own are asked last.
             trials.append(master.prices)

@@ -19,7 +19,7 @@ import numpy as np
 from rropt.errors import Refusal
 from rropt.exact import rational_text
 from rropt.program.cones import CompleteCone, FloatArray
-from rropt.program.programs import Program
+from rropt.program.programs import ColumnSum, Program
 from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, leaves_below, raised
@@ -27,6 +27,7 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.curves import WORK_BITS, Curve, curve_of, down, has_curve, up
 from rropt.solve.kernel.prover import Wanted
 from rropt.solve.kernel.route import Dual
+from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer, Node
 from rropt.solve.ldp.universal import attained_price, divided_price, few_masses
 
@@ -36,6 +37,8 @@ costs its own size."""
 
 TREE = 20_000
 """Nodes of the tree of one output at most."""
+LISTED = 12
+"""Inputs up to which all corners are priced before prices that the search did not ask for are proved."""
 NOISE = 1e-14
 """The error of the float search, for utilities of size 1."""
 
@@ -71,16 +74,30 @@ def prove_information(
     if few_masses(program.weights):
         height, _ = attained_price(program.weights, curve_of(program))
         candidates.insert(0, height * prior)
-    if prices is None:
-        candidates.append(divided_price(prior, curve_of(program))[1])
+    if prices is None or program.size > LISTED:
+        height, divided, _ = divided_price(prior, curve_of(program))
+        if prices is None or (target is not None and height <= target):
+            candidates.insert(-1, divided)
     for tried in candidates:
         assert best.bound is not None
         if tried is None or (target is not None and best.bound <= target):
+            continue
+        if target is not None and tried is not prices and _least_bound(program, tried) > target + NOISE:
             continue
         proof = _from_prices(program, tried, target, node_limit, stop)
         if proof is not None and proof.bound is not None and proof.bound < best.bound:
             best = proof
     return best
+
+
+def _least_bound(program: Program, a: FloatArray) -> float:
+    """The least bound that prices `a` (k,) can prove: their sum and the largest reduced price of all corners; minus
+    infinity where corners are too many to list."""
+    if program.size > LISTED or not isinstance(program.utility, ColumnSum):
+        return -math.inf
+    p = np.array([float(value) for value in program.prior])
+    corners = Staircases.of(program.utility, p, curve_of(program).gamma)
+    return float(a.sum() + corners.reduced(a).max())
 
 
 def _universal(program: Program) -> Proof:

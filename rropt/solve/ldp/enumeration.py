@@ -41,9 +41,13 @@ class Staircases:
         worth = np.concatenate([utility.mu(staircase(part, size, gamma)) for part in parts])
         return cls(size, gamma, mass, worth / mass)
 
+    def reduced(self, a: FloatArray) -> FloatArray:
+        """The reduced price of every column at prices a (k,), exact up to rounding."""
+        return np.asarray(self.per_mass - (float(a.sum()) + (self.gamma - 1) * subset_sums(a)) / self.mass)
+
     def price(self, a: FloatArray) -> Priced:
         """The largest reduced price at prices a (k,), exact up to rounding, and the columns with the largest."""
-        reduced = self.per_mass - (float(a.sum()) + (self.gamma - 1) * subset_sums(a)) / self.mass
+        reduced = self.reduced(a)
         count = min(ADDED * self.size, len(reduced) - 1)
         top = np.argpartition(-reduced, count)[: count + 1]
         top = top[reduced[top] > 0]

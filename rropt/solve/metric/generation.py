@@ -1,4 +1,4 @@
-"""Column generation under metric privacy with integer distances, priced by cuts alone."""
+"""Column generation under metric privacy with integer distances, priced by climbs and, where these end, by cuts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
 from rropt.solve.kernel.master import Priced, generate
 from rropt.solve.kernel.route import Answer, Effort
-from rropt.solve.metric.labels import Labels
-from rropt.solve.metric.search import LabelPricer
+from rropt.solve.metric.climb import climb
+from rropt.solve.metric.labels import IntArray, Labels
+from rropt.solve.metric.search import LabelPricer, LabelRelaxation
 
 FOR_PROOF = 0.15
 """The share of a time limit that is left for the flows of the proof."""
@@ -19,8 +20,11 @@ FOR_PROOF = 0.15
 
 def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: Effort) -> Answer:
     """The answer of a program whose columns are integer labellings, with the search that bounds it."""
-    start = starts(labels)
-    pricer = LabelPricer(program, labels, start)
+    known = starts(labels)
+    pricer = LabelPricer(program, labels)
+    around = LabelRelaxation(program, labels, np.zeros(program.size))
+    start = around.entries[known].T
+    pricer.know(start)
     p = np.array([float(value) for value in program.prior])
 
     def late() -> bool:
@@ -28,19 +32,30 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
         return left is not None and (effort.time_limit is None or left < FOR_PROOF * effort.time_limit)
 
     def price(a: FloatArray, level: int) -> Priced:
+        nonlocal known
         if late():
             return Priced(np.inf, np.zeros((len(a), 0)))
-        return Priced(*pricer(a, effort.allowed / 8, late))
+        if level == 0:
+            around.price(a)
+            found = climb(around, known, late)
+            columns = around.entries[found].T
+            pricer.know(columns)
+            excess = np.inf
+        else:
+            excess, columns = pricer(a, effort.allowed / 8, late)
+            found = np.rint(-np.log(columns / columns.max(axis=0)).T / labels.unit).astype(np.int64)
+        known = np.concatenate([known, found])
+        return Priced(excess, columns)
 
-    answer = generate(utility, start, p, price, effort, [])
+    answer = generate(utility, start, p, price, effort, [], levels=2, halfway=False)
     if answer.dual is None or pricer.found is None:
         return answer
     return replace(answer, dual=replace(answer.dual, prices=pricer.found.prices, evidence=pricer.found))
 
 
-def starts(labels: Labels) -> FloatArray:
-    """k x n columns: the constant one, and for each input those that fall or rise with the distance from it."""
+def starts(labels: Labels) -> IntArray:
+    """Labellings (n, k): the constant one, and for each input those that fall or rise with the distance from it."""
     away = labels.distances
     falls, rises = away, away.max(axis=0)[:, None] - away.T
     found = np.concatenate([np.zeros((1, len(away)), dtype=np.int64), falls, rises])
-    return np.exp(-labels.unit * np.unique(found, axis=0)).T
+    return np.unique(found, axis=0)

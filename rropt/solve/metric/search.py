@@ -220,13 +220,21 @@ class LabelRelaxation(OneByOne[LabelCell]):
 
     def met(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """mu(v) - prices . v and p.v of labellings (n, k), which are remembered where they are above 0."""
-        v = self.entries[labels]
-        w = v @ self.p
-        values = self._phi[labels] @ self.p - w * np.log(w) - v @ self.prices
+        v, w, values = self._worth_of(labels)
         self.best = max(self.best, float((values / w).max()))
         for n in np.flatnonzero(values > WORTH):
             self.columns[v[n].tobytes()] = v[n]
         return values, w
+
+    def rates(self, labels: IntArray) -> FloatArray:
+        """(mu(v) - prices . v) / p.v of labellings (n, k)."""
+        _, w, values = self._worth_of(labels)
+        return np.asarray(values / w)
+
+    def _worth_of(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        v = self.entries[labels]
+        w = v @ self.p
+        return v, w, self._phi[labels] @ self.p - w * np.log(w) - v @ self.prices
 
 
 def least_labels(p: FloatArray, labels: Labels) -> IntArray:
@@ -346,11 +354,15 @@ class LabelPricer:
         search.run(0.0, Budget(MOST_LIMITS / self._size, enough))
         bound = max(search.bound, 0.0)
         columns = np.array(list(relaxation.columns.values())).reshape(-1, self._size).T
-        self._known = np.hstack([self._known, columns])
+        self.know(columns)
         ended = LabelSearch(relaxation, raised, search.roots, bound)
         if self.found is None or ended.total < self.found.total:
             self.found = ended
         return bound + accept, columns
+
+    def know(self, columns: FloatArray) -> None:
+        """k x n columns that a master has."""
+        self._known = np.hstack([self._known, columns])
 
     def _above_known(self, prices: FloatArray, accept: float) -> float:
         """What may stay open, so that no known column is found again where a solver's tolerance left it open."""

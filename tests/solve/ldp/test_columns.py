@@ -165,6 +165,15 @@ def test_inputs_heavier_than_the_best_mass_are_certified_from_the_start() -> Non
     assert solution.status == "certified"
 
 
+def test_a_search_that_ends_at_the_bound_of_divided_inputs_is_proved_by_it() -> None:
+    # Prices of earlier rounds are there, and are worse.
+    rng = np.random.default_rng([20261123, 0, 9])
+    size, epsilon = int(rng.integers(20, 301)), f"{np.exp(rng.uniform(np.log(0.05), np.log(8))):.4f}"
+    shares = rng.dirichlet(np.full(size, float(np.exp(rng.uniform(np.log(0.1), np.log(50))))))
+    found = solve([int(share * 10**9) + 1 for share in shares], epsilon, "columns", 1e-6)
+    assert found.status == "certified"
+
+
 def test_rotations_cover_ties_evenly() -> None:
     ties = [np.array([0, 1, 2, 3]), np.array([4, 5, 6])]
     members = np.array([1, 1, 0, 0, 1, 0, 0, 1], bool)

@@ -19,8 +19,9 @@ from rropt.solve.kernel.master import column_model
 from rropt.solve.kernel.rays import cdd_rays
 from rropt.solve.kernel.route import Effort
 from rropt.solve.kernel.search import Search
+from rropt.solve.metric.climb import climb
 from rropt.solve.metric.forest import Forest
-from rropt.solve.metric.generation import solve_labels
+from rropt.solve.metric.generation import solve_labels, starts
 from rropt.solve.metric.labels import Labels
 from rropt.solve.metric.proof import prove_labels
 from rropt.solve.metric.search import LabelPricer, LabelRelaxation, LabelSearch
@@ -271,3 +272,24 @@ def test_a_column_that_a_solver_left_open_does_not_end_the_search() -> None:
     assert pricer._above_known(prices, 1e-7) == pytest.approx(2e-7, abs=2e-12)
     assert pricer._above_known(prices, 4e-8) == 4e-8
     assert pricer._above_known(prices, 3e-7) == 3e-7
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_climb_finds_labellings_of_the_cone_above_the_prices_or_none(name: str) -> None:
+    program = compiled(GRAPHS[name], "1", 3)
+    labels = labels_of(program)
+    columns = listed(program, labels.unit)
+    utility = program.utility
+    assert isinstance(utility, Information)
+    met = 0
+    for seed in range(4):
+        prices = prices_near(program, columns, seed)
+        best = float(((utility.mu(columns) - prices @ columns) / (utility.prior @ columns)).max())
+        above = LabelRelaxation(program, labels, prices + (best + 1e-9) * utility.prior)
+        assert not len(climb(above, starts(labels)))
+        below = LabelRelaxation(program, labels, prices + (best - 1e-3) * utility.prior)
+        found = climb(below, starts(labels))
+        assert (found[:, :, None] - found[:, None, :] <= labels.distances.T).all()
+        assert (below.rates(found) > 0).all()
+        met += len(found) > 0
+    assert met

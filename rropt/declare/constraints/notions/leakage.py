@@ -53,7 +53,7 @@ class PointwiseMaximalLeakage(Constraint):
     prior: Prior
     level: Level
 
-    def __init__(self, prior: Prior, epsilon: Number | None = None, *, gamma: Number | None = None) -> None:
+    def __init__(self, prior: Prior, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         object.__setattr__(self, "prior", check_prior(prior, "PointwiseMaximalLeakage"))
         object.__setattr__(self, "level", level_of(epsilon, gamma, "PointwiseMaximalLeakage"))
 
@@ -68,7 +68,7 @@ class PointwiseMaximalLeakage(Constraint):
     ) -> PointwiseMaximalLeakage:
         """What a problem file declares; without `counts` the prior is that of its input."""
         own = prior if counts is None else Prior.from_counts(counts)
-        return cls(check_prior(own, cls.kind), epsilon, gamma=gamma)
+        return cls(check_prior(own, cls.kind), epsilon=epsilon, gamma=gamma)
 
     def violation(self, mechanism: Mechanism) -> Fraction:
         check_domain(mechanism, self.prior.labels, "PointwiseMaximalLeakage")

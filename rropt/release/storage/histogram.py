@@ -1,0 +1,78 @@
+"""A column's counts with noise, which the ledger of the data counts: for designs that are made from data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rropt.errors import InputError, counted
+from rropt.exact import declared_text, rational
+from rropt.io.types import Number
+from rropt.mechanisms.sampling.geometric import GeometricNoise
+from rropt.mechanisms.sampling.sources import secure_bytes
+from rropt.model.prior import Prior
+from rropt.release.ledger import Ledger, cost_of, temporary_name
+from rropt.release.manifest import file_sha256
+from rropt.release.privacy import Level, Privacy, parity_text
+from rropt.release.storage.chain import INFINITE
+from rropt.release.storage.earlier import names_of
+from rropt.release.storage.places import Place
+
+
+def noisy_prior(
+    prior: Prior,
+    labels: Sequence[str],
+    epsilon: Number,
+    data: Path,
+    output: Path,
+    ledger: Place | None = None,
+    population: str = "",
+) -> Prior:
+    """The prior of a column's counts with exact two-sided geometric noise, epsilon-DP for one changed value.
+
+    `labels` are all categories, which are public; one that the column does not have gets noise too. Negative counts
+    become 0. The ledger of `data` counts the draw before the first random word, for results in the folder `output`.
+    Raises InputError, also above a ceiling, and where the column was released unchanged.
+    """
+    noise = GeometricNoise(rational(epsilon, "epsilon"))
+    column = "" if prior.source is None else prior.source.column
+    counts = dict(zip(prior.labels, prior.weights, strict=True))
+    if extra := counts.keys() - set(labels):
+        what = f"column {column!r} has {counted(len(extra), 'values')} not named in the problem"
+        raise InputError(what, str(data), "name all categories in [input] of the problem: they are public")
+    with Ledger(data.resolve(), ledger, file_sha256(data)) as found:
+        with found.reserving():
+            raw = {name for entry in found.counted(population) for name in entry.shown() or ()}
+            cost = INFINITE if column in raw else cost_of(Privacy((Level((column,), noise.parity),)))
+            if cost == INFINITE:
+                what = f"{names_of([column])} of this data was released unchanged: together epsilon is infinite"
+                raise InputError(what, str(data), "use the counts of that release")
+            found.refuse_above(population, cost)
+            found.begin(_entry(column, noise, data, output, population), cost)
+        drawn = {label: max(counts.get(label, 0) + noise.draw(), 0) for label in labels}
+        found.finish()
+    if not any(drawn.values()):
+        raise InputError("with noise no count is above 0", str(data), "give a larger epsilon; this one is spent")
+    public = f"with noise of epsilon {declared_text(rational(epsilon))}"
+    return replace(Prior.from_counts(drawn), source=prior.source and replace(prior.source, public=public))
+
+
+def _entry(column: str, noise: GeometricNoise, data: Path, output: Path, population: str) -> dict[str, Any]:
+    """The line of the ledger. A histogram of a column is not an answer: the column can be released after it."""
+    identity = secure_bytes(8).hex()
+    told = {"columns": [column], "parity": parity_text(noise.parity), "promised": "counts with noise", "counts": True}
+    return {
+        "release": identity,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": data.name,
+        "sha256": file_sha256(data),
+        "plan": "histogram",
+        "columns": [told],
+        "raw": [],
+        "population": population,
+        "output": str(output.resolve()),
+        "temporary": temporary_name(output, identity),
+    }

@@ -1,0 +1,148 @@
+"""The delta of shuffled answers: above the exact one for few people, and never above what clones give."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations_with_replacement, permutations, product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rropt as rr
+from rropt.comparison.shuffling import shuffled_delta
+from rropt.errors import InputError
+
+
+def random_mechanism(size: int, outputs: int, parity: int, seed: int) -> rr.Mechanism:
+    """Columns of two numbers whose ratio is at most the parity."""
+    draw = np.random.default_rng(seed)
+    table = draw.integers(1, parity + 1, (size, outputs))
+    most = int(table.sum(axis=1).max())
+    rows = [[*map(int, row), 3 * most - int(row.sum())] for row in table]
+    return rr.Mechanism.from_rationals(
+        [[Fraction(entry, 3 * most) for entry in row] for row in rows],
+        inputs=[f"x{at}" for at in range(size)],
+        outputs=[f"y{at}" for at in range(outputs + 1)],
+    )
+
+
+def rows_of(mechanism: rr.Mechanism) -> list[list[Fraction]]:
+    size, outputs = mechanism.shape
+    return [[mechanism.entry(x, y) for y in range(outputs)] for x in range(size)]
+
+
+def law(rows: list[list[Fraction]], values: tuple[int, ...]) -> Counter[tuple[int, ...]]:
+    """The exact distribution of the sorted answers of people with these values."""
+    found: Counter[tuple[int, ...]] = Counter()
+    for answers in product(range(len(rows[0])), repeat=len(values)):
+        found[tuple(sorted(answers))] += math.prod(rows[x][y] for x, y in zip(values, answers, strict=True))
+    return found
+
+
+def exact(mechanism: rr.Mechanism, people: int, epsilon: float) -> float:
+    """The largest delta over all values, by enumeration."""
+    rows, most = rows_of(mechanism), 0.0
+    for others in combinations_with_replacement(range(len(rows)), people - 1):
+        for x, other in permutations(range(len(rows)), 2):
+            one, two = law(rows, (x, *others)), law(rows, (other, *others))
+            most = max(most, sum(max(float(one[key]) - math.exp(epsilon) * float(two[key]), 0) for key in one))
+    return most
+
+
+def clones(epsilon0: float, people: int, epsilon: float) -> float:
+    """The delta by clones, evaluated as its authors do: (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D) with C
+    binomial(n - 1, exp(-epsilon0)), A binomial(C, 1/2), D Bernoulli(e0 / (e0 + 1))."""
+    share = math.exp(epsilon0) / (math.exp(epsilon0) + 1)
+    # All C at once; the first coordinate is `at`, the second one C + 1 - at.
+    count, at = np.meshgrid(np.arange(people), np.arange(people + 1), indexing="ij")
+    before, same = stats.binom.pmf(at - 1, count, 0.5), stats.binom.pmf(at, count, 0.5)
+    one, two = share * before + (1 - share) * same, (1 - share) * before + share * same
+    weight = stats.binom.pmf(np.arange(people), people - 1, math.exp(-epsilon0))
+    return float(weight @ np.maximum(one - math.exp(epsilon) * two, 0).sum(axis=1))
+
+
+MATRICES: dict[str, rr.Mechanism] = {
+    **{
+        f"{k}-ary, epsilon {e}": rr.RandomizedResponse(k, epsilon=e).to_mechanism()
+        for k in (2, 3, 5, 10)
+        for e in "123"
+    },
+    **{f"random {seed}": random_mechanism(3 + seed % 3, 3 + seed % 2, 2 + seed, seed) for seed in range(8)},
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MATRICES)
+def test_no_bound_by_clones_is_below_it(name: str) -> None:
+    """Clones know the level only."""
+    mechanism, people = MATRICES[name], 60
+    level = math.log(mechanism.parity())
+    for part in (0.1, 0.5):
+        known = clones(level, people, part * level)
+        found = float(shuffled_delta(mechanism, people, str(part * level)))
+        assert found <= known, (part, found, known)
+        assert found >= 0
+
+
+def test_there_are_twenty_matrices() -> None:
+    assert len(MATRICES) == 20
+
+
+def small() -> Iterator[tuple[rr.Mechanism, int]]:
+    yield rr.RandomizedResponse(2, epsilon=1).to_mechanism(), 4
+    yield rr.RandomizedResponse(3, epsilon=2).to_mechanism(), 3
+    yield random_mechanism(3, 2, 4, 9), 3
+    # An output that some value excludes shows who gave it.
+    half = [["1/2", "1/2", "0"], ["1/4", "1/2", "1/4"], ["0", "1/2", "1/2"]]
+    yield rr.Mechanism.from_rationals(half, inputs=list("abc"), outputs=list("xyz")), 3
+
+
+@pytest.mark.parametrize("case", range(4))
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.9])
+def test_it_is_above_the_exact_delta_of_few_people(case: int, epsilon: float) -> None:
+    mechanism, people = list(small())[case]
+    found, known = float(shuffled_delta(mechanism, people, str(epsilon))), exact(mechanism, people, epsilon)
+    assert found >= known * (1 - 1e-12)
+    # For two values and two outputs the blanket loses little.
+    assert case > 0 or found <= 1.4 * known + 1e-4
+
+
+@pytest.mark.parametrize("people", [1, 2, 7])
+def test_it_is_the_delta_of_the_blanket(people: int) -> None:
+    """By enumeration of all n-tuples of V, up to the grid."""
+    mechanism, epsilon = random_mechanism(3, 3, 5, 4), 0.2
+    rows, factor = rows_of(mechanism), math.exp(epsilon)
+    least = [min(column) for column in zip(*rows, strict=True)]
+    most = 0.0
+    for one, two in permutations(rows, 2):
+        values = [
+            (float(p - Fraction(factor) * q) / float(b), float(b)) for p, q, b in zip(one, two, least, strict=True)
+        ]
+        values.append((0.0, 1 - float(sum(least))))
+        mean = sum(
+            max(sum(value for value, _ in each), 0) * math.prod(mass for _, mass in each)
+            for each in product(values, repeat=people)
+        )
+        alone = sum(max(float(p - Fraction(factor) * q), 0) for p, q in zip(one, two, strict=True))
+        most = max(most, min(mean / people, alone))
+    found = float(shuffled_delta(mechanism, people, str(epsilon)))
+    assert most * (1 - 1e-9) <= found <= most * 1.001 + 1e-9
+
+
+def test_more_people_hide_better_and_no_more_than_all() -> None:
+    mechanism = rr.RandomizedResponse(4, epsilon=2).to_mechanism()
+    found = [shuffled_delta(mechanism, people, "0.5") for people in (1, 10, 100, 1000)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] <= Fraction(mechanism.entry(0, 0))
+    assert 0 < found[-1] < Fraction(1, 100)
+    assert shuffled_delta(mechanism, 1, 2) < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(("people", "epsilon"), [(0, 1), (10**6 + 1, 1), (5, -1)])
+def test_what_makes_no_sense_is_refused(people: int, epsilon: int) -> None:
+    with pytest.raises(InputError, match="shuffled_delta"):
+        shuffled_delta(rr.RandomizedResponse(3, epsilon=1), people, epsilon)
