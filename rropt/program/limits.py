@@ -229,6 +229,11 @@ class Notion(ABC):
     def rows(self, matrix: FloatArray) -> tuple[Row, ...]:
         """Rows that every mechanism keeps that keeps it, and that a k x m matrix breaks where it exceeds it."""
 
+    @abstractmethod
+    def payload(self) -> dict[str, str]:
+        """What tells two such constraints apart. The certificate format has no place for it, and so no certificate is
+        taken for one of a problem with it."""
+
 
 class CapacityLimit(Notion):
     """One that bounds the information at every prior; the limit at the worst of them may stand for it."""
@@ -260,7 +265,7 @@ class Notions(Extra):
         return tuple(row for one in self.notions for row in one.rows(matrix))
 
     def payload(self) -> dict[str, object]:
-        return {}
+        return {"notions": [one.payload() for one in self.notions]}
 
     @classmethod
     def joined(cls, found: Sequence[Self]) -> Self:

@@ -19,7 +19,7 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
-from rropt.program.limits import Capacity, PosteriorRisk
+from rropt.program.limits import Capacity, Notions, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
 from rropt.program.worst_case import LeastInformation
@@ -55,6 +55,12 @@ VALUE_BITS = 96
 """An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
 EXACT = Linear, ChiSquare, BayesGain
 """Utilities whose values checkers compute as rationals."""
+
+
+APART = (
+    "not machine-checked: the certificate states rows, or the information at one prior, in the place of a divergence or "
+    "of a capacity; rropt itself derives them in enclosures, and verifies the mechanism"
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,8 @@ def assemble(
     if answer.farkas is not None:
         infeasible = within(PROVED, lambda: _infeasible(answer.stated or program, answer, warnings))
         if infeasible is not None:
-            return infeasible
+            said = (APART,) if program.extra(Notions) is not None else ()
+            return replace(infeasible, warnings=(*infeasible.warnings, *said))
         warnings.append("the solver found the problem infeasible, but its proof failed")
     rest = program, objective, outputs, options, effort, answer
     why = [""]
@@ -147,7 +154,10 @@ def _prove_of(
     if own is not None and mechanism is not None and objective.units == "bits":
         attained = in_units(own, "bits") if worst else objective.value(mechanism)
     if worst and verdict is not None and not loose:
-        warnings.append(_seen(answer.stated, verdict))
+        warnings.append(_seen(program, answer.stated, verdict))
+    apart = answer.stated is not None and program.extra(Notions) is not None
+    if apart and certificate is not None:
+        warnings.append(APART)
     if loose or worst:
         certificate = verdict = None
     if limit is not None:
@@ -155,7 +165,7 @@ def _prove_of(
         limit = ends.upper if program.sign > 0 else ends.lower
     if (distance := gap_of(program.sense, attained, limit)) is not None and distance < 0:
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
-    accepted = verdict is not None and verdict.proved and verdict.by != ""
+    accepted = verdict is not None and verdict.proved and verdict.by != "" and not apart
     certified = accepted and _is_within(attained, limit, program, options, grain(program, options.gap))
     if mechanism is not None:
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective)) or ()
@@ -273,12 +283,17 @@ def _mixed_value(relaxed: Program | None, mechanism: Mechanism | None) -> Interv
     return MutualInformation(prior, given=relaxed.utility.given).own_value(mechanism)
 
 
-def _seen(relaxed: Program | None, verdict: Verdict) -> str:
-    """The part of a least information that the checker proves, and the part that it does not."""
+def _seen(program: Program, relaxed: Program | None, verdict: Verdict) -> str:
+    """The part of a capacity or of a least information that the checker proves, and the part that it does not."""
     assert relaxed is not None and isinstance(relaxed.utility, Information)
+    accepts = "accepts" if verdict.proved else "does not accept"
+    if isinstance(program.utility, Capacity):
+        return (
+            f"not machine-checked: the certificate format cannot state a capacity. The checker {accepts} the bound as that "
+            f"of the information at one prior; the capacity is that at the worst one"
+        )
     count = 1 if relaxed.utility.given is None else len(relaxed.utility.given[0])
     of = "at one distribution of it" if count == 1 else f"given which of {count} of its distributions was drawn"
-    accepts = "accepts" if verdict.proved else "does not accept"
     return (
         f"not machine-checked: the certificate format cannot state the least information over a set. The checker "
         f"{accepts} the bound as "

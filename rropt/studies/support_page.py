@@ -87,8 +87,8 @@ those of the other page.
 guess without the release; the outputs are the inputs. Leakages are at 0.5 nats, the Renyi divergence is of order 2 at
 0.5 nats, rho is 0.2, capacity at most 0.1 nats; `at_most, bayes_success` limits the gain of an adversary (2 if right, 1
 next to it) to half way between nothing and everything. Where a divergence or a capacity is limited, a certificate
-states rows or informations in its place, and rropt verifies it at the mechanism in enclosures; a least capacity is
-never more than `bounded`, as its certificate is of the information at one prior.
+states rows or informations in its place, and for a least capacity the information at one prior. These cells are never
+more than `bounded`, however small the gap: the checker does not see that the one follows from the other.
 """
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.objectives.leakage import ChannelCapacity
 from rropt.errors import InputError
-from rropt.exact import Interval, ball, declared_text, dyadic_up, enclosure, rational
+from rropt.exact import Interval, ball, declared_text, dyadic_up, enclosure, rational, rational_text
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
@@ -128,6 +128,9 @@ class RenyiNotion(PairNotion):
     def most_informed(self) -> Fraction:
         return self.epsilon
 
+    def payload(self) -> dict[str, str]:
+        return {"kind": "renyi", "order": rational_text(self.order), "epsilon": rational_text(self.epsilon)}
+
     def row_excess(self, one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
         found = power_sum(one, other, self.order)
         return Fraction(1) if found is None else found.upper - self._bound.lower
@@ -155,6 +158,9 @@ class ConcentratedNotion(PairNotion):
     @property
     def most_informed(self) -> Fraction:
         return self.rho
+
+    def payload(self) -> dict[str, str]:
+        return {"kind": "zero_concentrated", "rho": rational_text(self.rho)}
 
     def row_excess(self, one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
         return concentrated_excess(one, other, self.rho)
@@ -196,6 +202,9 @@ class CapacityNotion(CapacityLimit):
     @property
     def most_informed(self) -> Fraction:
         return self.at_most
+
+    def payload(self) -> dict[str, str]:
+        return {"kind": "capacity", "at_most": rational_text(self.at_most)}
 
     def excess(self, mechanism: Mechanism) -> Fraction:
         return ChannelCapacity().value(mechanism).upper - self.at_most
