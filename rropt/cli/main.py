@@ -72,8 +72,8 @@ SOLVE_EPILOG = (
 )
 
 ROUTE_HELP = (
-    "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, maximin or "
-    "general (which takes what: README)."
+    "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, maximin, "
+    "capacity, outer or general (which takes what: README)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
