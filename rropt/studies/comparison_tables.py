@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rropt.errors import InputError, plain
 from rropt.exact import shown
-from rropt.io.files import write_whole
+from rropt.io.files import a_path, write_whole
 from rropt.studies.measured import Measured
 from rropt.studies.plots import BLUE, FAMILY_LINES, _cut, _figure, _finish
 
@@ -126,7 +126,7 @@ PICTURES = (".svg", ".pdf", ".png")
 
 def checked_format(path: str | os.PathLike[str]) -> str:
     """The ending of a name that a comparison can be written under. Raises InputError for any other."""
-    suffix = Path(path).suffix.lower()
+    suffix = a_path(path, "cannot write", "choose another place").suffix.lower()
     if suffix not in (*WRITERS, *PICTURES):
         known = ", ".join((*WRITERS, *PICTURES))
         raise InputError(f"{suffix or 'no suffix'!r} is not a format of comparisons", str(path), f"use {known}")

@@ -193,6 +193,12 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     # constraints
     add("LDP", epsilon=1, gamma=None, criterion=None, properties=None, population=None)
     add("ApproximateLDP", epsilon=1, delta=0.1, gamma=None)
+    add("MaximalLeakage", epsilon=1, gamma=None)
+    add("PointwiseMaximalLeakage", prior=r["prior"], epsilon=1, gamma=None)
+    add("PointwiseMaximalLeakage.from_keys", epsilon=1, gamma=None, counts=None, prior=r["prior"])
+    add("RenyiLDP", order=2, epsilon=1)
+    add("ZeroConcentratedLDP", rho=1)
+    add("response_on_bins", prior=r["prior"], loss=[[0, 1], [1, 0], [2, 1]], outputs=["u", "v"], epsilon=1, gamma=None)
     add("MetricDP", graph=[("a", "b"), ("b", "c")], epsilon=1, connected=True)
     add("MetricDP.from_keys", epsilon=1, distances=None, graph=[["a", "b"]], directed=False, connected=True)
     add("MaximalRLDP", epsilon=1, groups=["s", "t", "s"], gamma=None)

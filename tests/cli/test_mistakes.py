@@ -115,7 +115,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
     "no objective": (COUNTS + LDP, ["t.toml: the table [objective] is missing; see rropt models show"]),
     "maximise": (COUNTS + WANTED.replace("ze", "se") + LDP, ["'maximise' is not a key: write maximize ="]),
     "objective": (COUNTS + WANTED.replace("l_i", "l i") + LDP, ["'mutual information'", "'mutual_information'?"]),
-    "objective, far": (COUNTS + WANTED.replace("mutual_information", "zzz") + LDP, ["use one of: bayes_success, "]),
+    "objective, far": (COUNTS + WANTED.replace("mutual_information", "zzz") + LDP, ["use one of: bayes_capacity, "]),
     "kind": (BASE + LDP.replace("ldp", "lpd"), ["[[constraint]] 1: 'lpd' is not a kind", "'ldp'?"]),
     "epsilom": (BASE + LDP.replace("epsilon", "epsilom"), ["'epsilom'; did you mean 'epsilon'?"]),
     "negative epsilon": (BASE + LDP.replace("1", "-1"), ["[[constraint]] 1: epsilon: it is -1"]),
