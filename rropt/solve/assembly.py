@@ -58,8 +58,8 @@ EXACT = Linear, ChiSquare, BayesGain
 
 
 APART = (
-    "not machine-checked: the certificate states rows, or the information at one prior, in the place of a divergence or "
-    "of a capacity; rropt itself derives them in enclosures, and verifies the mechanism"
+    "not machine-checked: the certificate states rows, or the information at one prior, in the place of a divergence "
+    "or of a capacity; rropt itself derives them in enclosures, and verifies the mechanism"
 )
 
 
@@ -289,8 +289,8 @@ def _seen(program: Program, relaxed: Program | None, verdict: Verdict) -> str:
     accepts = "accepts" if verdict.proved else "does not accept"
     if isinstance(program.utility, Capacity):
         return (
-            f"not machine-checked: the certificate format cannot state a capacity. The checker {accepts} the bound as that "
-            f"of the information at one prior; the capacity is that at the worst one"
+            f"not machine-checked: the certificate format cannot state a capacity. The checker {accepts} the bound as "
+            f"that of the information at one prior; the capacity is that at the worst one"
         )
     count = 1 if relaxed.utility.given is None else len(relaxed.utility.given[0])
     of = "at one distribution of it" if count == 1 else f"given which of {count} of its distributions was drawn"
