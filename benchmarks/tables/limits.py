@@ -110,6 +110,15 @@ PROBLEMS: dict[str, dict[str, Callable[[], rr.Problem]]] = {
         ),
     },
     "events": {"k = 60": lambda: most(information(60), rr.ApproximateLDP(1, delta="1/10"), outputs=labels(60))},
+    "outer": {"Renyi, k = 60": lambda: most(information(60), rr.privacy.RenyiLDP(2, "0.5"), outputs=labels(60))},
+    "capacity": {
+        "k = 60": lambda: rr.Problem(
+            rr.Minimize(rr.privacy.ChannelCapacity()),
+            [rr.AtLeast(rr.Trace(prior(60)), "0.6")],
+            inputs=labels(60),
+            outputs=labels(60),
+        )
+    },
     "tangent": {
         "least information, k = 120": lambda: rr.Problem(
             rr.Minimize(information(120)), [rr.AtLeast(rr.Trace(prior(120)), "0.6")]

@@ -58,8 +58,8 @@ EXACT = Linear, ChiSquare, BayesGain
 
 
 APART = (
-    "not machine-checked: the certificate states rows, or the information at one prior, in the place of a divergence "
-    "or of a capacity; rropt itself derives them in enclosures, and verifies the mechanism"
+    "not machine-checked: the certificate format cannot state a limit of a divergence or of a capacity; rropt itself "
+    "derives the bound in enclosures, and verifies the mechanism"
 )
 
 
@@ -102,8 +102,9 @@ def assemble(
     if answer.farkas is not None:
         infeasible = within(PROVED, lambda: _infeasible(answer.stated or program, answer, warnings))
         if infeasible is not None:
-            said = (APART,) if program.extra(Notions) is not None else ()
-            return replace(infeasible, warnings=(*infeasible.warnings, *said))
+            if program.extra(Notions) is None:
+                return infeasible
+            return replace(infeasible, certificate=None, verdict=None, warnings=(*infeasible.warnings, APART))
         warnings.append("the solver found the problem infeasible, but its proof failed")
     rest = program, objective, outputs, options, effort, answer
     why = [""]
@@ -155,17 +156,17 @@ def _prove_of(
         attained = in_units(own, "bits") if worst else objective.value(mechanism)
     if worst and verdict is not None and not loose:
         warnings.append(_seen(program, answer.stated, verdict))
-    apart = answer.stated is not None and program.extra(Notions) is not None
+    apart = program.extra(Notions) is not None
     if apart and certificate is not None:
         warnings.append(APART)
-    if loose or worst:
+    if loose or worst or apart:
         certificate = verdict = None
     if limit is not None:
         ends = in_units(Interval.point(limit), objective.units)
         limit = ends.upper if program.sign > 0 else ends.lower
     if (distance := gap_of(program.sense, attained, limit)) is not None and distance < 0:
         warnings.append("value and bound contradict each other: this is a defect of rropt, please report it")
-    accepted = verdict is not None and verdict.proved and verdict.by != "" and not apart
+    accepted = verdict is not None and verdict.proved and verdict.by != ""
     certified = accepted and _is_within(attained, limit, program, options, grain(program, options.gap))
     if mechanism is not None:
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective)) or ()

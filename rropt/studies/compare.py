@@ -20,6 +20,7 @@ from typing import Any, TypedDict, Unpack, overload
 from rropt.errors import InputError, NoRoute, counted
 from rropt.exact import shown
 from rropt.io.arguments import checked
+from rropt.io.content import ByContent
 from rropt.io.types import Number
 from rropt.problem import Problem
 from rropt.program.programs import Sense
@@ -120,8 +121,8 @@ def _is_solved(row: Measured, bound: Fraction | None) -> bool:
     return reached <= REACHED * abs(bound)
 
 
-@dataclass(frozen=True, repr=False)
-class Comparisons(Tables):
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparisons(ByContent, Tables):
     """The comparisons of many problems, by name."""
 
     by_name: dict[str, Comparison]

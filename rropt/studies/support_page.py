@@ -86,9 +86,9 @@ those of the other page.
 `least` goals are sought where the expected distance |x - y| of answer and release is at most 19/20 of that of the best
 guess without the release; the outputs are the inputs. Leakages are at 0.5 nats, the Renyi divergence is of order 2 at
 0.5 nats, rho is 0.2, capacity at most 0.1 nats; `at_most, bayes_success` limits the gain of an adversary (2 if right, 1
-next to it) to half way between nothing and everything. Where a divergence or a capacity is limited, a certificate
-states rows or informations in its place, and for a least capacity the information at one prior. These cells are never
-more than `bounded`, however small the gap: the checker does not see that the one follows from the other.
+next to it) to half way between nothing and everything. A certificate cannot state a capacity, nor a limit of a
+divergence or of a capacity: these cells are never more than `bounded`, however small the gap. rropt itself derives
+their bounds, in enclosures.
 """
 
 

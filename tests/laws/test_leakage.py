@@ -169,15 +169,16 @@ def test_the_least_loss_is_that_of_a_conic_programme(name: str, rule: rr.Constra
     goal = cp.sum(cp.multiply(P[:, None] * FAR, q))
     known = cp.Problem(cp.Minimize(goal), [cp.sum(q, axis=1) == 1, *rules(q)]).solve(solver="CLARABEL")
     found = rr.Problem(rr.Minimize(LOSS), [rule]).solve(time_limit=SECONDS)
-    # A certificate cannot state a divergence: it states rows in its place.
+    # A certificate cannot state a divergence.
     assert found.status == ("bounded" if name == "Renyi" else "certified")
     assert any("not machine-checked" in warning for warning in found.warnings) == (name == "Renyi")
     assert found.value == pytest.approx(known, abs=2e-6)
     assert found.bound == pytest.approx(known, abs=2e-6)
     assert found.mechanism is not None
     assert rule.violation(found.mechanism) <= 0
-    assert found.certificate is not None
-    assert check_bytes(found.certificate.to_json().encode()).status == "PROVED"
+    assert (found.certificate is None) == (name == "Renyi")
+    if found.certificate is not None:
+        assert check_bytes(found.certificate.to_json().encode()).status == "PROVED"
 
 
 @pytest.mark.parametrize(

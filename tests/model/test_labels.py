@@ -364,6 +364,7 @@ NOT_LABELLED = {
 # Where a name means something else elsewhere, or the constructor of a noun that only this package fills.
 NOT_LABELLED_HERE = {
     "audit_sampler.sampler": "a function, or pairs of labels",
+    "compare.problem": "problems by name",
     "Certificate.document": "the certificate as JSON",
     "Estimate.values": "made by estimators",
     "Estimate.centre": "made by estimators",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -72,12 +71,16 @@ class AtLevel(Constraint):
 
 
 def described(constraints: Sequence[Constraint]) -> tuple[str, ...]:
-    """The description of each, numbered where an earlier one has the same, as two linear rows without a name."""
-    seen: Counter[str] = Counter()
+    """The description of each, numbered where another one before it has the same, as two linear rows without a name."""
+    alike: dict[str, list[Constraint]] = {}
     names = []
-    for name in (rule.describe() for rule in constraints):
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    for rule in constraints:
+        name = rule.describe()
+        known = alike.setdefault(name, [])
+        if rule not in known:
+            known.append(rule)
+        place = known.index(rule) + 1
+        names.append(name if place == 1 else f"{name} ({place})")
     return tuple(names)
 
 

@@ -74,10 +74,10 @@ def prove_information(
     if few_masses(program.weights):
         height, _ = attained_price(program.weights, curve_of(program))
         candidates.insert(0, height * prior)
-    if prices is None or program.size > LISTED:
-        height, divided, _ = divided_price(prior, curve_of(program))
-        if prices is None or (target is not None and height <= target):
-            candidates.insert(-1, divided)
+    # A search may have ended at the bound of divided inputs, and then its own prices do not reach the target.
+    height, divided, _ = divided_price(prior, curve_of(program))
+    if prices is None or (target is not None and height <= target):
+        candidates.insert(-1, divided)
     for tried in candidates:
         assert best.bound is not None
         if tried is None or (target is not None and best.bound <= target):

@@ -221,8 +221,10 @@ def test_gradients_are_those_of_the_utility(seed: int) -> None:
 
 
 def test_a_time_limit_leaves_a_true_bound() -> None:
+    # Lengths that are no multiples of one unit: boxes bound these.
     graph = labelled(nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 5)))
     rng = random.Random("limit")
+    nx.set_edge_attributes(graph, {edge: Fraction(rng.randint(900, 1100), 1000) for edge in graph.edges}, "weight")
     prior = rr.Prior.from_counts([rng.randint(1, 99) for _ in range(25)], labels=[f"x{x}" for x in range(25)])
     solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.MetricDP(graph, epsilon=1)]).solve(
         gap=1e-10, time_limit=2
