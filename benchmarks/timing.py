@@ -18,7 +18,7 @@ from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.sampling import MechanismSampler
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler
 
-SIZES = (2, 16, 128)
+SIZES = (2, 16, 32, 128)
 VALUES = 1000
 """Values of one measurement."""
 KEPT = 0.9

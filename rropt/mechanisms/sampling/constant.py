@@ -4,7 +4,8 @@ With C_1 <= ... <= C_(m-1) the sums of the first numerators of a row, and u unif
 of j with C_j <= u is output y with probability (C_(y+1) - C_y) / 2^53: exactly the row. Every value takes 53 bits and
 is compared with all m - 1 sums of its row; nothing is rejected, and no step is left out. The sums are read four at a
 time. Before that, those of all rows are copied to one place of at most 4 KiB, which is then in the fastest cache
-whatever the values are: without the copy, a column of one value is drawn faster at m = 128.
+whatever the values are. The steps are the same for all values; that their time is so too is measured, and holds up to
+m = 32. At m = 64 and 128 a column of one value took another time than a mixed one (Welch's t up to 50).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from rropt.mechanisms.sampling.sources import Source, secure_source
 
 BITS = 53
 WORD = 32
-MOST_OUTPUTS = 128
-"""With so many a release takes less than three times as long as by alias tables."""
+MOST_OUTPUTS = 32
+"""Above it the time of a draw was seen to depend on the values (`python -m benchmarks.timing`)."""
 MOST_INPUTS = 512
 """The sums for one j, of which each has eight bytes, then fit into the fastest cache."""
 CHUNK = 1 << 13
