@@ -119,9 +119,9 @@ def test_which_mechanisms_it_takes() -> None:
     from rropt.release import ProtectedColumn
     from rropt.release.tables.stack import Stack
 
-    assert takes(128, 32, [GRID])
+    assert takes(128, 16, [GRID])
     assert takes(2, 2, [1, GRID, 4])
-    assert not takes(2, 33, [GRID])
+    assert not takes(2, 17, [GRID])
     assert not takes(513, 2, [GRID])
     assert not takes(2, 2, [3])
     assert not takes(2, 1, [1])

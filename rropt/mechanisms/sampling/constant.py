@@ -5,7 +5,7 @@ of j with C_j <= u is output y with probability (C_(y+1) - C_y) / 2^53: exactly 
 is compared with all m - 1 sums of its row; nothing is rejected, and no step is left out. The sums are read four at a
 time. Before that, those of all rows are copied to one place of at most 4 KiB, which is then in the fastest cache
 whatever the values are. The steps are the same for all values; that their time is so too is measured, and holds up to
-m = 32. At m = 64 and 128 a column of one value took another time than a mixed one (Welch's t up to 50).
+m = 16. At m = 32, 64 and 128 a column of one value took another time than a mixed one (Welch's t of 10 to 50).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rropt.mechanisms.sampling.sources import Source, secure_source
 
 BITS = 53
 WORD = 32
-MOST_OUTPUTS = 32
+MOST_OUTPUTS = 16
 """Above it the time of a draw was seen to depend on the values (`python -m benchmarks.timing`)."""
 MOST_INPUTS = 512
 """The sums for one j, of which each has eight bytes, then fit into the fastest cache."""
