@@ -30,6 +30,23 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+def test_the_name_of_a_new_log_is_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    create_ledger(Path("all"), None, "person")
+    assert not Path("all-wal").exists()
+    seen, real = [], os.fsync
+
+    def sync(handle: int) -> None:
+        real(handle)
+        if os.path.samestat(os.fstat(handle), os.stat(".")):
+            seen.append(Path("all-wal").exists())
+
+    monkeypatch.setattr(os, "fsync", sync)
+    file = LedgerFile(Path("all").resolve())
+    with file.transaction():
+        assert seen[-1:] == [True]
+    file.close()
+
+
 def test_no_draw_is_lost_with_the_power(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the log there is what was synced, and any pages of what was written later, in any order."""
     create_ledger(Path("all"), None, "person")

@@ -116,6 +116,9 @@ class LedgerFile(Chain):
             if os.name == "posix" and self._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
                 # No connection removes or replaces this file while another one is open.
                 self._log = os.open(f"{os.path.realpath(self.path)}-wal", os.O_RDONLY)
+                if self._writable:
+                    # The log may be new: its name must outlast a loss of power as well.
+                    sync_folder(Path(os.path.realpath(self.path)).parent)
                 self._connection.execute("PRAGMA synchronous = NORMAL")
         except sqlite3.DatabaseError as error:
             self.close()
