@@ -22,7 +22,7 @@ from rropt.errors import InputError, SettingNeeded, suggestion
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.count_records import COLUMNAR
-from rropt.io.files import read_text
+from rropt.io.files import TABLE, TOML, read_text
 from rropt.model.prior import Pairs, Prior, clean_labels
 from rropt.problem import Maximize, Minimize, Problem, SolveOptions
 
@@ -39,7 +39,7 @@ PAIR_KEYS = ("sensitive", "other", "pairs")
 @checked
 def load_problem(path: str | os.PathLike[str], *, prior: Prior | None = None) -> Problem:
     """Read a problem file; a `prior` takes the place of its [input]. Raises InputError that names file and key."""
-    return parse_problem(read_text(path, "problem file"), source=str(path), given=prior)
+    return parse_problem(read_text(path, "problem file", limits=TOML), source=str(path), given=prior)
 
 
 @checked
@@ -229,7 +229,7 @@ def _read_constraint(entry: object, where: str, folder: Path, prior: Prior | Non
 
 def _read_matrix(path: Path) -> list[list[Fraction | float]]:
     """A CSV of numbers without a header; "inf" where a pair is not bounded."""
-    rows = csv.reader(io.StringIO(read_text(path, "file of distances")))
+    rows = csv.reader(io.StringIO(read_text(path, "file of distances", limits=TABLE)))
     return [
         [
             math.inf if cell.strip().lower() in ("inf", "infinity") else rational(cell.strip(), f"{path} line {number}")

@@ -110,6 +110,8 @@ def warm_up() -> None:
     """Load everything that a release needs, so that the children do not; and do not wait for the disk, which outlives
     a process that dies."""
     os.fsync = lambda handle: None
+    # Python 3.11 takes a module whose code was cut short by a limit on the size of files for a complete one, for ever.
+    sys.dont_write_bytecode = True
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         cli.main(["apply", "none", "none.csv", "--column", "x"])
         release_table(pa.table({"x": ["a"]}), ProtectedColumn("x", RandomizedResponse(["a", "b"], epsilon=1)))

@@ -340,6 +340,9 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader of the output closed it (as in: rropt ... | head); what is still buffered is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD_INPUT
+    except MemoryError:
+        say("rropt: the memory is not enough; give a smaller file, or raise the limit (ulimit -v)", error=True)
+        return BAD_INPUT
     except OSError as error:
         # Errors of the system that readers and writers do not handle, as a name that is too long.
         named = f"{error.filename}: " if error.filename else ""

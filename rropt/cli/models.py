@@ -42,11 +42,11 @@ def copy(
     """Copy a model's problem file, and the counts that it reads, into this folder to edit them."""
     import tomllib
 
-    from rropt.io.files import read_text, write_whole
+    from rropt.io.files import TOML, read_text, write_whole
     from rropt.models import model_path
 
     source = model_path(name)
-    text = read_text(source, "problem file")
+    text = read_text(source, "problem file", limits=TOML)
     files = {Path(f"{name}.toml"): text}
     counts = tomllib.loads(text)["input"].get("counts_file")
     if counts is not None:

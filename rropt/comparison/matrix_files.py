@@ -21,7 +21,7 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.counts import Table
-from rropt.io.files import open_file, read_text
+from rropt.io.files import Limits, open_file, read_text
 from rropt.io.formulas import unquoted
 from rropt.io.types import Matrix
 from rropt.mechanisms.reading import TOLERANCE
@@ -35,6 +35,10 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
 DIGITS = re.compile(r"[1-9][0-9]*", re.ASCII)
 EXACT = 40
 """Decimals that are counted for a number that is not rounded, a ratio."""
+MOST_CELLS = 1 << 20
+"""Numbers and labels of a file: each takes some hundred bytes as a rational."""
+LINES = Limits(1 << 27, (("\n", MOST_CELLS),))
+NESTED = Limits(1 << 27, ((",[{:", 2 * MOST_CELLS),))
 LONG = 15
 """A number of more significant digits is a double that was printed in full."""
 
@@ -67,14 +71,19 @@ def read_matrix(path: str | os.PathLike[str], delimiter: str | None = None) -> R
     if place.suffix == ".npy":
         try:
             with open_file(place) as stream:
-                return array_matrix(np.load(stream, allow_pickle=False), where)
+                if os.fstat(stream.fileno()).st_size > LINES.size:
+                    raise InputError(f"it has more than {LINES.size:,} bytes", where, "audit a part of it")
+                found = np.load(stream, allow_pickle=False)
+            if found.size > MOST_CELLS:
+                raise _too_many(where)
+            return array_matrix(found, where)
         except OSError as error:
             raise InputError(f"cannot read this matrix ({error.strerror or error})", where, "check the path") from None
         except (ValueError, MemoryError) as error:  # its header may declare more entries than fit in memory
             if isinstance(error, InputError):
                 raise
             raise InputError("this is not a .npy file of numbers", where, "write it with numpy.save") from None
-    text = read_text(place, "matrix")
+    text = read_text(place, "matrix", limits=NESTED if place.suffix == ".json" else LINES)
     if "\0" in text:
         raise InputError("this is not a text", where, "give CSV, .npy or a mechanism file")
     if place.suffix == ".json":
@@ -104,10 +113,14 @@ def array_matrix(matrix: Matrix, where: str = "matrix") -> RawMatrix:
 # -- text ------------------------------------------------------------------------------------------------
 
 
+def _too_many(where: str) -> InputError:
+    return InputError(f"it has more than {MOST_CELLS:,} cells", where, "audit a part of it")
+
+
 def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     lines = [
         (number, line)
-        for number, line in enumerate(text.splitlines(), start=1)
+        for number, line in enumerate(text.split("\n"), start=1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
@@ -119,12 +132,19 @@ def _from_text(text: str, where: str, delimiter: str | None) -> RawMatrix:
     mark = delimiter if delimiter is not None else _guess(lines[0][1] if lines else "")
     if len(mark) != 1:
         raise InputError(f"{mark!r} is not a single character", "delimiter", "as , or ;")
-    numbers, cells = [number for number, _ in lines], []
+    numbers, cells, room = [number for number, _ in lines], [], MOST_CELLS
     for number, line in lines:
         try:
-            # Several blanks count as one delimiter.
-            bare = [line.strip() if mark == " " else line]
-            given = next(csv.reader(bare, delimiter=mark, skipinitialspace=True, strict=True))
+            bare = line
+            if mark == " ":
+                # Several blanks count as one delimiter.
+                bare = bare.strip()
+                while "  " in bare:
+                    bare = bare.replace("  ", " ")
+            room -= bare.count(mark) + 1
+            if room < 0:
+                raise _too_many(where)
+            given = next(csv.reader([bare], delimiter=mark, skipinitialspace=True, strict=True))
         except (csv.Error, StopIteration) as error:
             raise InputError(f"line {number} cannot be read ({error})", where, "correct its quotes") from None
         cells.append([cell.strip() for cell in given])

@@ -41,6 +41,8 @@ CHUNK = 1 << 16
 MOST_OUTPUTS = 1 << 16
 """The most frequent outputs, of which events are made."""
 MOST_TRIALS, MOST_INPUTS = 1 << 32, 1 << 10
+MOST_KEPT, MOST_TEXT = 1 << 21, 1 << 28
+"""Different (input, output) pairs that are counted, and characters in them."""
 MOST_WORK = 1 << 28
 """Of all pairs of inputs, their outputs: some seconds, and at most 2 GB."""
 ROUNDING = 1e-9
@@ -290,6 +292,7 @@ def _split(pairs: Iterable[Any]) -> Tables:
     """The same of given pairs: those of an input go into the two halves by turns."""
     tables: Tables = [{}, {}]
     turn: Counter[Hashable] = Counter()
+    pairs_kept = text = 0
     try:
         listed = iter(pairs)
     except TypeError:
@@ -300,7 +303,12 @@ def _split(pairs: Iterable[Any]) -> Tables:
         except (TypeError, ValueError):
             raise InputError("one of them is not an (input, output) pair", "sampler", "give pairs") from None
         name = _key(given)
-        tables[turn[name] % 2].setdefault(name, Counter())[_key(output)] += 1
+        kept, key = tables[turn[name] % 2].setdefault(name, Counter()), _key(output)
+        if key not in kept:
+            pairs_kept, text = pairs_kept + 1, text + (len(key) if isinstance(key, str) else 0)
+        if pairs_kept > MOST_KEPT or text > MOST_TEXT:
+            raise InputError("they have too many different outputs", "sampler", "group outputs, or audit some inputs")
+        kept[key] += 1
         turn[name] += 1
         if len(turn) > MOST_INPUTS:
             raise InputError(f"they have more than {MOST_INPUTS:,} inputs", "sampler", "audit some of the inputs")

@@ -8,12 +8,17 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from rropt.errors import InputError, SettingNeeded, counted
 from rropt.io.files import open_file
 
 MOST_VALUES = 100_000
 """A column with more different values (or combinations of them) is taken for an identifier."""
+MOST_TEXT = 1 << 26
+"""Characters of all different values together."""
+LONGEST_RECORD = 1 << 22
+"""Characters of one record."""
 PACKED = {
     b"\x1f\x8b": ("gzip", "gunzip"),
     b"BZh": ("bzip2", "bunzip2"),
@@ -74,7 +79,7 @@ def count_records(
         remedy = "count the column in Python, or write: rropt solve MODEL --data FILE --column NAME"
         raise InputError("this reader takes text files only", where, remedy)
     counts: dict[tuple[str, ...], int] = {}
-    missing = 0
+    missing = text = 0
     rows = records(path, delimiter)
     _, header = next(rows, (1, []))
     for name in columns:
@@ -95,10 +100,11 @@ def count_records(
             if null is None:
                 continue
             values = tuple(value or null for value in values)
-        if values not in counts and len(counts) == MOST_VALUES:
-            raise InputError(
-                f"{', '.join(columns)}: more than {MOST_VALUES:,} different values", where, "is it an identifier?"
-            )
+        if values not in counts:
+            text += sum(map(len, values))
+            if len(counts) == MOST_VALUES or text > MOST_TEXT:
+                most = f"{MOST_VALUES:,} different values, or {MOST_TEXT:,} characters in them"
+                raise InputError(f"{', '.join(columns)}: more than {most}", where, "is it an identifier?")
         counts[values] = counts.get(values, 0) + 1
     if missing and null is None:
         raise blank(missing, ", ".join(map(repr, columns)), where)
@@ -123,8 +129,10 @@ def records(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tup
     delimiter = plain_delimiter(delimiter, path)
     try:
         with io.TextIOWrapper(open_file(path), "utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            lines = _Lines(stream, where)
+            reader = csv.reader(lines, delimiter=delimiter, strict=True)
             for row in reader:
+                lines.taken = 0
                 yield reader.line_num, row
     except OSError as error:
         raise InputError(f"cannot read this data file ({error.strerror})", where, "check the path") from None
@@ -138,6 +146,23 @@ def records(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tup
         raise InputError(
             "cannot read this data file (a file name cannot contain a null character)", repr(where), "check it"
         ) from None
+
+
+class _Lines(Iterator[str]):
+    """The lines of a text; `taken` characters belong to the record that is read. Raises InputError for a long one."""
+
+    def __init__(self, stream: TextIO, where: str) -> None:
+        self.taken, self._stream, self._where = 0, stream, where
+
+    def __next__(self) -> str:
+        line = self._stream.readline(LONGEST_RECORD + 1 - self.taken)
+        self.taken += len(line)
+        if self.taken > LONGEST_RECORD:
+            what = f"a record has more than {LONGEST_RECORD:,} characters"
+            raise InputError(what, self._where, "does a quotation mark or a line end lack?")
+        if not line:
+            raise StopIteration
+        return line
 
 
 def blank(count: int, column: str, where: str) -> SettingNeeded:

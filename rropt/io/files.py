@@ -6,11 +6,13 @@ import csv
 import errno
 import io
 import os
+import re
 import secrets
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,8 +30,36 @@ def a_path(path: object, doing: str, remedy: str) -> Path:
     return found
 
 
-LARGEST_TEXT = 1 << 28
-"""Bytes of a text that is read whole."""
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a text that is read whole: its `size` in bytes, how many of the characters of each of `marks` it
+    may have, and whether a name of TOML may have any number of `dotted` parts. They are compared before anything is
+    parsed: what a parser makes of a mark may take hundreds of bytes, and a name of n parts n^2 steps."""
+
+    size: int = 1 << 28
+    marks: tuple[tuple[str, int], ...] = ()
+    dotted: bool = True
+
+    def check(self, text: str, what: str, where: str) -> None:
+        """Raise InputError where a text is above them."""
+        for marks, most in self.marks:
+            if sum(map(text.count, marks)) > most:
+                named = " ".join(repr(mark)[1:-1] for mark in marks)
+                raise InputError(f"this {what} has more than {most:,} of {named}", where, "give a smaller one")
+        if not self.dotted and DOTTED.search(text):
+            raise InputError(f"this {what} has a name of more than {MOST_PARTS} parts", where, "give short names")
+
+
+MOST_PARTS = 32
+DOTTED = re.compile(rf"""(?:\.[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+){{{MOST_PARTS}}}""")
+TEXT = Limits()
+JSON = Limits(marks=((",[{", 8_000_000), (":", 2_000_000)))
+"""Those of a certificate."""
+TOML = Limits(1 << 24, ((",[{=\n", 1 << 21),), dotted=False)
+TABLE = Limits(1 << 26, (("\n,;\t", 1 << 21),))
+"""A table of numbers with a label each."""
+WIDEST = 1 << 29
+"""Bytes of a text in memory: a character takes as many as the widest of all, up to four."""
 
 
 def open_file(path: str | os.PathLike[str]) -> BinaryIO:
@@ -107,21 +137,30 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
         raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place with --out") from None
 
 
-def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False) -> str:
+def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, limits: Limits = TEXT) -> str:
     """The text of a UTF-8 file, every end of a line as a line feed unless `as_it_is`. `what` names the kind of file in
-    the error. Raises InputError."""
+    the error. Raises InputError, also for a text above `limits`."""
     path = a_path(path, f"cannot read this {what}", "check it")
     try:
-        with io.TextIOWrapper(open_file(path), "utf-8-sig", newline="" if as_it_is else None) as stream:
-            if os.fstat(stream.fileno()).st_size > LARGEST_TEXT:
-                raise InputError(f"this {what} has more than {LARGEST_TEXT:,} bytes", str(path), "give a smaller one")
-            return stream.read()
+        with open_file(path) as stream:
+            data = stream.read(limits.size + 1) if os.fstat(stream.fileno()).st_size <= limits.size else None
+        if data is None or len(data) > limits.size:
+            raise InputError(f"this {what} has more than {limits.size:,} bytes", str(path), "give a smaller one")
+        widest = 1 if len(data) <= WIDEST // 4 else 4 if max(data) >= 0xF0 else 2 if max(data) >= 0xC4 else 1
+        if len(data) * widest > WIDEST:
+            raise InputError(
+                f"this {what} has rare characters and {len(data):,} bytes", str(path), "give a smaller one"
+            )
+        text = data.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read this {what} ({error.strerror})", str(path), "check the path") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"this {what} is not UTF-8 (byte {error.start})", str(path), "save it with encoding UTF-8"
         ) from None
+    del data
+    limits.check(text, what, str(path))
+    return text if as_it_is else text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def named_path(given: str | os.PathLike[str]) -> Path:

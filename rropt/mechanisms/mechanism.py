@@ -21,7 +21,7 @@ from rropt.exact import Interval, common_denominator, enclosure, log_enclosure, 
 from rropt.io.arguments import checked, position
 from rropt.io.counts import Table, clean_labels, same_labels
 from rropt.io.extras import need
-from rropt.io.files import csv_text, read_text, write_whole
+from rropt.io.files import JSON, csv_text, read_text, write_whole
 from rropt.io.types import Label, Matrix, Tabular
 from rropt.mechanisms import display
 from rropt.mechanisms.channel import RandomizedChannel
@@ -336,7 +336,7 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:
         """Read what `save` wrote. Raises InputError with the file and the key that is wrong."""
-        return cls.parse(read_text(path, "mechanism file"), str(path))
+        return cls.parse(read_text(path, "mechanism file", limits=JSON), str(path))
 
     @classmethod
     def parse(cls, text: str, where: str) -> Mechanism:

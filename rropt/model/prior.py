@@ -26,7 +26,7 @@ from rropt.io.counts import (
     has_axes,
     is_collection,
 )
-from rropt.io.files import read_text
+from rropt.io.files import TABLE, read_text
 from rropt.io.types import Categories, Counts, Label, Matrix
 
 TOLERANCE = Fraction(1, 10**9)
@@ -274,7 +274,7 @@ class Prior:
             raise InputError(f"{pairs!r} are not two names of columns", "pairs", 'as pairs=("sex", "race")')
         header = ["category", "count"] if pairs is None else [*clean_labels(pairs, "pairs", 2), "count"]
         wanted = ",".join(header)
-        text = read_text(path, "file of counts", as_it_is=True)
+        text = read_text(path, "file of counts", as_it_is=True, limits=TABLE)
         where = str(path)
         try:
             rows = list(csv.reader(io.StringIO(text, newline="")))

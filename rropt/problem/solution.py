@@ -14,7 +14,7 @@ from rropt.checker import Verdict
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up
 from rropt.io.content import ByContent
-from rropt.io.files import read_text, write_whole
+from rropt.io.files import JSON, read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.html import solution_html
 from rropt.problem.saved import from_dict, to_dict
@@ -124,7 +124,7 @@ class Solution(ByContent):
         """Read what `save` wrote, for the same problem. Mechanism, value and certificate are checked again; a bound
         without a certificate is the file's. Raises InputError."""
         try:
-            document = json.loads(read_text(path, "solution"))
+            document = json.loads(read_text(path, "solution", limits=JSON))
         except (ValueError, RecursionError) as error:
             if isinstance(error, InputError):
                 raise

@@ -16,7 +16,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, rational_text
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
-from rropt.io.files import read_text, write_whole
+from rropt.io.files import JSON, read_text, write_whole
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
 from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
@@ -88,7 +88,7 @@ class Certificate(ByContent):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
         """Read a certificate without checking it (`rropt.check` does). Raises InputError."""
-        return cls.parse(read_text(path, "certificate"), str(path))
+        return cls.parse(read_text(path, "certificate", limits=JSON), str(path))
 
     @classmethod
     def parse(cls, text: str, where: str) -> Certificate:

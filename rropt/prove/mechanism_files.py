@@ -12,7 +12,7 @@ from typing import Any
 from rropt.checker import check_bytes
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure
-from rropt.io.files import open_file, read_text
+from rropt.io.files import JSON, open_file, read_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.model.promises import declared_level, promises
@@ -28,7 +28,7 @@ def read_mechanism(path: str | os.PathLike[str], check: bool) -> tuple[Mechanism
     place = Path(path)
     if place.is_dir():
         place = place / MECHANISM
-    text = read_text(place, "mechanism file")
+    text = read_text(place, "mechanism file", limits=JSON)
     beside = place if _format(text) == "rropt-certificate" else place.parent / CERTIFICATE
     if not beside.is_file():
         return Mechanism.load(place), None
@@ -63,7 +63,7 @@ def _certify(path: Path, check: bool) -> tuple[Mechanism, dict[str, Any]]:
     the file changes meanwhile. Raises InputError."""
     try:
         with open_file(path) as stream:
-            data = stream.read()
+            data = stream.read(JSON.size + 1)
         text = data.decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot read this certificate ({error.strerror})", str(path), "check the path") from None
@@ -77,6 +77,9 @@ def _certify(path: Path, check: bool) -> tuple[Mechanism, dict[str, Any]]:
                 str(path),
                 "it was changed, or never proved: solve again, or move it away to release without a proof",
             )
+    if len(data) > JSON.size:
+        raise InputError(f"this certificate has more than {JSON.size:,} bytes", str(path), "give a smaller one")
+    JSON.check(text, "certificate", str(path))
     certificate = Certificate.parse(text, str(path))
     mechanism = certificate.mechanism(str(path))
     if mechanism is None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.io.files import open_file, read_text
+from rropt.io.files import JSON, open_file, read_text
 from rropt.release.cross import joined
 from rropt.release.plan import ProtectedColumn
 from rropt.release.privacy import Level, Privacy, epsilon_above, parity_text
@@ -107,7 +107,7 @@ def read_manifest(output: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        document = json.loads(read_text(path, "manifest"))
+        document = json.loads(read_text(path, "manifest", limits=JSON))
         if document["format"] != FORMAT or document["version"] != 1:
             raise ValueError
         _ = document["release"], document["output"]["sha256"] + "", document["rows"] + 0

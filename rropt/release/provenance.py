@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.io.files import read_text
+from rropt.io.files import JSON, read_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.mechanism_files import read_mechanism
 from rropt.release.plan import Design, Release
@@ -62,7 +62,7 @@ def solution_of(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError("there is no solution here", str(path), remedy)
     try:
-        content = json.loads(read_text(path, "solution"))
+        content = json.loads(read_text(path, "solution", limits=JSON))
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise

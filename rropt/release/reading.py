@@ -11,7 +11,7 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
-from rropt.io.files import read_text
+from rropt.io.files import TOML, read_text
 from rropt.release.plan import ProtectedColumn, Release
 from rropt.release.provenance import load_design
 
@@ -42,7 +42,7 @@ def load_release(path: str | os.PathLike[str], *, check: bool = True) -> Release
     """
     source = Path(path)
     try:
-        document = tomllib.loads(read_text(source, "release file"))
+        document = tomllib.loads(read_text(source, "release file", limits=TOML))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise

@@ -16,7 +16,7 @@ from rropt.comparison.printed import PrintedMatrix
 from rropt.errors import InputError, suggestion
 from rropt.exact import rational
 from rropt.io.arguments import checked
-from rropt.io.files import read_text
+from rropt.io.files import TOML, read_text
 from rropt.io.types import Matrix, Number
 from rropt.mechanisms.garbling import HasMatrix
 from rropt.models.claims import PAPERS
@@ -71,7 +71,7 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
     if place.is_dir():
         raise InputError("this is a folder", where, f"rropt claims {shlex.quote(where)} reads all of its claims")
     try:
-        table = tomllib.loads(read_text(place, "claim"), parse_float=Decimal)
+        table = tomllib.loads(read_text(place, "claim", limits=TOML), parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -130,7 +130,7 @@ def own_claims(path: str | os.PathLike[str]) -> tuple[Claim, ...]:
 def _is_problem(file: Path) -> bool:
     """Whether a file is a problem and not a claim; one that cannot be read is not, so that reading it says why."""
     try:
-        return _states_problem(tomllib.loads(read_text(file, "claim")))
+        return _states_problem(tomllib.loads(read_text(file, "claim", limits=TOML)))
     except (ValueError, RecursionError):
         return False
 

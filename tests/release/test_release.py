@@ -19,7 +19,7 @@ from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import insecure_seeded_source, relabel
-from rropt.mechanisms.sampling.constant import ConstantTimeSampler
+from rropt.mechanisms.sampling.sums import SumsSampler
 from rropt.model.prior import Pairs
 from rropt.release import CrossClassification, ProtectedColumn, Release, privacy_of, release_table
 from rropt.release.cross import joined, split
@@ -34,9 +34,9 @@ COUNTS = RandomizedResponse([1, 2, 10], epsilon=1)
 
 
 def drawn(family: RandomizedResponse, values: list[str], seed: int) -> list[str]:
-    """What the sampler of releases draws."""
+    """What a release draws with the words of a source."""
     made, source = family.to_mechanism(), insecure_seeded_source(seed)
-    sampler = ConstantTimeSampler(list(zip(*made.numerators, strict=True)), made.row_denominators)
+    sampler = SumsSampler(list(zip(*made.numerators, strict=True)), made.row_denominators)
     return list(relabel(values, made.inputs, made.outputs, lambda codes: sampler.sample(codes, source=source)))
 
 
@@ -345,7 +345,7 @@ def test_the_stacked_rows_are_the_mechanisms(seed: int) -> None:
             assert row == -1
             continue
         x = mechanism.inputs.index(value)
-        law = dict(zip(stack.outputs, stack._sampler.law(row), strict=True))
+        law = dict(zip(stack.outputs, stack.tables.law(row), strict=True))
         expected = {label: mechanism.entry(x, y) for y, label in enumerate(mechanism.outputs)}
         assert {label: share for label, share in law.items() if share} == {a: b for a, b in expected.items() if b}
 

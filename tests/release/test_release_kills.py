@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import random
 import shutil
@@ -29,6 +30,7 @@ from rropt.cli import main as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 
 pa = pytest.importorskip("pyarrow")
+resource = pytest.importorskip("resource")
 import pyarrow.parquet as pq  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -51,7 +53,7 @@ def root() -> Iterator[Path]:
         shutil.rmtree(place)
 
 
-def data(last: str) -> Any:
+def data_of(last: str) -> Any:
     """A table whose last value is this one."""
     codes = np.random.default_rng(1).integers(0, len(LABELS), ROWS - 1).astype(np.int8)
     column = pa.DictionaryArray.from_arrays(pa.array(codes), LABELS).cast(pa.string())
@@ -92,8 +94,8 @@ def kills(folders: int, root: Path, shared: Path | str, seed: int) -> None:
     rng = random.Random(seed)
     assert cli.main(["ledger", "init", "--ceiling", "3", str(shared)]) == 0
     good, bad = root / "good", root / "bad"
-    pq.write_table(data("a"), good)
-    pq.write_table(data("z"), bad)
+    pq.write_table(data_of("a"), good)
+    pq.write_table(data_of("z"), bad)
     mechanism = root / "m.json"
     RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(mechanism)
     for number in range(folders):
@@ -117,7 +119,7 @@ def kills(folders: int, root: Path, shared: Path | str, seed: int) -> None:
     seconds = 1.0
     with watched(root) as read:
         (root / "warm").mkdir()
-        pq.write_table(data("a"), root / "warm" / "t.parquet")
+        pq.write_table(data_of("a"), root / "warm" / "t.parquet")
         warm = {"folder": root / "warm", "arguments": ["apply", str(mechanism), "t.parquet", *options, "warm"]}
         again = warm | {"arguments": [*warm["arguments"], "--force"]}
         results = perform([warm, warm, again, again])
@@ -171,6 +173,97 @@ def campaign(kind: str, folders: int, root: Path, seed: int) -> None:
         kills(folders, root, database(socket, "people"), seed)
 
 
+@contextlib.contextmanager
+def executor(way: str) -> Iterator[tuple[list[str], Any]]:
+    """The options of `apply` for a way to spread files, and the processes that work (those of the command: None)."""
+    if way == "loky":
+        yield ["--workers", "2"], None
+        return
+    distributed = pytest.importorskip("distributed")
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings, silence_logs=logging.CRITICAL) as cluster:
+        yield ["--scheduler", cluster.scheduler_address], lambda: [one.pid for one in cluster.workers.values()]
+
+
+def end(process: subprocess.Popen[bytes], number: int, workers: Any, rng: random.Random) -> None:
+    """Send a signal to all processes of a command, or to one worker of a cluster or the command."""
+    if workers is None:
+        os.killpg(process.pid, number)
+        return
+    os.kill(rng.choice([*filter(None, workers()), process.pid]), number)
+
+
+def folder_ends(kind: str, way: str, ends: int, root: Path, seed: int) -> None:
+    """Each end meets a new folder at a random moment after some draw was reserved; then the same command again, and a
+    third time for what a scheduler had not given up yet."""
+    rng = random.Random(seed)
+    RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(root / "m.json")
+    with contextlib.ExitStack() as stack:
+        shared: Path | str = root / "all"
+        if kind == "postgres":
+            shared = database(stack.enter_context(server()), "people")
+        options, workers = stack.enter_context(executor(way))
+        read = stack.enter_context(watched(root))
+        assert cli.main(["ledger", "init", "--ceiling", "1", str(shared)]) == 0
+        for number in range(ends):
+            how = ENDS[number % len(ENDS)]
+            data, out = root / f"d{number}", root / f"o{number}"
+            data.mkdir()
+            names = [f"{number}-{at}.parquet" for at in range(3)]
+            for label, name in zip(LABELS, names, strict=False):  # no copies of each other, whose draws would be one
+                pq.write_table(data_of("z" if how == "unknown value" and name == names[1] else label), data / name)
+            command = [sys.executable, "-m", "rropt", "apply", "m.json", data.name, "--column", "x", "-o", out.name]
+            command += ["--ledger", str(shared), "--population", "{file}", *options]
+            before, known = len(draws(shared)), {}
+            limit = rng.randrange(30_000, 60_000) if how == "full disk" else resource.RLIM_INFINITY
+            first = [sys.executable, "-c", LIMITED, str(limit), *command[1:]]
+            with subprocess.Popen(first, cwd=root, start_new_session=True, stderr=subprocess.DEVNULL) as process:
+                while process.poll() is None and len(draws(shared)) == before:
+                    time.sleep(0.01)
+                if isinstance(how, signal.Signals):
+                    time.sleep(rng.uniform(0, 0.3))
+                    with contextlib.suppress(ProcessLookupError):
+                        end(process, how, workers, rng)
+            for _ in range(2):
+                for path in out.glob("*.parquet"):
+                    assert known.setdefault(path.name, path.read_bytes()) == path.read_bytes(), "drawn a second time"
+                again = subprocess.run(command, cwd=root, check=False, capture_output=True)
+                assert again.returncode in (0, 2), again
+            told = [one for one in draws(shared) if one["population"] in names]
+            assert len(told) == len({one["population"] for one in told}) <= len(names)
+            for name in names:
+                own = draws(data / f"{name}.ledger") if (data / f"{name}.ledger").exists() else []
+                assert len([one for one in told if one["population"] == name]) >= (out / name).exists()
+                assert len(own) <= 1
+                if name in known:
+                    assert (out / name).read_bytes() == known[name]
+    assert read[1] == []
+
+
+LIMITED = """
+import os, resource, runpy, sys
+limit = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+sys.dont_write_bytecode = True
+sys.argv = sys.argv[3:]
+runpy.run_module("rropt", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["loky", "dask"])
+def test_folders_that_are_ended_draw_no_file_twice(way: str, root: Path) -> None:
+    folder_ends("sqlite", way, 5, root, 5)
+
+
+@pytest.mark.long
+@pytest.mark.campaign
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("way", ["loky", "dask"])
+def test_a_hundred_folders_that_are_ended_draw_no_file_twice(kind: str, way: str, root: Path) -> None:
+    folder_ends(kind, way, 100, root, 6)
+
+
 @pytest.mark.long
 def test_a_folder_in_two_processes_that_is_ended_draws_no_file_twice(root: Path) -> None:
     """All its processes end at once, at a random moment after some draw was reserved; then the same command again."""
@@ -178,7 +271,7 @@ def test_a_folder_in_two_processes_that_is_ended_draws_no_file_twice(root: Path)
     (root / "parts").mkdir()
     names = [f"{number}.parquet" for number in range(6)]
     for label, name in zip(LABELS, names, strict=False):  # no copies of each other, whose draws would be one
-        pq.write_table(data(label), root / "parts" / name)
+        pq.write_table(data_of(label), root / "parts" / name)
     RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(root / "m.json")
     assert cli.main(["ledger", "init", "--ceiling", "1", str(root / "all")]) == 0
     command = [sys.executable, "-m", "rropt", "apply", "m.json", "parts", "--column", "x", "-o", "out"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from rropt.errors import InputError
 from rropt.exact import rational, rational_text
 from rropt.io.arguments import checked
-from rropt.io.files import csv_text, read_text, write_whole
+from rropt.io.files import TABLE, csv_text, read_text, write_whole
 from rropt.io.formulas import unquoted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import clean_labels
@@ -44,7 +44,7 @@ def load_mixture(
     """
     where = str(path)
     try:
-        read = csv.reader(io.StringIO(read_text(path, WHAT, as_it_is=True), newline=""), strict=True)
+        read = csv.reader(io.StringIO(read_text(path, WHAT, as_it_is=True, limits=TABLE), newline=""), strict=True)
         lines = [list(map(unquoted, line)) for line in read]
     except csv.Error as error:
         raise InputError(f"this {WHAT} is not CSV ({error})", where, "write it again with rropt solve") from None

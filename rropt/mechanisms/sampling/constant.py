@@ -1,36 +1,35 @@
-"""Exact sampling in a time that does not depend on the values, for few outputs and probabilities over 2^53.
+"""Exact sampling in a time that does not depend on the values, for tables of moderate size and probabilities over 2^53.
 
-With C_1 <= ... <= C_(m-1) the sums of the first numerators of a row, and u uniform among 0, ..., 2^53 - 1, the number
-of j with C_j <= u is output y with probability (C_(y+1) - C_y) / 2^53: exactly the row. Every value takes 53 bits and
-is compared with all m - 1 sums of its row; nothing is rejected, and no step is left out. The sums are read four at a
-time. Before that, those of all rows are copied to one place of at most 4 KiB, which is then in the fastest cache
-whatever the values are. The steps are the same for all values; that their time is so too is measured, and holds up to
-m = 16. At m = 32, 64 and 128 a column of one value took another time than a mixed one (Welch's t of 10 to 50).
+The table is the one of `alias`: 2^b columns for each input, of which column j belongs to output j below a threshold,
+and to its alias above it. A number u, uniform among 0, ..., 2^53 - 1, is a column (its upper b bits) and a place in it
+(the other 53 - b): the place has as many values as the capacity of a column, so the drawn law is exactly the row. A
+threshold (53 - b bits) and an alias (b bits) are one integer below 2^53, which a float64 holds exactly.
+
+Values decide neither what is read nor which steps are taken. A draw reads the whole column j of the table, one number
+for each of the k inputs, and j is random and independent of the value. Each of the k numbers is multiplied by one where
+the input is the value, else by zero, and all are added: k - 1 zeros and an integer below 2^53, so the sum is exact.
+Nothing is rejected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from rropt.mechanisms.sampling.alias import AliasTable
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import Source, secure_source
 
 BITS = 53
 WORD = 32
-MOST_OUTPUTS = 16
-"""Above it the time of a draw was seen to depend on the values (`python -m benchmarks.timing`)."""
-MOST_INPUTS = 512
-"""The sums for one j, of which each has eight bytes, then fit into the fastest cache."""
+MOST_INPUTS, MOST_OUTPUTS = 128, 512
+"""A draw takes time linear in the inputs. The numbers of the table have at most half a megabyte."""
 CHUNK = 1 << 13
-TOGETHER = 4
-"""How many sums of a row are read at once. `np.take` copies 32 bytes as one."""
-LINES = 1 << 12
-"""Bytes of the sums of all rows that are read together at most."""
+CELLS = 1 << 17
+"""Numbers that are read together: they stay in the cache."""
 
 
 def takes(inputs: int, outputs: int, denominators: Iterable[int]) -> bool:
@@ -47,21 +46,28 @@ class ConstantTimeSampler:
         self.inputs, self.outputs = len(rows), len(rows[0])
         self.dtype = np.min_scalar_type(self.outputs - 1)
         each = [(1 << BITS) // scale for scale in denominators]
-        scaled = [[number * factor for number in row] for row, factor in zip(rows, each, strict=True)]
-        if any(sum(row) != 1 << BITS or min(row) < 0 for row in scaled):
+        tables = [AliasTable.of([number * factor for number in row]) for row, factor in zip(rows, each, strict=True)]
+        if any(table.total != 1 << BITS for table in tables):
             raise ArithmeticError("the rows of a mechanism do not sum to their denominators: a fault of rropt")
-        sums = np.cumsum(np.array(scaled, dtype=np.int64), axis=1)[:, :-1]
-        small = 8 * TOGETHER * self.inputs <= LINES and sums.shape[1] >= TOGETHER
-        together = TOGETHER if small else 1
-        # No number reaches the sums that fill up the last group.
-        spare = np.full((self.inputs, -sums.shape[1] % together), 1 << BITS, dtype=np.int64)
-        parts = np.hstack([sums, spare]).reshape(self.inputs, -1, together)
-        self._sums = np.ascontiguousarray(parts.transpose(1, 0, 2))
+        self._bits = tables[0].bits
+        # With n columns every part of one is a multiple of n. A full column is an empty one that is its own alias.
+        cells = [
+            [
+                alias if alias == column else threshold >> self._bits << self._bits | alias
+                for column, (threshold, alias) in enumerate(zip(table.thresholds, table.aliases, strict=True))
+            ]
+            for table in tables
+        ]
+        self._cells = np.ascontiguousarray(np.array(cells, dtype=np.float64).T)
+        self._names = np.arange(self.inputs, dtype=np.min_scalar_type(self.inputs))
 
     def law(self, x: int) -> tuple[Fraction, ...]:
-        """The exact probabilities of the m outputs at input `x`, read back from the sums that `sample` uses."""
-        ends = [0, *self._sums[:, x].ravel().tolist()[: self.outputs - 1], 1 << BITS]
-        return tuple(Fraction(high - low, 1 << BITS) for low, high in pairwise(ends))
+        """The exact probabilities of the m outputs at input `x`, read back from the table that `sample` uses."""
+        columns, found = 1 << self._bits, [0] * (1 << self._bits)
+        for column, cell in enumerate(map(int, self._cells[:, x])):
+            found[column] += cell >> self._bits
+            found[cell % columns] += (1 << BITS - self._bits) - (cell >> self._bits)
+        return tuple(Fraction(part, 1 << BITS) for part in found[: self.outputs])
 
     def sample(self, codes: Any, *, source: Source | None = None) -> np.ndarray:
         """Draw one output for each of n inputs, which are positions 0, ..., k - 1: an array of one axis. It asks for n
@@ -69,30 +75,38 @@ class ConstantTimeSampler:
         given = flat_codes(codes, self.inputs)
         source = secure_source() if source is None else source
         first = np.empty(len(given), dtype=np.uint32)
-        drawn = np.zeros(len(given), dtype=self.dtype)
+        drawn = np.empty(len(given), dtype=self.dtype)
         parts = [slice(start, start + CHUNK) for start in range(0, len(given), CHUNK)]
         for part in parts:
             first[part] = source.words(len(first[part]))
+        room = _Room(min(CHUNK, max(CELLS // self.inputs, 1), len(given)), self.inputs)
         for part in parts:
             # 21 bits of the first word, and the second.
             number = (first[part] >> np.uint32(2 * WORD - BITS)).astype(np.int64) << WORD
             number |= source.words(len(number))
-            self._count(given[part], number, drawn[part])
+            own = given[part].astype(self._names.dtype)
+            for start in range(0, len(number), room.size):
+                few = slice(start, start + room.size)
+                self._draw(own[few], number[few], drawn[part][few], room)
         return drawn
 
-    def _count(self, codes: np.ndarray, number: np.ndarray, drawn: np.ndarray) -> None:
-        together = self._sums.shape[2]
-        limits = np.empty((len(codes), together), dtype=np.int64)
-        numbers, above = np.empty_like(limits), np.empty(limits.shape, dtype=np.bool_)
-        for at in range(together):
-            numbers[:, at] = number
-        # Byte i of a count is how many groups have their sum i below the number; all add up to at most 127.
-        counts = np.zeros(len(codes), dtype=f"u{together}")
-        near = np.empty_like(self._sums[0])
-        for sums in self._sums:
-            np.copyto(near, sums)
-            np.take(near, codes, axis=0, out=limits, mode="clip")
-            np.greater_equal(numbers, limits, out=above)
-            np.add(counts, above.view(counts.dtype)[:, 0], out=counts)
-        np.multiply(counts, counts.dtype.type(sum(1 << 8 * at for at in range(together))), out=counts)
-        np.right_shift(counts, counts.dtype.type(8 * (together - 1)), out=drawn, casting="unsafe")
+    def _draw(self, own: np.ndarray, number: np.ndarray, drawn: np.ndarray, room: _Room) -> None:
+        count, column = len(own), number >> BITS - self._bits
+        cells, chosen, same = room.cells[:count], room.chosen[:count], room.same[:count]
+        np.take(self._cells, column, axis=0, out=cells, mode="clip")
+        np.equal(own[:, None], self._names, out=same)
+        np.copyto(chosen, same)
+        cell = np.einsum("nk,nk->n", cells, chosen).astype(np.int64)
+        place = number & (1 << BITS - self._bits) - 1
+        leave = place >= cell >> self._bits
+        alias = cell & (1 << self._bits) - 1
+        drawn[:] = column ^ (column ^ alias) * leave
+
+
+class _Room:
+    """The arrays that `size` values pass through; new ones would cost as much again."""
+
+    def __init__(self, size: int, inputs: int) -> None:
+        self.size = max(size, 1)
+        self.cells, self.chosen = np.empty((self.size, inputs)), np.empty((self.size, inputs))
+        self.same = np.empty((self.size, inputs), dtype=np.bool_)

@@ -20,6 +20,8 @@ from rropt.errors import InputError
 from rropt.release.storage.chain import ABANDONED, PATIENCE, Chain, head
 from rropt.release.storage.lines import read_lines, sync_folder
 
+LONGEST_LINE = 1 << 24
+"""Bytes of a line of a ledger."""
 _TABLE = "CREATE TABLE ledger (number INTEGER PRIMARY KEY, line TEXT NOT NULL, chain TEXT NOT NULL)"
 
 
@@ -64,6 +66,7 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
     # EXTRA: a loss of power does not undo a commit. Without trust, SQL in the schema of a forged file is not run.
     connection.execute("PRAGMA synchronous = EXTRA")
     connection.execute("PRAGMA trusted_schema = OFF")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
     return connection
 
 

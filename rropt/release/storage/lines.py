@@ -17,6 +17,8 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.io.files import lock_alone, open_file
 
+LARGEST = 1 << 24
+"""Bytes of a ledger of an older version: some ten thousand draws."""
 _HEAD, _WORDS = b'{"state":', ('"drawing" ', '"released"')
 _BODY = len(_HEAD) + len(_WORDS[0])
 _CHAIN = re.compile(rb',"chain":"([0-9a-f]{64})"\}$')
@@ -32,7 +34,10 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     with stream:
         if not lock_alone(stream.fileno()):
             raise InputError("another process is releasing this data now", str(path), "wait until it is done")
-        return _parsed(stream.read(), path)
+        data = stream.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise InputError(f"it has more than {LARGEST:,} bytes", str(path), "restore the ledger from a copy")
+        return _parsed(data, path)
 
 
 def _parsed(data: bytes, path: Path) -> list[dict[str, Any]]:

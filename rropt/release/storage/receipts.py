@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
 from rropt.errors import InputError
-from rropt.io.files import read_text, write_whole
+from rropt.io.files import JSON, read_text, write_whole
 from rropt.release.storage.chain import line_text
 
 FORMAT = "rropt-receipt"
@@ -39,7 +39,7 @@ def read_receipt(path: Path, key: Path) -> tuple[int, str]:
     `key` did not sign it."""
     public = _key(key, load_pem_public_key, Ed25519PublicKey)
     try:
-        content = json.loads(read_text(path, "receipt"))
+        content = json.loads(read_text(path, "receipt", limits=JSON))
         signature = bytes.fromhex(content.pop("signature"))
         lines, chain = content["lines"], content["chain"]
         if (content["format"], content["version"], type(lines), type(chain)) != (FORMAT, 1, int, str):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rropt.errors import InputError, counted
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.mechanisms.sampling import MechanismSampler, Source
+from rropt.mechanisms.sampling import MechanismSampler, Source, sums
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
+from rropt.mechanisms.sampling.sums import SumsSampler
 from rropt.release.cross import LARGEST_PRODUCT, joined, split
 from rropt.release.plan import ProtectedColumn
 
@@ -64,7 +66,6 @@ class Stack:
             at = tuple(names[part] for names, part in zip(index, (*values, *stratum), strict=True))
             self._table[at] = row
         self.outputs = tuple(dict.fromkeys(label for _, one in column.strata for label in one.outputs))
-        self._sampler = self._stack()
         self.columns = self._release({values for _, values, _ in inputs})
 
     def _input_parts(self, label: str) -> tuple[str, ...]:
@@ -96,14 +97,33 @@ class Stack:
 
     @property
     def drawing(self) -> tuple[str, ...]:
-        """What decides, beside a mechanism, how random words become one of its answers."""
-        return type(self._sampler).__name__, *self.outputs
+        """What decides, beside a mechanism, how the words of a memoised draw become one of its answers."""
+        # The names of the first version: they are hashed.
+        name = "ConstantTimeSampler" if isinstance(self.tables, SumsSampler) else type(self.tables).__name__
+        return name, *self.outputs
 
-    def _stack(self) -> Mechanism | MechanismSampler | ConstantTimeSampler:
+    @cached_property
+    def tables(self) -> Mechanism | MechanismSampler | SumsSampler:
+        """The sampler of memoised draws, and of those that have no constant time."""
+        if sums.takes(self.rows, len(self.outputs), self._denominators):
+            return SumsSampler(*self._stacked())
+        if len(self.column.strata) == 1:
+            return self.column.strata[0][1]
+        return MechanismSampler(*self._stacked())
+
+    @cached_property
+    def constant(self) -> ConstantTimeSampler | None:
+        """The sampler of draws in constant time; None where there is none."""
+        fits = takes(self.rows, len(self.outputs), self._denominators)
+        return ConstantTimeSampler(*self._stacked()) if fits else None
+
+    @property
+    def _denominators(self) -> set[int]:
+        return {number for _, one in self.column.strata for number in one.denominators}
+
+    def _stacked(self) -> tuple[list[list[int]], list[int]]:
+        """The rows of all strata, and their denominators."""
         strata = [one for _, one in self.column.strata]
-        constant = takes(self.rows, len(self.outputs), {number for one in strata for number in one.denominators})
-        if len(strata) == 1 and not constant:
-            return strata[0]
         place = {label: y for y, label in enumerate(self.outputs)}
         rows: list[list[int]] = []
         for one in strata:
@@ -113,9 +133,7 @@ class Stack:
                 for y, entry in zip(at, entries, strict=True):
                     row[y] = entry
                 rows.append(row)
-        return (ConstantTimeSampler if constant else MechanismSampler)(
-            rows, [number for one in strata for number in one.row_denominators]
-        )
+        return rows, [number for one in strata for number in one.row_denominators]
 
     def _release(self, inputs: set[tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if len(self.column.released) == 1:
@@ -148,8 +166,11 @@ class Stack:
         return np.asarray(self._table[tuple(codes)])
 
     def draw(self, rows: np.ndarray, source: Source | None = None) -> np.ndarray:
-        """One output for each of `rows`, exactly and with fresh secure randomness."""
-        return self._sampler.sample(rows, source=source)
+        """One output for each of `rows`, exactly. Without `source` the randomness is fresh and secure, and the time is
+        constant where it can be; a `source` is that of memoised draws."""
+        if source is None and self.constant is not None:
+            return self.constant.sample(rows)
+        return self.tables.sample(rows, source=source)
 
     # -- privacy ----------------------------------------------------------------------------
 

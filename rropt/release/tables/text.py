@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,8 @@ from rropt.release.tables.streams import Sink, Source, checked_batches, plain, r
 
 TEXT_BLOCK = 1 << 22
 """Bytes of a text file that are read at a time; no record may be longer."""
+MOST_COLUMNS = 1 << 14
+"""Each takes some ten kilobytes while a file is read."""
 
 
 class CsvSource(Source):
@@ -27,6 +31,8 @@ class CsvSource(Source):
         self.path, self.delimiter, self.rows, self._unquote = path, delimiter, None, unquote
         with path.open("rb") as stream:
             self.newline = b"\r\n" if stream.readline(1 << 20).endswith(b"\r\n") else b"\n"
+            stream.seek(0)
+            _check_header(stream.read(TEXT_BLOCK), delimiter, str(path))
             stream.seek(0)
             quotes, last = 0, b""
             while chunk := stream.read(1 << 20):
@@ -131,6 +137,18 @@ class CsvSink(Sink):
 
     def close(self) -> None:
         """Missing values do not occur."""
+
+
+def _check_header(data: bytes, delimiter: str, where: str) -> None:
+    """Raise InputError for more columns than MOST_COLUMNS in the first record."""
+    if data.count(delimiter.encode()) < MOST_COLUMNS:
+        return
+    try:
+        header = next(csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return  # the reader says what is wrong
+    if len(header) > MOST_COLUMNS:
+        raise InputError(f"it has more than {MOST_COLUMNS:,} columns", where, "release some of them at a time")
 
 
 def _formulas(values: pa.Array) -> pa.Array | None:
