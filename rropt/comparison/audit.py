@@ -154,7 +154,7 @@ def audit(
         raise InputError("a problem and a prior are both given", "audit", "the problem has its own")
     mechanism, word, changes = read_oriented(matrix, orientation, renormalise, delimiter)
     notes = list(changes)
-    level = None if epsilon is None else Level(epsilon=rational(epsilon, "epsilon"))
+    level = None if epsilon is None else Level.or_secrecy(rational(epsilon, "epsilon"))
     labels = problem.inputs if problem is not None else None if prior is None else prior.labels
     if labels is not None:
         wanted = None if problem is None else problem.compile().outputs or problem.objective.outputs(problem.inputs)

@@ -40,7 +40,7 @@ class RandomizedResponse(RandomizedChannel):
 
     def __init__(self, categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         labels = category_labels(categories, "categories")
-        level = Level(
+        level = Level.or_secrecy(
             None if epsilon is None else rational(epsilon, "epsilon"),
             gamma=None if gamma is None else rational(gamma, "gamma"),
         )
