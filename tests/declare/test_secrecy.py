@@ -108,7 +108,7 @@ def test_randomized_response_and_audit() -> None:
     report = rr.audit(even, epsilon=0)
     assert report.satisfies
     assert report.admissible
-    assert rr.ordering.improve(even, gamma=1).mechanism.parity() == 1
+    assert rr.ordering.improve(even, gamma=1).mechanism.parity == 1
     assert rr.audit([["1/2", "1/2"], ["3/5", "2/5"]], epsilon=0).satisfies is False
 
 

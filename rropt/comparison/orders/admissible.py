@@ -140,7 +140,7 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
 
 def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
     if epsilon is None and gamma is None:
-        parity = mechanism.parity()
+        parity = mechanism.parity
         if isinstance(parity, float) or parity == 1:
             raise InputError(
                 f"the mechanism's own parity is {'infinite' if isinstance(parity, float) else 'one'}",
@@ -162,7 +162,7 @@ def _judge(mechanism: Mechanism, gamma: Fraction) -> Admissibility:
         parity = Fraction(max(direction), min(direction)) if min(direction) else math.inf
         if values != (1 if gamma == 1 else 2) or parity != gamma:
             faults += [Shortfall(mechanism.outputs[y], parity, values) for y, _ in members]
-    return Admissibility(gamma, mechanism.parity(), tuple(faults))
+    return Admissibility(gamma, mechanism.parity, tuple(faults))
 
 
 def _layers(column: Sequence[Fraction]) -> Iterator[tuple[int, Fraction]]:

@@ -65,11 +65,13 @@ class RandomizedResponse(RandomizedChannel):
     def inputs(self) -> tuple[str, ...]:
         return self.labels
 
+    @property
     def parity(self) -> Fraction | float:
-        return self.mechanism.parity()
+        return self.mechanism.parity
 
+    @property
     def epsilon(self) -> Interval:
-        return self.mechanism.epsilon()
+        return self.mechanism.epsilon
 
     def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         return self.mechanism.mutual_information(prior, units=units)
