@@ -100,3 +100,11 @@ class Level:
 def _secret(value: Fraction, none: int) -> str:
     """The remedy for a level of perfect secrecy where it is not taken."""
     return ", or LDP(0) for outputs that do not depend on inputs" if value == none else ""
+
+
+def ratio_at(epsilon: Number) -> Interval:
+    """exp(epsilon), enclosed, for an epsilon of 0 or of a level (nats). Raises InputError."""
+    value = rational(epsilon, "epsilon")
+    if value < 0:
+        raise InputError(f"it is {epsilon}, below 0", "epsilon", "give 0 or more")
+    return Level.or_secrecy(value).ratio
