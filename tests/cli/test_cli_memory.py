@@ -37,7 +37,7 @@ READERS: dict[str, tuple[str, int, list[str]]] = {
     "ledgers": ("f", 10**8, ["ledger", "verify", "f"]),
     "manifests": ("t.protected.csv.manifest.json", 10**8, ["estimate", "m.json", "t.protected.csv", "--column", "x"]),
     "journals of sweeps": (
-        "f.csv.journal",
+        "f.csv.journal.jsonl",
         10**8,
         ["sweep", "survey-yes-no", "--over", "gamma=2,3", "-o", "f.csv"],
     ),

@@ -131,7 +131,7 @@ def test_it_is_above_the_exact_delta_of_few_people(case: int, epsilon: float) ->
 def test_what_the_clones_give_is_above_the_exact_delta(case: int, epsilon: float) -> None:
     """So the formulas above are bounds."""
     mechanism, people = list(small())[case]
-    level, known = math.log(mechanism.parity()), exact(mechanism, people, epsilon)
+    level, known = math.log(mechanism.parity), exact(mechanism, people, epsilon)
     assert known <= stronger_clones(level, people, epsilon) * (1 + 1e-9)
     assert known <= clones(level, people, epsilon) * (1 + 1e-9)
 

@@ -22,6 +22,8 @@ from rropt.io.processes import other_version
 FORMAT, VERSION = "rropt-sweep", 2
 _SUM = b',"sha256":"'
 SUFFIX = ".journal.jsonl"
+LARGEST = 1 << 28
+"""Bytes of a journal."""
 NAMED = 60
 """Characters of a study's name in a message."""
 
@@ -58,6 +60,8 @@ class Journal:
             raise
 
     def _read(self, study: str, name: str, environment: dict[str, str]) -> None:
+        if os.fstat(self._handle).st_size > LARGEST:
+            raise InputError(f"it has more than {LARGEST:,} bytes", str(self.path), "move it away, and start again")
         data = self.path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
         head = {"format": FORMAT, "version": VERSION, "study": study, "name": name, "environment": environment}
@@ -69,9 +73,9 @@ class Journal:
             os.ftruncate(self._handle, 0)
             self._append(_line(head))
             return
-        lines = whole.splitlines()
-        self._check(lines[0], head)
-        for number, line in enumerate(lines[1:], start=2):
+        # Any other file is refused by its first line.
+        self._check(whole[: whole.index(b"\n")], head)
+        for number, line in enumerate(whole.splitlines()[1:], start=2):
             try:
                 entry = json.loads(line)
                 if line + b"\n" != _sum(line[: line.rindex(_SUM)] + b"}"):
