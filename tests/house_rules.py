@@ -25,10 +25,8 @@ THEORIES = (
 FACADES = ("claims", "ordering", "patterns", "privacy", "robust")
 """Public namespaces that name things of other rooms and have no code of their own."""
 LEVELS: tuple[tuple[str, ...], ...] = (
-    ("cli", "__main__"),
-    FACADES,
-    ("studies",),
-    ("models", "__init__"),
+    ("cli", "__main__", *FACADES),
+    ("studies", "models", "__init__"),
     ("comparison", "release", "estimation", "disclosure", "testing"),
     ("problem", "problem_file"),
     ("solve", "solve.compose"),
@@ -48,7 +46,7 @@ APART: dict[str, tuple[str, ...]] = {
 # `comparison` may use of the rooms of `solve` only these.
 COMPARISON_MAY = ("solve.kernel.lp", "solve.kernel.milp")
 SOLVERS, SOLVER_ROOM = ("cvxpy", "highspy", "cdd"), "solve"
-MOST_NAMES, MOST_FILES = 20, 15
+MOST_NAMES, MOST_FILES, MOST_LEVELS = 20, 15, 12
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 THE_SEARCH = "rropt.solve.kernel.search"
 """The only heap loop over cells."""
@@ -204,6 +202,19 @@ def circles(tree: Tree) -> list[str]:
         rings += [{node} for node in nx.nodes_with_selfloops(graph)]
         faults += [f"circle of {what}: {', '.join(sorted(ring))}" for ring in rings]
     return faults
+
+
+def levels(tree: Tree) -> list[str]:
+    """The longest chain of imports between names at the top, where it passes MOST_LEVELS, and the list of LEVELS."""
+    found = [one for one in own(tree.imports()) if one.kind != "typing"]
+    tops = nx.DiGraph(pair for one in found if len(set(pair := (top(one.source), top(one.target)))) == 2)
+    longest = nx.dag_longest_path(nx.condensation(tops)) if tops else []
+    return [f"{n} levels (at most {MOST_LEVELS})" for n in (len(longest), len(LEVELS)) if n > MOST_LEVELS]
+
+
+def top(module: str) -> str:
+    """The name at the top of the package to which a module belongs."""
+    return f"{module}.__init__".split(".")[1]
 
 
 def stray_solvers(tree: Tree) -> list[str]:

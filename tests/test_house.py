@@ -52,6 +52,7 @@ RULES = (
     rules.unplaced,
     rules.upward,
     rules.circles,
+    rules.levels,
     rules.between_theories,
     rules.crowded,
     rules.facades,
@@ -171,6 +172,7 @@ BROKEN = {
             "release__b": "",
         },
     ),
+    "13 levels": (rules.levels, {f"m{n}__a": f"from rropt.m{n + 1} import a" for n in range(12)} | {"m12__a": ""}),
     "a solver outside of solve": (STRAY, {"prove__a": LAZY + "import highspy"}),
     "a solver at the top of a route": (STRAY, {"solve__a": "import cvxpy as cp"}),
     "a solver in the body of a class": (
