@@ -288,19 +288,38 @@ def undocumented(tree: Tree) -> list[str]:
     return faults
 
 
-def bare_constants(tree: Tree) -> list[str]:
-    """Numbers of the solver without a docstring below them: what each one trades."""
-    faults = []
+GIVEN = frozenset(["ROUTES", "VERSION", "SETTINGS", "ZERO", "PRIMAL", "OPEN, PLAIN, EXCEPTIONAL"])
+"""Names of the solver with numbers that nobody chose: of the format, of other programs, of states."""
+
+
+def constants(tree: Tree) -> Iterator[tuple[str, ast.stmt, str, bool]]:
+    """(module, statement, name, whether it has a docstring) of the solver's numbers at the top of a module."""
     for name, (_, module) in tree.modules.items():
         if room(name).partition(".")[0] != SOLVER_ROOM:
             continue
         for node, below in zip(module.body, [*module.body[1:], None], strict=True):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and holds_number(node.value):
-                named = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-                said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-                if named.isupper() and not said:
-                    faults.append(f"{name}:{node.lineno} {named} has no docstring")
-    return faults
+                named = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target).strip("()")
+                if named.isupper():
+                    yield name, node, named, isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+
+
+def bare_constants(tree: Tree) -> list[str]:
+    """Numbers of the solver without a docstring below them: what each one trades."""
+    return [f"{name}:{node.lineno} {named} has no docstring" for name, node, named, said in constants(tree) if not said]
+
+
+def scattered_constants(tree: Tree) -> list[str]:
+    """Folders of the solver whose tuned numbers stand in several files: one table a theory."""
+    tables: dict[Path, set[str]] = {}
+    for name, _, named, _ in constants(tree):
+        if named not in GIVEN:
+            tables.setdefault(tree.modules[name][0].parent, set()).add(name)
+    return [
+        f"{folder.name}/: tuned numbers in {', '.join(sorted(names))}: they stand in one table"
+        for folder, names in tables.items()
+        if len(names) > 1
+    ]
 
 
 def holds_number(value: ast.expr) -> bool:
