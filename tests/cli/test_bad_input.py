@@ -40,7 +40,6 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     *(
         (f"epsilon {value!r}", lambda value=value: rr.LDP(value), what)
         for value, what in [
-            (0, "not above 0"),
             (-1.0, "not above 0"),
             (math.nan, "finite"),
             (math.inf, "finite"),
@@ -77,7 +76,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("distances 2 x 3", lambda: rr.MetricDP(np.zeros((2, 3))), "not a square matrix"),
     ("distance to itself", lambda: rr.MetricDP(np.ones((2, 2))), "not 0"),
     ("distances of another size", lambda: problem(rr.MetricDP([[0, 1], [1, 0]])), "2 x 2"),
-    ("metric epsilon", lambda: rr.MetricDP([("a", "b")], epsilon=0), "not above 0"),
+    ("metric epsilon", lambda: rr.MetricDP([("a", "b")], epsilon=-1), "below 0"),
     ("far and strict", lambda: problem(rr.MetricDP([("a", "b", 30), ("b", "c", 1)])), "above 20"),
     ("groups", lambda: rr.MaximalRLDP(1), "groups"),
     ("one group", lambda: rr.MaximalRLDP(1, groups=["s", "s"]), "share one"),
@@ -85,7 +84,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
     ("given of another size", lambda: rr.MutualInformation(PRIOR, given=[[1], [2]]), "3 inputs"),
     ("given of another prior", lambda: rr.MutualInformation(PRIOR, given=[[1, 1], [2, 1], [1, 1]]), "proportion"),
     ("given with a negative", lambda: rr.MutualInformation(PRIOR, given=[[4, -1], [2, 0], [1, 0]]), "negative"),
-    ("gamma 1", lambda: rr.LDP(gamma=1), "not above 1"),
+    ("gamma below 1", lambda: rr.LDP(gamma="0.5"), "not above 1"),
     ("gamma nan", lambda: rr.LDP(gamma=math.nan), "finite"),
     ("gamma 1e9", lambda: rr.LDP(gamma=1e9), "exp"),
     ("both", lambda: rr.LDP(1, gamma=3), "either"),
