@@ -36,6 +36,14 @@ def shown(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def positive_integer(number: object, where: str, remedy: str = "try 2", *, most: int | None = None) -> int:
+    """`number`, which must be an integer from 1 to `most` (None: of any size). Raises InputError."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1 or (most is not None and number > most):
+        kind = "a positive integer" if most is None else f"an integer from 1 to {most:,}"
+        raise InputError(f"it is {shown(number)}, which is not {kind}", where, remedy)
+    return number
+
+
 LONG = 10**18
 """Larger numbers are shown by their length: Python writes integers of up to 4,300 digits."""
 

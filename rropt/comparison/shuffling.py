@@ -28,11 +28,12 @@ from itertools import permutations
 
 from flint import fmpz, fmpz_poly
 
-from rropt.errors import InputError, counted
-from rropt.exact import dyadic_down, exp_enclosure, rational
+from rropt.errors import InputError, counted, positive_integer
+from rropt.exact import dyadic_down
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.garbling import AnyMechanism, explicit
+from rropt.model.privacy import ratio_at
 
 PLACES = 160
 """Masses are integers in units of 2^-160, and rounded up."""
@@ -54,10 +55,9 @@ def shuffled_delta(mechanism: AnyMechanism, people: int, epsilon: Number) -> Fra
     It is never above what "clones" give for the same level, up to the grid (some 0.1 % of delta for 10,000 people, 5 %
     for 1,000,000). Source: Balle et al. 2019, Feldman et al. 2021. Raises InputError.
     """
-    made, level = explicit(mechanism, "shuffled_delta"), rational(epsilon, "epsilon")
-    if not 1 <= people <= MOST_PEOPLE or level < 0:
-        raise InputError(f"{counted(people, 'people')}", "shuffled_delta", f"give 1 to {MOST_PEOPLE:,}, epsilon >= 0")
-    factor = dyadic_down(exp_enclosure(level).lower, 128)
+    made = explicit(mechanism, "shuffled_delta")
+    positive_integer(people, "people", "give 10000", most=MOST_PEOPLE)
+    factor = dyadic_down(ratio_at(epsilon).lower, 128)
     scales = made.row_denominators
     rows = [[Fraction(column[x], scales[x]) for column in made.numerators] for x in range(len(scales))]
     least = [min(entries) for entries in zip(*rows, strict=True)]

@@ -23,7 +23,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Any, TypeVar
 
-from rropt.errors import InputError, RroptError
+from rropt.errors import InputError, RroptError, positive_integer
 from rropt.io.extras import need
 
 EXTRA = "cluster"
@@ -67,15 +67,14 @@ def other_version(one: dict[str, str], two: dict[str, str]) -> str:
 
 def checked_workers(workers: object, scheduler: object) -> None:
     """Raise InputError, before any work, for a number of workers or a scheduler that cannot be."""
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise InputError(f"it is {workers!r}, no positive integer", "workers", "try 2")
+    asked = positive_integer(workers, "workers")
     if scheduler is None:
-        if workers > 1:
+        if asked > 1:
             need("joblib.externals.loky", EXTRA, "workers")
         return
     if not isinstance(scheduler, str) or not scheduler.strip():
         raise InputError(f"{scheduler!r} is not an address", "scheduler", "as tcp://127.0.0.1:8786")
-    if workers > 1:
+    if asked > 1:
         raise InputError("workers stands beside a scheduler", "workers", "leave it out: the cluster has its own")
     need("distributed", EXTRA, "scheduler")
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, positive_integer
 from rropt.exact import over_one
 from rropt.io.types import Label
 
@@ -36,9 +36,7 @@ def whole_rows(
         raise InputError("it has one row", where, "a mechanism has at least two inputs")
     unit = 1
     if denominator is not None:
-        if isinstance(denominator, bool) or not isinstance(denominator, int) or denominator <= 0:
-            raise InputError(f"{denominator!r} is not a positive integer", "denominator")
-        unit = denominator
+        unit = positive_integer(denominator, "denominator", "as 10**6")
     found = [over_one(row, lambda y, x=x: f"{where} row {x} column {y}") for x, row in enumerate(rows)]  # type: ignore[misc]
     numbers = [(row, scale * unit) for row, scale in found]
     for x, (row, scale) in enumerate(numbers):

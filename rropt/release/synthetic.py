@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rropt.errors import InputError
+from rropt.errors import positive_integer
 from rropt.mechanisms.sampling import MechanismSampler, insecure_seeded_source
 from rropt.model.prior import Prior
 
@@ -20,8 +20,7 @@ def insecure_synthetic_people(prior: Prior, count: int, seed: int, column: str) 
 
     INSECURE, as `insecure_seeded_source`: anyone who has the seed can make the file. Raises InputError.
     """
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_PEOPLE:
-        raise InputError(f"{count!r} people", "synthetic people", f"give 1 to {MOST_PEOPLE:,}")
+    positive_integer(count, "synthetic people", "as 10000", most=MOST_PEOPLE)
     sampler = MechanismSampler([prior.weights], [sum(prior.weights)])
     source = insecure_seeded_source(seed)
     names = [_cell(label) for label in prior.labels]

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rropt.errors import InputError, shown
+from rropt.errors import InputError, positive_integer, shown
 from rropt.exact import coefficient
 
 
@@ -45,12 +45,13 @@ class SolveOptions:
             raise InputError(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
             )
+        if not isinstance(self.route, str):
+            raise InputError(f"{shown(self.route)} is not the name of a route", "route", "use auto")
         if self.route != "auto":
             self._check_route()
         counts = {"workers": self.workers} | ({} if self.threads is None else {"threads": self.threads})
         for name, count in counts.items():
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise InputError(f"it is {shown(count)}, which is not a positive integer", name, "try 2")
+            positive_integer(count, name)
         given = self.solver_options
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
             raise InputError(f"{shown(given)} is not a table of options", "solver_options", 'as {"eps_abs": 1e-10}')

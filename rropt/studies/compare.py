@@ -17,7 +17,7 @@ from itertools import permutations
 from statistics import median
 from typing import Any, TypedDict, Unpack, overload
 
-from rropt.errors import InputError, NoRoute, counted
+from rropt.errors import InputError, NoRoute, counted, positive_integer
 from rropt.exact import shown
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
@@ -36,6 +36,8 @@ OWN = "highs"
 """The solver of every route but conic, where it has one."""
 LIMIT = 60.0
 """Default time limit of a route, in seconds."""
+MOST_REPEATS = 1000
+"""Most runs of each route and solver: every run is a process of its own."""
 PROVED = ("certified", "infeasible")
 """Results that are proved."""
 REACHED = Fraction(1, 10**6)
@@ -193,11 +195,10 @@ def compare(
     conic and vertices run once for each, and every other route once if "highs" is among them. Default: all routes, and
     conic by those that come with rropt. `gap` as for `solve`. After `time_limit` seconds (default: the problem's, else
     60) a route gives its true bound so far; one that is not back after half as long again and ten seconds is killed.
-    Each is run `repeats` times; its seconds are their median. `report(done, total)` is called with progress. Raises
-    InputError for unknown names, and for problems that cannot be handed to another process.
+    Each is run `repeats` times (1 to 1,000); its seconds are their median. `report(done, total)` shows progress.
+    Raises InputError for unknown names, and for problems that cannot be handed to another process.
     """
-    if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
-        raise InputError(f"it is {repeats!r}, which is not a positive integer", "repeats", "try 3")
+    positive_integer(repeats, "repeats", "try 3", most=MOST_REPEATS)
     if isinstance(problem, Problem):
         return _compared(problem, routes, solvers, gap, time_limit, repeats, report)
     named: dict[str, Any] | None = dict(problem) if isinstance(problem, Mapping) else None

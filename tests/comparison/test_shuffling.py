@@ -142,7 +142,10 @@ def test_more_people_hide_better_and_no_more_than_all() -> None:
     assert shuffled_delta(mechanism, 1, 2) < Fraction(1, 10**9)
 
 
-@pytest.mark.parametrize(("people", "epsilon"), [(0, 1), (10**6 + 1, 1), (5, -1)])
-def test_what_makes_no_sense_is_refused(people: int, epsilon: int) -> None:
-    with pytest.raises(InputError, match="shuffled_delta"):
+@pytest.mark.parametrize(
+    ("people", "epsilon", "said"),
+    [(0, 1, "people"), (10**6 + 1, 1, "people"), (5, -1, "epsilon"), (5, 21, "epsilon"), (5, 10**400, "epsilon")],
+)
+def test_what_makes_no_sense_is_refused(people: int, epsilon: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
         shuffled_delta(rr.RandomizedResponse(3, epsilon=1), people, epsilon)

@@ -274,7 +274,7 @@ def test_what_does_not_fit() -> None:
     with pytest.raises(InputError, match="bounded twice"):
         rr.Problem(rr.Maximize(rr.Trace()), [twice], inputs=list("abcd"))
     for wrong in (0, -1, 2.0, True, "3"):
-        with pytest.raises(InputError, match="no positive integer"):
+        with pytest.raises(InputError, match="not a positive integer"):
             rr.patterns.PermutationMixture(max_terms=wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="more weights"):
         rr.patterns.PermutationMixture(weights=[("identity", 0.1, 1), (["b", "a"], 0.1, 1)], max_terms=1)

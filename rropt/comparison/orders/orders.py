@@ -13,7 +13,7 @@ from flint import arb, ctx, fmpq
 from rropt.comparison.orders.blackwell import Dominance, dominates
 from rropt.comparison.orders.curvature import Curvature
 from rropt.comparison.orders.simplices import Cover, Point, Simplex, cover
-from rropt.errors import InputError, RroptError, counted
+from rropt.errors import RroptError, counted, positive_integer
 from rropt.exact import Interval, xlogx_ball
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import AnyMechanism, explicit_pair, merge_proportional
@@ -73,7 +73,7 @@ def less_noisy(a: AnyMechanism, b: AnyMechanism, *, pieces: int = 20_000) -> Ord
     """
     name = "less noisy"
     first, second = explicit_pair(a, b)
-    _check(pieces)
+    positive_integer(pieces, "pieces", "try 20000")
     if dominance := dominates(first, second):
         return Ordering(name, True, "b is a garbling of a", dominance)
     one, other = merge_proportional(first).mechanism, merge_proportional(second).mechanism
@@ -108,7 +108,7 @@ def more_capable(a: AnyMechanism, b: AnyMechanism, *, pieces: int = 20_000) -> O
     """
     name = "more capable"
     first, second = explicit_pair(a, b)
-    _check(pieces)
+    positive_integer(pieces, "pieces", "try 20000")
     if dominance := dominates(first, second):
         return Ordering(name, True, "b is a garbling of a", dominance)
     for q in _places(len(first.inputs)):
@@ -197,11 +197,6 @@ def _ball(value: Fraction) -> arb:
 
 def _dot(weights: list[arb], values: list[arb]) -> arb:
     return sum((w * v for w, v in zip(weights, values, strict=True)), arb(0))
-
-
-def _check(pieces: object) -> None:
-    if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
-        raise InputError(f"{pieces!r} is not a positive integer", "pieces", "try 20000")
 
 
 def _refusal(b: Mechanism) -> str | None:

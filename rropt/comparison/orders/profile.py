@@ -9,11 +9,11 @@ from itertools import permutations
 from flint import arb
 
 from rropt.errors import InputError
-from rropt.exact import Interval, ball, enclosure, exp_enclosure, rational
+from rropt.exact import Interval, ball, enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.privacy import Level
+from rropt.model.privacy import ratio_at
 
 
 @checked
@@ -23,12 +23,7 @@ def delta_of(mechanism: Mechanism, epsilon: Number) -> Interval:
     max over inputs x != z of sum_y (Q[x, y] - exp(epsilon) Q[z, y])^+; `epsilon` >= 0 in nats. At 0 it is the largest
     total variation distance of two rows; at the parity's epsilon and above it is 0. Raises InputError.
     """
-    value = rational(epsilon, "epsilon")
-    if value < 0:
-        raise InputError(f"it is {epsilon}, below 0", "epsilon", "give 0 or more")
-    if value:
-        Level(epsilon=value)
-    gamma = exp_enclosure(value)
+    gamma = ratio_at(epsilon)
     rows = [tuple(mechanism.entry(x, y) for y in range(len(mechanism.outputs))) for x in range(len(mechanism.inputs))]
     lower = upper = Fraction(0)
     for one, other in permutations(dict.fromkeys(rows), 2):

@@ -16,7 +16,7 @@ from rropt.comparison.permutations.bistochastic import Bistochastic
 from rropt.comparison.permutations.fewest import common_weights, fewer_terms, lower_bound, too_many
 from rropt.comparison.permutations.peeling import INT64, exact_array
 from rropt.comparison.permutations.structured import blocks, decompose
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, positive_integer
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.types import Matrix
@@ -119,8 +119,8 @@ class BirkhoffDecomposition(ByContent):
         `below(N)` must return a uniform integer from 0 to N - 1; the default is secure. Raises InputError for a
         count that is not a positive integer.
         """
-        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count <= 0):
-            raise InputError(f"{count!r} is not a positive integer", "count")
+        if count is not None:
+            positive_integer(count, "count")
         drawn = [bisect_right(self._cumulative, below(self.denominator)) for _ in range(1 if count is None else count)]
         return self.permutations[drawn[0]].copy() if count is None else self.permutations[drawn]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, positive_integer
 from rropt.exact import rational
 from rropt.io.counts import Table
 from rropt.io.types import Matrix
@@ -53,10 +53,8 @@ class Bistochastic:
         Raises InputError for a matrix that is not square, not bistochastic to 1e-9 (with the worst row and the worst
         column), negative or not finite.
         """
-        if denominator is not None and (
-            isinstance(denominator, bool) or not isinstance(denominator, int) or denominator <= 0
-        ):
-            raise InputError(f"{denominator!r} is not a positive integer", "denominator")
+        if denominator is not None:
+            positive_integer(denominator, "denominator", "as 10**6")
         if isinstance(source, Mechanism):
             given = [list(row) for row in zip(*map(source.column, range(len(source.outputs))), strict=True)]
             inputs, outputs, exact = source.inputs, source.outputs, True

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from rropt.declare.constraints.base import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
-from rropt.errors import InputError, counted
+from rropt.errors import InputError, counted, positive_integer
 from rropt.exact import rational
 from rropt.io.arguments import checked
 from rropt.io.types import Label, Number
@@ -72,8 +72,8 @@ class PermutationMixture(Constraint):
             raise InputError("the weight of a permutation is bounded twice", WHERE, "bound each once")
         if sum(low for _, low, _ in bounds) > 1:
             raise InputError("the lower bounds of the weights sum to more than one", WHERE, "lower them")
-        if max_terms is not None and (isinstance(max_terms, bool) or not isinstance(max_terms, int) or max_terms < 1):
-            raise InputError(f"max_terms is {max_terms!r}, no positive integer", WHERE, "as max_terms=4")
+        if max_terms is not None:
+            positive_integer(max_terms, f"{WHERE} max_terms", "as max_terms=4")
         if max_terms is not None and sum(1 for _, low, _ in bounds if low) > max_terms:
             raise InputError("more weights have a positive lower bound than max_terms allows", WHERE, "raise it")
         object.__setattr__(self, "max_terms", max_terms)

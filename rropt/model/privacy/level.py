@@ -76,3 +76,11 @@ class Level:
             return f"epsilon {declared_text(self.epsilon)}"
         assert self.gamma is not None
         return f"gamma {declared_text(self.gamma)}"
+
+
+def ratio_at(epsilon: Number) -> Interval:
+    """exp(epsilon), enclosed, for an epsilon of 0 or of a level (nats). Raises InputError."""
+    value = rational(epsilon, "epsilon")
+    if value < 0:
+        raise InputError(f"it is {epsilon}, below 0", "epsilon", "give 0 or more")
+    return Level(epsilon=value).ratio if value else Interval.point(Fraction(1))
