@@ -24,7 +24,7 @@ from rropt.prove.steps import Step, drop, relax
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.risk.climb import SAFE, RiskClimber
 from rropt.solve.risk.floats import FloatRisk
-from rropt.solve.risk.search import search_risk, spent
+from rropt.solve.risk.search import search_risk
 
 ROWS = 512
 """No more rows of the cone are handed to the search over cells; where all pairs are more, a category's own cell is
@@ -52,7 +52,7 @@ def answer_private(program: Program, effort: Effort) -> Answer:
         return loose
     linear = isinstance(program.utility, Linear)
     tight = tightened(program) if linear else program
-    climber = RiskClimber(tight, lambda: spent(effort, CLIMBING if linear else CLIMBING_ONLY))
+    climber = RiskClimber(tight, lambda: effort.spent(CLIMBING if linear else CLIMBING_ONLY))
     random = np.random.default_rng(0)
     size = program.size
     found = None if loose is None else loose.matrix

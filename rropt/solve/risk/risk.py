@@ -14,7 +14,7 @@ from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, S
 from rropt.solve.risk.blocks import answer_blocks
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.private import NOTHING, answer_private
-from rropt.solve.risk.search import search_risk, spent
+from rropt.solve.risk.search import search_risk
 
 CELLS = 4096
 """No more cells are searched; the certificate format takes no more."""
@@ -54,7 +54,7 @@ class RiskRoute(Route):
         if not isinstance(program.cone, FreeCone):
             return answer_private(program, effort)
         begun = time.monotonic()
-        climber = RiskClimber(program, lambda: spent(effort, CLIMBING))
+        climber = RiskClimber(program, lambda: effort.spent(CLIMBING))
         climber.start()
         dual, stopped, nodes = Dual(np.zeros(program.size), np.zeros(len(program.rows))), effort.stopped(), 0
         if climber.cost is not None:
