@@ -14,9 +14,9 @@ from test_branch import best_vertex
 
 import rropt as rr
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear
-from rropt.solve.kernel.search import Budget, Search
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Effort
+from rropt.solve.kernel.search import Budget, Search
 from rropt.solve.matrix.branch import Climber
 from rropt.solve.matrix.cells import ColumnCells
 from rropt.solve.matrix.corners import ActionCorners, corners_of
@@ -148,8 +148,8 @@ def test_more_inputs_have_the_bound_without_their_rows(objective: str) -> None:
 
 
 def test_kicks_lead_near_the_bound_of_the_first_cell() -> None:
-    """The bound is attained at eight inputs. Climbs from random vertices end 7 % below, those from choices of one corner
-    for each output 3 %."""
+    """The bound is attained at eight inputs. Climbs from random vertices end 7 % below, those from choices
+    of one corner for each output 3 %."""
     prior = rr.Prior.from_counts([3, 8, 6, 4, 9, 7, 5, 3])
     problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.Invariant(prior)])
     program = problem.compile()
