@@ -12,39 +12,30 @@ import numpy as np
 from rropt.program.cones import CompleteCone, FloatArray, tightest_log
 from rropt.program.limits import Sum, bent
 from rropt.program.programs import ColumnSum, Information, Linear, Program
-from rropt.solve.kernel.climb import RISE, Vertices, climb_matrix
+from rropt.solve.kernel.budget import CLIMB_STEPS, RISE
+from rropt.solve.kernel.climb import Vertices, climb_matrix
 from rropt.solve.kernel.curves import curve_of, has_curve
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Size, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.matrix.budget import (
+    CHUNK,
+    CLIMBS,
+    FIRST,
+    KICKED,
+    KICKING,
+    LATER,
+    LOOSE,
+    NEARLY_EQUAL,
+    PATIENCE,
+    PIECE,
+    PROVING,
+    TANGENTS,
+    WORK,
+)
 from rropt.solve.matrix.cells import ColumnCells, root_cell
 from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.search import MatrixRelaxation
-
-CLIMBS = 40
-"""Random directions from which local maxima are climbed to before the search."""
-STEPS = 60
-"""Steps of one climb at most."""
-CHUNK = 500
-"""Boxes between two reports of progress."""
-FIRST, LATER = 5_000, 250
-"""The most kicks before the search, and after every piece of it."""
-PATIENCE, WORK = 5, 400_000
-"""Kicks end after this many without a better matrix for each of its entries, if that is at most WORK entries in all."""
-KICKING = 0.5
-"""The share of a time limit after which the first ones end."""
-KICKED = 3
-"""A kick changes at most one output in so many."""
-PIECE = 50
-"""Cells of such a piece."""
-LOOSE = 1e-4
-"""The relative gap of a bound without the rows, which they leave open by more."""
-NEARLY_EQUAL = 1.021
-"""Below this ratio the gains of corners are lost in the tolerances of a solver; entries are branched on instead."""
-TANGENTS = 3
-"""A proof takes so many times as long where something is given."""
-PROVING = 2e-4
-"""Seconds that the proof of a cell takes to be written and checked, for each entry of the matrix."""
 
 
 def by_corners(program: Program) -> bool:
@@ -183,6 +174,6 @@ class Climber:
 
     def climb(self, matrix: FloatArray) -> None:
         """Climb from a matrix as long as the value grows."""
-        matrix, value = climb_matrix(self._utility, matrix, self._vertex, STEPS)
+        matrix, value = climb_matrix(self._utility, matrix, self._vertex, CLIMB_STEPS)
         if value > self.value:
             self.best, self.value = matrix, value
