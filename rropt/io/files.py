@@ -52,7 +52,6 @@ class Limits:
 
 MOST_PARTS = 32
 DOTTED = re.compile(rf"""(?:\.[ \t]*+(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+){{{MOST_PARTS}}}""")
-TEXT = Limits()
 JSON = Limits(marks=((",[{", 8_000_000), (":", 2_000_000)))
 """Those of a certificate."""
 TOML = Limits(1 << 24, ((",[{=\n", 1 << 21),), dotted=False)
@@ -77,6 +76,15 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
         raise
 
 
+def made_folder(place: Path) -> None:
+    """Make a folder and those above it, where they are missing. Raises OSError."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        # A file that stands in the way: that something exists is not what is wrong.
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place)) from None
+
+
 def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
     """Write `text` (as UTF-8, unless it is bytes) to `path` through a temporary name and a rename: no half file shows.
 
@@ -84,7 +92,7 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
     """
     target = a_path(path, "cannot write", "choose another place")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        made_folder(target.parent)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
         raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
@@ -137,7 +145,7 @@ def check_writable(folder: str | os.PathLike[str], names: Iterable[str]) -> None
         raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place with --out") from None
 
 
-def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, limits: Limits = TEXT) -> str:
+def read_text(path: str | os.PathLike[str], what: str, as_it_is: bool = False, *, limits: Limits) -> str:
     """The text of a UTF-8 file, every end of a line as a line feed unless `as_it_is`. `what` names the kind of file in
     the error. Raises InputError, also for a text above `limits`."""
     path = a_path(path, f"cannot read this {what}", "check it")
@@ -222,7 +230,7 @@ def folders(places: Iterable[Path]) -> Iterator[None]:
         for place in dict.fromkeys(places):
             missing |= dict.fromkeys(folder for folder in (place, *place.parents) if not folder.exists())
             try:
-                place.mkdir(parents=True, exist_ok=True)
+                made_folder(place)
             except OSError as error:
                 raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
         yield

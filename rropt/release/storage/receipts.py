@@ -60,7 +60,7 @@ def read_receipt(path: Path, key: Path) -> tuple[int, str]:
 def _key(path: Path, load: Any, kind: type) -> Any:
     """The key in a file. Raises InputError."""
     try:
-        found = load(read_text(path, "key").encode())
+        found = load(read_text(path, "key", limits=JSON).encode())
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         if isinstance(error, InputError):
             raise
