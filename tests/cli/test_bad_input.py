@@ -18,7 +18,7 @@ import pytest
 
 import rropt as rr
 from rropt.errors import Refusal
-from rropt.io.files import read_text, write_whole
+from rropt.io.files import JSON, read_text, write_whole
 from rropt.program.programs import Program
 from rropt.solve.kernel.route import Answer, Effort
 from rropt.solve.registry import ROUTES, Route
@@ -355,4 +355,4 @@ def test_what_is_no_certificate_file(tmp_path: Path, text: str) -> None:
         rr.Certificate.load(path)
     assert str(path) in str(info.value)
     with pytest.raises(rr.InputError, match="cannot read"):
-        read_text(tmp_path / "missing", "certificate")
+        read_text(tmp_path / "missing", "certificate", limits=JSON)
