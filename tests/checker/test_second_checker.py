@@ -20,7 +20,7 @@ import rropt as rr
 from rropt.checker import check_bytes
 
 STORED = campaign.stored()
-QUICK, LONG = 15, 370
+QUICK, LONG = 8, 370
 
 
 def agree(trials: list[campaign.Trial]) -> None:

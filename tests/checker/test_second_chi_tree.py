@@ -84,7 +84,7 @@ def test_the_verdict_is_that_of_brute_force_leaf_by_leaf() -> None:
     """Prices, places t, slopes L and branches moved at random: PROVED exactly where every leaf holds by enumeration,
     and never where some corner has F > 0. The first checker, which may round, agrees where there is slack."""
     rng, found = random.Random(7), {"PROVED": 0, "REFUTED": 0}
-    for seed in range(6):
+    for seed in range(3):
         weights = tuple(rng.choice((0, 1, 2, 3, 5)) for _ in range(3))
         problem = Corners((*weights, 3), gamma=Fraction(rng.randint(9, 30), 8))
         document = problem.certificate(seed, Fraction(rng.randint(0, 8), 400))
@@ -119,7 +119,7 @@ def test_the_verdict_is_that_of_brute_force_leaf_by_leaf() -> None:
                 first = check_bytes(json.dumps(mutant).encode())
                 assert first.status == word, (seed, tree, first.reason)
             assert word == "REFUTED" or all(problem.excess(corner, moved) <= 0 for corner in problem.corners)
-    assert min(found.values()) > 200, found
+    assert min(found.values()) > 100, found
 
 
 GRAPH = {"kind": "graph", "edges": [[0, 1, "1"], [1, 0, "1"]]}
