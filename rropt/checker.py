@@ -791,7 +791,7 @@ def _fixed_hi(x: Fraction) -> int:
 
 
 @lru_cache(maxsize=2**16)
-def _exp(numerator: int, denominator: int) -> tuple[Fraction, Fraction]:
+def exp_bounds(numerator: int, denominator: int) -> tuple[Fraction, Fraction]:
     """An enclosure of exp(numerator / denominator) of relative width <= 2^-150, for 0 <= argument <= 20.
 
     "exp(0) = 1 [...] exactly; lower enclosures of exp are >= 1."
@@ -858,7 +858,7 @@ def _log_centre(i: int) -> int:
     return _twice_atanh(2 * i + 1 - 1024, 2 * i + 1 + 1024)
 
 
-def _log(numerator: int, denominator: int) -> Pair:
+def log_bounds(numerator: int, denominator: int) -> Pair:
     """Fixed-point integers that enclose log(numerator / denominator), both > 0; log(1) = 0 exactly.
 
     numerator / denominator = 2^e * m with 1 <= m < 2. With M the first G bits of m, i its first 10 bits and
@@ -1900,10 +1900,10 @@ def _read_gamma(
 
 def _read_ratio(number: Fraction, where: Where, by_gamma: bool) -> tuple[Fraction, Fraction]:
     """[gl, gh] of a ratio >= 1, given itself or by its logarithm, which is at most 20."""
-    limit = _exp(MAX_EXPONENT, 1)[0] if by_gamma else MAX_EXPONENT
+    limit = exp_bounds(MAX_EXPONENT, 1)[0] if by_gamma else MAX_EXPONENT
     if number > limit:
         _unreadable(where, f"{'log gamma' if by_gamma else 'the exponent'} is beyond the limit of 20")
-    return (number, number) if by_gamma else _exp(number.numerator, number.denominator)
+    return (number, number) if by_gamma else exp_bounds(number.numerator, number.denominator)
 
 
 def _read_edges(
@@ -2597,7 +2597,7 @@ def _mu(weight_of: dict[Pair, int], total: int) -> Pair:
     for (entry, denominator), weight in weight_of.items():
         if entry == 0:
             continue  # 0 log 0 = 0
-        log_lo, log_hi = _log(entry, denominator)
+        log_lo, log_hi = log_bounds(entry, denominator)
         factor, divisor = weight * entry, total * denominator  # p_x q_x
         lo += factor * log_lo // divisor
         hi += _ceil_div(factor * log_hi, divisor)
@@ -2615,8 +2615,8 @@ def _w_log_w(w_lo: int, w_hi: int) -> Pair:
     if w_hi == 0:
         return 0, 0
     if w_lo == 0:
-        return w_hi * _log(w_hi, ONE)[0] >> P, 0
-    log_lo, log_hi = _log(w_lo, ONE)[0], _log(w_hi, ONE)[1]
+        return w_hi * log_bounds(w_hi, ONE)[0] >> P, 0
+    log_lo, log_hi = log_bounds(w_lo, ONE)[0], log_bounds(w_hi, ONE)[1]
     lo = log_lo * (w_hi if log_lo < 0 else w_lo)
     hi = log_hi * (w_lo if log_hi < 0 else w_hi)
     return lo >> P, _ceil_div(hi, ONE)
@@ -2642,7 +2642,7 @@ def _information_given(problem: _Problem, given: list[list[int]], mechanism: _Me
         for x, entry, denominator in inputs:
             if entry == 0:
                 continue  # 0 log 0 = 0
-            log_lo, log_hi = logs.get((entry, denominator)) or _log(entry, denominator)
+            log_lo, log_hi = logs.get((entry, denominator)) or log_bounds(entry, denominator)
             logs[entry, denominator] = log_lo, log_hi
             factor, divisor = problem.weights[x] * entry, total * denominator  # p_x q_x
             lo += factor * log_lo // divisor
@@ -2705,7 +2705,7 @@ def _share_of_phi(v: Pair, weight: int, total: int) -> Pair:
     numerator, denominator = v
     if numerator == 0:
         return 0, 0  # 0 log 0 = 0
-    log_lo, log_hi = _log(numerator, denominator)
+    log_lo, log_hi = log_bounds(numerator, denominator)
     factor, divisor = weight * numerator, total * denominator
     return factor * log_lo // divisor, _ceil_div(factor * log_hi, divisor)
 
@@ -2745,7 +2745,7 @@ def _sum_of_logs(terms: Iterable[LogTerm]) -> Pair:
     for integer, several in factors.items():
         n, d = _total(several)
         if n:
-            ends = [n * end for end in _log(integer, 1)]
+            ends = [n * end for end in log_bounds(integer, 1)]
             lo += min(ends) // d
             hi += _ceil_div(max(ends), d)
     return lo, hi
@@ -2986,9 +2986,9 @@ def _inverse_determinant(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair
         if len(pivots) < design.k or not all(lo > 0 for lo, _ in pivots):
             continue
         shift = 2 * sum(design.s)
-        two_lo, two_hi = (shift * end for end in _log(2, 1)[:: 1 if shift >= 0 else -1])
-        lo = two_lo - sum(_log(hi, 1 << bits)[1] for _, hi in pivots)
-        hi = two_hi - sum(_log(lo, 1 << bits)[0] for lo, _ in pivots)
+        two_lo, two_hi = (shift * end for end in log_bounds(2, 1)[:: 1 if shift >= 0 else -1])
+        lo = two_lo - sum(log_bounds(hi, 1 << bits)[1] for _, hi in pivots)
+        hi = two_hi - sum(log_bounds(lo, 1 << bits)[0] for lo, _ in pivots)
         ends = (lo, ONE), (hi, ONE)
         if (hi - lo) << NARROW <= max(ONE, abs(lo)):
             break
@@ -4457,9 +4457,9 @@ def _gibbs_row(name: str, floor: _Floor, points: list[list[int]]) -> _Row:
     height = 0
     for x, (share, size, numbers) in enumerate(zip(floor.shares, floor.sizes, points, strict=True)):
         total = sum(numbers)
-        height += share * _log(size, 1)[0]
+        height += share * log_bounds(size, 1)[0]
         for y, n in enumerate(numbers):
-            code = share * _log(total, n)[1]
+            code = share * log_bounds(total, n)[1]
             if code:
                 terms.append((x, y, Fraction(-code, ONE)))
     return _Row(name, "<=", -floor.at_least * Fraction(height, ONE), terms)
@@ -4573,7 +4573,7 @@ def _majorant(of: _Problem) -> list[int]:
     form = [0] * of.k
     for group in groups:
         for x, w in enumerate(group):
-            form[x] += w * _log(sum(group), w)[1] if w else 0
+            form[x] += w * log_bounds(sum(group), w)[1] if w else 0
     return [-(-number // total) for number in form]
 
 
@@ -4600,7 +4600,7 @@ def _minorant(of: _Problem, point: list[int], gain: list[SparseRow]) -> list[int
         mass, mean = sum(group), sum(w * n for w, n in zip(group, point, strict=True))
         for x, (w, n) in enumerate(zip(group, point, strict=True)):
             if w:
-                form[x] += w * _log(n * mass, mean)[0]
+                form[x] += w * log_bounds(n * mass, mean)[0]
     return [number // total for number in form]
 
 
@@ -4863,7 +4863,7 @@ def _yield_of_determinant(proof: _Proof) -> Pair:
     n, d = _determinant(proof.forms)
     if n == 0:
         return INFINITE
-    return _total([*map(_pair, proof.prices), (-len(proof.forms), 1), (-2 * _log(abs(n), d)[0], ONE)])
+    return _total([*map(_pair, proof.prices), (-len(proof.forms), 1), (-2 * log_bounds(abs(n), d)[0], ONE)])
 
 
 def _as_integers(form: list[Fraction]) -> tuple[list[int], int, int]:
@@ -4895,7 +4895,7 @@ def _determinant(forms: list[list[Fraction]]) -> Pair:
 def _check_known(problem: _Problem, proof: _Proof) -> None:
     """ "a_x >= -p_x log p_x for every x (0 log 0 = 0), by the upper end of the checker's enclosure"."""
     for x, (weight, a) in enumerate(zip(problem.weights, proof.prices, strict=True)):
-        least = -weight * _log(weight, problem.total)[0] if weight else 0
+        least = -weight * log_bounds(weight, problem.total)[0] if weight else 0
         if _less(_pair(a), (least, problem.total << P)):
             raise Refuted(f"proof.prices[{x}]: below the share of input {x} in the entropy of the inputs")
 
@@ -4956,7 +4956,7 @@ def _yield_of_entropy(problem: _Problem, proof: _Proof) -> Pair:
                 most = value
         whole.append(most)
         if tau > 0:
-            log_hi = _log(sum(_exp_of_difference(value, most, tau) for value in values), ONE)[1]
+            log_hi = log_bounds(sum(_exp_of_difference(value, most, tau) for value in values), ONE)[1]
             logs += _ceil_div(tau.numerator * log_hi, tau.denominator)
     if floor is not None:
         factor = proof.weight * floor.at_least
@@ -4964,7 +4964,7 @@ def _yield_of_entropy(problem: _Problem, proof: _Proof) -> Pair:
         for share, size in zip(floor.shares, floor.sizes, strict=True):
             lengths[size] += share
         for size, share in lengths.items():
-            logs -= factor.numerator * share * _log(size, 1)[0] // factor.denominator
+            logs -= factor.numerator * share * log_bounds(size, 1)[0] // factor.denominator
     return _add_pairs(_total(whole), (logs, ONE))
 
 
@@ -4977,7 +4977,7 @@ def _exp_of_difference(value: Pair, most: Pair, tau: Fraction) -> int:
     above, below = (c * b - a * d) * tau.denominator, b * d * tau.numerator
     if above >= DEEPEST * below:
         return 1
-    power = (_exp((above << P - 4) // below, ONE)[0] * ONE).numerator
+    power = (exp_bounds((above << P - 4) // below, ONE)[0] * ONE).numerator
     for _ in range(4):
         power = power * power >> P
     return _ceil_div(ONE * ONE, power)
@@ -5113,7 +5113,7 @@ class _Leaves:
         """
         k, gh = problem.k, problem.cone.gamma[1]
         self.gh = _pair(gh) if problem.utility == "chi_square" else None
-        worth = (gh - 1) ** 2 if self.gh else gh * Fraction(_log(gh.numerator, gh.denominator)[1], ONE)
+        worth = (gh - 1) ** 2 if self.gh else gh * Fraction(log_bounds(gh.numerator, gh.denominator)[1], ONE)
         p = [Fraction(weight, problem.total) for weight in problem.weights]
         self.k = k
         self.unit = (gh - 1) / problem.total  # q of an input of weight 1
@@ -5176,7 +5176,7 @@ class _Leaves:
         if n <= 0:
             return None
         if self.gh is None:
-            return _ceil_div(n << P, d), ONE + max(_log(n, d)[0], 0)
+            return _ceil_div(n << P, d), ONE + max(log_bounds(n, d)[0], 0)
         g, e = self.gh
         return _ceil_div(g * (n - d) << P + 1, e * n), (g * (n * n - d * d) << P) // (e * n * n)
 
@@ -5302,7 +5302,7 @@ class _Ratios:
     def _ratio(self, ratio: int) -> Ratio:
         """With its logarithm; equal ones share one."""
         if ratio not in self._ratios:
-            self._ratios[ratio] = (ratio, *_log(ratio, ONE))
+            self._ratios[ratio] = (ratio, *log_bounds(ratio, ONE))
         return self._ratios[ratio]
 
     def _shortest(self, x: int, steps: list[list[Pair]]) -> list[Ratio | None]:
@@ -5449,14 +5449,14 @@ class _Boxes:
 
     def _one_over(self, sum_of_weights: int) -> Limit:
         """1 / (that sum, a fixed-point number, over the sum of all weights)."""
-        log = _log(self.whole, sum_of_weights)[1]
+        log = log_bounds(self.whole, sum_of_weights)[1]
         return _limit_at(self.whole << P, sum_of_weights, log, self.square)
 
     def cut(self, split: _Split) -> _Cut:
         """The branch with what its limits are made from; of chi_square no logarithm is needed."""
         assert isinstance(split.x, int)
         n, d = _pair(split.c)
-        log = 0 if self.square else _log(n, d)[1]
+        log = 0 if self.square else log_bounds(n, d)[1]
         return _Cut(n, d, log, self.ratios.towards(split.x), self.ratios.onwards(split.x))
 
     def holds(self, leaf: BoxToken) -> bool:
@@ -5503,7 +5503,7 @@ class _Boxes:
 
         "those with P_z = 0 included and unused".
         """
-        rates = [ONE + _log(*own)[0] if mass else 0 for own, mass in zip(t, self.masses, strict=True)]
+        rates = [ONE + log_bounds(*own)[0] if mass else 0 for own, mass in zip(t, self.masses, strict=True)]
         for x, row in enumerate(self.given):
             s[x] -= self.unit * sum(weight * rate for weight, rate in zip(row, rates, strict=True))
         heights = [mass * _ceil_div(n << P, d) for (n, d), mass in zip(t, self.masses, strict=True)]
@@ -5817,7 +5817,7 @@ class _Cases:
         """A positive number, and v log v there."""
         if number not in self.limits:
             n, d = number
-            self.limits[number] = _limit_at(n << P, d, _log(n, d)[1], False)
+            self.limits[number] = _limit_at(n << P, d, log_bounds(n, d)[1], False)
         return self.limits[number]
 
     def roots(self) -> list[_CaseBox]:
@@ -5834,7 +5834,7 @@ class _Cases:
     def holds(self, leaf: _CaseLeaf, box: _CaseBox) -> bool:
         """ "t + sum_s G_s <= 0", G_s "the largest g over the leaves of block s that are not closed"."""
         n, d = leaf.t
-        rate = ONE + _log(n, d)[0]
+        rate = ONE + log_bounds(n, d)[0]
         slopes = [a - weight * self.unit * rate for a, weight in zip(self.minus_a, self.weights, strict=True)]
         self.subtract(slopes, leaf.u)
         left = self.unit * self.total * _ceil_div(n << P, d) << P
@@ -6036,7 +6036,7 @@ class _CornerTest:
     def log(self, v: Fraction) -> int:
         """An upper bound of log v, v >= 1."""
         if v not in self.logs:
-            self.logs[v] = _log(v.numerator, v.denominator)[1]
+            self.logs[v] = log_bounds(v.numerator, v.denominator)[1]
         return self.logs[v]
 
     def ends(self, own: _Sides, prices: list[Fraction]) -> list[tuple[_End, _End]]:
@@ -6063,7 +6063,7 @@ class _CornerTest:
             )
             return self._square(ends, *low) <= 0 or self._square(ends, *high) <= 0
         total = self.problem.total
-        rates = [ONE + _log(*t)[0] for t in leaf]
+        rates = [ONE + log_bounds(*t)[0] for t in leaf]
         result = sum(_ceil_div((n * mass) << P, d * total) for (n, d), mass in zip(leaf, self.masses, strict=True))
         for own, row in zip(ends, self.given, strict=True):
             # What v is multiplied by, rounded down: it may be negative, as 1 + log t.
@@ -6223,7 +6223,7 @@ class _OffDiagonals:
         self.scale = self.k1 * problem.total  # T_k
         self.g = problem.cone.gamma[1]  # every limit below is the wider, the larger g is
         self.most = self.scale * _fixed_lo(proof.most) << P
-        self.log_k1 = _log(self.k1, 1)[0]
+        self.log_k1 = log_bounds(self.k1, 1)[0]
         self.whole: Interval = Fraction(0), Fraction(1, self.k1)
         self.limits: dict[int | str, Interval] = {}  # what a branch on the path is on; else `whole`
         self.count = Counter(problem.weights)
@@ -6319,7 +6319,7 @@ class _OffDiagonals:
             if len(self._heights) > 2**16:
                 self._heights.clear()
             # (k-1) phi(y / (k-1)) = y log y - y log (k-1)
-            terms = [v * _log(v, ONE)[1] for v in (y, ONE - y) if v]
+            terms = [v * log_bounds(v, ONE)[1] for v in (y, ONE - y) if v]
             self._heights[y] = self.k1 * -((y * self.log_k1 - sum(terms)) >> P)
         return self._heights[y]
 
@@ -6363,12 +6363,12 @@ class _Tangents:
         masses = weight * piece.omega[0], weight * piece.omega[1]  # p_x (1 - k o)
         t0, t1 = masses[0] + self._centre, masses[1] + self._centre
         if t0 > 0 and t1 > 0 and weight * piece.convex + self._leaves.k1 * c0 >= 0:
-            tangents = ((t0, _log(t0, scale)), (t1, _log(t1, scale)))
+            tangents = ((t0, log_bounds(t0, scale)), (t1, log_bounds(t1, scale)))
         else:
             t = (t0 + t1) >> 1
             if t <= 0:
                 return NO_TANGENT, NO_TANGENT
-            tangents = ((t, _log(t, scale)),) * 2
+            tangents = ((t, log_bounds(t, scale)),) * 2
         at_c0: list[int] = []
         at_c1: list[int] = []
         for mass, height, (t, (log_lo, log_hi)) in zip(masses, piece.height, tangents, strict=True):
@@ -6494,7 +6494,7 @@ def _level(numerator: int, denominator: int) -> Level:
     hi = lo + 1 if rest else lo
     if hi == 0:
         return 0, 0, 0  # 0 log 0 = 0
-    log_hi = _log(hi, ONE)[1]
+    log_hi = log_bounds(hi, ONE)[1]
     return lo, hi, -(-log_hi * (hi if log_hi > 0 else lo) >> P)
 
 
@@ -6591,7 +6591,7 @@ class _Shapes:
         if q0 > q1:
             return True
         t, slope = leaf
-        log_t = _log(*t)[0]
+        log_t = log_bounds(*t)[0]
         rate = ONE + log_t if slope is None else _fixed_lo(slope)
         rise = rate - ONE - log_t
         result = (self.total * _ceil_div(t[0] << P, t[1]) << P) + max(q0 * rise, q1 * rise)
@@ -6870,7 +6870,7 @@ class _Levels:
         forces = [block.in_force(path, path.states.get(s)) for s, block in enumerate(self.blocks)]
         if None in forces:
             return True
-        slope = ONE + _log(*leaf.t)[0]
+        slope = ONE + log_bounds(*leaf.t)[0]
         sums = [self.total * _ceil_div(leaf.t[0] << P, leaf.t[1]) << P] * 2
         for s, (block, own) in enumerate(zip(self.blocks, forces, strict=True)):
             assert own is not None
@@ -6964,7 +6964,7 @@ class _LabelTables:
 
         Of 1 + log t the lower end is taken: it stands only in -(1 + log t) p_x R^-m, where p_x R^-m >= 0.
         """
-        slope = ONE + _log(*leaf.t)[0]
+        slope = ONE + log_bounds(*leaf.t)[0]
         masses = self.low if slope >= 0 else self.high
         rows = [
             [
@@ -7035,7 +7035,7 @@ def _powers(u: Fraction, by_gamma: bool, many: int) -> list[tuple[int, int]]:
 def _multiples(u: Fraction, by_gamma: bool, many: int) -> list[int]:
     """u m in fixed point, rounded down, m = 0, 1, ...; u is the logarithm where by_gamma."""
     if by_gamma:
-        log = _log(u.numerator, u.denominator)[0]
+        log = log_bounds(u.numerator, u.denominator)[0]
         return [m * log for m in range(many)]
     return [(u.numerator * m << P) // u.denominator for m in range(many)]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import oracle
 import pytest
+import shells
 from builders import Document, encode, ends, exp_ends, information, information_document, log_ends, rat
 from drawing import thinned
 from flint import arb, ctx, fmpq
@@ -51,14 +52,14 @@ def test_logarithms_against_arb() -> None:
     ctx.prec = 400
     try:
         for x in [*extreme, *_rationals(1)]:
-            lo, hi = checker._log(x.numerator, x.denominator)
+            lo, hi = checker.log_bounds(x.numerator, x.denominator)
             true = arb(fmpq(x.numerator, x.denominator)).log()
             assert bool(arb(fmpq(lo, checker.ONE)) <= true) or (x == 1 and lo == 0), x
             assert bool(true <= arb(fmpq(hi, checker.ONE))) or (x == 1 and hi == 0), x
             assert Fraction(hi - lo, checker.ONE) <= Fraction(1, 2**120), x
     finally:
         ctx.prec = 53
-    assert checker._log(7, 7) == (0, 0)
+    assert checker.log_bounds(7, 7) == (0, 0)
 
 
 def test_exponentials_against_arb() -> None:
@@ -67,7 +68,7 @@ def test_exponentials_against_arb() -> None:
     ctx.prec = 400
     try:
         for x in [*extreme, *(x % 20 for x in _rationals(2))]:
-            lo, hi = checker._exp(x.numerator, x.denominator)
+            lo, hi = checker.exp_bounds(x.numerator, x.denominator)
             true = arb(fmpq(x.numerator, x.denominator)).exp()
             if x == 0:
                 assert lo == hi == 1
@@ -96,13 +97,9 @@ def test_mutual_information_against_arb() -> None:
             "outputs": [str(y) for y in range(m)],
             "columns": columns,
         }
-        document = information_document(information([1, 1], {"gamma": "2"}), ["1"])
-        document["problem"].update(inputs=[str(x) for x in range(k)], weights=[str(weight) for weight in weights])
-        document["proof"]["prices"] = ["0"] * k
-        document["mechanism"] = mechanism
-        read = checker._read_certificate(checker._json(encode(document)))
-        assert read.mechanism is not None
-        (lo, below), (hi, above) = checker._utility(read.problem, read.mechanism)
+        document = shells.member(mechanism)
+        document["problem"].update(weights=[str(n) for n in weights], utility={"kind": "mutual_information"})
+        document["proof"] = {"kind": "column-dual", "prices": ["0"] * k, "known": "entropy", "steps": DROP_OUTPUTS}
         claim = oracle._read_claim(document["problem"])
         ctx.prec = 4000
         try:
@@ -110,9 +107,13 @@ def test_mutual_information_against_arb() -> None:
             floor, ceiling = (Fraction(int(true.p), int(true.q)),) * 2 if isinstance(true, fmpq) else ends(true)
         finally:
             ctx.prec = 53
-        assert Fraction(lo, below) <= ceiling
-        assert floor <= Fraction(hi, above)
-        assert Fraction(hi, above) - Fraction(lo, below) <= Fraction(1, 2**90)
+        near, far = Fraction(1, 10**400), Fraction(1, 2**90)
+        assert shells.claimed(document, rat(floor - far), rat(ceiling + far)) == ""
+        assert shells.claimed(document, rat(ceiling + near), rat(ceiling + 1)) == "lower"
+        assert shells.claimed(document, rat(floor - 1), rat(floor - near)) == "upper"
+
+
+DROP_OUTPUTS = [{"kind": "drop", "parts": ["outputs"]}]
 
 
 # -- trees ---------------------------------------------------------------------------------------------

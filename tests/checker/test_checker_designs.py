@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shells
 from builders import Document, assert_unreadable, encode, put, rat
 from drawing import thinned
 from ending import ending
@@ -533,13 +534,16 @@ def test_boxes_are_proved_and_true(name: str) -> None:
 # -- the utility of a mechanism ----------------------------------------------------------------------------
 
 
-def enclosed(case: Case) -> tuple[Fraction, Fraction] | None:
-    """What the checker computes; None where M is not proved regular."""
-    made = case.document({"tree": ["0"]}, [Fraction(0)] * case.k, [[Fraction(0)] * case.k for _ in case.c])
-    rats = checker._Rationals()
-    problem = checker._read_problem(made["problem"], "problem", rats, 3)
-    lo, hi = checker._utility(problem, checker._read_mechanism(made["mechanism"], "mechanism", problem, rats))
-    return None if hi == checker.INFINITE else (Fraction(*lo), Fraction(*hi))
+def enclosed(case: Case, lower: Fraction, upper: Fraction) -> str:
+    """What the checker says of the claim that the utility is from `lower` to `upper`."""
+    boxes = {"unit": "1", "boxes": [{"n": 0, "f": [], "e": [0] * len(case.c)}]}
+    made = case.document(boxes, [Fraction(0)] * case.k, [[Fraction(0)] * case.k for _ in case.c])
+    return shells.claimed(made, rat(lower), rat(upper))
+
+
+def is_regular(case: Case) -> bool:
+    """Whether the checker proves that M is regular."""
+    return enclosed(case, Fraction(0), Fraction(0)) != "unproved"
 
 
 def test_the_utility_by_exact_inverses() -> None:
@@ -564,27 +568,31 @@ def test_the_utility_by_exact_inverses() -> None:
         case = Case(FREE, weights, table, queries)
         if case.matrix().rank() < k:
             continue
-        ends, value = enclosed(case), case.utility()
-        assert ends is not None
-        assert ends[0] <= value <= ends[1]
-        assert ends[1] - ends[0] <= value / 2**60
+        value = case.utility()
+        unit = 2**2000  # numbers of the file have 4000 digits at most
+        far = Fraction(int(value * unit) // 2**60, unit)
+        below, above = (Fraction(int(value * unit) + step, unit) for step in (-1, 1))
+        assert below < value < above
+        assert enclosed(case, below - far, above + far) == ""
+        assert enclosed(case, above, above + far) == "lower"
+        assert enclosed(case, below - far, below) == "upper"
 
 
 def test_a_constant_query_costs_exactly_nothing() -> None:
-    assert enclosed(Case(FREE, [3, 1], [[2, 1], [1, 2]], [["7/3", "7/3"], ["0", "0"]])) == (0, 0)
+    assert enclosed(Case(FREE, [3, 1], [[2, 1], [1, 2]], [["7/3", "7/3"], ["0", "0"]]), Fraction(0), Fraction(0)) == ""
 
 
 def test_a_singular_matrix_is_refuted_and_one_near_it_too() -> None:
     for table in ([[1, 2], [1, 2]], [[2, 1, 1], [1, 2, 1]] * 2, [[1, 1, 2], [2, 1, 1], [3, 2, 3]]):
-        assert enclosed(Regardless(FREE, [1, 2, 3, 4][: len(table)], table)) is None
+        assert not is_regular(Regardless(FREE, [1, 2, 3, 4][: len(table)], table))
     for bits, is_close in ((20, False), (100, False), (600, True)):
         case = Case(FREE, [1, 2], [[2**bits + 1, 2**bits], [2**bits, 2**bits + 1]])
-        ends = enclosed(case)
-        assert (ends is None) == is_close
-        if ends is not None:
-            assert ends[0] <= case.utility() <= ends[1] <= ends[0] * (1 + Fraction(1, 2**60))
+        value = case.utility()
+        assert enclosed(case, value * (1 - Fraction(1, 2**60)), value * (1 + Fraction(1, 2**60))) == (
+            "unproved" if is_close else ""
+        )
     # Three columns of the same two directions: regular for two inputs, singular for three.
-    assert enclosed(Case(FREE, [1, 2], [[1, 1, 2], [2, 1, 1]])) is not None
+    assert is_regular(Case(FREE, [1, 2], [[1, 1, 2], [2, 1, 1]]))
 
 
 class Regardless(Case):

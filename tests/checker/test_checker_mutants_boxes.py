@@ -75,7 +75,7 @@ def test_the_shortest_path_counts_and_what_is_not_reached_has_none() -> None:
     assert ratios.edge(0, 2) == 10 * ONE
     lo, hi = ratios.onwards(0)[2][1:]  # type: ignore[index]
     assert 0 < hi - lo <= 4
-    assert (lo, hi) == checker._log(6, 1)
+    assert (lo, hi) == checker.log_bounds(6, 1)
 
 
 def test_the_ratios_of_a_path_are_rounded_up() -> None:
@@ -172,7 +172,7 @@ def test_branches_narrow_along_the_paths(utility: str) -> None:
     for c in (Fraction(1), Fraction(1, 2)):
         lower.narrow(cut(search, 0, c))
     assert [id(c) for side in (upper, lower) for c in side.cuts] == kept
-    log = checker._log(1, 2)[1]
+    log = checker.log_bounds(1, 2)[1]
     phi = ONE // 4 if utility == "chi_square" else checker._ceil_div(log * (ONE // 2), ONE)
     found = lower.limits()[1]
     assert found[:2] == (ONE // 2, ONE // 2)
@@ -193,7 +193,7 @@ def test_a_limit_where_there_was_none() -> None:
 
 def test_a_cut_of_chi_square_needs_no_logarithm() -> None:
     assert cut(boxes([1, 1]), 0, 3).log == 0
-    assert cut(boxes([1, 1], utility="mutual_information"), 0, 3).log == checker._log(3, 1)[1]
+    assert cut(boxes([1, 1], utility="mutual_information"), 0, 3).log == checker.log_bounds(3, 1)[1]
 
 
 # -- leaves --------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_tangents_of_what_is_given() -> None:
     search = boxes([2, 1], utility="mutual_information", given=given, unit=5)
     s = [0, 0]
     t = [(3, 1), (1, 7), (11, 1)]
-    rates = [ONE + checker._log(3, 1)[0], ONE + checker._log(1, 7)[0]]
+    rates = [ONE + checker.log_bounds(3, 1)[0], ONE + checker.log_bounds(1, 7)[0]]
     heights = search._subtract_tangents(s, t)
     assert s == [-5 * (rates[0] + rates[1]), -5 * rates[0]]
     assert heights == 5 * (2 * 3 * ONE + checker._ceil_div(ONE, 7))

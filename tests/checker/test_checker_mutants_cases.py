@@ -94,8 +94,8 @@ def test_a_box_is_empty_only_where_it_is_certain() -> None:
 def test_a_limit_is_made_once() -> None:
     one = search()
     third = 2 * ONE // 3
-    assert one.limit((2, 3)) == (third, third + 1, -(-checker._log(2, 3)[1] * third >> P))
-    assert one.limit((7, 2)) == (7 * ONE // 2, 7 * ONE // 2, up(checker._log(7, 2)[1] * 7, 2))
+    assert one.limit((2, 3)) == (third, third + 1, -(-checker.log_bounds(2, 3)[1] * third >> P))
+    assert one.limit((7, 2)) == (7 * ONE // 2, 7 * ONE // 2, up(checker.log_bounds(7, 2)[1] * 7, 2))
     assert one.limit((1, 1)) == (ONE, ONE, 0)
     assert one.limit((2, 3)) is one.limit((2, 3))
 
@@ -204,7 +204,7 @@ def test_what_a_leaf_of_a_case_has_to_spare(t: tuple[int, int]) -> None:
     ):
         given = iter(answers)
         assert one.holds(made, root) == holds
-    rate = ONE + checker._log(*t)[0]
+    rate = ONE + checker.log_bounds(*t)[0]
     slopes = [a - weight * UNIT * rate for a, weight in zip(one.minus_a, WEIGHTS, strict=True)]
     one.subtract(slopes, [(1, 2)])
     assert told[0] == ([split(0), part((0, 1)), part()], root, BLOCKS[0], slopes)

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import encode, put
-from checker_pieces import refused
+import shells
+from builders import encode, put, rat
 
 from rropt import checker
-from rropt.checker import CONVEX, CONVEX_SQUARE, INFINITE, UNIFORM, UNPROVED, check_bytes
+from rropt.checker import CONVEX, CONVEX_SQUARE, UNIFORM, check_bytes
 
 Json = dict[str, Any]
 STORED: dict[str, Json] = {
@@ -254,45 +254,43 @@ def test_every_file_has_the_assumptions_of_its_proof_and_no_others() -> None:
 # -- value and bound -----------------------------------------------------------------------------------
 
 
+def of_third(lower: str, upper: str, bound: str = "9", sense: str = "maximize") -> str:
+    """Why a claim on a mechanism that is worth exactly 1/3 is refused."""
+    made = shells.member(shells.table([[1, 2], [2, 1]]))
+    made["problem"].update(sense=sense, utility={"kind": "linear", "cost": [[0, 0, "1"]]})
+    made["proof"]["prices"] = ["1" if sense == "maximize" else "0", "0"]
+    return shells.checked({**made, "value": {"lower": lower, "upper": upper}, "bound": bound}).reason
+
+
 def test_values_that_are_just_proved() -> None:
-    half, third = Fraction(1, 2), Fraction(1, 3)
-    assert refused(lambda: checker._check_value_order((third, half))) == ""
-    assert refused(lambda: checker._check_value_order((half, half))) == ""
-    assert refused(lambda: checker._check_value_order((half, third))) == "value: lower is above upper"
     low, high = "value.lower: not proved, above the lower end of ", "value.upper: not proved, below the upper end of "
-    for value, utility, what in (
-        ((third, half), ((1, 3), (2, 4)), ""),
-        ((third, half), ((2, 5), (2, 5)), ""),
-        ((third, half), ((1, 4), (1, 2)), low),
-        ((third, half), ((1, 3), (3, 5)), high),
-        ((third, half), ((1, 3), UNPROVED), high),
-        ((third, half), ((1, 3), INFINITE), high),
-    ):
-        found = refused(lambda value=value, utility=utility: checker._check_value(value, utility))
-        assert found == (what and what + "the utility of the mechanism")
+    for lower, upper, what in (
+        ("1/3", "1/3", ""), ("0", "1/2", ""), ("1/2", "1/3", "value: lower is above upper"),
+        (rat(Fraction(1, 3) + Fraction(1, 10**40)), "1/2", low), ("0", rat(Fraction(1, 3) - Fraction(1, 10**40)), high),
+    ):  # fmt: skip
+        assert of_third(lower, upper) == (f"{what}the utility of the mechanism" if what.endswith(" of ") else what)
 
 
 def test_bounds_that_are_just_proved() -> None:
     """Not below the yield, nor below the utility; turned round where the problem is to minimize."""
-    read = {name: checker._read_certificate(checker._json(encode(STORED[name]))) for name in ("linear", "linear-path")}
-    for name, sign in (("linear", 1), ("linear-path", -1)):
-        own = read[name]
-        n, d = checker._yield(own.problem, own.proof)
-        for more, holds in ((0, True), (1, True), (-1, False)):
-            bound = sign * (Fraction(n, d) + Fraction(more, 10**40))
-            what = "" if holds else "bound: claims more than the proof yields"
-            assert (
-                refused(lambda own=own, bound=bound: checker._check_bound_of_proof(own.problem, own.proof, bound))
-                == what
-            )
-        for more, holds in ((0, True), (1, True), (-1, False)):
-            ends = ((1, 3), (9, 1)) if sign == 1 else ((-9, 1), (1, 3))
-            bound = Fraction(1, 3) + sign * Fraction(more, 10**40)
-            what = "" if holds else f"bound: {'below' if sign == 1 else 'above'} the utility of the mechanism"
-            found = refused(
-                lambda own=own, bound=bound, ends=ends: checker._check_bound_of_value(own.problem, bound, ends)
-            )
-            assert found == what
+    more = "bound: claims more than the proof yields"
+    for sense, bound, what in (
+        ("maximize", "1", ""), ("maximize", f"{10**40 - 1}/{10**40}", more),
+        ("minimize", "0", ""), ("minimize", f"1/{10**40}", more),
+    ):  # fmt: skip
+        assert of_third("0", "1/2", bound, sense) == what
+    made = shells.member(shells.table([[1, 2], [2, 1]]), rows=[{"name": "r", "sense": "<=", "rhs": "1", "terms": []}])
+    made["problem"]["utility"] = {"kind": "linear", "cost": [[0, 0, "1"]]}
+    for sense, sign, word in (("maximize", 1, "below"), ("minimize", -1, "above")):
+        # The prices of a bound on the other side of the value: what they yield is refused with the columns, later.
+        own = copy.deepcopy(made)
+        own["problem"]["sense"] = sense
+        own["proof"]["prices"] = [rat(Fraction(-1)), "0"]
+        for step, wrong in ((0, False), (1, False), (-1, True)):
+            bound = Fraction(1, 3) + sign * Fraction(step, 10**40)
+            own["bound"], own["value"] = rat(bound), {"lower": "1/3", "upper": "1/3"}
+            reason = shells.checked(own).reason
+            assert (reason == f"bound: {word} the utility of the mechanism") == wrong, (sense, step, reason)
 
 
 @pytest.mark.parametrize(("status", "number"), [("PROVED", 0), ("REFUTED", 1), ("UNREADABLE", 2), ("other", 2)])

@@ -55,7 +55,7 @@ def test_what_a_leaf_of_levels_has_to_spare(i: int) -> None:
             (int(lo * 2), int(hi * 2), 2) if 2 in (lo.denominator, hi.denominator) else (int(lo), int(hi), 1)
             for lo, hi in of
         )
-        expected.append((s, LEAF.cells[s], s == 0, force[s], sizes, ONE + checker._log(7, 3)[0]))
+        expected.append((s, LEAF.cells[s], s == 0, force[s], sizes, ONE + checker.log_bounds(7, 3)[0]))
     assert told[:3] == expected
     answers = [(1, 1), (1, 1), (1, 1)]
     assert not search.holds(at, LEAF)

@@ -201,7 +201,7 @@ def by_hand(found: Any, tangents: Any, piece: Any, weight: int) -> tuple[int, in
         t = [middle, middle]
     values: list[list[int]] = [[], []]
     for mass, height, own in zip(masses, piece.height, t, strict=True):
-        lo, hi = checker._log(own, scale)
+        lo, hi = checker.log_bounds(own, scale)
         for c, several in zip((c0, c1), values, strict=True):
             w = mass + c
             several.append(max((weight * height + own << P) - w * (ONE + log) for log in (lo, hi)))

@@ -23,11 +23,32 @@ Json = dict[str, Any]
 
 
 def said(problem: Json, version: int = 4) -> str:
-    """The line of section 7 of a problem, or why it is UNREADABLE."""
-    try:
-        return checker._read_problem(problem, "problem", checker._Rationals(), version).describe()
-    except checker.Unreadable as error:
-        return str(error)
+    """The line of section 7 of a problem, or why it is UNREADABLE: with the first proof below that goes with it."""
+    m = len(problem["outputs"]) if isinstance(problem["outputs"], list) else 1
+    blocks = len(problem["cone"].get("blocks", []))
+    numbers = [["1", "1"]] * (blocks * (blocks - 1) if problem["cone"].get("form") == "exact" else blocks)
+    k, rows = len(problem["inputs"]), problem["cone"].get("rows", [])
+    base: Json = {"kind": "farkas", "prices": ["0"] * k, "rows": ["0"] * len(problem["rows"])}
+    proofs: list[Json] = [{**base, "flows": []}, {**base, "flows": [[]] * m}]
+    proofs += [{**proof, "multipliers": [["0"] * len(rows)] * m} for proof in proofs]
+    proofs += [{**proof, "events": []} for proof in proofs]
+    forms: list[Json] = [{"known": "entropy"}, {"tree": ["1"]}, {"shapes": [["1"]] * blocks}]
+    forms += [{"unit": "1", "cuts": [], "boxes": [{"n": 0, "f": [], "u": []}]}]
+    proofs += [{"kind": "column-dual", "prices": ["0"] * k, **form} for form in forms]
+    reason = ""
+    for proof in proofs:
+        claim = None if proof["kind"] == "farkas" else "0"
+        made: Json = {"format": "rropt-certificate", "version": version, "problem": problem, "assumptions": []}
+        made |= {"mechanism": None, "value": None, "bound": claim, "proof": proof}
+        if claim is not None:
+            table: Json = {"denominators": ["1"], "outputs": ["a"], "columns": [{"dense": ["1"] * k}]}
+            table |= {"membership": [numbers]} if problem["cone"]["kind"] == "confidence" else {}
+            made |= {"mechanism": table, "value": {"lower": "0", "upper": "0"}}
+        verdict = check_bytes(encode(made))
+        if verdict.problem or verdict.reason.startswith("problem"):
+            return verdict.problem or verdict.reason
+        reason += f"; {verdict.reason}"
+    return reason
 
 
 # -- versions ------------------------------------------------------------------------------------------

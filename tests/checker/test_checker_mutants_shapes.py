@@ -35,8 +35,8 @@ def problem(weights: list[int], sets: Any, gamma: Fraction) -> Any:
     [
         (0, 7, (0, 0, 0)),
         (3, 3, (ONE, ONE, 0)),
-        (4, 2, (2 * ONE, 2 * ONE, 2 * checker._log(2, 1)[1])),
-        (1, 4, (ONE // 4, ONE // 4, checker._ceil_div(checker._log(1, 4)[1], 4))),
+        (4, 2, (2 * ONE, 2 * ONE, 2 * checker.log_bounds(2, 1)[1])),
+        (1, 4, (ONE // 4, ONE // 4, checker._ceil_div(checker.log_bounds(1, 4)[1], 4))),
     ],
 )
 def test_a_level_that_is_a_fixed_point_number(n: int, d: int, expected: tuple[int, int, int]) -> None:
@@ -46,7 +46,7 @@ def test_a_level_that_is_a_fixed_point_number(n: int, d: int, expected: tuple[in
 def test_a_level_is_enclosed_and_its_phi_rounded_up() -> None:
     for n, d in ((1, 3), (7, 3), (1, 10**60), (10**6 + 1, 3)):
         lo = (n << P) // d
-        log = checker._log(lo + 1, ONE)[1]
+        log = checker.log_bounds(lo + 1, ONE)[1]
         assert checker._level(n, d) == (lo, lo + 1, max(checker._ceil_div(log * v, ONE) for v in (lo, lo + 1)))
 
 
@@ -198,7 +198,7 @@ def largest(search: Any, lists: Any, w: Any, leaf: Any) -> int | None:
     q1 = q1 if w[1] is None else min(q1, -(-w[1] * total * ONE // 1))
     if q0 > q1:
         return None
-    log = checker._log(*leaf.t)[0]
+    log = checker.log_bounds(*leaf.t)[0]
     rate = ONE + log if leaf.slope is None else leaf.slope * ONE // 1
     rise = rate - ONE - log
     best = sum(max(f - rate * end for lo, hi, f in own for end in (lo, hi)) for own in lists)

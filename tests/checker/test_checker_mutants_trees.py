@@ -37,7 +37,7 @@ def leaves(weights: list[int], prices: list[Fraction], gamma: Fraction = TWO, ut
 def tangent(t: tuple[int, int], gamma: Fraction, utility: str) -> tuple[int, int]:
     """A rounded up and T rounded down, in units of 2^-P."""
     if utility == "mutual_information":
-        return checker._ceil_div(t[0] * ONE, t[1]), ONE + (checker._log(*t)[0] if t != (1, 1) else 0)
+        return checker._ceil_div(t[0] * ONE, t[1]), ONE + (checker.log_bounds(*t)[0] if t != (1, 1) else 0)
     u = Fraction(t[1], t[0])
     return -(-2 * gamma * (1 - u) * ONE // 1), gamma * (1 - u * u) * ONE // 1
 
@@ -126,7 +126,7 @@ def test_what_a_leaf_with_a_slope_has_to_spare(utility: str, high: list[int], lo
 def test_the_numbers_of_a_leaf_are_rounded_to_the_safe_side(utility: str) -> None:
     gamma = Fraction(7, 3)
     search = leaves(WEIGHTS, PRICES, gamma, utility)
-    e = gamma * Fraction(checker._log(7, 3)[1], ONE) if utility == "mutual_information" else (gamma - 1) ** 2
+    e = gamma * Fraction(checker.log_bounds(7, 3)[1], ONE) if utility == "mutual_information" else (gamma - 1) ** 2
     for x, (weight, a) in enumerate(zip(WEIGHTS, PRICES, strict=True)):
         c, q = e * weight / 10 - (gamma - 1) * a, (gamma - 1) * Fraction(weight, 10)
         assert search.c[x] - 1 < c * ONE <= search.c[x]

@@ -44,7 +44,7 @@ def test_what_a_proof_yields() -> None:
     assert checker._yield(made, proof("column-dual", prices, forms=FORMS, factors=none)) == checker.INFINITE
     made = problem([1, 3], utility="inverse_determinant")
     d = HALF * THIRD + 2
-    log = checker._log(d.numerator, d.denominator)[0]
+    log = checker.log_bounds(d.numerator, d.denominator)[0]
     expected = Fraction(5, 6) - 2 - Fraction(2 * log, ONE)
     assert Fraction(*checker._yield(made, proof("column-dual", prices, forms=FORMS))) == expected
     turned = [FORMS[1], FORMS[0]]  # |d| where d < 0
@@ -82,7 +82,7 @@ def test_determinants_and_factors() -> None:
 
 def test_the_known_bound() -> None:
     made = problem([1, 0, 3], utility="mutual_information", outputs=None)
-    least = [Fraction(-w * checker._log(w, 4)[0], 4 << P) if w else Fraction(0) for w in (1, 0, 3)]
+    least = [Fraction(-w * checker.log_bounds(w, 4)[0], 4 << P) if w else Fraction(0) for w in (1, 0, 3)]
     checker._check_known(made, proof("column-dual", least, known="entropy"))
     for x in range(3):
         prices = [a - (TINY**2 if x == i else 0) for i, a in enumerate(least)]
@@ -119,13 +119,13 @@ def test_the_exponential_of_a_difference() -> None:
 
 def test_from_256_on_the_exponential_is_one_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    exp = checker._exp
+    exp = checker.exp_bounds
 
     def count(n: int, d: int) -> Any:
         asked.append(n)
         return exp(n, d)
 
-    monkeypatch.setattr(checker, "_exp", count)
+    monkeypatch.setattr(checker, "exp_bounds", count)
     for gap, many in ((256, 0), (10**9, 0), (Fraction(256 * 10**9 - 1, 10**9), 1)):
         asked.clear()
         low = -Fraction(gap) * THIRD
@@ -167,7 +167,7 @@ def test_the_yield_of_an_entropy_proof(kind: str, sense: str, t: Fraction, share
                 )
                 for one in e
             )
-            logs += -(-tau * checker._log(exps, ONE)[1] // 1)
+            logs += -(-tau * checker.log_bounds(exps, ONE)[1] // 1)
     if floor:
-        logs -= t * Fraction(4, 5) * 3 * checker._log(3, 1)[0] // 1
+        logs -= t * Fraction(4, 5) * 3 * checker.log_bounds(3, 1)[0] // 1
     assert found == whole + Fraction(logs, ONE)

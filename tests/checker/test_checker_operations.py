@@ -15,7 +15,6 @@ import pytest
 from drawing import thinned
 from second import campaign
 from second.checker import check, verdict as second_verdict
-from second.work import count_work
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -30,18 +29,26 @@ FRACTIONS = 0.08
 UNREAD = ("nothing", "lists")  # not certificates
 
 
-def counted(data: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, int], int]:
-    """The operations of each part of a file, which is read and not checked; and its least common denominator."""
-    rats: list[checker._Rationals] = []
-    kept, found = checker._Rationals, dict[str, int]()
-    monkeypatch.setattr(checker, "_Rationals", lambda: rats.append(kept()) or rats[-1])
-    monkeypatch.setattr(checker, "_limit_operations", lambda work, size: found.update(work.parts()))
-    try:
-        checker._read_certificate(checker._json(data), len(data))
-    except checker.Unreadable:
-        found.clear()
-    monkeypatch.undo()
-    return found, rats[0].common if rats else 1
+def counted(data: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
+    """The part of a file that takes most operations, and how many all take: what is said where fewer are allowed."""
+    part, count = "steps", 0
+    with monkeypatch.context() as patch:
+        while part == "steps":
+            patch.setattr(checker, "MAX_OPERATIONS", count)
+            before, _, rest = check_bytes(data).reason.partition(": operations: ")
+            if not rest:
+                break
+            part, count = before, int(rest.partition(" ")[0])
+    return part, count
+
+
+def assert_second_counts(data: bytes, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second checker takes the file where so many are allowed, and not with one fewer."""
+    with monkeypatch.context() as patch:
+        patch.setattr("second.work.MOST", count - 1)
+        assert check(data) == "UNREADABLE"
+        patch.setattr("second.work.MOST", count)
+        assert check(data) != "UNREADABLE"
 
 
 def largest(name: str, operations: int, monkeypatch: pytest.MonkeyPatch, most: int = 4000) -> tuple[bytes, int]:
@@ -50,7 +57,7 @@ def largest(name: str, operations: int, monkeypatch: pytest.MonkeyPatch, most: i
 
     def made(scale: int) -> tuple[bytes, int]:
         data = hostile.data(name, scale)
-        count = sum(counted(data, monkeypatch)[0].values()) if len(data) < 2**20 else 0
+        count = counted(data, monkeypatch)[1] if len(data) < 2**20 else 0
         assert count or len(data) >= 2**20 or name in UNREAD or scale > 40, name
         return data, count
 
@@ -67,10 +74,10 @@ def largest(name: str, operations: int, monkeypatch: pytest.MonkeyPatch, most: i
 
 @pytest.mark.parametrize("name", STORED)
 def test_two_hands_count_the_same_operations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    document = STORED[name]
-    found, common = counted(json.dumps(document).encode(), monkeypatch)
-    assert 0 < sum(found.values()) < 10**6
-    assert sum(found.values()) == count_work(document, common)
+    data = json.dumps(STORED[name]).encode()
+    _, count = counted(data, monkeypatch)
+    assert 0 < count < 10**6
+    assert_second_counts(data, count, monkeypatch)
 
 
 def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,8 +86,8 @@ def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.Monk
     k = len(document["problem"]["inputs"])
     boxes = {"kind": "column-dual", "prices": ["9"] * k, "unit": "1", "boxes": [{"n": 0, "f": []}]}
     loose = {**document, "bound": str(9 * k), "proof": boxes, "assumptions": ["v-log-v-convex"]}
-    found, common = counted(json.dumps(loose).encode(), monkeypatch)
-    assert sum(found.values()) == count_work(loose, common)
+    data = json.dumps(loose).encode()
+    assert_second_counts(data, counted(data, monkeypatch)[1], monkeypatch)
 
 
 def slower() -> float:
@@ -107,16 +114,13 @@ def test_time_is_what_the_operations_say(name: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", thinned([name for name in hostile.ALL if name not in UNREAD], 2))
 def test_what_is_beyond_is_unreadable_in_both_and_the_part_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, count = largest(name, 10**5, monkeypatch, 8)
-    found, common = counted(data, monkeypatch)
-    assert count_work(json.loads(data), common) == count
+    assert_second_counts(data, count, monkeypatch)
     monkeypatch.setattr(checker, "MAX_OPERATIONS", count - 1)
-    monkeypatch.setattr("second.work.MOST", count - 1)
     refused = check_bytes(data)
     assert (refused.status, refused.reason.partition(": ")[2]) == (
         "UNREADABLE", f"operations: {count} is beyond the limit of {count - 1}",
     )  # fmt: skip
-    assert refused.reason.partition(":")[0] == max(found, key=lambda part: found[part])
-    assert check(data) == "UNREADABLE"
+    assert refused.reason.partition(":")[0] == counted(data, monkeypatch)[0]
     monkeypatch.setattr(checker, "MAX_OPERATIONS", count)
     assert check_bytes(data).status != "UNREADABLE"
 
@@ -125,8 +129,6 @@ def test_what_is_beyond_is_unreadable_in_both_and_the_part_is_named(name: str, m
 def test_steps_are_priced_before_their_numbers_are_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may be many more than those of the file, and longer."""
     data = hostile.data(name, 1)
-    for what in ("_gibbs_row", "_minorant", "_row_of_cut"):
-        monkeypatch.setattr(checker, what, None)
     monkeypatch.setattr(checker, "MAX_OPERATIONS", 99)
     monkeypatch.setattr("second.work.MOST", 99)
     refused = check_bytes(data)
@@ -137,7 +139,7 @@ def test_steps_are_priced_before_their_numbers_are_made(name: str, monkeypatch: 
 def test_longer_files_may_take_longer_in_proportion_up_to_ten_mebibytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """White space counts: what is bounded is the time for each byte."""
     data = hostile.data("counted_tree", 2)
-    count = sum(counted(data, monkeypatch)[0].values())
+    count = counted(data, monkeypatch)[1]
     for size in (len(data), 2**20, 2**20 + 2**19, 3 * 2**20 + 1, 10 * 2**20, 11 * 2**20):
         padded = data + b" " * (size - len(data))
         times = Fraction(min(max(size, 2**20), 10 * 2**20), 2**20)

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shells
 from second import campaign
 from typer.testing import CliRunner
 
-from rropt.checker import check_bytes, main
+from rropt import checker
+from rropt.checker import check_bytes, check_file, main
 from rropt.cli.main import app
 from rropt.prove.problem_digest import digest
 
@@ -116,12 +118,14 @@ def test_the_report_tells_what_the_problem_has_and_nothing_else(name: str) -> No
 
 
 def test_printable_ascii_is_printed_as_it_is_and_nothing_else() -> None:
-    from rropt import checker
-
-    every = "".join(map(chr, range(32, 127)))
-    assert checker._plain(every) == every
-    assert checker._plain("\x1f\x7f\xe9\u2028\ud800\U0001f600") == r"\x1f\x7f\xe9\u2028\ud800\U0001f600"
-    told = checker.check_file("/none/\xe9").report()
+    every = "".join(chr(n) for n in range(32, 127) if chr(n) not in "'\\")
+    risk = {"at_most": "99/100", "counts": ["1", "1"], "categories": [0]}
+    names = [(every[i : i + 30], every[i : i + 30]) for i in range(0, len(every), 30)]
+    for name, shown in (*names, ("\x1f\x7f\xe9\u2028\U0001f600", r"\x1f\x7f\xe9\u2028\U0001f600")):
+        made = shells.member({**shells.table([[1, 1], [1, 1]]), "outputs": [name, "b"]}, identification_risk=risk)
+        made["problem"].update(inputs=[name, "b"], outputs=[name, "b"])
+        assert f"risk: categories '{shown}'; " in shells.checked(made).report()
+    told = check_file("/none/\xe9").report()
     assert told.endswith(r"'/none/\xe9'")
 
 
@@ -135,14 +139,9 @@ def test_categories_of_a_risk_bound_are_named_and_many_are_counted() -> None:
     said = lines(put(document, "problem", "identification_risk", "categories", value=[2]))
     assert sum("PROVED" in line for line in said) == 2  # the verdict, and what stands inside of the name
     assert sum(line.startswith("PROVED") for line in said) == 1
-    from rropt import checker
-
-    many = [str(x) for x in range(12)]
-    problem = checker._read_certificate(document).problem
-    fake = checker._Risk(problem.risk.at_most, [1] * 12, [*range(12)], None)
-    from dataclasses import replace
-
-    told = list(checker._statement(replace(problem, inputs=many, k=12, weights=[1] * 12, total=12, risk=fake), ""))
+    risk = {"at_most": "99/100", "counts": ["1"] * 12, "categories": [*range(12)]}
+    unit = [[2 if x == z else 1 for z in range(12)] for x in range(12)]
+    told = shells.checked(shells.member(shells.table(unit), identification_risk=risk)).statement
     assert any("'7' and 4 more; counts of 12 records, 1" in line for line in told)
 
 
@@ -162,56 +161,68 @@ BINDING = {
     "a cell": row("<=", "1/2", [[0, 0, "1"]]),
     "an equality of a cell": row("=", "1", [[0, 0, "1"]]),
     "less than whole rows": row("<=", "2", [[0, 0, "1"], [1, 1, "2"]]),
-    "nothing that is impossible": row("<=", "-1", []),
     "a whole row but a cell": row("=", "1", [[0, 0, "1"], [0, 1, "1"]]),
     "unequal": row("=", "2", [[0, 0, "1"], [0, 1, "2"], [0, 2, "2"]]),
 }
 
 
-@pytest.mark.parametrize("name", [*(f"void {name}" for name in VOID), *(f"binds {name}" for name in BINDING)])
-def test_void_rows_are_counted(name: str) -> None:
-    from rropt import checker
+FITTING = {
+    "an equality of a cell": [[1, 0, 0]] * 2,
+    "a whole row but a cell": [[1, 1, 0]] * 2,
+    "unequal": [[0, 1, 1]] * 2,
+}
+"""Mechanisms for rows that do not allow every one."""
 
-    word, _, rest = name.partition(" ")
-    own = {"void": VOID, "binds": BINDING}[word][rest]
-    document = STORED["linear-free"]
-    document = put(document, "problem", "rows", value=[own])
-    problem = checker._read_problem(document["problem"], "problem", checker._Rationals(), 4)
-    said = [line for line in checker._statement(problem, "") if line.startswith("rows: ")]
-    assert [("void" in line) for line in said] == [word == "void"]
+
+def stated(rows: list[list[int]], /, **parts: Any) -> tuple[str, ...]:
+    """What is said of a problem with these parts that this mechanism keeps."""
+    verdict = shells.checked(shells.member(shells.table(rows), **parts))
+    assert verdict.proved, verdict.reason
+    return verdict.statement
+
+
+@pytest.mark.parametrize("name", [*VOID, *(f"binds {name}" for name in FITTING), *BINDING])
+def test_void_rows_are_counted(name: str) -> None:
+    rest = name.removeprefix("binds ")
+    own = VOID[name] if name in VOID else BINDING[rest]
+    said = [line for line in stated(FITTING.get(rest, [[1, 2, 3]] * 2), rows=[own]) if line.startswith("rows: ")]
+    assert [("void" in line) for line in said] == [name in VOID]
+
+
+def test_a_row_of_nothing_that_is_impossible_is_not_void() -> None:
+    made = shells.member(shells.table([[1, 2, 3]] * 2), rows=[row("<=", "-1", [])])
+    proof = {"kind": "farkas", "prices": ["0"] * 2, "rows": ["1"], "flows": []}
+    verdict = shells.checked({**made, "mechanism": None, "value": None, "bound": None, "proof": proof})
+    assert verdict.kind == "infeasible", verdict.reason
+    assert "rows: 0 equalities, 1 inequalities" in verdict.statement
 
 
 def test_void_cone_rows_and_floors_are_told() -> None:
-    from rropt import checker
+    same = [[1, 1, 1]] * 3
+    cone = STORED["bayes-cone"]["problem"]["cone"]
+    assert "void" not in "\n".join(stated(same, cone=cone))
+    assert "cone rows: 2, 1 of them void" in "\n".join(stated(same, cone=put(cone, "rows", 1, value=["0", "-1", "0"])))
+    floor = STORED["entropy-floor"]["problem"]["entropy"]
 
-    def told(problem: Any) -> str:
-        return "\n".join(checker._statement(checker._read_problem(problem, "p", checker._Rationals(), 4), ""))
+    def told(**changes: Any) -> str:
+        return "\n".join(stated(same, entropy={**floor, **changes}))
 
-    cone = STORED["bayes-cone"]["problem"]
-    assert "void" not in told(cone)
-    assert "cone rows: 2, 1 of them void" in told(put(cone, "cone", "rows", 1, value=["0", "-1", "0"]))
-    floor = STORED["entropy-floor"]["problem"]
-    assert "binds nothing" not in told(floor)
-    assert "(binds nothing)" in told(put(floor, "entropy", "at_least", value="0"))
-    assert "(binds nothing)" in told(put(floor, "entropy", "sizes", value=[1, 1, 1]))
-    assert "binds nothing" not in told(put(floor, "entropy", "sizes", value=[1, 3, 1]))
-    rest = put(put(floor, "entropy", "sizes", value=[3, 1, 2]), "entropy", "shares", value=["1", "0", "1"])
-    assert "entropy floor: 2 rows with a share, sizes from 2 to 3" in told(rest)
+    assert "binds nothing" not in told()
+    assert "(binds nothing)" in told(at_least="0")
+    assert "(binds nothing)" in told(sizes=[1, 1, 1])
+    assert "binds nothing" not in told(sizes=[1, 3, 1])
+    assert "entropy floor: 2 rows with a share, sizes from 2 to 3" in told(sizes=[3, 1, 2], shares=["1", "0", "1"])
 
 
 def test_parts_of_nothing_are_told() -> None:
-    from rropt import checker
-
-    def told(problem: Any) -> list[str]:
-        return list(checker._statement(checker._read_problem(problem, "p", checker._Rationals(), 4), ""))
-
-    free = STORED["linear-free"]["problem"]
-    assert "costs: 0 cells" in told(put(free, "utility", "cost", value=[]))
-    assert "shares: 2 rows, 1" in told(put(STORED["entropy"]["problem"], "utility", "shares", value=["1", "0", "1"]))
+    assert "costs: 0 cells" in stated([[1, 1]] * 2)
+    made = shells.member(shells.table([[1]] * 3), utility={"kind": "entropy", "shares": ["1", "0", "1"]})
+    made["proof"] = {"kind": "entropy-dual", "tilts": [], "flows": [], "rows": []}
+    assert "shares: 2 rows, 1" in shells.checked(made).statement
     # The rest of a row that is 0 together may be anything.
     for rest in ("-1", "0"):
         own = row("<=", "0", [[0, 0, "1"], [0, 1, rest]])
-        assert "rows: 0 equalities, 1 inequalities" in told(put(free, "rows", value=[own]))
+        assert "rows: 0 equalities, 1 inequalities" in stated([[0, 1, 1]] * 2, rows=[own])
 
 
 # -- what is taken for granted ------------------------------------------------------------------------------
@@ -258,7 +269,6 @@ def test_the_entropy_of_the_input_as_a_bound_takes_no_lemma(version: int) -> Non
 
 
 def test_the_format_and_the_page_say_what_every_name_means(checkout: Path) -> None:
-    from rropt import checker
     from rropt.studies.reports.descriptions import ASSUMPTIONS
 
     text = (checkout / "docs" / "certificate-format.md").read_text(encoding="utf-8")

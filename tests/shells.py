@@ -1,0 +1,100 @@
+"""Certificates in which a single claim is at stake: everything else holds, whatever the mechanism is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from builders import Document, encode, rat
+
+from rropt.checker import Verdict, check_bytes, exp_bounds
+
+FREE: Document = {"kind": "free"}
+Table = Sequence[Sequence[int]]
+
+
+def table(rows: Table, denominators: Sequence[int] = (), **more: Any) -> Document:
+    """A mechanism by its rows, with the sum of each row for its denominator where none is given."""
+    columns = [{"dense": [str(n) for n in column]} for column in zip(*rows, strict=True)]
+    found = [str(d) for d in denominators or [sum(row) for row in rows]]
+    return {"denominators": found, "outputs": [str(y) for y in range(len(columns))], "columns": columns, **more}
+
+
+def checked(document: Document) -> Verdict:
+    """The verdict, with the lemmas that the checker asks for."""
+    verdict = check_bytes(encode(document))
+    before, _, names = verdict.reason.partition("assumptions: must be exactly [")
+    if names and not before:
+        verdict = check_bytes(encode({**document, "assumptions": names[:-1].split(", ") if names != "]" else []}))
+    return verdict
+
+
+def member(mechanism: Document, **parts: Any) -> Document:
+    """Every mechanism is worth 0, and the proof drops all that is asked of it: it only has to be allowed.
+
+    parts: keys of the problem, such as `cone`, `rows`, `entropy`, `identification_risk`.
+    """
+    k, m = len(mechanism["columns"][0]["dense"]), len(mechanism["columns"])
+    problem = {
+        "sense": "maximize",
+        "inputs": [str(x) for x in range(k)],
+        "outputs": [str(y) for y in range(m)],
+        "weights": ["1"] * k,
+        "utility": {"kind": "linear", "cost": []},
+        "cone": FREE,
+        "rows": [],
+        **parts,
+    }
+    dropped = [name for name in problem if name in ("entropy", "approximate", "identification_risk", "limits")]
+    dropped += [name for name in ("rows",) if problem["rows"]] + ["cone" for _ in [0] if problem["cone"] != FREE]
+    proof: Document = {"kind": "linear-dual", "prices": ["0"] * k, "rows": [], "flows": []}
+    if dropped:
+        proof["steps"] = [{"kind": "drop", "parts": dropped}]
+    value = {"lower": "0", "upper": "0"}
+    made = {"format": "rropt-certificate", "version": 6, "problem": problem, "mechanism": mechanism}
+    return {**made, "value": value, "bound": "0", "proof": proof, "assumptions": []}
+
+
+def is_allowed(mechanism: Document, **parts: Any) -> bool:
+    """Whether the checker finds that a mechanism keeps `parts` of a problem."""
+    verdict = checked(member(mechanism, **parts))
+    assert verdict.status in ("PROVED", "REFUTED"), verdict.reason
+    return verdict.proved
+
+
+def claimed(document: Document, lower: Any, upper: Any) -> str:
+    """What is said of a claim on the utility of the mechanism: "lower", "upper", "unproved" (of a matrix M that is not
+    shown to be regular), or "" where it holds, whatever comes after it."""
+    bound = f"{'-' if document['problem']['sense'] == 'minimize' else ''}1{'0' * 300}"
+    verdict = checked({**document, "value": {"lower": str(lower), "upper": str(upper)}, "bound": bound})
+    assert verdict.status in ("PROVED", "REFUTED"), verdict.reason
+    for word in ("lower", "upper"):
+        if verdict.reason.startswith(f"value.{word}: not proved"):
+            return word
+    assert verdict.proved or verdict.reason.startswith(("proof", "bound: ", "mechanism: ")), verdict.reason
+    return "unproved" if "regular" in verdict.reason else ""
+
+
+def with_column(v: Sequence[Fraction], numbers: Sequence[Sequence[Fraction]] | None = None) -> Document:
+    """A mechanism of two outputs, the first of them a small multiple of `v`, the other nearly constant.
+
+    numbers: [nu, mu] of each pair or block, in the units of v, for the membership in a confidence cone.
+    """
+    common = math.lcm(*(y.denominator for y in v))
+    whole = max([1, *(int(y * common) for y in v)]) << 400
+    rows = [[int(y * common), whole - int(y * common)] for y in v]
+    if numbers is None:
+        return table(rows, [whole])
+    unit, least = Fraction(common, whole), Fraction(min(rest for _, rest in rows), whole)
+    own = [[rat(number * unit) for number in pair] for pair in numbers]
+    return table(rows, [whole], membership=[own, [["1", rat(least)]] * len(numbers)])
+
+
+def ratio(level: Document) -> tuple[Fraction, Fraction]:
+    """Both ends of the ratio that a cone or a level states."""
+    if "gamma" in level:
+        return Fraction(level["gamma"]), Fraction(level["gamma"])
+    x = Fraction(level["epsilon"])
+    return exp_bounds(x.numerator, x.denominator)
