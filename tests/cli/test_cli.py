@@ -354,14 +354,6 @@ def test_bad_input_leaves_earlier_results_alone(run: Run) -> None:
     assert {name: Path("o", name).read_bytes() for name in listing("o")} == before
 
 
-def test_the_module_is_the_command() -> None:
-    """`python -m rropt`, with the same exit status and the same one line."""
-    found = subprocess.run([sys.executable, "-m", "rropt", "solve", "nowhere.toml"], capture_output=True, text=True)
-    assert found.returncode == 2
-    assert found.stderr.count("\n") == 1
-    assert "nowhere.toml" in found.stderr
-
-
 def test_other_files_of_the_folder_stay(run: Run) -> None:
     Path("o").mkdir()
     write("mine", "o/notes.txt")

@@ -345,6 +345,7 @@ def test_calibrated_randomised_response() -> None:
     assert calibrate(made, before.tau2 * 2, column="c2").parameter == 8.0
 
 
+@pytest.mark.long
 def test_calibrated_designs_of_most_information() -> None:
     table, _ = drawn_table(5, (3, 4, 4), 900, 0.2)
     made = fit_population(table, 0.2)

@@ -163,7 +163,10 @@ CASES: list[tuple[str, rr.Constraint, Rules]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "rule", "rules"), CASES, ids=[name for name, *_ in CASES])
+@pytest.mark.parametrize(
+    ("name", "rule", "rules"),
+    [pytest.param(*case, id=case[0], marks=[pytest.mark.long] if case[0] == "Renyi" else []) for case in CASES],
+)
 def test_the_least_loss_is_that_of_a_conic_programme(name: str, rule: rr.Constraint, rules: Rules) -> None:
     q = cp.Variable((K, K), nonneg=True)
     goal = cp.sum(cp.multiply(P[:, None] * FAR, q))

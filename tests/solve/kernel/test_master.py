@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import rropt as rr
 from rropt.program.programs import Information
