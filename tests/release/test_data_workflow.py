@@ -246,7 +246,7 @@ def test_the_picture_places_what_it_shows() -> None:
         (["solve", "adult-pram", "--column", "level"], "--column needs --data"),
         (["models", "people", "none", "-o", "x.csv"], "none"),
         (["models", "people", "adult-pram", "-o", "people.csv"], "this file exists already"),
-        (["models", "people", "adult-pram", "-o", "x.csv", "--count", "0"], "0 people"),
+        (["models", "people", "adult-pram", "-o", "x.csv", "--count", "0"], "it is 0, which is not an integer from 1"),
     ],
 )
 def test_bad_commands(arguments: list[str], what: str, capfd: pytest.CaptureFixture[str]) -> None:
