@@ -1,6 +1,6 @@
 """Figures 2, 3, 4 and 7 of Lopuhaä-Zwakenberg and Goseling draw by draw, and put together again.
 
-One draw of one panel is the piece of work of `rropt.studies.figures`; nothing else is computed here.
+One draw of one panel is the piece of work of `rropt.cli.figures`; nothing else is computed here.
 """
 
 from __future__ import annotations

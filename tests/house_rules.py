@@ -25,10 +25,8 @@ THEORIES = (
 FACADES = ("claims", "ordering", "patterns", "privacy", "robust")
 """Public namespaces that name things of other rooms and have no code of their own."""
 LEVELS: tuple[tuple[str, ...], ...] = (
-    ("cli", "__main__"),
-    FACADES,
-    ("studies",),
-    ("models", "__init__"),
+    ("cli", "__main__", *FACADES),
+    ("studies", "models", "__init__"),
     ("comparison", "release", "estimation", "disclosure", "testing"),
     ("problem", "problem_file"),
     ("solve", "solve.compose"),
@@ -48,7 +46,7 @@ APART: dict[str, tuple[str, ...]] = {
 # `comparison` may use of the rooms of `solve` only these.
 COMPARISON_MAY = ("solve.kernel.lp", "solve.kernel.milp")
 SOLVERS, SOLVER_ROOM = ("cvxpy", "highspy", "cdd"), "solve"
-MOST_NAMES, MOST_FILES = 20, 15
+MOST_NAMES, MOST_FILES, MOST_LEVELS = 20, 15, 12
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 THE_SEARCH = "rropt.solve.kernel.search"
 """The only heap loop over cells."""
@@ -206,6 +204,19 @@ def circles(tree: Tree) -> list[str]:
     return faults
 
 
+def levels(tree: Tree) -> list[str]:
+    """The longest chain of imports between names at the top, where it passes MOST_LEVELS, and the list of LEVELS."""
+    found = [one for one in own(tree.imports()) if one.kind != "typing"]
+    tops = nx.DiGraph(pair for one in found if len(set(pair := (top(one.source), top(one.target)))) == 2)
+    longest = nx.dag_longest_path(nx.condensation(tops)) if tops else []
+    return [f"{n} levels (at most {MOST_LEVELS})" for n in (len(longest), len(LEVELS)) if n > MOST_LEVELS]
+
+
+def top(module: str) -> str:
+    """The name at the top of the package to which a module belongs."""
+    return f"{module}.__init__".split(".")[1]
+
+
 def stray_solvers(tree: Tree) -> list[str]:
     """Imports of a solver outside the routes, or at the top of a module, where importing rropt would pay."""
     return [
@@ -277,19 +288,38 @@ def undocumented(tree: Tree) -> list[str]:
     return faults
 
 
-def bare_constants(tree: Tree) -> list[str]:
-    """Numbers of the solver without a docstring below them: what each one trades."""
-    faults = []
+GIVEN = frozenset(["ROUTES", "VERSION", "SETTINGS", "ZERO", "PRIMAL", "OPEN, PLAIN, EXCEPTIONAL"])
+"""Names of the solver with numbers that nobody chose: of the format, of other programs, of states."""
+
+
+def constants(tree: Tree) -> Iterator[tuple[str, ast.stmt, str, bool]]:
+    """(module, statement, name, whether it has a docstring) of the solver's numbers at the top of a module."""
     for name, (_, module) in tree.modules.items():
         if room(name).partition(".")[0] != SOLVER_ROOM:
             continue
         for node, below in zip(module.body, [*module.body[1:], None], strict=True):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and holds_number(node.value):
-                named = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-                said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-                if named.isupper() and not said:
-                    faults.append(f"{name}:{node.lineno} {named} has no docstring")
-    return faults
+                named = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target).strip("()")
+                if named.isupper():
+                    yield name, node, named, isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+
+
+def bare_constants(tree: Tree) -> list[str]:
+    """Numbers of the solver without a docstring below them: what each one trades."""
+    return [f"{name}:{node.lineno} {named} has no docstring" for name, node, named, said in constants(tree) if not said]
+
+
+def scattered_constants(tree: Tree) -> list[str]:
+    """Folders of the solver whose tuned numbers stand in several files: one table a theory."""
+    tables: dict[Path, set[str]] = {}
+    for name, _, named, _ in constants(tree):
+        if named not in GIVEN:
+            tables.setdefault(tree.modules[name][0].parent, set()).add(name)
+    return [
+        f"{folder.name}/: tuned numbers in {', '.join(sorted(names))}: they stand in one table"
+        for folder, names in tables.items()
+        if len(names) > 1
+    ]
 
 
 def holds_number(value: ast.expr) -> bool:

@@ -6,20 +6,20 @@ import difflib
 from collections.abc import Sequence
 from importlib import import_module
 
-from rropt.models.claims.claim import Claim
-
+from rropt.comparison.claims import SHIPPED, Claim
 from rropt.errors import InputError
 
 __all__ = ["PAPERS", "claims_of", "select"]
 
-PAPERS: dict[str, tuple[str, ...]] = {
-    "ayed": ("optima", "polytope", "tables", "estimates"),
-    "ruiz": ("matrices", "bits"),
-    "lopuhaa": ("theorems", "proofs", "protocols", "figures", "trends"),
-    "bound": ("statements", "text", "example"),
-    "kairouz": ("staircase",),
-    "chai": ("privacy", "designs", "rappor", "proofs"),
-}
+ENTRIES = (
+    ("optima", "polytope", "tables", "estimates"),
+    ("matrices", "bits"),
+    ("theorems", "proofs", "protocols", "figures", "trends"),
+    ("statements", "text", "example"),
+    ("staircase",),
+    ("privacy", "designs", "rappor", "proofs"),
+)
+PAPERS: dict[str, tuple[str, ...]] = dict(zip(SHIPPED, ENTRIES, strict=True))
 """The papers in the order of the ledger, each with the modules of its folder that hold its entries (`CLAIMS`)."""
 
 

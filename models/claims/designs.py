@@ -11,8 +11,8 @@ from functools import cache
 from itertools import combinations, product
 
 from flint import fmpq, fmpq_mat
-from rropt.models.claims.claim import Formula
 
+from rropt.comparison.claims import Formula
 from rropt.mechanisms.mechanism import Mechanism
 
 Rows = list[list[Fraction]]

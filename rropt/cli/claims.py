@@ -15,7 +15,7 @@ from rropt.errors import InputError, counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rropt.models.claims.claim import Claim
+    from rropt.comparison.claims import Claim
     from rropt.studies.ledger import Entry
 
 CLAIMS_EPILOG = "Exit status: 0 computed, whatever the verdicts; 1 an entry could not be computed; 2 bad input."
@@ -143,7 +143,7 @@ def _show(entries: list[Entry]) -> None:
 
 
 def _short(name: str, value: object) -> str:
-    from rropt.models.claims.claim import plain
+    from rropt.comparison.claims import plain
 
     data = plain(value)
     if isinstance(data, float):

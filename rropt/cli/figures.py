@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rropt.cli.lines import say
 from rropt.errors import InputError
 
+if TYPE_CHECKING:
+    from rropt.models.plots import Figure
+
+SWEPT = "lopuhaa2021"
+"""The paper whose figures are means over draws: every draw of every panel is a point of a sweep."""
 PAPERS = ("ayed2020", "lopuhaa2021", "ruiz2021", "chai2019")
 TABLED = ("ayed2020", "ruiz2021", "chai2019", "identity_bound")
 """The modules of `rropt.models` that have figures, and tables, by number: `figure` and `checked` of the same arguments
@@ -43,8 +50,6 @@ def draw_figure(
     paper.checked(number, draws, seed, points, calibration, time_limit)
     check_writable(out, files)
     if keep is not None or workers != 1 or scheduler is not None:
-        from rropt.studies.figures import check_swept, swept_figure
-
         check_swept(name, number)
         with terminal.sweep_progress(f"figure {number}") as progress:
             figure = swept_figure(
@@ -55,6 +60,55 @@ def draw_figure(
             figure = paper.figure(number, draws, seed, points, calibration, time_limit, report)
     for file, text in zip(files, (figure.csv(), figure.svg()), strict=True):
         say(f"wrote {write_whole(out / file, text)}")
+
+
+def check_swept(name: str, number: int) -> None:
+    """Raise InputError for a figure that is not a mean over draws."""
+    from rropt.models.lopuhaa2021_cases import CASES
+
+    if name != SWEPT or number not in CASES:
+        known = ", ".join(map(str, CASES))
+        raise InputError(
+            f"figure {number} of {name} is not made draw by draw",
+            "models figure",
+            f"swept are {SWEPT} {known}; leave it out",
+        )
+
+
+def swept_figure(
+    number: int,
+    draws: int | None = None,
+    seed: int = 1,
+    points: int = 40,
+    calibration: str = "paper",
+    time_limit: float = 20.0,
+    out: Path | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
+    report: Callable[[int, int, int], None] = lambda done, resumed, total: None,
+) -> Figure:
+    """Figure 2, 3, 4 or 7 of Lopuhaä-Zwakenberg and Goseling: the same as `rropt.models.lopuhaa2021.figure`.
+
+    `out` keeps the curves of every draw (.parquet, .jsonl), with a journal beside it by which a stopped run continues
+    and one with more draws starts from the finished ones; `workers`, `scheduler` and `report` are as for `rropt.sweep`.
+    Raises InputError.
+    """
+    from rropt.models import lopuhaa2021
+    from rropt.models.lopuhaa2021_cases import CASES
+    from rropt.models.lopuhaa2021_draws import assembled, drawn_curves
+    from rropt.studies.sweeps.sweep import sweep
+
+    check_swept(SWEPT, number)
+    lopuhaa2021.checked(number, draws, seed, points, calibration, time_limit)
+    count = lopuhaa2021.FIGURES[number][1] if draws is None else draws
+    panels = len(CASES[number])
+    work = partial(drawn_curves, number, seed, points, calibration, time_limit)
+    over = {"panel": range(panels), "draw": range(count)}
+    found = sweep(work, over=over, out=out, workers=workers, scheduler=scheduler, report=report)
+    if found.failures:
+        raise InputError(found.failures[0], f"figure {number}", "finished draws are kept")
+    drawn = [found.rows[at * count : (at + 1) * count] for at in range(panels)]
+    return assembled(number, drawn, seed, points, calibration)
 
 
 def write_table(

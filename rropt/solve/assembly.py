@@ -26,11 +26,12 @@ from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Pr
 from rropt.program.worst_case import LeastInformation
 from rropt.prove.certificates import Certificate
 from rropt.prove.gaps import allowed, gap_of, grain
+from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
 from rropt.solve.dropped import prove_without, said_of
+from rropt.solve.kernel.budget import GRACE
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP
-from rropt.solve.kernel.route import GRACE
 from rropt.solve.options import SolveOptions
 from rropt.solve.proving import prove, prove_infeasible
 from rropt.solve.registry import Answer, Effort
@@ -38,22 +39,14 @@ from rropt.solve.relaxed_bound import relaxed_bound, simple_bound
 from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen
 
-LARGEST_RANK = 1 << 18
-"""Entries of a matrix whose rank is computed in floats too."""
-
 Status = Literal["certified", "bounded", "infeasible"]
 
-ROUNDED, PROVED, CHECKED, COMPARED, LAST = 1.3, 1.8, 2.1, 2.3, 2.5
-"""Seconds after the end of a solve when each of the remaining steps is ended, so that the next ones have time: a step
-that begins late still has a tick of the clock, and there are four steps."""
 
 Decomposition = dict[tuple[str, ...], Fraction]
 """The weights of permutations by their outputs."""
 Found = tuple[Mechanism, Interval, Decomposition | None]
 """A mechanism, its value in the utility's unit, and the weights of its permutations."""
 
-VALUE_BITS = 96
-"""An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
 EXACT = Linear, ChiSquare, BayesGain
 """Utilities whose values checkers compute as rationals."""
 

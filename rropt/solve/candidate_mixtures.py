@@ -12,7 +12,8 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.assignments import Places
 from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Linear, Program
-from rropt.solve.candidates import HALVINGS, WORTH, worth_of
+from rropt.solve.budget import HALVINGS, WORTH
+from rropt.solve.candidates import worth_of
 
 Weights = dict[Places, Fraction]
 

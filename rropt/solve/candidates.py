@@ -27,32 +27,12 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
+from rropt.solve.budget import GROUPED, HALF, HALVINGS, LARGEST, MIXED, RATIO_BITS, ROWS, SHIFTED, STEEPEST, WORTH
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
 from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.curves import InformationCurve, curve_class
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.rounding import round_to_mechanism
-
-RATIO_BITS = 40
-"""Ratios of windows are rounded down to so many bits after the point."""
-LARGEST = 1 << 16
-"""Cells of a matrix that is written out as a candidate."""
-GROUPED = 1 << 18
-"""Cells of a matrix of k-RR among groups, where there are more than two."""
-MIXED = 1 << 11
-"""Cells of a matrix that constants are mixed into."""
-SHIFTED = 64
-"""Inputs up to which all shifts are tried."""
-HALVINGS = 12
-"""Halvings in search of the least share of a constant."""
-STEEPEST = 300.0
-"""The largest level that is used: above it groups are chosen alike, and ratios exceed floats."""
-WORTH = 1e-12
-"""A candidate must be better by this, relative to what it replaces: less is rounding."""
-ROWS = 4
-"""Inequalities over the matrix that a candidate is made for, each; most problems have fewer."""
-HALF = 0.5 * (1 - 1e-9)
-"""What an entry may be below the largest of its row, in shares of the distance: sums of rows take the rest."""
 
 
 def best_candidate(

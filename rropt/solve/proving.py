@@ -15,8 +15,7 @@ from rropt.solve.columns import boxes
 from rropt.solve.designs import proof as designs
 from rropt.solve.entropy import entropy_dual
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.kernel.prover import Prover, Wanted
-from rropt.solve.kernel.route import Dual, Effort
+from rropt.solve.kernel.route import Dual, Effort, Prover, Wanted
 from rropt.solve.ldp import column_dual
 from rropt.solve.linear import linear_dual
 from rropt.solve.matrix import cell_proof as cells, proof as matrix

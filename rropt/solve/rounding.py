@@ -29,17 +29,13 @@ from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row
 from rropt.solve.alike import classes_of, mean_rows, merged, repeated
+from rropt.solve.budget import CANDIDATES, NEGLIGIBLE
 from rropt.solve.entropy.anchor import floor_anchor
 from rropt.solve.events.anchor import event_anchor
 from rropt.solve.kernel.anchor import Anchor, find_anchor, is_emptiness
 from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
 from rropt.solve.tangent.anchor import limit_anchor
 from rropt.solve.weight_rounding import Weights, round_weights
-
-CANDIDATES = 8
-"""Cells of one equation that are tried first to solve it."""
-NEGLIGIBLE = 1e-13
-"""Free columns with less mass than this (summed over the inputs) are dropped before rounding."""
 
 
 def round_draft(program: Program, draft: Draft | Dual | None) -> tuple[Mechanism, Weights | None] | Refusal | None:

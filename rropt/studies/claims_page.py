@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from rropt.comparison.claims import AnyOf, plain
 from rropt.exact import Interval, shown
-from rropt.models.claims.claim import AnyOf, plain
 from rropt.studies.ledger import Entry, counts
 
 __all__ = ["page", "story"]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rropt.comparison.claims import Claim, Judged, plain
 from rropt.io.files import write_whole
-from rropt.models.claims.claim import Claim, Judged, plain
 from rropt.studies.reports.summary import summarise
 
 __all__ = ["Entry", "counts", "run"]

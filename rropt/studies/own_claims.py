@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from rropt.comparison.claims import SHIPPED, Claim, Judged
 from rropt.comparison.printed import PrintedMatrix
 from rropt.errors import InputError, suggestion
 from rropt.exact import rational
@@ -19,8 +20,6 @@ from rropt.io.arguments import checked
 from rropt.io.files import read_text
 from rropt.io.types import Matrix, Number
 from rropt.mechanisms.garbling import HasMatrix
-from rropt.models.claims import PAPERS
-from rropt.models.claims.claim import Claim, Judged
 from rropt.problem import Problem
 from rropt.problem_file import load_problem
 from rropt.studies.own_judge import Stated
@@ -95,7 +94,7 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
     name = table.get("id", f"{place.resolve().parent.name}.{place.stem}")
     if "id" in table and not NAME.fullmatch(name):
         raise InputError(f"{name!r} cannot name certificates", where, "use letters, digits, - and _, with dots between")
-    if name.partition(".")[0] in PAPERS:
+    if name.partition(".")[0] in SHIPPED:
         raise InputError(f"{name!r} is a name of the shipped ledger", where, 'give another one, as id = "own.1"')
     limit = table.get("time_limit")
     if limit is not None:

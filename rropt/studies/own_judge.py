@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from rropt.comparison.audit import kept_constraints
+from rropt.comparison.claims import Claim, Evidence, decimal_of, matches
 from rropt.comparison.printed import PrintedMatrix
 from rropt.declare.constraints import Constraint
 from rropt.errors import NoRoute
 from rropt.exact import Interval, declared_text, float_up, shown
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.models.claims.claim import Claim, Evidence, decimal_of, matches
 from rropt.problem import Problem, Solution
 from rropt.program.programs import Row
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from rropt.models import claims as ledger
-from rropt.models.claims.claim import Claim, Evidence
 
 import rropt as rr
 from rropt.cli import main as cli
+from rropt.comparison.claims import Claim, Evidence
 from rropt.studies.claims_page import page
 from rropt.studies.ledger import counts, run
 

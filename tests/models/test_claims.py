@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from rropt.models.claims import PAPERS, claims_of, select
-from rropt.models.claims.claim import AnyOf, Cell, Claim, Evidence, Formula, matches, plain, worst
 
 import rropt as rr
+from rropt.comparison.claims import AnyOf, Cell, Claim, Evidence, Formula, matches, plain, worst
 from rropt.exact import Interval
 
 QUICK = [claim for paper in PAPERS for claim in claims_of(paper)]

@@ -22,9 +22,9 @@ from rropt.models import lopuhaa2021
 
 import rropt as rr
 from rropt.cli import main as cli
+from rropt.cli.figures import swept_figure
 from rropt.io import processes
 from rropt.io.processes import spread
-from rropt.studies.figures import swept_figure
 from rropt.studies.sweeps.journal import journal_path
 
 pytest.importorskip("joblib")

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 from rropt.models import ayed2020 as paper
-from rropt.models.claims.claim import Claim, Evidence
 from rropt.models.claims.designs import fractions, table
 
+from rropt.comparison.claims import Claim, Evidence
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem import Solution
 

@@ -8,8 +8,8 @@ from functools import cache
 from flint import arb, ctx, fmpq, fmpq_mat
 from rropt.models import ayed2020 as paper
 from rropt.models.claims.ayed.priors import usual_is_best
-from rropt.models.claims.claim import Claim, Evidence
 
+from rropt.comparison.claims import Claim, Evidence
 from rropt.declare.constraints import LDP, UniformOffDiagonal
 from rropt.declare.objectives import MutualInformation
 from rropt.exact import Interval, ball, enclosure, exp_enclosure

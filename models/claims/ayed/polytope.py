@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 from flint import fmpq, fmpq_mat
-from rropt.models.claims.claim import Claim, Evidence, Formula
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.exact import exp_enclosure
 from rropt.program.cones import FreeCone, PolyhedralCone
 from rropt.solve.kernel.rays import cdd_rays

@@ -10,8 +10,8 @@ from typing import Any
 from flint import arb
 from rropt.models import ayed2020 as paper
 from rropt.models.claims.ayed.priors import least_gain, usual_is_best
-from rropt.models.claims.claim import Claim, Contrast, Evidence
 
+from rropt.comparison.claims import Claim, Contrast, Evidence
 from rropt.exact import Interval, ball, enclosure, exp_enclosure
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 

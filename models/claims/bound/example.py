@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from rropt.models import identity_bound as paper
-from rropt.models.claims.claim import Claim, Contrast, Evidence, simulated
 
+from rropt.comparison.claims import Claim, Contrast, Evidence, simulated
 from rropt.exact import Interval, dyadic_down, dyadic_up
 from rropt.model.identification import match_weights
 

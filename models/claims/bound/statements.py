@@ -10,9 +10,9 @@ from itertools import combinations_with_replacement, product
 
 from rropt.models import identity_bound as paper
 from rropt.models.claims.bound.example import CATEGORIES, near
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import agreed
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks
 from rropt.model.identification import closed_theta, match_risks, paper_block_size, psi
 

@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from itertools import pairwise, product
 
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import agreed
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.mechanisms.families.frequency_blocks import FrequencyBlocks
 from rropt.model.identification import match_risks, psi
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import product
 
 from flint import arb
-from rropt.models.claims.claim import AnyOf, Claim, Evidence, Formula
 from rropt.models.claims.designs import (
     agreed,
     best_estimator,
@@ -22,6 +21,7 @@ from rropt.models.claims.designs import (
     table,
 )
 
+from rropt.comparison.claims import AnyOf, Claim, Evidence, Formula
 from rropt.comparison.orders.blackwell import dominates
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import MinimaxRisk, MutualInformation, Trace

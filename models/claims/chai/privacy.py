@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import channel, rappor, subset_design
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.comparison.orders.admissible import admissible, improve
 from rropt.comparison.orders.blackwell import dominates
 from rropt.comparison.orders.regions import attained_region

@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import product
 
 from rropt.models.claims.chai.rappor import two_sizes
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import Rows, agreed, best_estimator, fractions, height, subset_design, table
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.declare.constraints import LDP
 from rropt.declare.objectives import Trace
 from rropt.problem import Maximize, Problem, Solution

@@ -9,7 +9,6 @@ from functools import cache
 from itertools import combinations
 
 from flint import fmpq, fmpq_poly
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import (
     agreed,
     best_estimator,
@@ -23,6 +22,7 @@ from rropt.models.claims.designs import (
     unbiased,
 )
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.comparison.orders.admissible import admissible, improve
 from rropt.comparison.orders.blackwell import dominates
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from flint import arb, arb_series, ctx
 from rropt.models import kairouz2016 as paper
-from rropt.models.claims.claim import Claim, Evidence
 
+from rropt.comparison.claims import Claim, Evidence
 from rropt.exact import Interval, enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior

@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 from rropt.models import lopuhaa2021 as paper
-from rropt.models.claims.claim import Claim, Evidence
 
+from rropt.comparison.claims import Claim, Evidence
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation
 from rropt.mechanisms.robust import IndependentReporting

@@ -8,9 +8,9 @@ from functools import cache
 from itertools import product
 
 from flint import arb
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import agreed, fractions, table
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.exact import Interval, ball, enclosure, exp_enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.robust import SecretRandomizedResponse

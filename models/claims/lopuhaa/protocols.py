@@ -8,9 +8,9 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from rropt.models.claims.claim import Claim, Evidence
 from rropt.models.claims.lopuhaa.theorems import TABLES, confidence_of, polyopt
 
+from rropt.comparison.claims import Claim, Evidence
 from rropt.comparison.robust_audit import robust_audit
 from rropt.declare.constraints import RLDP
 from rropt.declare.objectives import MutualInformation

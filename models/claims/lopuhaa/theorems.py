@@ -10,9 +10,9 @@ from itertools import combinations, product
 
 import numpy as np
 from flint import fmpq, fmpq_mat
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import agreed
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.comparison.robust_audit import robust_audit
 from rropt.declare.constraints import RLDP, ConeConstraint, MaximalRLDP
 from rropt.declare.objectives import MutualInformation

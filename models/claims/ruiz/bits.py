@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
-from rropt.models.claims.claim import Claim, Evidence, Formula
 from rropt.models.claims.designs import agreed
 
+from rropt.comparison.claims import Claim, Evidence, Formula
 from rropt.exact import Interval, float_up
 from rropt.mechanisms.families.bistochastic import anatomy, classes_of, entropy_bits, keeping, tridiagonal
 from rropt.mechanisms.mechanism import Mechanism

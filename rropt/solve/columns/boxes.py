@@ -24,8 +24,7 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.boxes.pooled import box_search
 from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.tree import Box, BoxTree
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.kernel.search import Budget
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Program
+from rropt.solve.kernel.boxes.budget import STALE
 from rropt.solve.kernel.boxes.executor import BoxExecutor
-from rropt.solve.kernel.boxes.search import STALE, BoxPricer, ColumnForms
+from rropt.solve.kernel.boxes.search import BoxPricer, ColumnForms
 from rropt.solve.kernel.master import Priced, generate
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, Effort, SolverClaim

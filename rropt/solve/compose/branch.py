@@ -14,13 +14,11 @@ from rropt.errors import Refusal
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import Program
+from rropt.solve.compose.budget import CELLS
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.matrix.branch import by_corners, solve_matrices
 from rropt.solve.offdiagonal.branch import solve_off_diagonals
-
-CELLS = 4096
-"""The certificate format takes no more cells than this."""
 
 
 class BranchRoute(Route):

@@ -19,8 +19,9 @@ from rropt.solve.designs.designs import solve_design
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.ldp.generation import solve_ldp
+from rropt.solve.metric.budget import BOXED
 from rropt.solve.metric.generation import solve_labels
-from rropt.solve.metric.labels import BOXED, Labels
+from rropt.solve.metric.labels import Labels
 from rropt.solve.robust.robust import solve_robust
 
 

@@ -21,28 +21,13 @@ from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone
 from rropt.program.events import ApproximateBound
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
+from rropt.solve.compose.budget import ADDED, ENTRIES, GAINED, LONGEST, PURE, RESERVE, ROUNDS, TRUTH_STEPS
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, solve_part
 
-STEPS = 30
-"""Steps to the best share of the truth at most."""
-LONGEST = 20.0
-"""Seconds for all local searches where there is no time limit."""
-RESERVE = 8.0
-"""Seconds for another mechanism where the time limit ended the programme of a Bayes gain."""
-PURE = 0.3
-"""The share of the time for the mechanism of pure privacy."""
-GAINED = 1e-10
-"""A step that gains less is the last one."""
 LOCAL = "a local search found the mechanism"
-ENTRIES = 512
-"""Up to so many entries there are linear programmes: beyond, one takes minutes."""
-ADDED = 4
-"""Events added a round, for each input."""
-ROUNDS = 100
-"""Linear programmes of one step at most, each with the events that the one before violates."""
 
 
 class EventsRoute(Route):
@@ -153,7 +138,7 @@ def _mix_truth(program: Program, pure: FloatArray) -> FloatArray:
         truth[np.arange(program.size), gradient.argmax(axis=1)] = delta
         return np.asarray(truth + (1 - delta) * pure)
 
-    return climb_matrix(program.utility, pure, mixture, STEPS, GAINED)[0]
+    return climb_matrix(program.utility, pure, mixture, TRUTH_STEPS, GAINED)[0]
 
 
 def _oracle(program: Program, over: Callable[[], bool]) -> Oracle:

@@ -37,16 +37,13 @@ from rropt.program.programs import (
 )
 from rropt.prove.minorant import Majorant, Minorant
 from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
+from rropt.solve.compose.budget import BOUNDING, LEVEL, LONGEST, SEARCHING, SHORTEST
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, SolverClaim, solve_part
 from rropt.solve.risk.blocks import answer_blocks
 
-LONGEST = 20.0
-"""Seconds of all relaxations, and of the local searches, where there is no time limit."""
-BOUNDING, SEARCHING = 0.45, 0.85
-"""The shares of a time limit after which relaxations, and then local searches, end."""
 MIXTURE, OBSERVED = "weights of permutations", "all distributions of the set but the observed one"
 WORDS = {
     "entropy": "the entropy floor",
@@ -63,10 +60,6 @@ WORDS = {
 """What may be left out, and its names in messages."""
 ALONE = {OBSERVED, "cone_rows", "cone"}
 """What concerns every column by itself."""
-SHORTEST = 0.05
-"""Seconds that a relaxation has at least."""
-LEVEL = 1e-9
-"""Bounds that differ by less, relative to their size, are as good: a proof that is machine-checked is preferred."""
 
 
 @dataclass(frozen=True)

@@ -22,24 +22,13 @@ from rropt.program.events import ApproximateBound
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Linear, Program
+from rropt.solve.compose.budget import CURVED, HALVINGS, MISSED, SHARES, STARTS, STEPS
 from rropt.solve.entropy.conic import most_entropy, solve_conic
+from rropt.solve.kernel.budget import RISE
 from rropt.solve.kernel.climb import Oracle, Vertices, worth_and_slope
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Draft, Effort, MatrixDraft, MixedWeights
 from rropt.solve.risk.climb import RiskClimber
-
-STEPS, STARTS = 40, 6
-"""Steps of one search at most, and searches from random directions."""
-SHARES = np.concatenate([2.0 ** -np.arange(16), [0.0]])
-"""How much of a step is tried."""
-RISE = 1e-12
-"""A step that gains less, relative to the value, is the last one."""
-HALVINGS = 30
-"""Halvings on the way to the first point that breaks a constraint."""
-MISSED = 1e-10
-"""What a float matrix may break a constraint by: the rounding moves it that far."""
-CURVED = 1 << 10
-"""Cells up to which an entropy floor is part of every step: a conic programme each."""
 
 
 class LocalSearch:

@@ -26,29 +26,24 @@ from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, 
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions
 from rropt.program.programs import Information, Linear, Program, Utility
+from rropt.solve.compose.budget import (
+    DIRECTIONS,
+    GRAIN,
+    LONGEST,
+    NEAR,
+    ROUGH,
+    ROUNDING,
+    ROUNDS,
+    SHARE,
+    SHORTEST,
+    SLOW_ROUNDS,
+    SMALLEST,
+    SURVEY,
+)
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.polyhedral import edge_table
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size
 
-ROUNDS, SLOW_ROUNDS = 100, 3
-"""Rounds of rows at most, and of those where a problem with rows is a search of its own."""
-SURVEY, DIRECTIONS, LONGEST = 0.3, 12, 20.0
-"""The share of the time, and linear goals besides the trace, for the first rows of a search; the time without a
-limit."""
-ROUNDING = 0.6
-"""The share of the time after which no further round begins."""
-ROUGH = 1e-4
-"""A best point for such a goal exceeds a constraint by less at its last round."""
-SHARE = 0.5
-"""The share of the time left that a round takes at most."""
-NEAR = 1e-8
-"""A matrix that exceeds a constraint by less keeps it: the rounding moves it that far."""
-GRAIN = 1 << 40
-"""Probabilities of the worst prior are multiples of 2^-40 or so."""
-SHORTEST = 0.1
-"""Seconds that a round has at least."""
-SMALLEST = 2.0**-40
-"""The least share of the point with the most slack that is tried."""
 QUICK = ("tangent", "linear")
 """Routes that solve a convex problem, and do not search."""
 

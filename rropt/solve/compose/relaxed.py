@@ -20,6 +20,7 @@ from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import Linear, Program
 from rropt.prove.steps import Gibbs, relax
+from rropt.solve.compose.budget import BITS, FLOOR_LONGEST, FLOOR_ROUNDS, LEAST, RELABELLED, SLOW
 from rropt.solve.compose.local import LocalSearch, conic_oracle
 from rropt.solve.entropy.conic import no_mechanism
 from rropt.solve.entropy.floor_bound import floor_multipliers
@@ -28,18 +29,6 @@ from rropt.solve.kernel.route import AUTO, Answer, Effort, Route, SolverClaim
 from rropt.solve.kernel.search import Cell
 
 LOCAL = "a local search found the mechanism"
-ROUNDS = 12
-"""Rounds of rows from the floor at most: each tightens the bound, and makes the next search larger."""
-LONGEST = 15.0
-"""Seconds of all rounds together where there is no time limit: the last ones take the longest and gain the least."""
-SLOW = 0.02
-"""A round that lessens the gap by less than this share of it is the last one."""
-RELABELLED = 4
-"""Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism."""
-LEAST = 1e-6
-"""Entries of a reference distribution are kept above this."""
-BITS = 50
-"""Entries of a reference distribution are multiples of 2^-50 of its sum: more lengthen the certificate."""
 
 
 class RelaxedRoute(Route):
@@ -81,9 +70,9 @@ def _bounded(program: Program, effort: Effort, search: LocalSearch, found: Float
     effort.monitor(value, least if np.isfinite(least) else None)
     if least - value <= effort.allowed or effort.route("branch").refuse(loosened, None) is not None:
         return Answer(claim, search.draft)
-    limit = LONGEST if effort.time_limit is None else effort.time_limit
+    limit = FLOOR_LONGEST if effort.time_limit is None else effort.time_limit
     points, answer, bound = gibbs_points(found), None, np.inf
-    for number in range(ROUNDS):
+    for number in range(FLOOR_ROUNDS):
         left = limit - (time.monotonic() - begun)
         if effort.interrupted() or (number and left <= 0):
             break

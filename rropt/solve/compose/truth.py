@@ -19,12 +19,11 @@ from rropt.program.extras import Extra
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Program, Utility
 from rropt.prove.steps import EXTRAS, drop
+from rropt.solve.compose.budget import SHIFTS
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, ExactDraft, Route, SolverClaim
 
-SHIFTS = 8
-"""Permutations that are tried: the true answers, and those shifted by so few places."""
 EVERY = ("cone", "rows", *EXTRAS, "outputs")
 """All constraints."""
 

@@ -14,23 +14,18 @@ from scipy import sparse
 from rropt.errors import Refusal, counted
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
 from rropt.program.programs import ColumnSum, Linear, Program
+from rropt.solve.compose.budget import DUST, LARGEST_HANDED, LARGEST_PRODUCT, LEAST_WEIGHT
 from rropt.solve.entropy.solvers import mixture_of_columns, unsuited
+from rropt.solve.kernel.budget import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH
 from rropt.solve.kernel.curves import has_curve
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.master import Priced, column_model, generate, tie_groups
 from rropt.solve.kernel.polyhedral import farkas_candidate, model_sides, signed_costs
-from rropt.solve.kernel.rays import ENUMERATED, LARGEST_CDD, LARGEST_GRAPH, cdd_rays, cyclic_intervals, staircase
+from rropt.solve.kernel.rays import cdd_rays, cyclic_intervals, staircase
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.ldp.enumeration import Staircases
 
-LARGEST_PRODUCT = 300_000
-"""Largest number of (output, ray) variables of a linear utility."""
-
 OWN = "highs"
-LARGEST_HANDED = 12
-"""Largest k whose rays are listed for a solver of the user's own."""
-SMALLEST, DUST = 1e-12, 1e-7
-"""The weight below which a ray is left out, and the share of the largest one where a solver gives no vertices."""
 
 
 class VerticesRoute(Route):
@@ -149,7 +144,7 @@ class VerticesRoute(Route):
         claim = SolverClaim(name, found.status, found.objective, found.seconds, notes)
         if not found.status.startswith("optimal") or found.x is None or found.row_dual is None:
             return Answer(claim, None if claim.stopped else farkas_candidate(program, effort))
-        used = found.x > (SMALLEST if name == OWN else DUST * found.x.max())
+        used = found.x > (LEAST_WEIGHT if name == OWN else DUST * found.x.max())
         return Answer(claim, MatrixDraft(rays[:, used] * found.x[used]), Dual(found.row_dual))
 
     @staticmethod

@@ -14,9 +14,6 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.search import Cell, OneByOne
 
-ENUMERATED = 16
-"""Up to this many inputs all corners are enumerated."""
-
 
 def all_corners(k: int, gamma: float) -> FloatArray:
     """k x (2^k - 2) columns: every corner but the two constant ones."""

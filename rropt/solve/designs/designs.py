@@ -15,44 +15,36 @@ import numpy as np
 from rropt.program.cones import CompleteCone, FloatArray, cone_rows
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.designs.corners import ENUMERATED, all_corners, climbed_corners
+from rropt.solve.designs.budget import (
+    ADDED,
+    ALWAYS,
+    BOXES,
+    ENUMERATED,
+    HALVINGS,
+    KEPT,
+    LAST,
+    PLAIN,
+    RIDGE,
+    ROUGH,
+    ROUNDS,
+    STARTS,
+    TESTS,
+    TIED,
+    TIES,
+)
+from rropt.solve.designs.corners import all_corners, climbed_corners
 from rropt.solve.designs.criteria import DesignCriterion, DesignForms, DeterminantCriterion, TraceCriterion
 from rropt.solve.designs.eigenvalue import EigenvalueCriterion
-from rropt.solve.designs.interior_point import ROUGH, DesignPoint, best_design
+from rropt.solve.designs.interior_point import DesignPoint, best_design
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms, shrunk_tree
-from rropt.solve.kernel.boxes.search import PROVING, BoxPricer, ColumnForms
+from rropt.solve.kernel.boxes.budget import PROVING
+from rropt.solve.kernel.boxes.search import BoxPricer, ColumnForms
 from rropt.solve.kernel.boxes.separable import BoxSearch
 from rropt.solve.kernel.boxes.tree import BoxTree
+from rropt.solve.kernel.budget import LEAST_GAP
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget
-
-ROUNDS = 200
-"""Rounds of column generation at most; the interior point ends in far fewer."""
-ADDED = 3
-"""Columns added a round, for each input; those within TIED of the best come besides, up to TIES."""
-TIED, TIES = 1e-7, 200
-"""With equal frequencies many columns tie, and all of them are in an optimum."""
-LEAST_GAP = 1e-9
-"""Relative gaps below this make no criterion finer."""
-KEPT = 1e-9
-"""Columns below this share of the largest mass are dropped."""
-BOXES = (300, 3_000, 30_000, 300_000)
-"""Boxes of a search, level by level: a longer search begins when a shorter one does not find a column."""
-TESTS = 10**8
-"""The format's limit of k * max(k, forms) * nodes."""
-STARTS = 60
-"""Random corners that are climbed from where there are too many to be listed."""
-LAST = 0.4
-"""The share of a time limit that is left for the last search over boxes."""
-ALWAYS = 100
-"""Boxes that are searched even after the time limit: without any there is no bound."""
-HALVINGS = 30
-"""Distances from the constant column that are tried: 1/2, 1/4, ..."""
-PLAIN = 0.999
-"""Forms that would be multiplied by more than this stay as they are."""
-RIDGE = 30.0
-"""Where queries do not span all directions, (gap / RIDGE)^2 of these are added: a loss of about gap / RIDGE."""
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,9 @@ import numpy as np
 from scipy import linalg
 
 from rropt.program.cones import FloatArray
+from rropt.solve.designs.budget import ACCURACY, CLUSTER, FAINT, FINEST, LARGEST_MULTIPLICITY
 from rropt.solve.designs.criteria import Certified, DesignCriterion
-
-FAINT = 1e-13
-"""Factors of a share below this are left out."""
-CLUSTER = 1e-7
-"""Eigenvectors of a share below this are not counted in the largest eigenvalue's space."""
-FINEST = 1e-9, 1e-7
-"""Relative tolerances of the smoothing: weights of eigenvectors have an error of 1e-15 beside them."""
-LARGEST = 32
-"""Multiplicities above this are not polished: that takes the sixth power of them."""
-STEPS = 60
-"""Newton steps for one value of the barrier, at most."""
-ACCURACY = 1e-11
-"""The barrier ends when it is below this share of the value."""
+from rropt.solve.kernel.budget import STEPS
 
 
 @dataclass(frozen=True)
@@ -53,7 +42,7 @@ class EigenvalueCriterion(DesignCriterion):
         weights = np.einsum("xj,xj->j", vectors.T @ found.factors, vectors.T @ found.factors)
         basis = vectors[:, weights > CLUSTER * weights.max()]
         start = basis.T @ found.factors
-        if basis.shape[1] > LARGEST:
+        if basis.shape[1] > LARGEST_MULTIPLICITY:
             return prices, found
         turned = (basis.T @ own @ columns) / np.sqrt(prior @ columns)
         gain = basis.T @ (2 * own - np.outer(prior, prior)) @ basis

@@ -13,19 +13,9 @@ import numpy as np
 from scipy import linalg
 
 from rropt.program.cones import FloatArray
+from rropt.solve.designs.budget import NEAR, ROUGH, SHRINK, SINGULAR
 from rropt.solve.designs.criteria import Certified, DesignCriterion
-
-SHRINK = 0.1
-"""Each outer step multiplies mu by this."""
-INNER = 60
-"""Newton steps for one mu at most."""
-ROUGH = 1e-5
-"""A relative gap that is still an answer where doubles allow no less."""
-NEAR = 0.5
-"""Up to this Newton decrement whole steps are taken, damped or not."""
-SINGULAR = 1e-12
-"""A design whose root of M has a smaller pivot beside its largest one does not count as one of full rank: rounding
-gives dependent columns pivots of 1e-14, and its risk would be 1e24."""
+from rropt.solve.kernel.budget import STEPS
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,7 @@ def _centre(
     method; None where it breaks down."""
     k, n = columns.shape
     scale = 0.0
-    for _ in range(INNER):
+    for _ in range(STEPS):
         try:
             triangle = _triangle(unit, mass)
             basis = np.asarray(linalg.solve_triangular(triangle, unit, trans="T"))

@@ -31,27 +31,16 @@ from rropt.prove.balls import PRICE_BITS, largest_end, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaves, Limits
 from rropt.prove.trees import EMPTY, column_dual, raised, raised_tree, written
-from rropt.solve.designs.corners import ENUMERATED, CornerNode, Corners, all_corners
+from rropt.solve.designs.budget import ENUMERATED, FORM_BITS, NODES, PLAIN, WILD, WORK_BITS, YIELD_BITS
+from rropt.solve.designs.corners import CornerNode, Corners, all_corners
 from rropt.solve.designs.criteria import DesignForms
-from rropt.solve.designs.designs import PLAIN, most_nodes
+from rropt.solve.designs.designs import most_nodes
 from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms
 from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.separable import BoxSearch
 from rropt.solve.kernel.boxes.tree import Box
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.kernel.search import Budget, Search
-
-FORM_BITS = 52
-"""W is written as multiples of 2^-52: it need not be the best one."""
-WORK_BITS = 200
-"""Terms of a leaf are integers over 2^200, rounded upwards."""
-NODES = 400_000
-"""Boxes of a proof at most: more take minutes to check."""
-WILD = 1e60
-"""Doubles lose the sums of squares of numbers beyond this."""
-YIELD_BITS = 78
-"""A bound that is not a rational is rounded down to a multiple of 2^-78."""
 
 Rows = tuple[tuple[Fraction, ...], ...]
 

@@ -12,10 +12,8 @@ from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import Program
 from rropt.solve.entropy.conic import most_entropy
 from rropt.solve.kernel.anchor import Anchor, find_anchor
+from rropt.solve.kernel.budget import HALVED
 from rropt.solve.kernel.route import Effort
-
-TRIED = 60
-"""How often the share of the point with the most slack is halved."""
 
 
 def floor_anchor(program: Program, near: FloatArray) -> tuple[Anchor, float] | Refusal:
@@ -60,7 +58,7 @@ def _raise(program: Program, near: FloatArray) -> Anchor | Refusal:
     most, share = top.matrix, 0.5
     goal = floor.height + (floor.entropy(most) - floor.height) / 2
     mixture = most
-    for _ in range(TRIED):
+    for _ in range(HALVED):
         mixture = (1 - share) * most + share * anchor.matrix
         if floor.entropy(mixture) >= goal:
             break

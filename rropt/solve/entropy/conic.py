@@ -13,15 +13,11 @@ from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, PolyhedralCone, base_cone
 from rropt.program.entropy_floors import ConcaveFloor, has_entropy
 from rropt.program.programs import Linear, Program, RowEntropy
+from rropt.solve.entropy.budget import NOTHING, STEEP
 from rropt.solve.entropy.gibbs import EntropyMultipliers, polished
 from rropt.solve.entropy.solvers import run, unsuited
 from rropt.solve.kernel.polyhedral import edge_table, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
-
-STEEP = 2.0**36
-"""A floor that leaves one point has no largest multiplier: this one, times the costs, is off by about 2^-37 of them."""
-NOTHING = 100.0
-"""exp(-100) is negligible beside a sum of at least one."""
 
 
 class ConicRoute(Route):

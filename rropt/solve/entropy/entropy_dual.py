@@ -22,14 +22,10 @@ from rropt.program.programs import Linear, Program, RowEntropy
 from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
+from rropt.solve.entropy.budget import FAR, LEAST_WEIGHT
 from rropt.solve.entropy.gibbs import EntropyMultipliers
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.route import Dual, Wanted
 
-LEAST_WEIGHT = 2.0**-200
-"""A multiplier of the floor below this is taken for zero."""
-FAR = -256
-"""Below this the format has exp(d) replaced by 2^-369, which is above it."""
 VERSION = 3
 """Of the format: the first with an entropy floor."""
 

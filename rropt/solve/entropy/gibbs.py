@@ -18,14 +18,9 @@ from scipy.special import logsumexp
 from rropt.program.cones import FloatArray, FreeCone
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.programs import Linear, Program, RowEntropy
+from rropt.solve.entropy.budget import ACTIVE, MOST_ROWS
+from rropt.solve.kernel.budget import STEPS
 from rropt.solve.kernel.route import ColumnMultipliers, Dual
-
-STEPS = 60
-"""Newton steps at most; some ten are usual."""
-ACTIVE = 1e-7
-"""Inequalities with a multiplier below this, relative to the costs, are left as they are."""
-MOST_ROWS = 2_000
-"""Beyond this many coupling rows the Hessian costs too much."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,9 @@ from itertools import product
 from rropt.errors import InputError
 from rropt.program.cones import CompleteCone, GraphCone, PolyhedralCone, base_cone, cone_rows
 from rropt.program.programs import Program
+from rropt.solve.export.budget import LISTED, MOST
 
 Ray = tuple[Fraction, ...]
-MOST = 20_000
-"""Rays in one step of the enumeration."""
-LISTED = 16
-"""Inputs under LDP, which has 2^k - 2 rays."""
 
 
 def extreme_rays(program: Program) -> tuple[Ray, ...]:

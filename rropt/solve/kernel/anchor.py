@@ -20,14 +20,10 @@ from rropt.program.cones import (
     cone_rows,
 )
 from rropt.program.programs import Linear, Program, Row
-from rropt.solve.kernel.lp import AGAIN, GAVE_UP, PATIENCE, LpAnswer, LpModel
+from rropt.solve.kernel.budget import LEAST_SLACK, PATIENCE, POSITIVE
+from rropt.solve.kernel.lp import AGAIN, GAVE_UP, LpAnswer, LpModel
 from rropt.solve.kernel.mean_rows import MeanModel, block_means
 from rropt.solve.kernel.polyhedral import EntryModel, MatrixModel, entry_model
-
-LEAST_SLACK = 1e-9
-"""A best slack below this counts as zero."""
-POSITIVE = 1e-7
-"""A multiplier above this shows that its inequality is tight at every feasible point."""
 
 
 @dataclass(frozen=True)

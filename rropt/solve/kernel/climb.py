@@ -13,18 +13,11 @@ from rropt.program.design_utilities import DesignUtility, InverseDeterminant, In
 from rropt.program.limits import Sum
 from rropt.program.programs import ColumnSum, Information, Linear, Program, RowEntropy, Utility
 from rropt.program.worst_case import LeastInformation
+from rropt.solve.kernel.budget import DOUBTFUL, LEAST, RISE, SINGULAR
 from rropt.solve.kernel.polyhedral import EntryModel
 
 Oracle = Callable[[FloatArray], FloatArray | None]
 """The best point for a linear function; None where there is none."""
-RISE = 1e-12
-"""A step that gains no more is the last one."""
-LEAST = 1e-9
-"""Near a zero the slope of x log x is large; at one it is only its direction that counts."""
-SINGULAR = 1e12
-"""A condition number of the information matrix above this means that the frequencies are not identified."""
-DOUBTFUL = 2.0**-44
-"""A matrix whose least eigenvalue is below this share of the largest, for each row, may be singular."""
 
 
 def climb(

@@ -25,9 +25,7 @@ from flint import arb, ctx, fmpq
 from rropt.exact import BITS
 from rropt.program.cones import CompleteCone, FloatArray
 from rropt.program.programs import ChiSquare, Information, Program, Utility
-
-WORK_BITS = 224
-"""Fixed-point precision of the leaf test."""
+from rropt.solve.kernel.budget import WORK_BITS
 
 
 @dataclass(frozen=True)

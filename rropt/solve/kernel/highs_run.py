@@ -16,9 +16,7 @@ from scipy import sparse
 from rropt.errors import InputError
 from rropt.io.clock import seconds_left
 from rropt.program.cones import FloatArray
-
-DEAF = 0.5
-"""Seconds after which a HiGHS that ignores its time limit and its cancellation is abandoned."""
+from rropt.solve.kernel.budget import DEAF
 
 _RUNNING: dict[int, Any] = {}
 _GIVEN: ContextVar[Mapping[str, Any] | None] = ContextVar("given", default=None)

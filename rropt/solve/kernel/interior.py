@@ -13,15 +13,7 @@ import numpy as np
 import scipy.linalg
 
 from rropt.program.cones import FloatArray
-
-STEPS = 60
-"""Steps after which the path is given up; a dozen are usual."""
-INSIDE = 0.98
-"""The share of the way to the border that a step may take: nearer to it, prices are less central."""
-PIVOT = 1e-9
-"""Entries of a column of the tableau that count as zero, relative to its largest."""
-FEASIBLE = 1e-9
-"""Residuals up to which a point counts as feasible: proofs repair what is left."""
+from rropt.solve.kernel.budget import FEASIBLE, INSIDE, PIVOT, STEPS
 
 
 @dataclass(frozen=True)

@@ -13,32 +13,17 @@ from scipy import sparse
 
 from rropt.io.clock import seconds_left
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.budget import FEASIBILITY, LARGE, PASSES, PATIENCE, PLAIN, RERUN, SPREAD
 from rropt.solve.kernel.highs_run import load_highs, run_in_thread
 
-FEASIBILITY = 1e-10
-"""The tightest tolerance that HiGHS takes, primal and dual: the proofs repair what is left."""
 GAVE_UP = "gave up"
 """The prefix of the status of a programme that HiGHS neither solved nor found infeasible, also not from a fresh
 start.
 """
 AGAIN = "scale the numbers of the problem to between 0.001 and 1000, or try another route or solver"
 """The remedy in that case."""
-PLAIN = 8
-"""Costs whose largest is between 2^-8 and 2^8 are handed over as they are; others are scaled, for tolerances are
-absolute."""
-SPREAD = 20
-"""Entries smaller than 2^-20 times the largest of their row or column do not count when a matrix is balanced."""
-PASSES = 2
-"""Passes over its rows and columns then."""
 PRIMAL = 4
 """HiGHS's number of its primal simplex, which is used where the dual one fails."""
-RERUN = 60.0
-"""Seconds after which one of many small programmes is given up: they take milliseconds."""
-PATIENCE = 600.0
-"""Seconds for programmes that no time limit governs, those of rounding and of proofs: small beside the search."""
-LARGE = 50_000
-"""Entries from which a programme may take longer than the time that is left: it runs in a thread of its own, where
-it can be abandoned."""
 
 
 @dataclass(frozen=True)

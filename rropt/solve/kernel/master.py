@@ -17,6 +17,7 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum
+from rropt.solve.kernel.budget import BRIEF, CLOSE, DENSE, FAR, GAIN, KEPT, LOOSE, SHARE, TIGHT
 from rropt.solve.kernel.interior import central_prices, vertex
 from rropt.solve.kernel.lp import LpModel, cost_scale
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
@@ -30,24 +31,6 @@ class Priced:
     excess: float
     columns: FloatArray
 
-
-CLOSE = 0.75
-"""The share of the wanted gap at which to stop: the rest is for losses of rounding and proof."""
-BRIEF = 100_000
-"""Entries of a master that HiGHS solves again within milliseconds, without interruption."""
-DENSE = 128
-"""Rows from which an interior point solves the master: a simplex takes seconds, at times minutes, where many columns
-are nearly as good as the best."""
-SHARE, TIGHT, LOOSE = 1 / 16, 1e-12, 1e-8
-"""The gap of the interior point, as a share of the wanted one; and its limits, relative to the largest utility."""
-FAR = 16
-"""An interior point with this times the gap that it should have has failed."""
-KEPT = 12
-"""Columns the master keeps, for each input, before the idle half is dropped; twice as many after each
-drop without a gain, as dropped columns may be regenerated indefinitely."""
-
-GAIN = 1e-12
-"""A reduced price, or an increase of the value (relative to it above 1), that is more than the rounding of floats."""
 
 Pricer = Callable[[FloatArray, int], Priced]
 """From prices and a level of effort, 0 upwards, to columns and a bound on all."""

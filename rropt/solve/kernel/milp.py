@@ -11,11 +11,8 @@ from scipy import sparse
 
 from rropt.io.clock import seconds_left
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.budget import INTEGER_FEASIBILITY
 from rropt.solve.kernel.highs_run import load_highs, run_in_thread
-
-FEASIBILITY = 1e-7
-"""Tolerance on rows, bounds and integrality: solutions are made exact elsewhere. At 1e-9, its tightest, HiGHS
-calls programmes infeasible that have a solution."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,8 @@ def solve_milp(
     import highspy
 
     options = {
-        "primal_feasibility_tolerance": FEASIBILITY,
-        "mip_feasibility_tolerance": FEASIBILITY,
+        "primal_feasibility_tolerance": INTEGER_FEASIBILITY,
+        "mip_feasibility_tolerance": INTEGER_FEASIBILITY,
         "mip_rel_gap": 0.0,
         "time_limit": min(highspy.kHighsInf if time_limit is None else max(time_limit, 0.0), seconds_left()),
     }

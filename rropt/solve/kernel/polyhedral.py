@@ -23,11 +23,9 @@ from rropt.program.cones import (
     ratio_edges,
 )
 from rropt.program.programs import Linear, Program
+from rropt.solve.kernel.budget import SLACK
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.route import ColumnMultipliers, Dual, Effort
-
-SLACK = 1e-9
-"""An elastic optimum below this is taken for feasible: floats cannot prove so small a violation."""
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,7 @@ import numpy as np
 
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, Cone, FloatArray, GraphCone, base_cone, cone_rows, reach
-
-ENUMERATED = 20
-"""Largest k whose 2^k staircase rays are priced by enumeration (8 MB an array at 20)."""
-LARGEST_CDD = 12
-"""Largest k that is handed to cddlib."""
-NARROW = 2.0**-4
-"""Entries that differ by less than this share are handed over as differences."""
-LARGEST_GRAPH = 7
-"""The same for a graph of ratios, which may have C(2k - 2, k - 1) rays."""
+from rropt.solve.kernel.budget import NARROW
 
 
 def subset_sums(values: FloatArray) -> FloatArray:

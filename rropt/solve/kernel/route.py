@@ -1,4 +1,4 @@
-"""The interface of routes: effort, answer, and refusal."""
+"""The interfaces of routes and of provers: effort, answer, refusal, and what a proof is wanted for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
 from rropt.program.events import Event
 from rropt.program.programs import ColumnSum, Program
+from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step
+from rropt.solve.kernel.budget import GRACE, PROVING
 
 
 def ignore_progress(value: float | None, bound: float | None) -> None:
@@ -38,10 +40,6 @@ def without_routes(name: str) -> Route:
 
 STOPS = ("time limit", "interrupted")
 """Why work may end before it is done."""
-GRACE = 2.0
-"""Seconds that proving may take, after a time limit or Ctrl-C too."""
-PROVING = 1.5
-"""Seconds after the end of the whole solve when it must be over."""
 AUTO, NO_SOLVER = "use route auto", "leave the solver out"
 """Remedies of a refusal."""
 CONVEX = Refusal("this convex objective can be maximised only", "maximise it, or minimise an information")
@@ -369,3 +367,23 @@ def solve_part(route: Route, program: Program, effort: Effort, seconds: float | 
 def unanswered(solver: str, effort: Effort) -> Answer:
     """The answer of work that did not stop in time, and was ended."""
     return Answer(SolverClaim(solver, "ended: it did not stop in time", None, effort.clock.seconds))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The goal of a proof: the effort of the solve, and the mechanism's value in the utility's unit (None: there
+    is no mechanism). A proof within the wanted gap of it may be short, and looks no further."""
+
+    effort: Effort
+    attained: float | None = None
+
+    @property
+    def target(self) -> float | None:
+        """The bound that is good enough for a maximisation. The rest of the gap is for the rounding of the
+        mechanism and the prices."""
+        return None if self.attained is None else self.attained + 0.9 * self.effort.allowed
+
+
+Prover = Callable[[Program, Dual | None, Wanted], Proof | Refusal | None]
+"""The bound that multipliers prove after repair (without multipliers: a bound on all mechanisms), or why they
+prove none; None where the theory does not cover the program."""

@@ -24,23 +24,13 @@ from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, leaves_below, raised
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.kernel.curves import WORK_BITS, Curve, curve_of, down, has_curve, up
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.budget import LEAF_BITS, WORK_BITS
+from rropt.solve.kernel.curves import Curve, curve_of, down, has_curve, up
+from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.ldp.budget import LISTED, NOISE, TREE
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer, Node
 from rropt.solve.ldp.universal import attained_price, divided_price, few_masses
-
-LEAF_BITS = 48
-"""A leaf's t is a multiple of 2^-48: where two sets tie at a leaf, its bound has a kink in t, and a rounding of t
-costs its own size."""
-
-TREE = 20_000
-"""Nodes of the tree of one output at most."""
-LISTED = 12
-"""Inputs up to which all corners are priced before prices that the search did not ask for are proved."""
-NOISE = 1e-14
-"""The error of the float search, for utilities of size 1."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,7 @@ from rropt.program.programs import ColumnSum
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.master import Priced
 from rropt.solve.kernel.rays import staircase, subset_sums
-
-ADDED = 6
-"""Columns returned by one pricing, for each input."""
+from rropt.solve.ldp.budget import ADDED_OF_ALL
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Staircases:
     def price(self, a: FloatArray) -> Priced:
         """The largest reduced price at prices a (k,), exact up to rounding, and the columns with the largest."""
         reduced = self.reduced(a)
-        count = min(ADDED * self.size, len(reduced) - 1)
+        count = min(ADDED_OF_ALL * self.size, len(reduced) - 1)
         top = np.argpartition(-reduced, count)[: count + 1]
         top = top[reduced[top] > 0]
         return Priced(float(reduced.max()), staircase(top, self.size, self.gamma))

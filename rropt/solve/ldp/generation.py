@@ -13,39 +13,16 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ChiSquare, ColumnSum, Information, Program, Utility
+from rropt.solve.kernel.budget import ENUMERATED
 from rropt.solve.kernel.curves import Curve, curve_of
 from rropt.solve.kernel.master import Priced, generate, tie_groups
-from rropt.solve.kernel.rays import ENUMERATED
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft
+from rropt.solve.ldp.budget import ADDED, BALANCED, GROUPED, GROUPS, IN_A_SET, LARGEST, MERGED, NEAR, NODES, PRECISE
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.neighbourhood import exchanged
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
 from rropt.solve.ldp.universal import attained_price, divided_price
-
-GROUPS = 64
-"""The number of groups of nearly equal mass into which light inputs are merged first, at least."""
-IN_A_SET = 4
-"""Groups in a set of the best mass, at least: fewer would not come near it."""
-GROUPED = 96
-"""Inputs up to which the first columns are those of single inputs."""
-BALANCED = 2
-"""Balanced sets to start from, for each input and mass."""
-PRECISE, NEAR = 2e-4, 1e-3
-"""Their mass is precise to the first, and to the second relative to the w of the best sets: the loss is half its
-square."""
-MERGED = 0.8
-"""Groups are made where they are at most this share of the inputs."""
-LARGEST = 2048
-"""Inputs up to which columns are generated for each of them: their table has some ten times its square of cells."""
-
-
-NODES = (160, 640, 2560, 10_240)
-"""Nodes of one pricing search, level by level: more only where fewer found neither a column nor a proof."""
-
-
-ADDED = 3
-"""Columns added a round, for each input."""
 
 
 def solve_ldp(program: Program, effort: Effort) -> Answer:

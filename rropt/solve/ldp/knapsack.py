@@ -22,11 +22,7 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.curves import Curve
-
-STEEPEST = 1e6
-"""Slopes beyond this only show that no set of a part has so small a weight."""
-STEPS = 200
-"""Steps of one search for a slope at most; a handful are usual."""
+from rropt.solve.ldp.budget import STEEPEST, STEPS
 
 
 @dataclass(eq=False)

@@ -6,16 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rropt.solve.ldp.budget import KEPT, NEIGHBOURS, SOURCES, SWEEPS
 from rropt.solve.ldp.knapsack import Knapsack
-
-SOURCES = 16
-"""Corners whose neighbours are priced together, at most."""
-CELLS = 500_000
-"""Neighbours that are priced together, at most."""
-KEPT = 64
-"""Neighbours that are kept from one sweep."""
-SWEEPS = 3
-"""The number of sweeps: each prices the neighbours of the best neighbours before."""
 
 
 def exchanged(knapsack: Knapsack, sets: np.ndarray) -> np.ndarray:
@@ -25,7 +17,7 @@ def exchanged(knapsack: Knapsack, sets: np.ndarray) -> np.ndarray:
     first, second = np.triu_indices(size)
     # Where both are one input, that input alone changes sides.
     share = np.where(first == second, 0.5, 1.0)
-    sources = min(SOURCES, max(CELLS // len(first), 1))
+    sources = min(SOURCES, max(NEIGHBOURS // len(first), 1))
     seen = {members.tobytes() for members in sets}
     fresh: list[np.ndarray] = []
     for _ in range(SWEEPS):

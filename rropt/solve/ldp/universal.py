@@ -8,13 +8,7 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.curves import Curve
-
-LARGEST_WEIGHT = 20_000
-"""Sets of inputs have few different masses where the weights' total, in units, is at most this."""
-
-
-HALVINGS = 60
-"""Steps of the search for the mass at which light inputs are divided."""
+from rropt.solve.ldp.budget import HALVINGS, LARGEST_WEIGHT
 
 
 def few_masses(weights: tuple[int, ...]) -> bool:

@@ -17,6 +17,7 @@ from rropt.solve.kernel.lp import LpAnswer, LpModel
 from rropt.solve.kernel.mean_rows import MeanModel, block_means
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.linear.budget import ROUNDS
 
 F = TypeVar("F")
 
@@ -45,10 +46,6 @@ def shifted(model: EntryModel) -> EntryModel:
 def unshifted(model: EntryModel, z: FloatArray) -> FloatArray:
     """Q (k x m) of a solution (D, low) of a shifted model."""
     return np.asarray(model.entries(z) + z[model.size * model.width :])
-
-
-ROUNDS = 200
-"""Of new events at most."""
 
 
 class LinearRoute(Route):

@@ -24,13 +24,11 @@ from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_tests
-from rropt.solve.kernel.lp import PATIENCE, LpModel
+from rropt.solve.kernel.budget import PATIENCE
+from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import edge_table
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
-
-FINE = 88
-"""Residuals are raised to multiples of 2^-88, which costs less than the rounding of the shift."""
+from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.linear.budget import FINE
 
 Number = Fraction | int
 Entry = tuple[int, Fraction]

@@ -11,33 +11,16 @@ import numpy as np
 from rropt.program.cones import CompleteCone, FloatArray
 from rropt.program.limits import Sum, bent
 from rropt.program.programs import ColumnSum, Information, Linear, Program
+from rropt.solve.kernel.budget import CLIMB_STEPS
 from rropt.solve.kernel.climb import Vertices, climb_matrix
 from rropt.solve.kernel.curves import curve_of, has_curve
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Size, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.matrix.budget import CHUNK, CLIMBS, FIRST, LATER, LOOSE, NEARLY_EQUAL, PIECE, PROVING, TANGENTS
 from rropt.solve.matrix.cells import ColumnCells, Mixture, root_cell
 from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.search import MatrixRelaxation
-
-CLIMBS = 40
-"""Random directions from which local maxima are climbed to before the search."""
-STEPS = 60
-"""Steps of one climb at most."""
-CHUNK = 500
-"""Boxes between two reports of progress."""
-FIRST, LATER = 200, 20
-"""Drawn choices of one corner an output that are climbed from after the first cell, and after every further piece."""
-PIECE = 50
-"""Cells of such a piece."""
-LOOSE = 1e-4
-"""The relative gap of a bound without the rows, which they leave open by more."""
-NEARLY_EQUAL = 1.021
-"""Below this ratio the gains of corners are lost in the tolerances of a solver; entries are branched on instead."""
-TANGENTS = 3
-"""A proof takes so many times as long where something is given."""
-PROVING = 2e-4
-"""Seconds that the proof of a cell takes to be written and checked, for each entry of the matrix."""
 
 
 def by_corners(program: Program) -> bool:
@@ -175,6 +158,6 @@ class _Climber:
 
     def climb(self, matrix: FloatArray) -> None:
         """Climb from a matrix as long as the value grows."""
-        matrix, value = climb_matrix(self._utility, matrix, self._vertex, STEPS)
+        matrix, value = climb_matrix(self._utility, matrix, self._vertex, CLIMB_STEPS)
         if value > self.value:
             self.best, self.value = matrix, value

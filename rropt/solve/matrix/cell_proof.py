@@ -23,17 +23,13 @@ from rropt.program.programs import BayesGain, Program
 from rropt.prove.balls import PRECISION, PRICE_BITS, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import spread
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual, never
+from rropt.solve.kernel.route import Dual, Wanted, never
+from rropt.solve.matrix.budget import MARGINS, SPARE
 from rropt.solve.matrix.cells import ColumnCell
 from rropt.solve.matrix.corner_trees import CornerTrees, Sides
 
 VERSION = 6
 """The version of the format that has corner-trees."""
-MARGINS = (1e-13, 1e-11, 1e-9, 1e-7)
-"""Shares of the bound that prices are raised by, the next where one is too little for the exact tests."""
-SPARE = 0.01
-"""The share of what a search left open by which the bound may be larger."""
 
 WholeTree = Callable[[Program, list[Fraction], float], "list[object] | None"]
 """From a program without rows, exact prices and a slack, the `tree` of a column-dual at these prices; None where there

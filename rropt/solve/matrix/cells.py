@@ -20,27 +20,8 @@ from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.balls import grid
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.search import Cell, OneByOne
+from rropt.solve.matrix.budget import ADDED, CLOSED, DEAR, EXACT, INNER, KEPT, PART, REMEMBERED, ROUNDS
 from rropt.solve.matrix.corners import Corners, corners_of
-
-DEAR = 64.0
-"""A unit of what a row lacks costs so many times the largest utility of a column: cells without a matrix are bounded
-like others."""
-CLOSED = 1e-11
-"""A corner that gains less than this share of the largest utility is no better than those that are there."""
-PART = 0.02
-"""Corners are generated until they gain less than this share of what the cell has above the accepted bound."""
-ADDED = 4
-"""Corners added a round for each output."""
-ROUNDS = 400
-"""Rounds of corners of one cell at most: any multipliers bound it."""
-KEPT = 6
-"""A cell hands at most so many corners for each row of its programme on to its parts."""
-INNER = 0.1
-"""A part of a split is no narrower than this share of the whole."""
-EXACT = 1e-9
-"""Points closer than this to an end of a box are at that end."""
-REMEMBERED = 1 << 26
-"""Corners whose utilities are kept for further prices, in all boxes together."""
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,7 @@ from rropt.exact import ball, rational_text
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ChiSquare, Divergence, Information, Program
 from rropt.prove.balls import grid
-
-MOST = 200_000
-"""Elements of the trees of one leaf at most."""
-PASSES, BISECTIONS = 2, 14
-"""Passes over several tangents, and halvings for each, until they are near the best ones."""
+from rropt.solve.matrix.budget import BISECTIONS, MOST, PASSES
 
 
 class Sides(NamedTuple):

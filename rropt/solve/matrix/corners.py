@@ -12,10 +12,9 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information
-from rropt.solve.kernel.rays import ENUMERATED, subset_sums
-
-ROUNDS = 30
-"""Steps of a quotient of two linear forms at most: each rises, and it ends after three or four."""
+from rropt.solve.kernel.budget import ENUMERATED
+from rropt.solve.kernel.rays import subset_sums
+from rropt.solve.matrix.budget import LISTED, QUOTIENT_ROUNDS
 
 
 class Corners(ABC):
@@ -72,7 +71,7 @@ class ActionCorners(Corners):
             return -np.inf, np.zeros((len(prices), 0))
         gains = self._scores - prices
         height, corners = np.full(len(gains), -np.inf), np.zeros_like(gains)
-        for _ in range(ROUNDS):
+        for _ in range(QUOTIENT_ROUNDS):
             # The best corner for a quotient's numerator less the quotient so far times its denominator.
             slope = gains - np.where(np.isfinite(height), height, 0.0)[:, None] * self._p
             tried = np.where(slope > 0, self._upper, self._lower)
@@ -101,6 +100,4 @@ def listable(utility: ColumnSum, size: int) -> bool:
     return isinstance(utility, BayesGain) or (isinstance(utility, Divergence) and size <= LISTED)
 
 
-LISTED = 16
-"""Largest k whose 2^k corners are listed, output by output."""
 assert LISTED <= ENUMERATED

@@ -22,11 +22,8 @@ from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaf, ColumnLeaves, Limits
 from rropt.prove.trees import branch_tree, leaves_below, spread
 from rropt.solve.kernel.boxes.tree import MatrixBox
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
-
-LOWEST = -100
-"""The least excess of an empty leaf that is written: low enough not to matter."""
+from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.matrix.budget import LOWEST
 
 
 def prove_matrices(program: Program, dual: Dual) -> Proof | None:

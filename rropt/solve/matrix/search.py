@@ -15,20 +15,13 @@ from scipy import sparse
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Divergence, Linear, Program
+from rropt.solve.kernel.boxes.budget import EXACT, SCALE
 from rropt.solve.kernel.boxes.search import ColumnForms
-from rropt.solve.kernel.boxes.separable import EXACT, SCALE
 from rropt.solve.kernel.boxes.tree import MatrixBox
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model
 from rropt.solve.kernel.search import OneByOne
-
-EMPTY = 1e-12
-"""Columns with less mass than this have no point worth splitting at."""
-INNER = 0.1
-"""A part of a split is no narrower than this share of the whole where it is to begin at an entry of a good matrix."""
-
-LADDER = 4.0 ** np.arange(-2, 7)
-"""Sizes of the multiples of a ray that are tried on an empty node: large ones would cost the others their digits."""
+from rropt.solve.matrix.budget import EMPTY, INNER, LADDER
 
 
 class MatrixRelaxation(OneByOne[MatrixBox]):

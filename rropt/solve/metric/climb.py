@@ -10,14 +10,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from rropt.solve.kernel.budget import CLIMB_STEPS, GAIN
 from rropt.solve.kernel.route import never
+from rropt.solve.metric.budget import ROOM, STARTS
 from rropt.solve.metric.labels import IntArray
-from rropt.solve.metric.search import ROOM, WORTH, LabelRelaxation
-
-STARTS = 100
-"""Known labellings from which to climb, those first that exceed the prices most."""
-STEPS = 40
-"""Steps of a climb at most."""
+from rropt.solve.metric.search import LabelRelaxation
 
 
 def climb(relaxation: LabelRelaxation, known: IntArray, stop: Callable[[], bool] = never) -> IntArray:
@@ -38,7 +35,7 @@ def _ends(relaxation: LabelRelaxation, labels: IntArray, stop: Callable[[], bool
     """Where the climbs from some labellings end, of those that end above the prices."""
     labels, rates = labels.copy(), relaxation.rates(labels)
     still = np.arange(len(labels))
-    for _ in range(STEPS):
+    for _ in range(CLIMB_STEPS):
         moved = []
         for some in np.array_split(still, max(1, still.size * 2 * labels.shape[1] ** 2 // ROOM)):
             if stop():
@@ -47,13 +44,13 @@ def _ends(relaxation: LabelRelaxation, labels: IntArray, stop: Callable[[], bool
             gains = relaxation.rates(tried.reshape(-1, labels.shape[1])).reshape(tried.shape[:2])
             most = gains.argmax(axis=1)
             gain, every = gains.max(axis=1), np.arange(len(some))
-            up = gain > rates[some] + WORTH
+            up = gain > rates[some] + GAIN
             labels[some[up]], rates[some[up]] = tried[every, most][up], gain[up]
             moved.append(some[up])
         still = np.concatenate([*moved, still[:0]])
         if not still.size:
             break
-    return np.unique(labels[rates > WORTH], axis=0)
+    return np.unique(labels[rates > GAIN], axis=0)
 
 
 def _steps(relaxation: LabelRelaxation, labels: IntArray) -> IntArray:

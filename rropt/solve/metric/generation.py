@@ -10,12 +10,10 @@ from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
 from rropt.solve.kernel.master import Priced, generate
 from rropt.solve.kernel.route import Answer, Effort
+from rropt.solve.metric.budget import FOR_PROOF
 from rropt.solve.metric.climb import climb
 from rropt.solve.metric.labels import IntArray, Labels
 from rropt.solve.metric.search import LabelPricer, LabelRelaxation
-
-FOR_PROOF = 0.15
-"""The share of a time limit that is left for the flows of the proof."""
 
 
 def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: Effort) -> Answer:

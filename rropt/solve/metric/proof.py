@@ -23,19 +23,14 @@ from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.boxes.tree import BoxTree
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
-from rropt.solve.metric.labels import BOXED, Closure, Labels
-from rropt.solve.metric.search import BATCH, LabelCell, LabelPricer, LabelRelaxation, LabelSearch
+from rropt.solve.kernel.budget import ROUNDED
+from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.metric.budget import BATCH, BOXED, TANGENT, UNIT
+from rropt.solve.metric.labels import Closure, Labels
+from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
 VERSION = 6
 """The version of the format that has labels."""
-UNIT = 2**36
-"""What flows are counted in."""
-TANGENT = 2**30
-"""Tangents are multiples of one over this."""
-ROUNDED = 1e-12
-"""The error that is assumed of floats, as a share of their terms: a thousand times their rounding."""
 
 
 def prove_labels(program: Program, found: LabelSearch, stop: Callable[[], bool]) -> Proof | None:

@@ -18,29 +18,12 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
 from rropt.program.programs import Information, Program
+from rropt.solve.kernel.budget import GAIN
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
+from rropt.solve.metric.budget import BATCH, EXACT, MANY, MOST_LIMITS, MOST_OPERATIONS, ROOM, TANGENTS, TOLERATED
 from rropt.solve.metric.forest import Forest
 from rropt.solve.metric.labels import Closure, ClosureGraph, IntArray, Labels, best_closures
-
-TANGENTS = 12
-"""Cuts of one cell at most."""
-EXACT = 1e-15
-"""A distance of floats that no further tangent lessens."""
-MOST_LIMITS = 20_000_000
-"""Inputs times cells of one search."""
-MOST_OPERATIONS = 1.5e8
-"""What the checker may need for the leaves of a proof, by the table of the certificate format; it stops at 2e8."""
-WORTH = 1e-12
-"""A reduced price that is more than the rounding of floats."""
-TOLERATED = 4
-"""The largest share of what may stay open by which a known column may exceed its price."""
-MANY = 4
-"""Columns worth adding, one for so many inputs, after which a search ends at once."""
-BATCH = 32
-"""Cells of a tree that are bounded at once."""
-ROOM = 4_000_000
-"""Labels of a batch at most."""
 
 
 class LabelCell(Cell):
@@ -222,7 +205,7 @@ class LabelRelaxation(OneByOne[LabelCell]):
         """mu(v) - prices . v and p.v of labellings (n, k), which are remembered where they are above 0."""
         v, w, values = self._worth_of(labels)
         self.best = max(self.best, float((values / w).max()))
-        for n in np.flatnonzero(values > WORTH):
+        for n in np.flatnonzero(values > GAIN):
             self.columns[v[n].tobytes()] = v[n]
         return values, w
 
@@ -369,5 +352,5 @@ class LabelPricer:
         if not self._known.shape[1]:
             return accept
         left = (self._utility.mu(self._known) - prices @ self._known) / (self._relaxation.p @ self._known)
-        most = float(left.max()) * (1 + 1e-9) + WORTH
+        most = float(left.max()) * (1 + 1e-9) + GAIN
         return most if accept < most <= TOLERATED * accept else accept

@@ -20,18 +20,12 @@ from rropt.program.programs import Program
 from rropt.prove.balls import LARGEST, PRECISION, PRICE_BITS, SLACK, max_of, ratio_ball, unit_bits, upper_end
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import EMPTY as LOWEST, branch_tree, written
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual, Effort
+from rropt.solve.kernel.route import Dual, Effort, Wanted
+from rropt.solve.offdiagonal.budget import CUT_BITS, OWN_NODES
 from rropt.solve.offdiagonal.search import SHARED, OffDiagonalAnswer, OffDiagonalSearch, Part, Way
-
-CUT_BITS = 72
-"""Cuts and points are multiples of 2^-72: at k = 10,000 the numbers themselves are about 2^-13, and limits on them are
-parted by little more than 2^-40."""
 
 EMPTY = arb(LOWEST)
 """The number that stands for minus infinity where a leaf is empty."""
-OWN_NODES = 6000
-"""Nodes of a search that is made for a proof alone."""
 Limits = dict[Way, tuple[Fraction, Fraction]]
 """On C, s, M, and on some of the numbers."""
 Interval = tuple[arb, arb]

@@ -10,12 +10,8 @@ import math
 import numpy as np
 
 from rropt.program.cones import FloatArray
+from rropt.solve.offdiagonal.budget import FEW, SOME
 from rropt.solve.offdiagonal.vertices import box, information, raised, scaled, vertex_kinds
-
-FEW = 48
-"""Largest k at which every input is tried as the one outside the box."""
-SOME = 24
-"""Beyond it: how many inputs at either end of the order by prior."""
 
 
 def one_information(off_diagonal: FloatArray, prior: FloatArray) -> float:

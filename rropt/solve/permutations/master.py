@@ -16,13 +16,7 @@ from rropt.program.programs import Linear, Program
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model
 from rropt.solve.kernel.route import Effort
-
-PRICED = 1 << 52
-"""Scores are priced as multiples of their largest over this."""
-WORTH = 1e-10
-"""A permutation whose reduced price is less than this times the scores is not added."""
-ELASTIC = 1e-8
-"""Rows that are violated by more than this cannot be satisfied."""
+from rropt.solve.permutations.budget import PRICED, WORTH
 
 
 @dataclass(frozen=True)

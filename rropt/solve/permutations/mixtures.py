@@ -19,12 +19,8 @@ from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row, RowEntropy
 from rropt.solve.kernel.milp import solve_milp
 from rropt.solve.kernel.route import Answer, Effort, MixedWeights, Route, SolverClaim
-from rropt.solve.permutations.master import ELASTIC, Master, Mixed, linear, whole
-
-CHOICES = 1_000
-"""Permutations that the integer programme chooses from, at most."""
-LEAST = 1e-9
-"""A weight below this counts as zero."""
+from rropt.solve.permutations.budget import CHOICES, ELASTIC, LEAST
+from rropt.solve.permutations.master import Master, Mixed, linear, whole
 
 
 class MixturesRoute(Route):

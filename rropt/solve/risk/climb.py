@@ -14,21 +14,12 @@ from rropt.mechanisms.families.block_choice import choose_blocks
 from rropt.program.cones import FloatArray, FreeCone, cone_rows, reach
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program
+from rropt.solve.kernel.budget import CLIMB_STEPS
 from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.risk.budget import CALMER, GAIN, HALVINGS, SAFE
 from rropt.solve.risk.floats import FloatRisk
-
-SAFE = 1e-9
-"""Margins are kept this far from zero, as slack for rounding."""
-STEPS = 40
-"""Linear programmes of one climb at most."""
-HALVINGS = 16
-"""Tries of one step, each half as long as the one before."""
-CALMER = 8
-"""Matrices with little truth that are averaged, at most."""
-GAIN = 1e-9
-"""A step that gains less, times max(1, |value|), is the last one."""
 
 
 class RiskClimber:
@@ -151,7 +142,7 @@ class RiskClimber:
             self.best, self.value = matrix, value
         counts = np.maximum(np.array(self.risk.risk.counts, dtype=float), 1.0)
         scale = np.minimum(1.0, counts[None, :] / counts[:, None])
-        for _ in range(STEPS):
+        for _ in range(CLIMB_STEPS):
             if self.stopped():
                 break
             step = self._step(matrix, radius * scale)

@@ -22,22 +22,11 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program, Row
 from rropt.prove.steps import Step, drop, relax
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
-from rropt.solve.risk.climb import SAFE, RiskClimber
+from rropt.solve.risk.budget import CLIMBING, CLIMBING_ONLY, LONGEST, PLACED, RATIO_BITS, ROWS, SAFE, STARTS, TRUTH
+from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.search import search_risk, spent
 
-ROWS = 512
-"""No more rows of the cone are handed to the search over cells; where all pairs are more, a category's own cell is
-compared with the others of its column."""
-BITS = 40
-"""Ratios in these rows are rounded up to multiples of 2^-40."""
-STARTS = 6
-"""Costs that climbs start from: the truth, shifts of it, and random ones."""
-PLACED, TRUTH = 32, 1e-3
-"""Inputs up to which columns are put into another order, and what a cell of truth counts against a broken bound."""
-CLIMBING, CLIMBING_ONLY, LONGEST = 0.3, 0.9, 15.0
-"""The share of a time limit after which mechanisms are no longer searched: where a search follows, and where none
-does, for information, whose bound takes half of it; the seconds of that bound where there is no limit."""
 WITHOUT_RISK = "a local search found the mechanism; the bound is that without the bound on identification risk"
 NOTHING = "no mechanism that keeps the bound on risk was found; it is infeasible, as no matrix can reach the bound"
 
@@ -140,11 +129,11 @@ def _pairs(program: Program, wanted: Callable[[int, int, int], bool]) -> list[li
     base, size = base_cone(program.cone), program.size
     ratios: list[tuple[int, int, Fraction]] = []
     if isinstance(base, CompleteCone):
-        ratio = dyadic_up(base.level.ratio.upper, BITS)
+        ratio = dyadic_up(base.level.ratio.upper, RATIO_BITS)
         ratios = [(x, z, ratio) for x in range(size) for z in range(size) if x != z]
     elif isinstance(base, GraphCone):
         ratios = [
-            (x, z, dyadic_up(ratio.upper, BITS)) for (x, z, _), ratio in zip(base.edges, base.ratios, strict=True)
+            (x, z, dyadic_up(ratio.upper, RATIO_BITS)) for (x, z, _), ratio in zip(base.edges, base.ratios, strict=True)
         ]
     further = [
         tuple((x, value) for x, value in enumerate(row) if value)

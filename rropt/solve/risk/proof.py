@@ -19,23 +19,13 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import leaves_below
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.risk.blocks import Thresholds, block_utility
+from rropt.solve.risk.budget import BITS, SLACK_BITS, TANGENT_BITS, THRESHOLD_BITS, YIELD_BITS
 from rropt.solve.risk.tree import RiskCut, RiskNode, RiskTree, packing_rows
 
 VERSION = 4
 """Of the format: the first with identification risk."""
-BITS = 52
-"""Multipliers are multiples of one power of two, as small as lets the largest be an integer below 2^52."""
-TANGENT_BITS = 40
-"""A tangent point is a multiple of 2^-40: any point gives a true tangent."""
-YIELD_BITS = 100
-"""Yields are rounded up to multiples of 2^-100."""
-THRESHOLD_BITS = 120
-"""An irrational yield of thresholds is rounded up to a multiple of 2^-120."""
-SLACK_BITS = 80
-"""Each unit of size adds 2^-80, which is above what is rounded."""
 """A leaf's bound is raised by 2^-80 times the sum of its terms' sizes: the slack rule of the format."""
 
 Cell = tuple[int, int]

@@ -12,14 +12,10 @@ from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.risk.blocks import answer_blocks
+from rropt.solve.risk.budget import CELLS, LINEAR_CLIMBING
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.private import NOTHING, answer_private
 from rropt.solve.risk.search import search_risk, spent
-
-CELLS = 4096
-"""No more cells are searched; the certificate format takes no more."""
-CLIMBING = 0.2
-"""The share of a time limit after which good mechanisms are no longer searched."""
 
 
 class RiskRoute(Route):
@@ -54,7 +50,7 @@ class RiskRoute(Route):
         if not isinstance(program.cone, FreeCone):
             return answer_private(program, effort)
         begun = time.monotonic()
-        climber = RiskClimber(program, lambda: spent(effort, CLIMBING))
+        climber = RiskClimber(program, lambda: spent(effort, LINEAR_CLIMBING))
         climber.start()
         dual, stopped, nodes = Dual(np.zeros(program.size), np.zeros(len(program.rows))), effort.stopped(), 0
         if climber.cost is not None:

@@ -15,12 +15,8 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
-from rropt.solve.robust.block_knapsack_points import HAIR, LevelBlock, Limits, Points
-
-LARGEST = 1e6
-"""Multipliers are no larger."""
-TOUCHES = 12
-"""Lines that touch the bound of a cell as a function of its multiplier at most."""
+from rropt.solve.robust.block_knapsack_points import LevelBlock, Limits, Points
+from rropt.solve.robust.budget import HAIR, LARGEST, TOUCHES
 
 
 @dataclass(frozen=True)

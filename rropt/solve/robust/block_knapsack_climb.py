@@ -14,16 +14,9 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.budget import RISE
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
-
-STEPS = 12
-"""Linearisations of one climb at most."""
-GRID = 9
-"""Values of b that are always tried."""
-ROWS = 64
-"""Columns that climb together."""
-RISE = 1e-12
-"""A step that gains no more is the last one."""
+from rropt.solve.robust.budget import GRID, ROWS, STEPS
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,8 @@ import numpy as np
 
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
+from rropt.solve.robust.budget import HAIR, HEAVY, POINTS
 
-POINTS = 4
-"""Cells of q in each of the two zones, below and above lo."""
-EXTRA = 4
-"""Further points of a block: where vertices that may be best lie."""
-HEAVY = 2
-"""Inputs of a block whose own r, and all but whose own r, are points."""
-HAIR = 1e-9
-"""The share by which points stay on their side of lo, and of a sum of r, whatever rounds them."""
 OPEN, PLAIN, EXCEPTIONAL = 0, 1, 2
 """Whether a block is known to have an exceptional input."""
 

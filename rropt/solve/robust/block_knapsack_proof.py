@@ -25,26 +25,17 @@ from rropt.prove.balls import max_of
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import GRACE, Dual
+from rropt.solve.kernel.budget import GRACE, ROUNDED
+from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.robust.block_knapsack import CornerTable
 from rropt.solve.robust.block_knapsack_cells import Kept
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
 from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices_proof import prove_shapes
-from rropt.solve.robust.leaves import SLACK, Leaves, least_bound, prove_leaves
+from rropt.solve.robust.budget import LARGEST_PROOF, LEVEL_CHUNK, LEVEL_MARGIN, SECONDS_CHECKED, SHORT, SLACK
+from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
 
-ROUNDED = 1e-12
-"""The error that is assumed of floats, as a share of their terms: a thousand times their rounding."""
-MARGIN = 1e-10
-"""The share of the prices by which they are raised more at first."""
-CHUNK = 16
-"""Leaves whose cells are made at once."""
-SHORT, LARGEST_PROOF = 60, 8000
-"""Elements of the proof that always comes first, and of the next one at most: trees are cut off higher up."""
-CHECKED = 2.2
-"""Seconds that the checker takes for what is written in one."""
 VERSION = 4
 """The version of the format that has levels."""
 
@@ -64,7 +55,7 @@ def prove_levels(program: Program, dual: Dual, seconds: float | None = None) -> 
     best = _with_bound(program, dual, found, bound, lambda: False)
     each, size = (time.monotonic() - begun) / SHORT, LARGEST_PROOF
     if seconds is not None:
-        size = min(size, int((seconds / each - SHORT) / (1 + CHECKED)))
+        size = min(size, int((seconds / each - SHORT) / (1 + SECONDS_CHECKED)))
     if size <= SHORT or (closer := max(found.bound, least_bound(found.roots, size))) >= bound:
         return best
     until = math.inf if seconds is None else begun + seconds
@@ -83,7 +74,7 @@ def _with_bound(
         np.asarray(dual.prices, dtype=np.float64),
         found.roots,
         bound,
-        MARGIN,
+        LEVEL_MARGIN,
         lambda prices, shift: _Leaves(program, blocks, prices, shift, stop),
         stop,
     )
@@ -118,10 +109,10 @@ class _Leaves(Leaves[LevelNode]):
         return super().branch(node, None)
 
     def hold(self) -> bool:
-        for first in range(0, len(self._leaves), CHUNK):
+        for first in range(0, len(self._leaves), LEVEL_CHUNK):
             if self._stop():
                 return False
-            chunk = self._leaves[first : first + CHUNK]
+            chunk = self._leaves[first : first + LEVEL_CHUNK]
             nodes = [node for node, *_ in chunk]
             slope = np.array([1 + math.log(t) for _, t, _ in chunk])
             zones, cells = self._pricer.cells(nodes, slope)

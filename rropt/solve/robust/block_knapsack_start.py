@@ -16,34 +16,25 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.budget import KEPT
 from rropt.solve.kernel.interior import boxed_prices
 from rropt.solve.kernel.master import column_model
 from rropt.solve.robust.block_knapsack_climb import LevelClimbs
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
 from rropt.solve.robust.blocks import BlockShapes
-
-ALIKE = 96
-"""Inputs above which rare ones are first treated alike."""
-ROUNDS = 40
-"""Rounds of climbs at most, for either."""
-STALE, RISEN = 6, 1e-3
-"""Rounds that may pass while the value of the master rises by less than this share of it."""
-KEPT = 12
-"""Columns kept, for each input."""
-BALANCED = 6
-"""Rounds in which columns are accompanied by the rest of a constant one."""
-NEAR = 0.5
-"""Half the width of the box around the last prices, as a share of the mean of the prior and the uniform one."""
-MIDDLE = 0.02
-"""The master's own gap is left at this share of its value."""
-WILD = 4.0
-"""The logarithms of entries to start from have standard deviations up to this."""
-FEW = 32
-"""Sets at random a round, at least."""
-PATIENCE = 20.0
-"""Seconds for one master."""
-FIRST = 0.4
-"""Entropy prices are this much too high to begin with."""
+from rropt.solve.robust.budget import (
+    ALIKE,
+    BALANCED_ROUNDS,
+    BOX_WIDTH,
+    FEW,
+    FIRST,
+    MIDDLE,
+    PATIENCE,
+    RISEN,
+    ROUNDS,
+    STALE,
+    WILD,
+)
 
 
 @dataclass(frozen=True)
@@ -131,14 +122,14 @@ class _Rounds:
         for turn in range(ROUNDS):
             fresh, height = self.climbs.climb(starts, self.prices)
             chosen = fresh[np.argsort(-height)[: 2 * k]]
-            if turn < BALANCED:
+            if turn < BALANCED_ROUNDS:
                 chosen = np.vstack([chosen, *(balance(self.blocks, v)[None] for v in chosen)])
             self._add(chosen.T)
             self._center()
             self._vertex()
             values.append(self.value)
             stale = len(values) > STALE and values[-1] < (1 + RISEN) * values[-1 - STALE]
-            if stop() or (stale and turn >= BALANCED):
+            if stop() or (stale and turn >= BALANCED_ROUNDS):
                 break
             basis = self._basis()
             moved = basis * np.exp(self.rng.normal(size=basis.shape) * self.rng.uniform(0, 2, (len(basis), 1)))
@@ -202,7 +193,7 @@ class _Rounds:
     def _center(self) -> None:
         """Move the prices to the middle of the master's, not far."""
         k, n = len(self.p), self.columns.shape[1]
-        half = NEAR * (self.p + 1 / k) / 2
+        half = BOX_WIDTH * (self.p + 1 / k) / 2
         worth = self._worth()
         tolerance = MIDDLE * max(self.value, float(worth.max()) / 50, 1e-6)
         found = boxed_prices(worth, self.columns, self.prices, half, tolerance)

@@ -17,15 +17,8 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.solve.robust.blocks import BlockShapes
+from rropt.solve.robust.budget import SHARE, TIED, UNCHANGED
 from rropt.solve.robust.pricing import PricedCell, Pricer, Slopes
-
-CLOSE = 1e-13
-"""Relative change of G that is no more than rounding."""
-TIED = 1e-12
-"""Weights of vertices that differ by less than this share are not separated."""
-SHARE = (5**0.5 - 2) * 2
-"""The place where two weights are separated. The middle is exactly the weight of a third vertex where ratios are simple
-(gamma = 300, every r = 0), and floats and the checker would put that one on different sides."""
 
 
 @dataclass(slots=True, eq=False)
@@ -152,7 +145,7 @@ class ShapePricer(Pricer[ShapeNode]):
                 g += gain[here, at]
             return np.column_stack([sum(masses), g, *places, *masses])
 
-        found = Slopes.least(np.array([node.slope for node in nodes]), np.flatnonzero(~empty), best, CLOSE)
+        found = Slopes.least(np.array([node.slope for node in nodes]), np.flatnonzero(~empty), best, UNCHANGED)
         for row, node in enumerate(nodes):
             node.bound, node.slope = float(-np.inf if empty[row] else found.value[row]), float(found.slope[row])
             own = found.column[found.found[:, row], row]

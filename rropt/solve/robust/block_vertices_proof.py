@@ -24,19 +24,9 @@ from rropt.prove.trees import column_dual
 from rropt.solve.kernel.route import Dual
 from rropt.solve.robust.block_vertices import Listed, ShapeNode, ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.leaves import SLACK, Leaves, least_bound, prove_leaves
+from rropt.solve.robust.budget import ASSUMED_ERROR, CHECKED, CHUNK, EARLIER, GIVEN_UP, MARGIN, SLACK
+from rropt.solve.robust.leaves import Leaves, least_bound, prove_leaves
 from rropt.solve.robust.pricing import Pricing
-
-CLOSE = 1e-10
-"""The error that is assumed of floats, as a share of their terms."""
-CHUNK = 64
-"""Leaves whose vertex lists are made at once."""
-EARLIER, CHECKED = 10**8, 4 * 10**8
-"""The limits of versions 3 and 4 of the format on the elements times what the vertex lists of all blocks take."""
-MARGIN = 4e-15
-"""The share of the prices by which they are raised more at first."""
-GIVEN_UP = 0.02
-"""The share of a missed target that may be lost for a shorter proof."""
 
 Entry = tuple[arb, arb]
 """f and w of a vertex."""
@@ -120,12 +110,12 @@ class _Leaves(Leaves[ShapeNode]):
         for s, listed in enumerate(lists):
             mass, gain = listed.mass[row], listed.gain[row]
             scores = gain - steep * mass
-            error = CLOSE * (1.0 + np.where(np.isfinite(gain), np.abs(gain), 0.0) + abs(steep) * mass)
+            error = ASSUMED_ERROR * (1.0 + np.where(np.isfinite(gain), np.abs(gain), 0.0) + abs(steep) * mass)
             sure = np.isfinite(scores)
             if s in node.limits:
                 least, most = node.limits[s]
-                scores[(mass <= least * (1 - CLOSE)) | (mass > most * (1 + CLOSE))] = -np.inf
-                sure = (mass > least * (1 + CLOSE)) & (mass <= most * (1 - CLOSE)) & np.isfinite(scores)
+                scores[(mass <= least * (1 - ASSUMED_ERROR)) | (mass > most * (1 + ASSUMED_ERROR))] = -np.inf
+                sure = (mass > least * (1 + ASSUMED_ERROR)) & (mass <= most * (1 - ASSUMED_ERROR)) & np.isfinite(scores)
             # The vertices that may be the best one, and all those whose limits floats cannot decide.
             floor = float((scores - error)[sure].max(initial=-np.inf))
             with np.errstate(invalid="ignore"):

@@ -19,9 +19,7 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
-
-NEAR = 1e-13
-"""Conditions of the vertex list that fail by less than this share are taken to hold: the vertex is kept."""
+from rropt.solve.robust.budget import NEARLY_KEPT, ROWS, TABLED
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class BlockVertices:
             pairs, proper, _ = self._counts
             two, top, three = slice(0, pairs), slice(pairs, pairs + proper), slice(pairs + proper, None)
             step = (hi - lo) / self.free
-            tiny = NEAR * hi[:, None]
+            tiny = NEARLY_KEPT * hi[:, None]
             level[:, two] = lo[:, None] - step[:, None] * self._beta_lower[two]
             valid[:, two] = level[:, two] >= -tiny
             # H = U is the constant hi.
@@ -162,12 +160,6 @@ class BlockVertices:
     def point(self, level: float, step: float, at: int) -> FloatArray:
         """One vertex as an array of the block's size."""
         return np.asarray(level * self.alpha[at] + step * self.beta[at])
-
-
-ROWS = 64
-"""Pairs (lo, hi) whose vertices are made at once."""
-TABLED = 20_000_000
-"""Numbers of one table that is kept; a larger one is made row by row as it is needed."""
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,10 @@ from rropt.program.cones import FloatArray
 from rropt.program.programs import Program
 from rropt.prove.balls import PRECISION
 from rropt.prove.trees import leaves_below, raised
+from rropt.solve.kernel.budget import LEAF_BITS
 from rropt.solve.kernel.search import Cell
+from rropt.solve.robust.budget import STEEPEST, TRIALS
 from rropt.solve.robust.pricing import PricedCell
-
-LEAF_BITS = 48
-"""A leaf's t is a multiple of 2^-48 where it is not small."""
-SLACK = Fraction(1, 2**76)
-"""The slack of a leaf, as a share of its terms: more than the format's 2^-80."""
-TRIALS = 12
-"""Margins tried, each eight times the one before."""
-STEEPEST = 600.0
-"""Logarithms of t beyond this only show that a node is empty."""
-
 
 N = TypeVar("N", bound=PricedCell)
 

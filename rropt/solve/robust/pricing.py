@@ -16,6 +16,7 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
+from rropt.solve.robust.budget import ROUNDING, STEEPEST_SLOPE, TURNS
 
 
 class PricedCell(Cell):
@@ -28,12 +29,6 @@ class PricedCell(Cell):
 
 
 N = TypeVar("N", bound=PricedCell)
-ROUNDING = 1e-14
-"""Bounds that are above the best column by no more are not split."""
-TURNS = 60
-"""Slopes tried for a node at most; about six are usual."""
-STEEPEST = 1e4
-"""Slopes beyond this only show that a node is empty."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ class Slopes:
             value[active[better]], slope[active[better]] = here[better], trial[active[better]]
             side = (height >= lines[:, 0]).astype(int)
             found[side, active], column[side, active] = True, lines
-            following = np.minimum(_next_slope(found[:, active], column[:, active]), STEEPEST)
+            following = np.minimum(_next_slope(found[:, active], column[:, active]), STEEPEST_SLOPE)
             # Done where no line is above those known at the next slope: they give the value there.
             heights = following * column[:, active, 0] - column[:, active, 1]
             reachable = _raised(following, np.where(found[:, active], heights, np.inf).min(axis=0))

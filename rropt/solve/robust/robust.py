@@ -25,28 +25,20 @@ from rropt.solve.robust.block_knapsack_search import LevelPricer
 from rropt.solve.robust.block_knapsack_start import balance, primal_start
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
+from rropt.solve.robust.budget import (
+    ADDED,
+    BALANCED,
+    CENTRAL,
+    GROWN,
+    NODES,
+    PATIENT,
+    RESERVED,
+    SERIOUS,
+    SPENT,
+    WARM,
+    WIDE_NODES,
+)
 from rropt.solve.robust.pricing import Pricer, Pricing
-
-NODES = 50_000
-"""Nodes of one pricing search at most."""
-WIDE = 80
-"""The same where blocks are too large to list their vertices."""
-PATIENT = ((0.5, 500), (0.7, 2_000), (0.85, NODES))
-"""Shares of a time limit after which such a search may have more nodes."""
-WARM = 0.4
-"""The share of a time limit for the columns that such a solve starts from."""
-SPENT, GROWN = 0.25, 3
-"""Where the best column is below this share of a search's gap, the next one has so many times the nodes."""
-RESERVED = 0.35
-"""The share of a time limit that is left to prove what such a search found, and to check the proof."""
-CENTRAL = 10.0
-"""The master's own gap is left at that part of the whole one."""
-ADDED = 2
-"""Columns added a round, for each input."""
-BALANCED = 0.05
-"""Columns are accompanied while the gap is above this share of the bound."""
-SERIOUS = 0.1
-"""The box moves where a bound falls by this share of the reduction that the master predicted."""
 
 
 def solve_robust(program: Program, effort: Effort) -> Answer:
@@ -68,7 +60,7 @@ class _RobustSolve:
         size = program.size
         self.master = Master(program.utility, np.ones((size, 1)), self.prior, warm=not self.wide)
         self.width = 1.0
-        self.patience = WIDE if self.wide else NODES
+        self.patience = WIDE_NODES if self.wide else NODES
         self.scale = (self.prior + 1 / size) / 2
         p = np.where(self.prior > 0, self.prior, 1.0)
         # -p log p prices every column: sum p v log (p v / w) <= 0. Its sum is the entropy.

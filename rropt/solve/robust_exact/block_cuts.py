@@ -16,18 +16,10 @@ from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.model.distributions.worst_ratio import Worst
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.robust_exact.budget import HIGHEST, NEARLY_EXACT, ROUNDS, STILL, VIOLATED
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
-from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox
-
-ROUNDS = 25
-"""Rounds of cuts for one box at most."""
-STILL = 0.1
-"""After two rounds that lower a bound by less than this share of the tolerance there are no more."""
-VIOLATED = 1e-9
-"""Cuts that a point violates by more than this share of its largest entry are added."""
-EXACT = 1e-10
-"""Chords that over-estimate by less than this are taken for exact."""
+from rropt.solve.robust_exact.cut_trees import CutBox
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +73,7 @@ class Block:
 
     def _split(self, node: CutBox) -> tuple[CutBox, ...]:
         at, c, error = node.worst_chord(self._program.prior)
-        if error <= EXACT or not node.contains(at, c):
+        if error <= NEARLY_EXACT or not node.contains(at, c):
             return ()
         parts = node.divide(at, c)
         node.at = int(self._inputs[at])

@@ -13,21 +13,10 @@ import numpy as np
 
 from rropt.model.convex_terms import xlogx
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.budget import CLIMB_STEPS
+from rropt.solve.robust_exact.budget import CLIMB_PRESENT, LEAST_ENTRY, MOVED, SPARSE, TRIES
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
-
-STEPS = 60
-"""Steps of one climb at most."""
-TRIES = 6
-"""Steps without gain after which a climb ends."""
-SPARSE = 0.3
-"""Random columns are Dirichlet with this parameter: a few large entries, many small ones."""
-PRESENT = 40
-"""Cuts that the linear programme keeps, for each input."""
-MOVED = 0.1
-"""Entries above this share of a column's largest are moved to its least one, others to its largest."""
-LEAST_ENTRY = 1e-9
-"""Logarithms of entries are taken from here on."""
 
 
 class Climber:
@@ -36,7 +25,7 @@ class Climber:
     def __init__(self, pool: CutPool, prior: FloatArray, stop: Callable[[], object]) -> None:
         self.pool, self.prior, self.stop = pool, prior, stop
         self.size = len(prior)
-        self._lp = CutProgram(pool, np.full(self.size, 1 / self.size), PRESENT * self.size, sliced=True)
+        self._lp = CutProgram(pool, np.full(self.size, 1 / self.size), CLIMB_PRESENT * self.size, sliced=True)
         self._lp.add(range(len(pool)))
         self._random = np.random.default_rng(0)
 
@@ -55,7 +44,7 @@ class Climber:
         tries = np.zeros(count, dtype=int)
         active = np.arange(count)
         zeros, tops = np.zeros(self.size), np.full(self.size, float(self.size))
-        for _ in range(STEPS):
+        for _ in range(CLIMB_STEPS):
             if not len(active) or self.stop():
                 break
             weight = np.maximum(here[active] @ self.prior, LEAST_ENTRY)

@@ -21,8 +21,23 @@ from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import Extra
 from rropt.program.programs import Information, Program, RowEntropy
 from rropt.prove.steps import relax
+from rropt.solve.kernel.boxes.budget import PROVING
+from rropt.solve.kernel.budget import GRACE, LEAST_GAP
 from rropt.solve.kernel.master import Master
-from rropt.solve.kernel.route import GRACE, Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, never, solve_part
+from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, never, solve_part
+from rropt.solve.robust_exact.budget import (
+    BATCHES,
+    BOXES,
+    FIRST,
+    KEPT,
+    LAST,
+    LEAST,
+    MOST_RANDOM,
+    RANDOM,
+    ROUGH,
+    SHARE,
+    USEFUL,
+)
 from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
@@ -30,32 +45,6 @@ from rropt.solve.robust_exact.cut_search import Probe
 from rropt.solve.robust_exact.cut_trees import CutTree
 from rropt.solve.robust_exact.dominant_input import Cases, CaseSearch
 from rropt.solve.robust_exact.outer import Outer
-
-RANDOM, MOST_RANDOM = 4, 40
-"""Points for each input, and at most, from which a batch climbs besides the columns in use: half of them are one block
-away from such a column."""
-ROUGH = 1e-4
-"""The gap to which the polytope form is solved for a start ..."""
-FIRST = 0.15
-"""... and its share of the time."""
-KEPT = 4
-"""Columns that are crossed, for each input."""
-BATCHES = (0.25, 0.75)
-"""Batches without a column before a search, for each input: at first, and at most; two more after every search,
-which takes as long as many batches."""
-USEFUL, LEAST = 0.2, 0.02
-"""Shares of the gap: climbs from the columns in use alone are enough where they gain more than the first, and columns
-that gain less than the second are left out."""
-LAST = 0.5
-"""The share of a time limit after which one search goes on to the end."""
-SHARE = 0.7
-"""The share of the wanted gap that the prices are raised by before their bound is proved."""
-BOXES = 5_000_000
-"""Boxes of a search at most."""
-PROVING = 3e-5
-"""Seconds that the proof of a box takes to be written and checked, for each input."""
-LEAST_GAP = 1e-9
-"""Gaps below this share of the value are not attempted: the linear programmes are exact to about 1e-10."""
 
 
 class CutsRoute(Route):

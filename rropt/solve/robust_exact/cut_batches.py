@@ -14,21 +14,16 @@ from scipy import sparse
 
 from rropt.model.convex_terms import X_LOG_X
 from rropt.program.cones import FloatArray
-from rropt.solve.kernel.boxes.pool import ROOM, BoxPool
+from rropt.solve.kernel.boxes.budget import FEW, ROOM
+from rropt.solve.kernel.boxes.pool import BoxPool
 from rropt.solve.kernel.boxes.separable import SeparableForms
 from rropt.solve.kernel.boxes.tree import Box
 from rropt.solve.kernel.search import Search
+from rropt.solve.robust_exact.budget import HIGHEST, NOISE, ROUNDS, ROWS, WAITING
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import NOISE, CutRows
-from rropt.solve.robust_exact.cut_search import ROUNDS, CutRelaxation, CutSearch
-from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, Multipliers
-
-FEW = 24
-"""Open boxes up to which HiGHS, one at a time, is faster."""
-ROWS = 16
-"""Cuts in use, for each input, beyond which half of them are dropped when new ones come."""
-WAITING = 24
-"""Boxes that wait for cuts before these are put to use, at most."""
+from rropt.solve.robust_exact.cut_program import CutRows
+from rropt.solve.robust_exact.cut_search import CutRelaxation, CutSearch
+from rropt.solve.robust_exact.cut_trees import CutBox, Multipliers
 
 
 class _Flight(Box):

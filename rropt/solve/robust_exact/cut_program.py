@@ -8,21 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.boxes.budget import SCALE
 from rropt.solve.kernel.boxes.separable import largest_end, ray_multiple
 from rropt.solve.kernel.lp import LpAnswer, LpModel
+from rropt.solve.robust_exact.budget import BEYOND, HIGHEST, NO_CONFLICT, NOISE, RAY_SPARED
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, Multipliers
-
-SCALE = 1024.0
-"""Costs are scaled by this: HiGHS takes an absolute tolerance of 1e-10, and prices are wanted more exactly."""
-NOISE = 1e-12
-"""Residuals of inputs without prior below this are zero: their prices are raised by more when they are written."""
-SPARED = 1e-6
-"""Shadow prices of a ray, the largest of which is one, are rounding below this."""
-EMPTY = 1e-9
-"""Rays that contradict limits by less than this show nothing."""
-BEYOND = 1e-6
-"""Empty limits are bounded by so much less than is asked."""
+from rropt.solve.robust_exact.cut_trees import CutBox, Multipliers
 
 
 class CutRows:
@@ -134,9 +125,9 @@ class CutProgram:
     def _empty(self, box: CutBox, ray: FloatArray, cost: FloatArray, base: float, target: float) -> None:
         """Use a ray that shows a box to be empty: enough of it proves any bound there."""
         for sign in (1.0, -1.0):
-            along = self._multipliers(np.where(np.abs(ray) > SPARED, sign * ray, 0.0))
+            along = self._multipliers(np.where(np.abs(ray) > RAY_SPARED, sign * ray, 0.0))
             empty = self.proved(along, np.zeros(len(cost)), 0.0, box)
-            if empty >= -EMPTY:
+            if empty >= -NO_CONFLICT:
                 continue
             # Terms without a limit are infinite until enough of the ray is added.
             least = self._falling(box, along, cost)

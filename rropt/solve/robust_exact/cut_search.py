@@ -13,25 +13,15 @@ import numpy as np
 
 from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.boxes.budget import EXACT
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Executor, Search
+from rropt.solve.robust_exact.budget import BATCH, HIGHEST, NOISE, PRESENT, RARELY, ROUNDS, WIDER
 from rropt.solve.robust_exact.cut_pool import CutPool
-from rropt.solve.robust_exact.cut_program import NOISE, CutProgram
-from rropt.solve.robust_exact.cut_trees import HIGHEST, CutBox, CutTree
+from rropt.solve.robust_exact.cut_program import CutProgram
+from rropt.solve.robust_exact.cut_trees import CutBox, CutTree
 
-ROUNDS = 40
-"""Rounds of cuts for one box at most."""
-PRESENT = 24
-"""Cuts that a linear programme keeps, for each input."""
-EXACT = 1e-14
-"""Chords that over-estimate by less than this are taken for exact."""
-BATCH = 16
-"""Optima of boxes that are tried as starts of climbs at a time: the best of the first ones, ..."""
-RARELY = 4096
-"""... then of ever more boxes, up to this number."""
 Probe = Callable[[FloatArray], FloatArray]
-WIDER = 1.01
-"""Limits that the cuts imply are taken wider by this factor: the rest is to be provably empty."""
 
 
 class CutRelaxation:

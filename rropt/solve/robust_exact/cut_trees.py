@@ -15,9 +15,7 @@ import numpy as np
 from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.search import Cell
-
-HIGHEST = 1e7
-"""The number for an absent upper limit in the linear programmes."""
+from rropt.solve.robust_exact.budget import HIGHEST
 
 
 class Multipliers(NamedTuple):

@@ -34,13 +34,9 @@ from rropt.prove.balls import (
 from rropt.prove.certificates import Proof
 from rropt.prove.trees import EMPTY, column_dual, leaves_below, raised, raised_tree, written
 from rropt.prove.uninformative import or_entropy
-from rropt.solve.kernel.prover import Wanted
-from rropt.solve.kernel.route import Dual
+from rropt.solve.kernel.route import Dual, Wanted
+from rropt.solve.robust_exact.budget import WRITINGS
 from rropt.solve.robust_exact.cut_trees import CaseBox, CutBox, CutTree, Multipliers
-
-TRIES = 3
-"""Times that a tree is written at most, with the prices of inputs without prior raised by what leaves lacked: their
-limit may be absent, and then no leaf may leave them a positive residual, not even by rounding."""
 
 ZERO = Fraction(0)
 """Zero as a rational."""
@@ -65,7 +61,7 @@ def _prove_tree(program: Program, dual: Dual) -> Proof | None:
     bound = math.fsum(dual.prices) + found.bound
     writer = (_CaseWriter if found.by_cases else _BoxWriter)(program, found, bound)
     prices = raised(dual.prices, program.prior)
-    for _ in range(TRIES if writer.unit else 0):
+    for _ in range(WRITINGS if writer.unit else 0):
         writer.lacking = {}
         proof = writer.proof(prices)
         if not writer.lacking:

@@ -18,40 +18,28 @@ from rropt.program.cones import FloatArray
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Search, Serial
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
+from rropt.solve.robust_exact.budget import (
+    CASES,
+    FINE,
+    HIGHEST,
+    MOST,
+    MOST_OF_BLOCK,
+    NEAR_TANGENT,
+    PARTED,
+    PROMISING,
+    REACHED,
+    ROUNDS,
+    SHARED,
+    SPARED,
+    TANGENT,
+    TANGENTS,
+    TOGETHER,
+    TRIED,
+)
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 from rropt.solve.robust_exact.cut_search import Probe
-from rropt.solve.robust_exact.cut_trees import HIGHEST, CaseBox, CutTree, Multipliers
-
-MOST, MOST_OF_BLOCK = 24, 16
-"""Cuts that a linear programme over all inputs, or over those of a block, keeps for each of them."""
-ROUNDS = 30
-"""Rounds of cuts for one box at most."""
-NEAR_TANGENT = 0.02
-"""Tangents are moved where the mass of an optimum is away from theirs by more than this share, while boxes are bounded
-whole; ..."""
-TANGENT = 1e-4
-"""... and by blocks."""
-TANGENTS = 4
-"""Tangents for one box at most, by blocks."""
-PROMISING = 0.1
-"""The sum of the bounds of all cases up to which this search is the one to use, as a share of the value."""
-TRIED = 0.5
-"""Boxes whose bound is less than this share of p_x above what is accepted are tried by blocks."""
-PARTED = 400
-"""Splits of the trees of all blocks of one box at most."""
-CASES = 8
-"""Boxes, of different cases, whose blocks are bounded together at most."""
-TOGETHER = 4
-"""Boxes of a block that are split at a time, ..."""
-SHARED = 0.3
-"""... of the blocks that lose at least this share of what the worst one loses."""
-FINE = 1 / 8
-"""The tolerance of a block, as a share of the slack of the raised prices."""
-SPARED = 0.1
-"""The gap above the best column at which a search that settles stops, besides its margin, as a share of its price."""
-REACHED = 0.02
-"""Where a block's best point is more than this share of the box above its lower limit, that limit is split."""
+from rropt.solve.robust_exact.cut_trees import CaseBox, CutTree, Multipliers
 
 
 class _Trial:

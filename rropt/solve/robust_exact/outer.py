@@ -26,27 +26,22 @@ from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import model_sides
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, solve_part
+from rropt.solve.robust_exact.budget import (
+    AT_BOUNDARY,
+    CLIMBS,
+    CONES,
+    FINER,
+    FIRST_GAP,
+    FIRST_SHARE,
+    LEAST_SLOPED,
+    MIXTURE_CLIMBS,
+    MIXTURES,
+    NO_MASS,
+    PRESENT,
+    SMALL,
+)
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
-
-ROUNDS = 100
-"""Outer cones at most."""
-FIRST, FIRST_SHARE = 1e-2, 0.3
-"""The relative gap to which the first outer cone is solved, and its share of the time; ..."""
-FINER = 0.1
-"""... the gap of the others, as a share of what the mechanism lost on its way into the exact cone."""
-CLIMBS, FEW, MIXTURES = 20, 1, 2
-"""Steps of the climb of a column at most, of one between two mixtures, and mixtures between two outer cones."""
-REACHED = 1e-9
-"""Shares of the way to a constant column below which a column is on the boundary of the exact cone."""
-LEAST_ENTRY = 1e-12
-"""Slopes are taken at entries from here on."""
-EMPTY = 1e-11
-"""Columns with less mass than this are not looked at."""
-SMALL = 0.05
-"""Columns that gain less than this share of the gap are not added to a mixture."""
-PRESENT = 20
-"""Cuts of the programme of a climb, for each input."""
 
 
 @dataclass
@@ -83,7 +78,7 @@ class Outer:
         self._lp.add(range(len(self.pool)))
         self._best: tuple[float, Answer] | None = None
         self._found: tuple[float, FloatArray] | None = None
-        self._gap, self._seconds = FIRST, 0.0
+        self._gap, self._seconds = FIRST_GAP, 0.0
         utility = program.utility
         self._mixes = not program.extras and isinstance(utility, Linear | ColumnSum)
         width = 1 if program.outputs is None else len(program.outputs)
@@ -92,7 +87,7 @@ class Outer:
     def run(self) -> Answer:
         """The best mechanism, and the multipliers of the outer cone with the best bound."""
         effort, sign, lost = self.effort, self.program.sign, math.inf
-        for _ in range(ROUNDS):
+        for _ in range(CONES):
             answer, bound, reached = self._solved(lost)
             if not isinstance(answer.draft, MatrixDraft) or not answer.draft.matrix.any():
                 break
@@ -134,7 +129,7 @@ class Outer:
         cut, effort = self.cut(), self.effort
         relaxed = relax(self.program, [cut])
         left = effort.remaining()
-        self._gap = max(effort.gap / 4, min(FIRST, FINER * lost))
+        self._gap = max(effort.gap / 4, min(FIRST_GAP, FINER * lost))
         begun = time.monotonic()
         answer, reached = solve_part(
             self._route(relaxed),
@@ -169,7 +164,7 @@ class Outer:
         assert isinstance(answer.draft, MatrixDraft)
         matrix = answer.draft.matrix
         masses = matrix.sum(axis=0)
-        kept = masses > EMPTY
+        kept = masses > NO_MASS
         inside, _, met = self.pool.pulled(matrix.T[kept])
         moved = np.zeros_like(matrix)
         moved[:, kept] = inside.T
@@ -193,14 +188,14 @@ class Outer:
         assert isinstance(answer.draft, MatrixDraft)
         matrix = answer.draft.matrix
         masses = matrix.sum(axis=0)
-        kept = np.flatnonzero(masses > EMPTY)
+        kept = np.flatnonzero(masses > NO_MASS)
         points = matrix.T[kept] / masses[kept, None] * self.program.size
         inside, _, met = self.pool.pulled(points)
         own = kept if self.program.outputs is not None else np.zeros(len(kept), dtype=int)
         self._inside = self._inside.plus(Columns(inside / inside.mean(axis=1, keepdims=True), own))
         value, cuts = -math.inf, list(chain(*met))
         if answer.dual is not None:
-            found, tight, _ = self._climbed(Columns(points, own), answer.dual, FEW)
+            found, tight, _ = self._climbed(Columns(points, own), answer.dual, MIXTURE_CLIMBS)
             self._inside = self._inside.plus(found)
         for _ in range(MIXTURES):
             theta, dual = self._master()
@@ -208,7 +203,9 @@ class Outer:
                 break
             value = float(self._worths(self._inside) @ theta)
             self._keep(value, self._matrix(theta))
-            found, tight, met_all = self._climbed(self._inside.at(np.flatnonzero(theta > EMPTY)), dual, FEW)
+            found, tight, met_all = self._climbed(
+                self._inside.at(np.flatnonzero(theta > NO_MASS)), dual, MIXTURE_CLIMBS
+            )
             gains = self._worths(found) - (self._prices(found, dual) * found.points).sum(axis=1)
             better = np.flatnonzero(gains > SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
             if (not len(better) and met_all) or self.effort.stopped():
@@ -234,7 +231,7 @@ class Outer:
         """The mechanism of a mixture."""
         columns = self._inside.points.T * theta
         if self.program.outputs is None:
-            return np.asarray(columns[:, theta > EMPTY])
+            return np.asarray(columns[:, theta > NO_MASS])
         matrix = np.zeros((self.program.size, len(self.program.outputs)))
         np.add.at(matrix.T, self._inside.outputs, columns.T)
         return matrix
@@ -261,7 +258,7 @@ class Outer:
 
     def _costs(self, columns: Columns, dual: Dual) -> FloatArray | None:
         """The slopes of the utility less the prices (n x k); None where they are not known."""
-        utility, points = self.program.utility, np.maximum(columns.points, LEAST_ENTRY)
+        utility, points = self.program.utility, np.maximum(columns.points, LEAST_SLOPED)
         touching = getattr(dual.evidence, "slopes", None)
         if touching is not None:
             found = touching(points.T, np.array([float(p) for p in self.program.prior])).T
@@ -291,7 +288,7 @@ class Outer:
                     tight[at] = [self._lp.present[row] for row in np.flatnonzero(found.row_dual[1:])]
             ends[active], shares, met = self.pool.pulled(ends[active])
             self._lp.add(cut for own in met for cut in own)
-            active = active[shares > REACHED]
+            active = active[shares > AT_BOUNDARY]
             if not len(active) or self.effort.stopped():
                 break
         points = ends / ends.mean(axis=1, keepdims=True)

@@ -9,11 +9,9 @@ from rropt.program.cones import FloatArray
 from rropt.program.limits import Limits
 from rropt.program.programs import Program
 from rropt.solve.kernel.anchor import Anchor, find_anchor
+from rropt.solve.kernel.budget import HALVED
 from rropt.solve.tangent.interior import follow
 from rropt.solve.tangent.model import Model
-
-TRIED = 60
-"""How often the share of the point with the most slack in the linear constraints is halved."""
 
 
 def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
@@ -34,7 +32,7 @@ def limit_anchor(program: Program, near: FloatArray) -> Anchor | Refusal:
     goal, share = spare(least) / 2, 0.5
     if goal <= 0:
         return Refusal("the limits on informations leave no slack to round in", "loosen one of them a little")
-    for _ in range(TRIED):
+    for _ in range(HALVED):
         if spare((1 - share) * least + share * found.matrix) >= goal:
             break
         share /= 2

@@ -7,9 +7,7 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ChiSquare, Information, Utility
 from rropt.prove.minorant import Minorant
-
-UNIT = 2.0**60
-"""The largest number of a point, about."""
+from rropt.solve.tangent.budget import UNIT
 
 
 def minorant_of(utility: Utility, table: FloatArray, limit: int | None = None, part: int | None = None) -> Minorant:

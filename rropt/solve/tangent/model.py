@@ -14,9 +14,7 @@ from rropt.program.limits import Sum
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.solve.kernel.polyhedral import cone_table, edge_table
 from rropt.solve.tangent.atoms import atoms_of
-
-START = 2.0
-"""Multipliers and slacks of forms at the start, times the number of inputs."""
+from rropt.solve.tangent.budget import START
 
 
 @dataclass(frozen=True)

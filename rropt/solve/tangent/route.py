@@ -16,18 +16,12 @@ from rropt.prove.minorant import Minorant
 from rropt.prove.steps import Step, drop, relax
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.tangent.budget import BROKEN, NOTHING, OPTIMAL
 from rropt.solve.tangent.ends import End
 from rropt.solve.tangent.epigraph import solve_epigraph
 from rropt.solve.tangent.interior import follow
 from rropt.solve.tangent.minorants import minorant_of
 from rropt.solve.tangent.model import Model
-
-NOTHING = 1e-12
-"""An information below this is taken for none: its forms are zero then, and so is the bound."""
-NEAR = 1e-6
-"""Residuals and complementarity, relative to the value, of an end that is an optimum."""
-BROKEN = 1e-7
-"""Limits that are exceeded by more than this at least are taken for unattainable."""
 
 Measures = Sequence[tuple[ColumnSum, float]]
 """Quantities and the most that they may be."""
@@ -104,7 +98,7 @@ def _path(program: Program, limits: Measures, effort: Effort, elastic: bool = Fa
         assert isinstance(utility, ColumnSum | Sum)
         value = float(utility.mu(q).sum())
     scale = max(abs(value), 1e-3)
-    reached = "optimal" if max(path.missed, path.gap) <= NEAR * scale else "stalled"
+    reached = "optimal" if max(path.missed, path.gap) <= OPTIMAL * scale else "stalled"
     claim = SolverClaim("rropt", effort.stopped() or reached, value, time.monotonic() - begun)
     dual = Dual(path.prices, path.rows, ColumnMultipliers(path.cone, path.flows))
     return End(claim, q, dual, path.limits, path.tables, path.inside)

@@ -10,7 +10,8 @@ import pytest
 
 import rropt as rr
 from rropt.program.programs import Information
-from rropt.solve.kernel.master import KEPT, Master
+from rropt.solve.kernel.budget import KEPT
+from rropt.solve.kernel.master import Master
 from rropt.solve.kernel.route import Effort
 
 REFERENCE = Path(__file__).resolve().parents[2] / "data" / "rldp_reference.csv"

@@ -12,7 +12,8 @@ from scipy.optimize import linprog
 
 import rropt as rr
 from rropt.program.programs import ChiSquare
-from rropt.solve.kernel.curves import WORK_BITS, SquareCurve
+from rropt.solve.kernel.budget import WORK_BITS
+from rropt.solve.kernel.curves import SquareCurve
 from rropt.solve.kernel.rays import staircase
 from rropt.solve.ldp.column_dual import prove_information
 from rropt.solve.relaxed_bound import relaxed_bound

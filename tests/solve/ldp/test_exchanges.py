@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rropt.solve.kernel.curves import Curve, InformationCurve, SquareCurve
+from rropt.solve.ldp.budget import KEPT, SOURCES
 from rropt.solve.ldp.knapsack import Knapsack
-from rropt.solve.ldp.neighbourhood import KEPT, SOURCES, exchanged
+from rropt.solve.ldp.neighbourhood import exchanged
 
 SIZE = 7
 

@@ -15,8 +15,9 @@ import rropt as rr
 from rropt.errors import NoRoute
 from rropt.model.identification import match_risks
 from rropt.program.limits import PosteriorRisk
+from rropt.solve.risk.budget import ROWS
 from rropt.solve.risk.floats import FloatRisk
-from rropt.solve.risk.private import ROWS, placed, tightened
+from rropt.solve.risk.private import placed, tightened
 
 F = Fraction
 COUNTS = (1, 2, 20, 40)

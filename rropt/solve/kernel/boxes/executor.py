@@ -26,23 +26,10 @@ from typing import Self
 import numpy as np
 
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.boxes.budget import KEPT, SILENT, START, WIDEST, WORTH
 from rropt.solve.kernel.boxes.pool import BoxPool
 from rropt.solve.kernel.boxes.separable import SeparableForms
 from rropt.solve.kernel.boxes.tree import Box
-
-CHUNK = 64
-"""Boxes of a chunk at most. With it the products of dense tables of up to ten variables stay below what OpenBLAS
-distributes among threads, whose sums may differ in the last bit from those of one."""
-WIDEST = 128
-"""Variables up to which a chunk may be bounded by another process: beyond, linear algebra may use threads as well."""
-START = 5.0
-"""Processor seconds that chunks must have taken before processes are started for more: loading takes them two."""
-WORTH = 10.0
-"""Seconds that must be left for it."""
-SILENT = 60.0
-"""Seconds without an answer after which a process is given up: a chunk takes a tenth of a second."""
-KEPT = 4
-"""Problems that a process keeps in memory."""
 
 Found = tuple[float, FloatArray, FloatArray | None, FloatArray | None]
 """The bound of a box, its multipliers, a point and the errors of the chords there; None where there is none."""

@@ -7,20 +7,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rropt.solve.kernel.boxes.executor import CHUNK, BoxExecutor, Task
+from rropt.solve.kernel.boxes.budget import CHUNK, FEW, FLIGHTS, SPARE
+from rropt.solve.kernel.boxes.executor import BoxExecutor, Task
 from rropt.solve.kernel.boxes.pool import BoxPool
 from rropt.solve.kernel.boxes.separable import BoxRelaxation, BoxSearch, SeparableForms
 from rropt.solve.kernel.boxes.tree import Box
 from rropt.solve.kernel.search import Budget, Search, level
-
-FEW = 24
-"""Open boxes up to which HiGHS bounds them one at a time: each is split at its own optimum, and the certificates of
-paths become shorter."""
-FLIGHTS = 2, 8
-"""Chunks on the way at most, where few boxes are open and where many are: the worst are bounded first, but more
-than two processes need more chunks to be busy."""
-SPARE = 1024
-"""Open boxes for each chunk on the way beyond the first."""
 
 
 def box_search(problem: SeparableForms, box_executor: BoxExecutor | None = None) -> BoxSearch:

@@ -15,26 +15,17 @@ from scipy import sparse
 from rropt.model.convex_terms import Centred
 from rropt.program.cones import CompleteCone, FloatArray, base_cone, cone_rows, reach, tightest_log
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information, Program
+from rropt.solve.kernel.boxes.budget import CLIMBS, PROVING, REMEMBERED, STALE
 from rropt.solve.kernel.boxes.executor import BoxExecutor
 from rropt.solve.kernel.boxes.pooled import box_search
 from rropt.solve.kernel.boxes.separable import BoxSearch, SeparableForms
 from rropt.solve.kernel.boxes.tree import BoxTree
+from rropt.solve.kernel.budget import CLIMB_STEPS
 from rropt.solve.kernel.climb import climb
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import edge_table
 from rropt.solve.kernel.route import Effort
 from rropt.solve.kernel.search import Budget
-
-CLIMBS = 24
-"""Random directions from which each pricing climbs."""
-STEPS = 40
-"""Steps of one climb at most; each ends at a vertex with a larger reduced price."""
-PROVING = 3e-5
-"""Seconds that the proof of a box takes to be written and checked, for each input."""
-STALE = 1e-6
-"""Where a column that the master has gains more than this, the prices are not its own: no proof comes from them."""
-REMEMBERED = 4
-"""Price vectors whose search is kept, to be resumed with more nodes."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +158,7 @@ class BoxPricer:
             assert gradient is not None
             return np.asarray(gradient[:, 0] - self.prices)
 
-        v, best = climb(v, self.reduced, slope, self.vertex, STEPS)
+        v, best = climb(v, self.reduced, slope, self.vertex, CLIMB_STEPS)
         self.found[_name(v)] = (best, v)
         return best
 

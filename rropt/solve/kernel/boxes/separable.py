@@ -16,22 +16,10 @@ from scipy import sparse
 
 from rropt.model.convex_terms import ConvexTerm
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.boxes.budget import EXACT, LARGEST, SCALE, TANGENT_ERROR, TANGENT_ROUNDS
 from rropt.solve.kernel.boxes.tree import Box, BoxTree
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.search import Budget, Executor, MaximumSearch, OneByOne, level
-
-TANGENT_ROUNDS = 6
-"""Rounds of new tangents for one box."""
-TANGENT_ERROR = 1e-9
-"""Tangents are added where the concave terms are over-estimated by more than this share of their mass, times the square
-of what variables can be away from one where that is less than one."""
-SCALE = 1024.0
-"""Costs are scaled by this: HiGHS takes an absolute tolerance of 1e-10, and prices are wanted more exactly."""
-LARGEST = 64.0
-"""Multipliers that show a box to be empty are kept below this."""
-EXACT = 1e-14
-"""Chords that over-estimate by less than this are taken for exact; where all variables are near one, by less than this
-times the square of what they can be away from it."""
 
 
 def largest_end(residual: FloatArray, lower: FloatArray, upper: FloatArray) -> float:

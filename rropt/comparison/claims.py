@@ -20,6 +20,7 @@ from rropt.io.content import ByContent
 from rropt.problem import Solution
 
 __all__ = [
+    "SHIPPED",
     "AnyOf",
     "Cell",
     "Claim",
@@ -35,6 +36,8 @@ __all__ = [
     "worst",
 ]
 
+SHIPPED = ("ayed", "ruiz", "lopuhaa", "bound", "kairouz", "chai")
+"""The papers of the shipped ledger, in its order: the first parts of their claims' ids."""
 Word = Literal["confirmed", "confirmed_with_erratum", "refuted", "not_checkable"]
 ORDER: tuple[Word, ...] = ("confirmed", "confirmed_with_erratum", "not_checkable", "refuted")
 """From the best to the worst: an entry's verdict is that of its worst cell."""

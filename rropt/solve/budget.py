@@ -1,0 +1,38 @@
+"""The tuned numbers of assembly, candidates and rounding, by the module that uses them, each with what it trades."""
+
+# assembly.py
+LARGEST_RANK = 1 << 18
+"""Entries of a matrix whose rank is computed in floats too."""
+ROUNDED, PROVED, CHECKED, COMPARED, LAST = 1.3, 1.8, 2.1, 2.3, 2.5
+"""Seconds after the end of a solve when each of the remaining steps is ended, so that the next ones have time: a step
+that begins late still has a tick of the clock, and there are four steps."""
+VALUE_BITS = 96
+"""An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
+
+# candidates.py
+RATIO_BITS = 40
+"""Ratios of windows are rounded down to so many bits after the point."""
+LARGEST = 1 << 16
+"""Cells of a matrix that is written out as a candidate."""
+GROUPED = 1 << 18
+"""Cells of a matrix of k-RR among groups, where there are more than two."""
+MIXED = 1 << 11
+"""Cells of a matrix that constants are mixed into."""
+SHIFTED = 64
+"""Inputs up to which all shifts are tried."""
+HALVINGS = 12
+"""Halvings in search of the least share of a constant."""
+STEEPEST = 300.0
+"""The largest level that is used: above it groups are chosen alike, and ratios exceed floats."""
+WORTH = 1e-12
+"""A candidate must be better by this, relative to what it replaces: less is rounding."""
+ROWS = 4
+"""Inequalities over the matrix that a candidate is made for, each; most problems have fewer."""
+HALF = 0.5 * (1 - 1e-9)
+"""What an entry may be below the largest of its row, in shares of the distance: sums of rows take the rest."""
+
+# rounding.py
+CANDIDATES = 8
+"""Cells of one equation that are tried first to solve it."""
+NEGLIGIBLE = 1e-13
+"""Free columns with less mass than this (summed over the inputs) are dropped before rounding."""

@@ -1,0 +1,71 @@
+"""The tuned numbers of this theory, by the module that uses them, each with what it trades."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# branch.py
+CLIMBS = 40
+"""Random directions from which local maxima are climbed to before the search."""
+CHUNK = 500
+"""Boxes between two reports of progress."""
+FIRST, LATER, PIECE = 200, 20, 50
+"""Drawn choices of one corner an output that are climbed from after the first cell, and after every further piece of
+the search; the cells of a piece."""
+LOOSE = 1e-4
+"""The relative gap of a bound without the rows, which they leave open by more."""
+NEARLY_EQUAL = 1.021
+"""Below this ratio the gains of corners are lost in the tolerances of a solver; entries are branched on instead."""
+TANGENTS = 3
+"""A proof takes so many times as long where something is given."""
+PROVING = 2e-4
+"""Seconds that the proof of a cell takes to be written and checked, for each entry of the matrix."""
+
+# cell_proof.py
+MARGINS = (1e-13, 1e-11, 1e-9, 1e-7)
+"""Shares of the bound that prices are raised by, the next where one is too little for the exact tests."""
+SPARE = 0.01
+"""The share of what a search left open by which the bound may be larger."""
+
+# cells.py
+DEAR = 64.0
+"""A unit of what a row lacks costs so many times the largest utility of a column: cells without a matrix are bounded
+like others."""
+CLOSED = 1e-11
+"""A corner that gains less than this share of the largest utility is no better than those that are there."""
+PART = 0.02
+"""Corners are generated until they gain less than this share of what the cell has above the accepted bound."""
+ADDED = 4
+"""Corners added a round for each output."""
+ROUNDS = 400
+"""Rounds of corners of one cell at most: any multipliers bound it."""
+KEPT = 6
+"""A cell hands at most so many corners for each row of its programme on to its parts."""
+INNER = 0.1
+"""A part of a split is no narrower than this share of the whole."""
+EXACT = 1e-9
+"""Points closer than this to an end of a box are at that end."""
+REMEMBERED = 1 << 26
+"""Corners whose utilities are kept for further prices, in all boxes together."""
+
+# corner_trees.py
+MOST = 200_000
+"""Elements of the trees of one leaf at most."""
+PASSES, BISECTIONS = 2, 14
+"""Passes over several tangents, and halvings for each, until they are near the best ones."""
+
+# corners.py
+QUOTIENT_ROUNDS = 30
+"""Steps of a quotient of two linear forms at most: each rises, and it ends after three or four."""
+LISTED = 16
+"""Largest k whose 2^k corners are listed, output by output."""
+
+# proof.py
+LOWEST = -100
+"""The least excess of an empty leaf that is written: low enough not to matter."""
+
+# search.py
+EMPTY = 1e-12
+"""Columns with less mass than this have no point worth splitting at."""
+LADDER = 4.0 ** np.arange(-2, 7)
+"""Sizes of the multiples of a ray that are tried on an empty node: large ones would cost the others their digits."""
