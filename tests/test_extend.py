@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -116,3 +117,21 @@ def test_an_objective_with_its_word_is_one_file_and_one_line(checkout: Path, tmp
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("certified")
     assert "how often one of the chosen answers is released as it is" in done.stdout
+
+
+def test_each_class_of_the_page_has_fifteen_lines(checkout: Path) -> None:
+    """Besides docstrings, blank lines and imports."""
+    sizes = {}
+    for block in blocks(checkout):
+        for node in ast.parse(block).body:
+            if isinstance(node, ast.ClassDef):
+                first = min((node.lineno, *(each.lineno for each in node.decorator_list)))
+                text = block.splitlines()[first - 1 : node.end_lineno]
+                quoted = sum(
+                    (one.body[0].end_lineno or 0) - one.body[0].lineno + 1
+                    for one in ast.walk(node)
+                    if isinstance(one, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(one) is not None
+                )
+                sizes[node.name] = sum(map(bool, map(str.strip, text))) - quoted
+    assert sizes.keys() == {"RenyiGain", "PosteriorCap", "OneGuess", "KeepTruth"}
+    assert max(sizes.values()) <= 15, sizes

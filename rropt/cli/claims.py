@@ -42,7 +42,7 @@ def show_claims(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The papers' numbers of draws.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the certificates.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the certificates.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of the documentation.")] = False,
 ) -> None:
     """Derive published claims again: confirmed, confirmed with an erratum, refuted, or not checkable."""
@@ -74,7 +74,7 @@ def show_claims(
 def verify_claim(
     path: Annotated[Path, typer.Argument(metavar="CLAIM", help="A claim (.toml).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one object and nothing else.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the certificates.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the certificates.")] = None,
 ) -> None:
     """Verify a claim of one's own: a matrix, a number, or both, that is said to be feasible, optimal, or a bound."""
     from rropt.studies.claims_page import story
@@ -97,9 +97,12 @@ def _is_path(name: str) -> bool:
 
 def _run(claims: Sequence[Claim], full: bool, out: Path | None) -> list[Entry]:
     """Derive claims, with a line of progress."""
+    from rropt.io.files import check_writable
     from rropt.studies.ledger import run
     from rropt.studies.reports import terminal
 
+    if out is not None:
+        check_writable(out, [])
     with terminal.points_progress("claims") as report:
         done = 0
 

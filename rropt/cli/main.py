@@ -77,7 +77,7 @@ ROUTE_HELP = (
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Folder for the results (default: the problem's name).")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results (default: the problem's name).")]
 RouteName = Annotated[str | None, typer.Option("--route", help=ROUTE_HELP)]
 SolverName = Annotated[
     str | None, typer.Option("--solver", help="Any that cvxpy or highspy find installed, as clarabel, osqp or gurobi.")

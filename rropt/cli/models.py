@@ -37,6 +37,7 @@ def show(name: Shipped) -> None:
 
 def copy(
     name: Copied,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Another folder.")] = Path("."),
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Copy a model's problem file, and the counts that it reads, into this folder to edit them."""
@@ -47,10 +48,10 @@ def copy(
 
     source = model_path(name)
     text = read_text(source, "problem file")
-    files = {Path(f"{name}.toml"): text}
+    files = {out / f"{name}.toml": text}
     counts = tomllib.loads(text)["input"].get("counts_file")
     if counts is not None:
-        files[Path(counts)] = read_text(source.parent / counts, "file of counts")
+        files[out / counts] = read_text(source.parent / counts, "file of counts")
     for target in files:
         if target.exists() and not force:
             raise InputError("this file exists already", str(target), "move it away, or use --force")

@@ -47,6 +47,15 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
         raise
 
 
+def made_folder(place: Path) -> None:
+    """Make a folder and those above it, where they are missing. Raises OSError."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        # A file that stands in the way: that something exists is not what is wrong.
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place)) from None
+
+
 def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
     """Write `text` (as UTF-8, unless it is bytes) to `path` through a temporary name and a rename: no half file shows.
 
@@ -54,7 +63,7 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> Path:
     """
     target = a_path(path, "cannot write", "choose another place")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        made_folder(target.parent)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
         raise InputError(f"cannot write ({error.strerror})", str(target), "choose another place") from None
@@ -183,7 +192,7 @@ def folders(places: Iterable[Path]) -> Iterator[None]:
         for place in dict.fromkeys(places):
             missing |= dict.fromkeys(folder for folder in (place, *place.parents) if not folder.exists())
             try:
-                place.mkdir(parents=True, exist_ok=True)
+                made_folder(place)
             except OSError as error:
                 raise InputError(f"cannot write ({error.strerror})", str(place), "choose another place") from None
         yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -22,14 +23,16 @@ from rropt.io.arguments import checked
 from rropt.io.clock import BRIEF, Clock
 from rropt.io.count_records import blank_twins
 from rropt.io.counts import same_labels
+from rropt.io.files import read_text, write_whole
 from rropt.io.types import Label, Number
 from rropt.model.prior import Prior, clean_labels
+from rropt.problem.goal import Goal, Maximize, Minimize
 from rropt.problem.html import problem_html
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
-from rropt.program.programs import BayesGain, Information, Program, Row, Sense
+from rropt.program.programs import BayesGain, Information, Program, Row
 from rropt.solve.options import SolveOptions
 
 if TYPE_CHECKING:
@@ -38,32 +41,6 @@ if TYPE_CHECKING:
     from rropt.solve.kernel.route import Route
 
 __all__ = ["Goal", "Maximize", "Minimize", "Problem"]
-
-
-@dataclass(frozen=True)
-class Goal:
-    """An objective and whether it is maximised or minimised; made by `Maximize` and `Minimize`."""
-
-    sense: Sense
-    objective: Objective
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.objective, Objective):
-            raise InputError(
-                f"{type(self.objective).__name__} is not an objective",
-                self.sense,
-                "for example Maximize(MutualInformation(prior))",
-            )
-
-
-def Maximize(objective: Objective) -> Goal:
-    """The goal of making `objective` as large as possible."""
-    return Goal("maximize", objective)
-
-
-def Minimize(objective: Objective) -> Goal:
-    """The goal of making `objective` as small as possible."""
-    return Goal("minimize", objective)
 
 
 @checked
@@ -202,6 +179,29 @@ class Problem:
         from rropt.solve.export.programme import write
 
         return write(self.to_highs(), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables of the problem file: words, numbers, lists and tables. Ratios that are not decimals are text."""
+        from rropt.problem.tables import text_of
+
+        return tomllib.loads(text_of(self))
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a problem file (TOML; whole or not at all), as `rropt solve` reads it; returns the path. Raises
+        InputError, also where a problem file cannot state a class of your own."""
+        from rropt.problem.tables import problem_from, text_of
+
+        text = text_of(self)
+        if problem_from(type(self), text, f"{self.name}.toml", None) != self:
+            raise InputError("a problem file would be of another problem", "Problem.save", "see docs/problem-file.md")
+        return write_whole(path, text)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Problem:
+        """Read a problem file: the problem that was saved. Raises InputError that names file and key."""
+        from rropt.problem.tables import problem_from
+
+        return problem_from(cls, read_text(path, "problem file"), str(path), None)
 
     def to_cvxpy(self) -> Any:
         """The problem as a `cvxpy.Problem` over the matrix "Q" with labelled constraints. Raises InputError that says

@@ -236,7 +236,8 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("Invariant.from_keys", counts=[1, 2, 3], prior=None)
     for name in ("AtMost", "AtLeast"):
         add(name, objective=rr.Trace(), number=0.5)
-        add(f"{name}.from_keys", objective="trace", number=0.5, prior=r["prior"], counts=None)
+        own = {"prior": r["prior"], "counts": None, "sensitive": None, "other": None}
+        add(f"{name}.from_keys", objective="trace", number=0.5, **own)
     add("Floor", diagonal=0.1)
     add("LinearConstraint", coefficients=np.eye(3), sense="<=", rhs=1, name="own")
     add("ConeConstraint", matrix=np.eye(3))
@@ -376,13 +377,16 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
         compile={},
         extreme_rays={},
         routes={"solver": None},
+        save={"path": folder / "own.toml"},
         to_cvxpy={},
+        to_dict={},
         to_highs={},
         warnings={},
         write={"path": folder / "model.mps"},
         solve=options | {"verbose": False},
         with_options=options,
     )
+    add("Problem.load", path=r["problem"].save(folder / "saved.toml"))
     add("Solution.load", path=folder / "solution.json", problem=r["problem"])
     add_methods(found, save={"path": folder / "again.json"}, sensitivity={}, to_dict={})
     add("Certificate", document=dict(found.certificate.document))

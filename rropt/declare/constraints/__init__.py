@@ -65,7 +65,7 @@ def from_keys(kind: str, keys: Mapping[str, Any], where: str, prior: Prior | Non
     """The constraint that a problem file declares: its word and its other keys; `prior` is that of its input, from
     which `rldp`, `invariant` and `identification_risk` take what they do not give themselves. Raises InputError."""
     every = frozenset(word for objective in objectives.WORDS.values() for word in objective.words)
-    of_objective = frozenset({"objective", "number"}), every | {"counts"}
+    of_objective = frozenset({"objective", "number"}), every | {"counts", "sensitive", "other"}
     makers: dict[str, tuple[Callable[..., Any], frozenset[str], frozenset[str]]] = {
         LDP.kind: (LDP, frozenset(), frozenset({"epsilon", "gamma", "criterion", "properties", "population"})),
         ApproximateLDP.kind: (ApproximateLDP, frozenset({"delta"}), frozenset({"epsilon", "gamma"})),

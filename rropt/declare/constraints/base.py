@@ -44,13 +44,13 @@ class Constraint(ABC):
         """What it demands beyond `cone` and `rows`, in the words of one theory."""
         return ()
 
-    @abstractmethod
     def keys(self) -> dict[str, object]:
         """Its keys in a problem file besides `kind`; numbers as Fraction."""
+        return {}
 
-    @abstractmethod
     def describe(self) -> str:
         """One short phrase for tables and messages."""
+        return self.kind.replace("_", " ")
 
 
 class AtLevel(Constraint):

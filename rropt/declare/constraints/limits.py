@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -16,9 +16,9 @@ from rropt.errors import InputError
 from rropt.exact import declared_text, dyadic_down, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
-from rropt.io.types import Counts, Number
+from rropt.io.types import Counts, Label, Matrix, Number
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.model.prior import Prior
+from rropt.model.prior import Pairs, Prior
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, Limit, Limits, Notions
 from rropt.program.programs import BayesGain, Divergence, Linear, Row, Utility
@@ -47,13 +47,28 @@ class _Bounded(Constraint):
 
     @classmethod
     def from_keys(
-        cls, objective: str, number: Number, *, prior: Prior | None = None, counts: Counts | None = None, **keys: Any
+        cls,
+        objective: str,
+        number: Number,
+        *,
+        prior: Prior | None = None,
+        counts: Counts | Matrix | None = None,
+        sensitive: Sequence[Label] | None = None,
+        other: Sequence[Label] | None = None,
+        **keys: Any,
     ) -> _Bounded:
-        """What a problem file declares; without `counts` the prior is that of its input."""
+        """What a problem file declares; without `counts` the prior is that of its input. `sensitive` and `other` make
+        `counts` a table of pairs."""
         if prior is not None:
             check_prior(prior, f"{cls.kind}: prior")
-        labels = None if prior is None or isinstance(counts, Mapping) else prior.labels
-        own = prior if counts is None else Prior.from_counts(counts, labels=labels)
+        if counts is None:
+            own = prior
+        elif sensitive is not None and other is not None:
+            own = Prior.from_counts(counts, pairs=Pairs(sensitive, other))
+        else:
+            own = Prior.from_counts(
+                counts, labels=None if prior is None or isinstance(counts, Mapping) else prior.labels
+            )
         return cls(objectives.from_keys(objective, keys, own, cls.kind), number)
 
     def _form(self, inputs: tuple[str, ...]) -> Utility:
@@ -95,9 +110,13 @@ class _Bounded(Constraint):
 
     def keys(self) -> dict[str, object]:
         prior = self.objective.prior
-        own: dict[str, object] = (
-            {} if prior is None else {"counts": dict(zip(prior.labels, prior.weights, strict=True))}
-        )
+        own: dict[str, object] = {}
+        if prior is not None and prior.pairs is not None:
+            sensitive, other = prior.pairs.sensitive, prior.pairs.other
+            table = [list(prior.weights[prior.pairs.block(s)]) for s in range(len(sensitive))]
+            own = {"counts": table, "sensitive": list(sensitive), "other": list(other)}
+        elif prior is not None:
+            own = {"counts": dict(zip(prior.labels, prior.weights, strict=True))}
         return {"objective": self.objective.kind, "number": self.number, **own, **self.objective.keys()}
 
     def describe(self) -> str:

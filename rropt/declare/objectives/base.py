@@ -68,9 +68,9 @@ class Objective(ABC):
     def form(self, inputs: tuple[str, ...]) -> Utility:
         """The utility of the closed vocabulary, in nats where it is an information."""
 
-    @abstractmethod
     def keys(self) -> dict[str, object]:
         """Its keys in a problem file besides maximize/minimize (numbers as Fraction); the prior is under [input]."""
+        return {}
 
     def __mul__(self, weight: Number) -> Sum:
         return Sum([(weight, self)])

@@ -1,0 +1,35 @@
+"""What is sought of an objective: the most or the least of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rropt.declare.objectives import Objective
+from rropt.errors import InputError
+from rropt.program.programs import Sense
+
+
+@dataclass(frozen=True)
+class Goal:
+    """An objective and whether it is maximised or minimised; made by `Maximize` and `Minimize`."""
+
+    sense: Sense
+    objective: Objective
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.objective, Objective):
+            raise InputError(
+                f"{type(self.objective).__name__} is not an objective",
+                self.sense,
+                "for example Maximize(MutualInformation(prior))",
+            )
+
+
+def Maximize(objective: Objective) -> Goal:
+    """The goal of making `objective` as large as possible."""
+    return Goal("maximize", objective)
+
+
+def Minimize(objective: Objective) -> Goal:
+    """The goal of making `objective` as small as possible."""
+    return Goal("minimize", objective)

@@ -1,0 +1,95 @@
+"""Every option for a place to write to is `--out` and `-o`, makes missing folders, and is refused in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from rropt.cli import main as cli
+
+PROBLEM = """
+schema = 1
+[input]
+counts = { a = 4, b = 3 }
+[objective]
+maximize = "trace"
+[[constraint]]
+kind = "ldp"
+epsilon = 1
+"""
+CLAIM = 'schema = 1\nproblem = "p.toml"\nclaimed = "bound"\nvalue = 2\n'
+CALLS = {
+    "apply": ["design", "t.csv", "--column", "v"],
+    "claims": ["claim.toml"],
+    "compare": ["p.toml", "--routes", "linear"],
+    "core": ["design/certificate.json"],
+    "identify": ["design", "--share", "0.1"],
+    "models copy": ["adult-education"],
+    "models figure": ["chai2019", "2"],
+    "models people": ["adult-pram", "--count", "5"],
+    "models solve": ["survey-yes-no"],
+    "models table": ["chai2019", "1"],
+    "publish": ["design"],
+    "report": ["design"],
+    "solve": ["p.toml"],
+    "sweep": ["p.toml", "--epsilon", "1"],
+    "verify-claim": ["claim.toml"],
+}
+ELSEWHERE = {"ledger sign"}
+"""A receipt of a ledger: tests/release/test_release_sync.py."""
+SUFFIX = {"apply": ".csv", "compare": ".csv", "models people": ".csv", "sweep": ".csv", "identify": ".json"}
+
+
+def commands(group: typer.core.TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
+    for name, command in group.commands.items():
+        if isinstance(command, typer.core.TyperGroup):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+def with_out() -> dict[str, list[str]]:
+    """The names of the option of each command that has one."""
+    found = {}
+    for name, command in commands(typer.main.get_command(cli.app)):  # type: ignore[arg-type]
+        for parameter in command.params:  # type: ignore[attr-defined]
+            if parameter.name == "out":
+                found[name] = sorted(parameter.opts)
+    return found
+
+
+def test_every_place_is_out() -> None:
+    found = with_out()
+    assert found.keys() == CALLS.keys() | ELSEWHERE
+    assert {name: opts for name, opts in found.items() if opts != ["--out", "-o"]} == {}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a problem, its design, a claim and a table."""
+    place = tmp_path_factory.mktemp("out")
+    (place / "p.toml").write_text(PROBLEM)
+    (place / "claim.toml").write_text(CLAIM)
+    (place / "t.csv").write_text("v\na\nb\na\n")
+    assert cli.main(["solve", str(place / "p.toml"), "--out", str(place / "design")]) == 0
+    return place
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_missing_folders_are_made_and_files_are_not_folders(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    call = [*name.split(), *CALLS[name], "-o"]
+    own = name.replace(" ", "-")
+    blocked = f"p.toml/{own}{SUFFIX.get(name, '')}"
+    assert cli.main([*call, blocked]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if line.startswith("rropt: ")][-1].count("cannot write (Not a directory)") == 1
+    assert Path("p.toml").read_text() == PROBLEM
+    place = Path("new") / own / f"x{SUFFIX.get(name, '')}"
+    assert cli.main([*call, str(place)]) == 0
+    assert place.exists()
