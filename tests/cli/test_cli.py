@@ -429,7 +429,6 @@ def test_a_folder_in_a_results_place_is_one_line(run: Run) -> None:
 
 # Name, problem file, a pattern for where and what, a pattern for the remedy.
 BAD: list[tuple[str, str, str, str]] = [
-    ("epsilon 0", toml(must=LDP.replace("1.0", "0")), "epsilon.*not above 0", "try"),
     ("epsilon negative", toml(must=LDP.replace("1.0", "-2")), "epsilon.*-2", "try"),
     ("epsilon a word", toml(must=LDP.replace("1.0", '"one"')), "epsilon.*'one' is not a number", "write"),
     ("epsilon missing", toml(must='[[constraint]]\nkind = "ldp"'), "privacy level", "epsilon"),
