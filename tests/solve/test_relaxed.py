@@ -182,6 +182,18 @@ def test_no_risk_is_finite_where_nothing_is_identified() -> None:
     assert worth_and_slope(program, np.full((3, 3), 1 / 3)) == (-np.inf, None)
 
 
+def test_a_bayes_gain_above_a_floor_is_certified() -> None:
+    """For each choice of actions the problem is convex, and the rows of the floor at its optimum close it."""
+    constraints = [rr.LDP(1), BISTOCHASTIC, rr.EntropyRate("0.97")]
+    free = rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), constraints[:2]).solve()
+    solution = rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), constraints).solve()
+    assert solution.status == "certified"
+    assert solution.route.startswith("relaxed")
+    assert solution.value is not None
+    assert free.value is not None
+    assert solution.value < free.value - 1e-3
+
+
 def test_what_it_refuses() -> None:
     for problem in (
         rr.Problem(rr.Maximize(rr.Trace()), [BISTOCHASTIC], inputs=range(3)),

@@ -18,7 +18,7 @@ import numpy as np
 from rropt.errors import Refusal
 from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
-from rropt.program.programs import Linear, Program
+from rropt.program.programs import BayesGain, Linear, Program
 from rropt.prove.steps import Gibbs, relax
 from rropt.solve.compose.budget import BITS, FLOOR_LONGEST, FLOOR_ROUNDS, LEAST, RELABELLED, SLOW
 from rropt.solve.compose.local import LocalSearch, conic_oracle
@@ -27,6 +27,7 @@ from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import AUTO, Answer, Effort, Route, SolverClaim
 from rropt.solve.kernel.search import Cell
+from rropt.solve.matrix.branch import by_corners
 
 LOCAL = "a local search found the mechanism"
 
@@ -38,11 +39,14 @@ class RelaxedRoute(Route):
     because = "an entropy floor is relaxed to rows that it implies, and a local search finds a mechanism"
     takes = (ConcaveFloor,)
     purpose = "information above an entropy floor"
-    goals = "maximises mutual information and chi-square information only"
+    goals = "maximises mutual information, chi-square information and, under LDP, bayes_success only"
     solvers = ()
 
     def takes_goal(self, program: Program) -> bool:
-        return program.sense == "maximize" and curve_class(program.utility) is not None
+        known = curve_class(program.utility) is not None
+        return program.sense == "maximize" and (
+            known or (isinstance(program.utility, BayesGain) and by_corners(program))
+        )
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         return Refusal("relaxed needs fixed outputs", AUTO) if program.outputs is None else None
@@ -84,14 +88,16 @@ def _bounded(program: Program, effort: Effort, search: LocalSearch, found: Float
         if root is None or tried.matrix is None:
             break
         reached = max(leaf.bound for leaf in root.leaves())
-        slow = reached > bound - SLOW * (bound - value) if np.isfinite(bound) else False
+        # A Bayes gain has a convex problem for each choice of actions, and the rows of all of them must be found.
+        patient = isinstance(program.utility, BayesGain) or not np.isfinite(bound)
+        slow = not patient and reached > bound - SLOW * (bound - value)
         if reached < min(bound, least):
             answer = replace(tried, relaxed=steps)
         bound = min(bound, reached)
         effort.monitor(value, min(bound, least))
         if slow or bound - value <= effort.allowed:
             break
-        touched = search.inside(search.middle, tried.matrix)
+        touched = _touched(program, search, tried.matrix)
         search.offer(tried.matrix)
         value = search.worth
         effort.found(value)
@@ -101,6 +107,15 @@ def _bounded(program: Program, effort: Effort, search: LocalSearch, found: Float
         return Answer(claim, search.draft)
     note = f"{LOCAL}; the certificate's rows are what the entropy floor implies near it"
     return Answer(replace(claim, notes=(note,)), search.draft, answer.dual, answer.relaxed)
+
+
+def _touched(program: Program, search: LocalSearch, matrix: FloatArray) -> FloatArray | None:
+    """Where the floor is to be tight next: for the actions that are best at a matrix the optimum, which the slope of a
+    Bayes gain leads to; else the last point on the way to the matrix."""
+    if not isinstance(program.utility, BayesGain) or search.linear is None:
+        return search.inside(search.middle, matrix)
+    slope = program.utility.gradient(matrix)
+    return None if slope is None else search.linear(slope)
 
 
 def gibbs_points(near: FloatArray) -> tuple[tuple[tuple[int, ...], ...], ...]:

@@ -184,6 +184,19 @@ class LpModel:
             columns.data,
         )
 
+    def add_dense_columns(self, cost: FloatArray, table: FloatArray) -> None:
+        """Append non-negative variables with a small dense table of coefficients: without a sparse matrix, while the
+        model is not balanced."""
+        if self._is_balanced:
+            self.add_columns(cost, sparse.csc_matrix(table))
+            return
+        count = table.shape[1]
+        at, rows = np.nonzero(table.T)
+        starts = np.searchsorted(at, np.arange(count)).astype(np.int32)
+        self._widths = np.append(self._widths, np.ones(count))
+        costs, zeros, infinite = -self.scale * cost, np.zeros(count), np.full(count, np.inf)
+        self._highs.addCols(count, costs, zeros, infinite, len(at), starts, rows.astype(np.int32), table.T[at, rows])
+
     def keep_columns(self, keep: np.ndarray) -> None:
         """Delete the variables where the boolean array `keep` is false."""
         out = np.flatnonzero(~keep).astype(np.int32)

@@ -103,6 +103,12 @@ class Effort:
             return "interrupted"
         return "time limit" if self.remaining() == 0.0 else ""
 
+    def spent(self, share: float) -> bool:
+        """Whether that share of the time limit has passed, or work should stop anyway."""
+        left = self.remaining()
+        late = left is not None and self.time_limit is not None and left < (1 - share) * self.time_limit
+        return late or bool(self.stopped())
+
     def closing(self) -> Callable[[], bool]:
         """A stop signal for the proof of an answer: it is set GRACE seconds from now, even
         after an interrupt, and earlier where the whole solve would be late."""

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rropt.program.cones import CompleteCone, FloatArray
+from rropt.program.cones import CompleteCone, FloatArray, tightest_log
 from rropt.program.limits import Sum, bent
 from rropt.program.programs import ColumnSum, Information, Linear, Program
-from rropt.solve.kernel.budget import CLIMB_STEPS
+from rropt.solve.kernel.budget import CLIMB_STEPS, RISE
 from rropt.solve.kernel.climb import Vertices, climb_matrix
 from rropt.solve.kernel.curves import curve_of, has_curve
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Size, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
-from rropt.solve.matrix.budget import CHUNK, CLIMBS, FIRST, LATER, LOOSE, NEARLY_EQUAL, PIECE, PROVING, TANGENTS
-from rropt.solve.matrix.cells import ColumnCells, Mixture, root_cell
+from rropt.solve.matrix.budget import (
+    CHUNK,
+    CLIMBS,
+    FIRST,
+    KICKED,
+    KICKING,
+    LATER,
+    LOOSE,
+    NEARLY_EQUAL,
+    PATIENCE,
+    PIECE,
+    PROVING,
+    TANGENTS,
+    WORK,
+)
+from rropt.solve.matrix.cells import ColumnCells, root_cell
 from rropt.solve.matrix.corners import listable
 from rropt.solve.matrix.search import MatrixRelaxation
 
@@ -32,7 +47,7 @@ def by_corners(program: Program) -> bool:
 def solve_matrices(program: Program, effort: Effort) -> Answer:
     """The best matrix whose columns are tied by rows."""
     begun = time.monotonic()
-    climber = _Climber(entry_model(replace(program, utility=Linear(()))), program)
+    climber = Climber(entry_model(replace(program, utility=Linear(()))), program)
     if not climber.feasible:
         claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
         return Answer(claim, farkas_candidate(program, effort))
@@ -50,7 +65,7 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     search: Search[Any] = Search(relaxation)
     relaxation.note = climber.note
     search.run(np.inf)  # the root is bounded before a target is set
-    guesses, piece = FIRST, CHUNK
+    kicks, piece = FIRST, CHUNK
 
     def stopped() -> str:
         """Why the search should stop now: the rest of the time may be needed to prove what it has."""
@@ -63,9 +78,9 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     while not stopped():
         effort.found(climber.value)
         if isinstance(relaxation, ColumnCells) and search.bound > climber.value + effort.allowed / 2:
-            climber.guess(relaxation.mixture, guesses, effort)
+            climber.kick(kicks, stopped if kicks == LATER else lambda: effort.spent(KICKING))
             effort.found(climber.value)
-            guesses, piece = LATER, PIECE
+            kicks, piece = LATER, PIECE
         # What is within half of the gap of the best matrix is good enough.
         accept, before = climber.value + effort.allowed / 2, search.nodes
         relaxation.aim(climber.best)
@@ -78,14 +93,14 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
 
 
-def _by_first_cell(program: Program, effort: Effort, climber: _Climber, begun: float) -> Answer:
+def _by_first_cell(program: Program, effort: Effort, climber: Climber, begun: float) -> Answer:
     """More inputs than have their corners listed: the bound without the rows, which is that of the first cell where
     the rows are about the masses of columns; and a local maximum."""
     left = effort.remaining()
     loose = replace(effort, gap=max(effort.gap, LOOSE), size=Size(), time_limit=None if left is None else left / 2)
     loose = replace(loose, begun=time.monotonic())
     found = effort.route("columns").solve(replace(program, rows=(), outputs=None), loose)
-    root, mixture = None, None
+    root = None
     if found.matrix is not None and found.claim.objective is not None:
         prior = np.array([float(p) for p in program.prior])
         # Where the universal bound is attained there are no prices but those that prove it.
@@ -94,11 +109,8 @@ def _by_first_cell(program: Program, effort: Effort, climber: _Climber, begun: f
         root.dual[: program.size] = prices
         # The prover finds what the prices miss: at most what was asked for.
         root.bound = max(found.claim.objective + loose.allowed, float(prices.sum()))
-        corners = found.matrix / found.matrix.min(axis=0)
-        shares = prior @ found.matrix
-        mixture = Mixture(corners, np.full(len(shares), -1), shares)
     climber.start(effort)
-    climber.guess(mixture, FIRST, effort)
+    climber.kick(FIRST, lambda: effort.spent(KICKING))
     effort.found(climber.value)
     effort.monitor(climber.value, None if root is None else root.bound)
     status = effort.stopped() or "the bound without the rows"
@@ -107,12 +119,12 @@ def _by_first_cell(program: Program, effort: Effort, climber: _Climber, begun: f
     return Answer(claim, MatrixDraft.of(climber.best, program.outputs), None if root is None else dual)
 
 
-class _Climber:
+class Climber:
     """Local maxima: linearise, go to the best vertex, repeat. Keeps the best matrix (k x m) that it found."""
 
     def __init__(self, model: EntryModel, program: Program) -> None:
         assert isinstance(program.utility, ColumnSum | Sum)
-        self._utility, self._vertex = program.utility, Vertices(model)
+        self._utility, self._vertex, self._cone = program.utility, Vertices(model), program.cone
         self._random = np.random.default_rng(0)
         self._noted = 0
         nothing = np.zeros((model.size, model.width))
@@ -130,24 +142,28 @@ class _Climber:
             if effort.stopped():
                 return
 
-    def guess(self, mixture: Mixture | None, count: int, effort: Effort) -> None:
-        """Climb from matrices whose columns are drawn from the mixture of a cell: by turns the corners of each output's
-        own, and those of any. The slope of the utility at them is that of their directions, whatever their sums are."""
-        if mixture is None or not len(mixture.own):
-            return
-        for number in range(count):
-            drawn = np.ones_like(self.best)
-            for y in range(drawn.shape[1]):
-                several = np.flatnonzero(mixture.own == y) if number % 2 else np.arange(len(mixture.own))
-                if len(several):
-                    odds = mixture.shares[several] / mixture.shares[several].sum()
-                    drawn[:, y] = mixture.corners[:, self._random.choice(several, p=odds)]
-            slope = self._utility.gradient(drawn)
+    def kick(self, most: int, over: Callable[[], object]) -> None:
+        """Climb from neighbours of the best matrix, `most` times at most, until `over()` or until many in a row find
+        none better. In some columns of a neighbour two entries become large where they were small, or small; the slope
+        of the utility there is that of the directions of columns, whatever the sums of rows are."""
+        ratio = float(np.exp(tightest_log(self._cone)))
+        patience = min(PATIENCE * self.best.size, WORK // self.best.size)
+        size, width = self.best.shape
+        vain = 0
+        for _ in range(most):
+            if vain >= patience or over():
+                return
+            drawn = self.best.copy()
+            for y in self._random.choice(width, self._random.integers(1, width // KICKED + 2), replace=False):
+                column = drawn[:, y] = drawn[:, y] / max(drawn[:, y].min(), 1e-300)
+                for x in self._random.integers(size, size=2):
+                    column[x] = ratio if column[x] < np.sqrt(ratio) else 1.0
+                drawn[:, y] = column
+            slope, before = self._utility.gradient(drawn), self.value
             matrix = None if slope is None else self._vertex(slope)
             if matrix is not None:
                 self.climb(matrix)
-            if effort.stopped():
-                return
+            vain = 0 if self.value > before + RISE * abs(before) else vain + 1
 
     def note(self, matrix: FloatArray) -> None:
         """Climb from some of the matrices that a search finds, and from all that are better than the best one."""

@@ -9,9 +9,14 @@ CLIMBS = 40
 """Random directions from which local maxima are climbed to before the search."""
 CHUNK = 500
 """Boxes between two reports of progress."""
-FIRST, LATER, PIECE = 200, 20, 50
-"""Drawn choices of one corner an output that are climbed from after the first cell, and after every further piece of
-the search; the cells of a piece."""
+FIRST, LATER, PIECE = 5_000, 250, 50
+"""The most kicks before the search, and after every further piece of it; the cells of a piece."""
+PATIENCE, WORK = 5, 400_000
+"""Kicks end after this many without a better matrix for each of its entries, if that is at most WORK entries in all."""
+KICKING = 0.5
+"""The share of a time limit after which the first kicks end."""
+KICKED = 3
+"""A kick changes about one output in so many, at most."""
 LOOSE = 1e-4
 """The relative gap of a bound without the rows, which they leave open by more."""
 NEARLY_EQUAL = 1.021

@@ -24,16 +24,6 @@ from rropt.solve.matrix.budget import ADDED, CLOSED, DEAR, EXACT, INNER, KEPT, P
 from rropt.solve.matrix.corners import Corners, corners_of
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """What the linear programme of a cell is attained by: k x n corners, the outputs that they belong to, and how much
-    of each there is."""
-
-    corners: FloatArray
-    own: np.ndarray
-    shares: FloatArray
-
-
 @dataclass(slots=True, eq=False)
 class ColumnCell(Cell):
     """Limits (m x k) on every column over its smallest entry, the actions (m x actions) that a Bayes gain may take, and
@@ -85,9 +75,13 @@ class ColumnCells(OneByOne[ColumnCell]):
         table = program.row_matrix(self.width).toarray().reshape(len(program.rows), self.size, self.width)
         self._rows = [np.asarray(table[:, :, y]) for y in range(self.width)]
         self._right = np.concatenate([np.ones(self.size), self._rhs])
+        # Slack in both directions for equations, in one for the others.
+        both = np.concatenate([np.ones(self.size, dtype=bool), self._equal])
+        lacking = sparse.eye(len(both)).tocsc()
+        self.short = sparse.hstack([lacking[:, both], -lacking], format="csc")
+        self.least = np.concatenate([np.ones(self.size), np.where(self._equal, self._rhs, -np.inf)])
         self._corners: dict[tuple[bytes, ...], Corners] = {}
         self._best: FloatArray = np.ones((self.size, self.width))
-        self.mixture: Mixture | None = None
         most = self._known(self.roots()[0], 0).best(np.zeros(self.size), 1)[0]
         self._top = max(self.weight * most + float(np.abs(self.costs).max(initial=0.0) / self._p.max()), 1e-12)
 
@@ -220,8 +214,6 @@ class ColumnCells(OneByOne[ColumnCell]):
         for y in range(self.width):
             mine = programme.own == y
             loss[y] = programme.worth[mine] @ programme.shares[mine] - worth[y]
-        used = programme.shares > EXACT
-        self.mixture = Mixture(programme.corners[:, used], programme.own[used], programme.shares[used])
         if programme.lacking < EXACT:
             self.note(matrix)
         for y in np.argsort(-loss).tolist():
@@ -265,18 +257,14 @@ class _Programme:
     def __init__(self, cells: ColumnCells, node: ColumnCell, columns: FloatArray, own: np.ndarray) -> None:
         self._cells, self._node = cells, node
         k, rows = cells.size, len(cells._rhs)
-        free = np.where(cells._equal, cells._rhs, -np.inf)
-        # Slack in both directions for equations, in one for the others.
-        both = np.concatenate([np.ones(k, dtype=bool), cells._equal])
-        short = sparse.hstack([sparse.eye(k + rows).tocsc()[:, both], -sparse.eye(k + rows)], format="csc")
-        self._slack = short.shape[1]
+        self._slack = cells.short.shape[1]
         self.corners = self.columns = np.zeros((k, 0))
         self.own: np.ndarray = np.zeros(0, dtype=int)
         self.worth = np.zeros(0)
         self._lp = LpModel(
             np.full(self._slack, -DEAR * cells._top),
-            short,
-            np.concatenate([np.ones(k), free]),
+            cells.short,
+            cells.least,
             cells._right,
             method="simplex",
             presolve=False,
@@ -298,7 +286,7 @@ class _Programme:
             mine = columns[:, own == y]
             worth[own == y] = cells.weight * cells._known(self._node, y).worth(mine) + cells.costs[:, y] @ mine
             tied[:, own == y] = cells._rows[y] @ columns[:, own == y]
-        self._lp.add_columns(worth, sparse.csc_matrix(np.vstack([columns, tied])))
+        self._lp.add_dense_columns(worth, np.vstack([columns, tied]))
         self.columns, self.own = np.hstack([self.columns, columns]), np.concatenate([self.own, own])
         self.worth = np.concatenate([self.worth, worth])
         if self.shares is not None:

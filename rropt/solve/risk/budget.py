@@ -3,7 +3,7 @@
 # climb.py
 SAFE = 1e-9
 """Margins are kept this far from zero, as slack for rounding."""
-HALVINGS = 16
+HALVINGS = 32
 """Tries of one step, each half as long as the one before."""
 CALMER = 8
 """Matrices with little truth that are averaged, at most."""

@@ -25,7 +25,7 @@ from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverCl
 from rropt.solve.risk.budget import CLIMBING, CLIMBING_ONLY, LONGEST, PLACED, RATIO_BITS, ROWS, SAFE, STARTS, TRUTH
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.floats import FloatRisk
-from rropt.solve.risk.search import search_risk, spent
+from rropt.solve.risk.search import search_risk
 
 WITHOUT_RISK = "a local search found the mechanism; the bound is that without the bound on identification risk"
 NOTHING = "no mechanism that keeps the bound on risk was found; it is infeasible, as no matrix can reach the bound"
@@ -41,7 +41,7 @@ def answer_private(program: Program, effort: Effort) -> Answer:
         return loose
     linear = isinstance(program.utility, Linear)
     tight = tightened(program) if linear else program
-    climber = RiskClimber(tight, lambda: spent(effort, CLIMBING if linear else CLIMBING_ONLY))
+    climber = RiskClimber(tight, lambda: effort.spent(CLIMBING if linear else CLIMBING_ONLY))
     random = np.random.default_rng(0)
     size = program.size
     found = None if loose is None else loose.matrix

@@ -15,7 +15,7 @@ from rropt.solve.risk.blocks import answer_blocks
 from rropt.solve.risk.budget import CELLS, LINEAR_CLIMBING
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.private import NOTHING, answer_private
-from rropt.solve.risk.search import search_risk, spent
+from rropt.solve.risk.search import search_risk
 
 
 class RiskRoute(Route):
@@ -50,7 +50,7 @@ class RiskRoute(Route):
         if not isinstance(program.cone, FreeCone):
             return answer_private(program, effort)
         begun = time.monotonic()
-        climber = RiskClimber(program, lambda: spent(effort, LINEAR_CLIMBING))
+        climber = RiskClimber(program, lambda: effort.spent(LINEAR_CLIMBING))
         climber.start()
         dual, stopped, nodes = Dual(np.zeros(program.size), np.zeros(len(program.rows))), effort.stopped(), 0
         if climber.cost is not None:

@@ -32,7 +32,7 @@ def search_risk(program: Program, climber: RiskClimber, effort: Effort) -> tuple
         stays = float(climber.best[c, c]) if climber.best is not None else 0.0
         part = RiskRelaxation(program, climber, own, upper.copy(), lambda stays=stays: stays, lambda matrix: None, (c,))  # type: ignore[misc]
         search = Search(part)
-        search.run(stays + 1e-9, Budget(STAYING, lambda: spent(effort, LIMITING)))
+        search.run(stays + 1e-9, Budget(STAYING, lambda: effort.spent(LIMITING)))
         nodes += search.nodes
         limit = float(np.ldexp(np.ceil(np.ldexp(search.bound + 1e-9, 40)), -40))
         if limit < upper[c, c]:
@@ -49,13 +49,6 @@ def search_risk(program: Program, climber: RiskClimber, effort: Effort) -> tuple
         if search.nodes == before or search.nodes > MOST or search.bound <= climber.value + effort.allowed / 2:
             break
     return RiskTree(search.roots[0], tuple(whole.cuts), tuple(limits)), nodes + search.nodes, search.bound
-
-
-def spent(effort: Effort, share: float) -> bool:
-    """Whether that share of the time limit has passed, or work should stop anyway."""
-    left = effort.remaining()
-    late = left is not None and effort.time_limit is not None and left < (1 - share) * effort.time_limit
-    return late or bool(effort.stopped())
 
 
 class RiskRelaxation(OneByOne[RiskNode]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +13,11 @@ from drawing import graded, thinned
 from test_branch import best_vertex
 
 import rropt as rr
-from rropt.program.programs import BayesGain, ColumnSum, Divergence
+from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear
+from rropt.solve.kernel.polyhedral import entry_model
+from rropt.solve.kernel.route import Effort
 from rropt.solve.kernel.search import Budget, Search
+from rropt.solve.matrix.branch import Climber
 from rropt.solve.matrix.cells import ColumnCells
 from rropt.solve.matrix.corners import ActionCorners, corners_of
 
@@ -138,3 +142,18 @@ def test_more_inputs_have_the_bound_without_their_rows(objective: str) -> None:
     assert solution.bound == pytest.approx(free.bound, rel=2e-3)
     assert solution.value is not None
     assert solution.value > 0.5 * solution.bound
+
+
+def test_kicks_lead_near_the_bound_of_the_first_cell() -> None:
+    """The bound is attained at eight inputs. Climbs from random vertices end 7 % below, those from choices
+    of one corner for each output 3 %."""
+    prior = rr.Prior.from_counts([3, 8, 6, 4, 9, 7, 5, 3])
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), rr.Invariant(prior)])
+    program = problem.compile()
+    search = Search(ColumnCells(program, lambda: False))
+    search.run(-np.inf, Budget(1))
+    climber = Climber(entry_model(replace(program, utility=Linear(()))), program)
+    climber.start(Effort())
+    assert climber.value < 0.95 * search.roots[0].bound
+    climber.kick(1000, lambda: False)
+    assert climber.value > 0.98 * search.roots[0].bound

@@ -182,3 +182,10 @@ def test_columns_are_placed_where_they_break_least() -> None:
     assert placed(truth[:, :2], risk).shape == (3, 3)
     safe = FloatRisk(PosteriorRisk((30, 20, 50), F(1, 5), (0, 1, 2)))
     assert np.array_equal(placed(truth[:, [2, 0, 1]], safe), truth)
+
+
+def test_the_way_back_ends_near_the_bound() -> None:
+    """Steps that break the bound are taken back as far as they must be, not to the next 2^-16 of the way."""
+    prior = rr.Prior.from_counts([3, 8, 6, 4])
+    solution = rr.Problem(rr.Maximize(rr.Trace(prior)), [rr.IdentificationRisk([3, 8, 6, 4], "0.25")]).solve()
+    assert solution.status == "certified"
