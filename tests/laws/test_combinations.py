@@ -154,7 +154,7 @@ def test_no_cell_is_refused(objective: str, rule: str) -> None:
     assert holds(problem_of(objective, rule, SIZE), 0) in ("certified", "bounded")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", thinned(range(6), 3))
 def test_random_combinations(seed: int) -> None:
     problem = drawn(seed)
     if problem is not None:

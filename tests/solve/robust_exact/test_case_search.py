@@ -116,6 +116,7 @@ def test_the_same_problem_gives_the_same_bytes() -> None:
     assert one.to_json() == two.to_json()
 
 
+@pytest.mark.long
 def test_a_search_that_is_stopped_still_proves_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a step the roots' own linear programmes bound every case."""
     cone, prior = cone_of(TABLES[1], "6")

@@ -169,7 +169,7 @@ def test_local_searches_over_the_oracle_are_no_better(kind: str, starts: int, fo
     assert best >= program.sign * solution.value - 0.02 * abs(solution.value)
 
 
-@pytest.mark.parametrize(("objective", "form"), thinned(itertools.product(CELLS, FORMS), 5))
+@pytest.mark.parametrize(("objective", "form"), thinned(itertools.product(CELLS, FORMS), 7))
 def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> None:
     problem = problem_of(objective, f"rldp, {form}", 4)
     solution = problem.solve(gap=1e-6)
@@ -310,7 +310,7 @@ def test_floats_of_a_utility_are_its_value(kind: str) -> None:
     assert found == pytest.approx(float(goal.objective.own_value(mechanism).lower), rel=1e-12)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", thinned(OBJECTIVES, 3))
 def test_no_certificate_is_written_that_the_format_cannot_state(objective: str) -> None:
     """Whatever the time ends before."""
     for rule in ("rldp, exact", "rldp, product"):
