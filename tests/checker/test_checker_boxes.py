@@ -716,7 +716,7 @@ def test_the_limits_of_version_2() -> None:
 def test_a_long_path_of_boxes() -> None:
     """No recursion, and every limit undone."""
     case = Case([1, 1], complete("3"))
-    length, fine = 20_000, {"n": 0, "f": []}
+    length, fine = 2_000, {"n": 0, "f": []}
     down = [[n % 2, rat(Fraction(length + n, length))] for n in range(length, 0, -1)]
     assert check_bytes(encode(loose(case, [*down, *[fine] * (length + 1)]))).proved
     up = [element for cut in reversed(down) for element in (cut, fine)]

@@ -547,7 +547,7 @@ def test_a_limit_of_columns_is_named(
 def test_a_long_path_of_columns() -> None:
     """No recursion."""
     case = Case([1, 1], complete("3"), m=2)
-    length, fine = 5000, {"a": [80, 80], "l": [], "columns": [{"n": 0, "f": []}] * 2}
+    length, fine = 1500, {"a": [80, 80], "l": [], "columns": [{"n": 0, "f": []}] * 2}
     down = [[n % 2, n // 2 % 2, rat(Fraction(length + n, length))] for n in range(length, 0, -1)]
     assert check_bytes(encode(loose_columns(case, [*down, *[fine] * (length + 1)]))).proved
     up = [element for cut in reversed(down) for element in (cut, fine)]

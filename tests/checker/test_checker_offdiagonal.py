@@ -473,7 +473,7 @@ def test_odd_points_are_no_exceptions(c: str) -> None:
 
 
 def test_a_long_path_of_off_diagonals() -> None:
-    length, fine = 3000, {"n": 0, "c": "1/2"}
+    length, fine = 1500, {"n": 0, "c": "1/2"}
     down = [[("C", "s", "M", 0, 1)[n % 5], rat(Fraction(n, 4 * length))] for n in range(length, 0, -1)]
     assert check_bytes(encode(THREE.document([*down, *[fine] * (length + 1)], "9"))).proved
     up = [element for cut in reversed(down) for element in (cut, fine)]

@@ -86,10 +86,10 @@ def test_rappor_of_the_package_is_improved() -> None:
 
 @pytest.mark.parametrize("seed", graded([0], [1, 2], range(3, 10)))
 def test_random_mechanisms_are_improved(seed: int) -> None:
-    """A thousand in all: admissible, the same privacy, and C exact."""
+    """Admissible, the same privacy, and C exact."""
     rng = random.Random(f"improve {seed}")
     done = 0
-    while done < 100:
+    while done < (50 if seed == 0 else 100):
         given = made(near_flat_rows(rng, rng.randint(2, 6), rng.randint(2, 6)))
         parity = given.parity
         if parity == 1 or parity > 10**6:

@@ -107,7 +107,7 @@ def simulated(
 
 @pytest.mark.parametrize("shape", [math.inf, 0.7])
 def test_measures_of_a_release_by_simulation(shape: float) -> None:
-    fraction, times = 0.3, 400_000
+    fraction, times = 0.3, 200_000
     once, matched, known = simulated(np.random.default_rng(2), times, RATES, shape, MATRIX.matrix, fraction)
     released = KeyTable.of([1, 1, 1, 1], {"c0": range(4)})
     found = population([1, 1, 1, 1], RATES, fraction, shape).released(released, {"c0": MATRIX})
@@ -345,6 +345,7 @@ def test_calibrated_randomised_response() -> None:
     assert calibrate(made, before.tau2 * 2, column="c2").parameter == 8.0
 
 
+@pytest.mark.long
 def test_calibrated_designs_of_most_information() -> None:
     table, _ = drawn_table(5, (3, 4, 4), 900, 0.2)
     made = fit_population(table, 0.2)

@@ -154,7 +154,7 @@ def test_no_cell_is_refused(objective: str, rule: str) -> None:
     assert holds(problem_of(objective, rule, SIZE), 0) in ("certified", "bounded")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", thinned(range(6), 3))
 def test_random_combinations(seed: int) -> None:
     problem = drawn(seed)
     if problem is not None:
@@ -192,3 +192,23 @@ def test_what_stays_refused() -> None:
         problem_of("d_optimality", "bistochastic + ldp", SIZE).solve(solver="no such solver")
     with pytest.raises(NoRoute):
         problem_of("bayes_success", "entropy_rate", SIZE).solve(solver="scs")
+
+
+@pytest.mark.parametrize("objective", [rr.MutualInformation, rr.Trace, rr.BayesSuccess])
+def test_more_than_the_most_is_infeasible_with_both_names(objective: type[rr.MutualInformation]) -> None:
+    """No mechanism under LDP at one nat has a trace near that of the true answers."""
+    prior = rr.Prior.from_counts([5, 3, 2])
+    goal = rr.Maximize(objective(prior))
+    solution = rr.Problem(goal, [rr.LDP(1), rr.AtLeast(rr.Trace(prior), "0.99")]).solve()
+    assert solution.status == "infeasible"
+    assert solution.conflict == ("LDP at epsilon 1", "trace at least 0.99")
+    assert solution.certificate is not None
+    assert solution.certificate.document["proof"]["kind"] == "farkas"
+
+
+def test_rows_that_contradict_each_other_are_named() -> None:
+    prior = rr.Prior.from_counts([5, 3, 2])
+    little = rr.LinearConstraint([[1, 0, 0], [0, 0, 0], [0, 0, 0]], "<=", "0.3", name="little")
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.Floor("0.6"), little]).solve()
+    assert solution.status == "infeasible"
+    assert solution.conflict == ("diagonal at least 0.6", "linear constraint 'little'")

@@ -27,7 +27,7 @@ def explicit(design):
     return design if isinstance(design, rr.Mechanism) else design.to_mechanism()
 
 
-@pytest.mark.parametrize("name", thinned(FAMILIES, 2))
+@pytest.mark.parametrize("name", thinned(FAMILIES, 4))
 def test_variances_are_those_of_single_reports_and_the_worst_is_the_worst(name):
     """Each report's estimate has the covariance of the terms; a simulation of many surveys has their spread."""
     design = FAMILIES[name]()

@@ -105,7 +105,7 @@ def test_every_member_obeys_the_bounds(name: str) -> None:
     rng = random.Random(name)
     c = ChiSquareSet(SETS[name], alpha="0.1")
     rows, width = len(c.pairs.sensitive), len(c.pairs.other)
-    for _ in range(60):
+    for _ in range(25):
         point = boundary(c, rng)
         assert c.contains(point)
         assert c.contains(point, surely=True)
@@ -213,7 +213,7 @@ def test_the_support_function(name: str) -> None:
 @given(
     st.lists(st.integers(0, 30), min_size=4, max_size=4).filter(any), st.lists(st.fractions(), min_size=4, max_size=4)
 )
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_the_bound_of_the_support_function_holds_at_members(counts: list[int], direction: list[Fraction]) -> None:
     c = ChiSquareSet([counts[:2], counts[2:]], alpha="0.2")
     bound, rng = c.support_bound(direction), random.Random(1)

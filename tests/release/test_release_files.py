@@ -137,16 +137,16 @@ def test_several_batches_keep_the_order(name: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(formats, "BATCH_ROWS", 5)
     monkeypatch.setattr(parquet, "BATCH_ROWS", 5)
     monkeypatch.setattr(parquet, "ROW_GROUP", 8)
-    data = write(table(1000), name)
+    data = write(table(100), name)
     done: list[tuple[int, int | None]] = []
     release_file(data, ProtectedColumn("x", NEXT), f"o{data.suffix}", monitor=lambda *now: done.append(now))
     made = read(f"o{data.suffix}")
-    assert made["x"].to_pylist() == [LABELS[(at + 1) % 3] for at in range(1000)]
+    assert made["x"].to_pylist() == [LABELS[(at + 1) % 3] for at in range(100)]
     assert made.drop_columns("x").equals(read(data).drop_columns("x"))
-    assert done[-1][0] == 1000
+    assert done[-1][0] == 100
     assert [rows for rows, _ in done] == sorted(rows for rows, _ in done)
     if name == "t.parquet":
-        assert {total for _, total in done} == {1000}
+        assert {total for _, total in done} == {100}
 
 
 @pytest.mark.parametrize("name", FORMATS)

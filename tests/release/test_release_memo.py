@@ -128,7 +128,7 @@ def test_the_answers_follow_the_mechanism() -> None:
 
 def test_the_answers_of_an_implicit_mechanism_follow_it() -> None:
     """It takes two words of each record."""
-    size, number = 300, 20_000
+    size, number = 60, 5_000
     mechanism = RandomizedResponse(size, epsilon=3).to_mechanism()
     rows = [(str(at), "7", "") for at in range(number)]
     release_file(write("t.parquet", rows), ProtectedColumn("x", mechanism), **WITH)

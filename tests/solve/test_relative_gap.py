@@ -66,6 +66,7 @@ LONG = {
     *((kind, level) for kind in ("grid", "path", "uniform off-diagonal") for level in ("0.01", "1")),
     *((kind, level) for kind in ("robust", "robust, even counts", "bistochastic") for level in ("0.001", "0.01", "1")),
     *((f"robust, unobserved{name}", level) for name in UNOBSERVED for level in ("0.01", "1")),
+    *((f"robust, unobserved{name}", "0.001") for name in ("", ", rare")),
 }
 
 

@@ -328,7 +328,9 @@ def contrast(one: str, other: str) -> float:
 
 
 @needs_browser
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "dark", [pytest.param(False, id="light", marks=pytest.mark.long), pytest.param(True, id="dark")]
+)
 def test_a_browser_shows_both_verdicts_in_their_colours_at_400_pixels(result: Path, tmp_path: Path, dark: bool) -> None:
     rr.write_report(result, tmp_path / "good.html")
     rr.write_report(tampered(result, tmp_path / "bad"), tmp_path / "bad.html")

@@ -55,6 +55,7 @@ def test_the_maximin_is_enclosed_and_beats_the_optimum_at_the_observed_frequenci
     assert rr.robust.worst_information(plain, TWO, gap=1e-2).value.upper + F(1, 50) < found.value
 
 
+@pytest.mark.long
 def test_under_the_exact_form_the_first_bound_stands() -> None:
     rule = rr.RLDP(2, TWO, form="exact")
     found = rr.robust.maximin_information(TWO, [rule], gap=1e-1, time_limit=10, boxes=3)

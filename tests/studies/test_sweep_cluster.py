@@ -111,6 +111,7 @@ def test_the_same_rows_in_one_process_in_two_and_on_a_cluster(quick: bool, clust
     assert (again.resumed, again.rows) == (2, one.rows)
 
 
+@pytest.mark.long
 def test_figures_are_the_same_swept_and_at_one_go(cluster: Any, tmp_path: Path) -> None:
     whole = lopuhaa2021.figure(7, draws=2, points=2)
     swept = swept_figure(7, 2, points=2, out=tmp_path / "t.parquet", scheduler=cluster.scheduler_address)

@@ -157,7 +157,7 @@ def test_the_largest_entropy(constraints: list[object], size: int, bits: float) 
     assert nats.value == pytest.approx(bits * math.log(2), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", thinned(range(30), 3))
 def test_any_multipliers_give_a_true_bound(seed: int) -> None:
     """The Gibbs form needs no optimality: whatever stands in the multipliers, no feasible matrix exceeds the bound."""
     rng = np.random.default_rng(seed)

@@ -72,7 +72,7 @@ def differences(value: Callable[[Fraction], tuple[float, float]], at: Fraction) 
     return (here - low) / float(step), (high - here) / float(step), (4 * slopes[1] - slopes[0]) / 3, unsure
 
 
-@pytest.mark.parametrize(("objective", "rule"), thinned(MODELS, 4))
+@pytest.mark.parametrize(("objective", "rule"), thinned(MODELS, 8))
 def test_sensitivities_are_finite_differences(objective: str, rule: str) -> None:
     """To 1e-6 where the optimum is smooth; at a kink between the slopes of both sides. What is proved of a neighbour is
     true of it."""

@@ -50,15 +50,21 @@ def forms() -> SeparableForms:
 def searched(box_executor: BoxExecutor, meanwhile: Callable[[PooledSearch], None] = lambda search: None) -> bytes:
     """Every number of the tree of a search; `meanwhile` is called every 300 boxes."""
     search = PooledSearch(forms(), box_executor)
-    for limit in range(300, 1801, 300):
+    for limit in range(300, 1201, 300):
         search.run(1e-9, Budget(limit))
         meanwhile(search)
-    assert search.nodes > 1500
+    assert search.nodes > 900
     return b"".join(
         array.tobytes()
         for box in search.root.nodes()
         for array in (box.lower, box.upper, box.dual, np.array([box.bound, box.c, box.at]))
     )
+
+
+@cache
+def alone() -> bytes:
+    """The tree of the search in one process."""
+    return searched(BoxExecutor(1))
 
 
 def loaded(box_executor: BoxExecutor) -> None:
@@ -73,12 +79,11 @@ def loaded(box_executor: BoxExecutor) -> None:
 @pytest.mark.long
 def test_the_search_is_the_same_bit_for_bit() -> None:
     """With one process and with two; those of the second end with the crew."""
-    alone = searched(BoxExecutor(1))
     with BoxExecutor(2) as box_executor:
         box_executor._others = 1  # whatever the cores
         loaded(box_executor)
         (worker,) = box_executor._workers
-        assert searched(box_executor) == alone
+        assert searched(box_executor) == alone()
         assert box_executor.helped > 5
     assert box_executor.notes == []
     assert worker.process.poll() is not None
@@ -86,7 +91,6 @@ def test_the_search_is_the_same_bit_for_bit() -> None:
 
 def test_killed_stopped_and_unstartable_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """One is killed, one falls silent: the search goes on, says so, and has the same tree."""
-    alone = searched(BoxExecutor(1))
     with BoxExecutor(3) as box_executor:
         box_executor._others = 2
         loaded(box_executor)
@@ -99,7 +103,7 @@ def test_killed_stopped_and_unstartable_processes_change_nothing(monkeypatch: py
                 os.kill(second.process.pid, signal.SIGSTOP)
                 monkeypatch.setattr(crews, "SILENT", 0.3)
 
-        assert searched(box_executor, meanwhile) == alone
+        assert searched(box_executor, meanwhile) == alone()
         assert any("ended early" in note for note in box_executor.notes)
         assert any("gave no answer" in note for note in box_executor.notes) == hasattr(signal, "SIGSTOP")
         assert not hasattr(signal, "SIGSTOP") or not box_executor._workers
@@ -107,7 +111,7 @@ def test_killed_stopped_and_unstartable_processes_change_nothing(monkeypatch: py
     with BoxExecutor(2) as box_executor:
         box_executor._others = 1
         box_executor.start()
-        assert searched(box_executor) == alone
+        assert searched(box_executor) == alone()
         (note,) = box_executor.notes
         assert "could be started" in note
 
@@ -137,6 +141,7 @@ def test_an_error_ends_the_processes() -> None:
     assert [worker.process.poll() is not None for worker in members] == [True]
 
 
+@pytest.mark.long
 def test_a_whole_solve_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its certificate too, byte for byte; the caller's main module is not run again."""
     monkeypatch.setattr(crews, "START", 0.0)

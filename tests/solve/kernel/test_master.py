@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import rropt as rr
 from rropt.program.programs import Information
@@ -52,6 +53,7 @@ def test_idle_columns_leave_only_while_something_is_gained() -> None:
     assert master.columns.shape[1] < many
 
 
+@pytest.mark.long
 def test_pairs_whose_columns_went_round_for_a_thousand_rounds() -> None:
     """At this level most columns are worth nothing until others balance them, and those were lost on the way."""
     with REFERENCE.open(newline="") as file:

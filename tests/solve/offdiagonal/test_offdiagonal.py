@@ -196,7 +196,7 @@ def test_the_list_of_the_paper_is_exact_up_to_k_minus_2_and_not_beyond() -> None
         assert ({spread(kind) for kind in vertex_kinds(5, ratio)} == paper) == exact
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 6])
+@pytest.mark.parametrize("size", graded([2, 3, 4], [6]))
 def test_two_smallest_and_two_largest_decide_feasibility(size: int) -> None:
     rng = np.random.default_rng(size)
     said = Counter[bool]()
@@ -296,7 +296,7 @@ def feasible(size: int, ratio: float, count: int, rng: np.random.Generator) -> n
     return np.array(rows)
 
 
-@pytest.mark.parametrize(("size", "ratio"), graded([(2, 3.0), (3, 1.3)], [(5, 7.0), (3, 8.0), (4, 2.0), (6, 1.6)]))
+@pytest.mark.parametrize(("size", "ratio"), graded([(3, 1.3)], [(2, 3.0), (5, 7.0), (3, 8.0), (4, 2.0), (6, 1.6)]))
 def test_every_leaf_of_a_tree_holds_by_the_letter_of_the_format(size: int, ratio: float) -> None:
     rng = np.random.default_rng(size)
     for prior in (rng.dirichlet(np.ones(size)), np.full(size, 1 / size)):
@@ -383,18 +383,18 @@ def test_the_search_finds_and_proves_the_best_vertex(size: int, epsilon: float) 
     assert answer.nodes == sum(1 for _ in answer.root.nodes())
 
 
+@pytest.mark.parametrize("size", graded([2, 3, 5], [7]))
 @pytest.mark.parametrize("epsilon", graded([1.0], [0.01, 4.0, 12.0]))
-def test_values_and_bounds_are_true_even_where_the_search_is_cut_short(epsilon: float) -> None:
+def test_values_and_bounds_are_true_even_where_the_search_is_cut_short(epsilon: float, size: int) -> None:
     ratio = math.exp(epsilon)
-    for size in (2, 3, 5, 7):
-        rng = np.random.default_rng(size)
-        corners = np.array(vertices(size, ratio))
-        for prior in priors(size, rng):
-            best = float(information(corners, prior).max())
-            answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-9, nodes=40)
-            assert answer.value == pytest.approx(best, abs=1e-12)
-            assert answer.bound >= best - 1e-13
-            assert len(leaves(answer.root, size)) == (answer.nodes + 1) // 2
+    rng = np.random.default_rng(size)
+    corners = np.array(vertices(size, ratio))
+    for prior in priors(size, rng):
+        best = float(information(corners, prior).max())
+        answer = OffDiagonalSearch(prior.tolist(), ratio).search(1e-9, nodes=40)
+        assert answer.value == pytest.approx(best, abs=1e-12)
+        assert answer.bound >= best - 1e-13
+        assert len(leaves(answer.root, size)) == (answer.nodes + 1) // 2
 
 
 SCENARIO_I = [30, 10, 20, 8, 2, 4, 6, 10, 1, 9]

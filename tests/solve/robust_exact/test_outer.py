@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from drawing import thinned
+from drawing import graded, thinned
 from scipy.optimize import linprog, minimize
 from second.checker import check
 
@@ -24,7 +24,9 @@ from rropt.studies.support import OBJECTIVES, Setting, problem_of
 
 F = Fraction
 FORMS = ("exact", "product")
-QUICK = ("trace", "expected_loss", "bayes_success", "chi_square", "mutual_information, given", "d_optimality")
+CELLS = ("trace", "expected_loss", "bayes_success", "chi_square", "mutual_information, given", "d_optimality")
+NESTED = [("trace", "wide"), ("loss", "rare"), ("bayes", "zero"), ("chi-square", "even"), ("d", "zero")]
+"""What the quick suite takes of the kinds and the tables: each of them once at least."""
 TABLES = {
     "even": [[35, 65], [10, 90]],
     "rare": [[1, 15], [983, 1]],
@@ -153,13 +155,10 @@ def local_optimum(program: Program, seed: int) -> float:
 
 @pytest.mark.parametrize(
     ("kind", "starts", "form"),
-    [
-        ("trace", 3, "exact"),
-        ("trace", 3, "product"),
-        ("loss", 3, "exact"),
-        ("chi-square", 3, "exact"),
-        ("d", 1, "exact"),
-    ],
+    graded(
+        [("trace", 3, "product"), ("chi-square", 3, "exact")],
+        [("trace", 3, "exact"), ("loss", 3, "exact"), ("d", 1, "exact")],
+    ),
 )
 def test_local_searches_over_the_oracle_are_no_better(kind: str, starts: int, form: str) -> None:
     known = rr.robust.ChiSquareSet(TABLES["even"], alpha="0.05")
@@ -170,8 +169,7 @@ def test_local_searches_over_the_oracle_are_no_better(kind: str, starts: int, fo
     assert best >= program.sign * solution.value - 0.02 * abs(solution.value)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("objective", QUICK)
+@pytest.mark.parametrize(("objective", "form"), thinned(itertools.product(CELLS, FORMS), 7))
 def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> None:
     problem = problem_of(objective, f"rldp, {form}", 4)
     solution = problem.solve(gap=1e-6)
@@ -183,11 +181,10 @@ def test_cells_of_the_support_page_are_certified(objective: str, form: str) -> N
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [
-        pytest.param(kind, name, marks=[pytest.mark.long] if (kind, name) == ("d", "wide") else [])
-        for kind in ("trace", "loss", "bayes", "chi-square", "d")
-        for name in TABLES
-    ],
+    graded(
+        NESTED,
+        sorted({*itertools.product(("trace", "loss", "bayes", "chi-square", "d"), TABLES)} - {*NESTED}),
+    ),
 )
 def test_forms_are_nested_and_mixtures_of_random_columns_are_no_better(kind: str, name: str) -> None:
     known = rr.robust.ChiSquareSet(TABLES[name], alpha="0.05")
@@ -212,7 +209,7 @@ def test_forms_are_nested_and_mixtures_of_random_columns_are_no_better(kind: str
     assert reached[1][0] <= reached[2][1] + 1e-9
 
 
-@pytest.mark.parametrize("seed", thinned(range(20), 4))
+@pytest.mark.parametrize("seed", thinned(range(20), 8))
 def test_random_problems_are_closed_to_nine_in_a_hundred_million(seed: int) -> None:
     known = rr.robust.ChiSquareSet(random_table(seed), alpha="0.05")
     goals = objectives(known, seed)
@@ -225,26 +222,26 @@ def test_random_problems_are_closed_to_nine_in_a_hundred_million(seed: int) -> N
         assert 0 <= solution.gap <= 9e-8 * max(1.0, abs(solution.bound))
 
 
-def test_every_outer_cone_contains_the_exact_one() -> None:
+@pytest.mark.parametrize(("name", "form"), thinned(itertools.product(TABLES, FORMS), 3))
+def test_every_outer_cone_contains_the_exact_one(name: str, form: str) -> None:
     """Any cut that is proved valid is satisfied by every column of the cone, at the ratio of the step."""
-    for name, form in itertools.product(TABLES, FORMS):
-        known = rr.robust.ChiSquareSet(TABLES[name], alpha="0.05")
-        program = stated(known, rr.Maximize(rr.Trace()), form).compile()
-        cone = program.cone
-        assert isinstance(cone, ConfidenceCone)
-        pool, columns = CutPool(cone), inside_columns(cone, 60, 3)
-        for point in np.random.default_rng(2).dirichlet(np.full(len(cone.counts), 0.3), size=40):
-            pool.pulled(point[None, :])
-        valid = [own for cut in pool.cuts if (own := cone.valid(cut)) is not None]
-        assert len(valid) > 0.9 * len(pool)
-        assert {sum(side) for cut in valid for side in cut[2:]} == {1 << 48}
-        step = Cut.of(cone, valid)
-        assert step.ratio > cone.level.ratio.upper
-        relaxed = relax(program, [step]).cone
-        exact = [[F(float(entry)) for entry in column] for column in columns]
-        kept = [column for column in exact if cone.excess(column) <= 0]
-        assert len(kept) > 0.9 * len(exact)
-        assert max(relaxed.excess(column) for column in kept) <= 0
+    known = rr.robust.ChiSquareSet(TABLES[name], alpha="0.05")
+    program = stated(known, rr.Maximize(rr.Trace()), form).compile()
+    cone = program.cone
+    assert isinstance(cone, ConfidenceCone)
+    pool, columns = CutPool(cone), inside_columns(cone, 60, 3)
+    for point in np.random.default_rng(2).dirichlet(np.full(len(cone.counts), 0.3), size=40):
+        pool.pulled(point[None, :])
+    valid = [own for cut in pool.cuts if (own := cone.valid(cut)) is not None]
+    assert len(valid) > 0.9 * len(pool)
+    assert {sum(side) for cut in valid for side in cut[2:]} == {1 << 48}
+    step = Cut.of(cone, valid)
+    assert step.ratio > cone.level.ratio.upper
+    relaxed = relax(program, [step]).cone
+    exact = [[F(float(entry)) for entry in column] for column in columns]
+    kept = [column for column in exact if cone.excess(column) <= 0]
+    assert len(kept) > 0.9 * len(exact)
+    assert max(relaxed.excess(column) for column in kept) <= 0
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -313,7 +310,7 @@ def test_floats_of_a_utility_are_its_value(kind: str) -> None:
     assert found == pytest.approx(float(goal.objective.own_value(mechanism).lower), rel=1e-12)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", thinned(OBJECTIVES, 3))
 def test_no_certificate_is_written_that_the_format_cannot_state(objective: str) -> None:
     """Whatever the time ends before."""
     for rule in ("rldp, exact", "rldp, product"):
