@@ -93,3 +93,12 @@ def test_the_tangents_bound_the_entropy_from_above():
         above = Fraction(right, d) - sum(Fraction(c, d) * Fraction(column[y][x], d) for x, y, c in terms)
         below = -kernel.spread(0, 1, d, [1], [1], column[0]) - kernel.spread(0, 1, d, [1], [1], column[1])
         assert 0 < Fraction(below, d * d) <= above
+
+
+@pytest.mark.parametrize("goal", [rr.MutualInformation, rr.ChiSquareInformation, rr.BayesSuccess])
+def test_the_kernel_accepts_a_least_leakage_whose_proof_leaves_the_outputs_out(goal: type) -> None:
+    """One point of the certificate is that of every output of the core's problem."""
+    found = rr.Problem(rr.Minimize(goal(PRIOR)), [rr.EntropyRate("0.3"), rr.LDP(1)]).solve()
+    assert found.status == "certified", found.warnings
+    proof = found.certificate.document["proof"]
+    assert {"outputs", "entropy"} <= {part for step in proof["steps"] for part in step.get("parts", ())}

@@ -152,7 +152,8 @@ def dual(problem: Problem, certificate: Json) -> Iterator[str]:
         flows = proof["flows"] and proof["flows"][y if len(proof["flows"]) > 1 else 0]
         for x, z, amount in flows:
             inequality.flow(x, z, Fraction(amount))
-        for i, amount in enumerate(proof["multipliers"][y] if "multipliers" in proof else []):
+        amounts = proof["multipliers"][y if len(proof["multipliers"]) > 1 else 0] if "multipliers" in proof else []
+        for i, amount in enumerate(amounts):
             inequality.half(i, Fraction(amount))
         yield words("l", *inequality.fields)
 

@@ -257,7 +257,9 @@ class Problem:
             if step["kind"] == "minorant":
                 which = left.pop(step["of"]) if "of" in step else -1
                 rows += [(1, which)] if "of" in step else []
-                self.touches[which] = self.touching(which, step["points"])
+                touched = self.touching(which, step["points"])
+                # Where a step left the outputs free, one point is that of every output.
+                self.touches[which] = touched * (self.outputs or 1) if len(touched) == 1 else touched
             elif step["kind"] != "drop":
                 raise OutsideCoreError(f"the verified core has no step {step['kind']!r}")
             if "rows" in parts:
