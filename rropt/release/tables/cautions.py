@@ -39,7 +39,7 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: Sequence[Fr
             names = ", ".join(map(repr, column.released))
             yield (
                 f"from {names}{within} frequencies cannot be estimated (outputs of rank "
-                f"{rank} for {k} inputs); rropt identify makes a design from which they can, where the privacy allows one"
+                f"{rank} for {k} inputs); rropt identify makes a design from which they can, where privacy allows one"
             )
     # Memoised answers that were drawn before cost nothing.
     most = max((level.parity for level in privacy.levels), default=Fraction(1))
