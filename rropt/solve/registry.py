@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rropt.errors import InputError, NoRoute
 from rropt.program.programs import Program
@@ -69,7 +70,8 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
 
 
 def _first(program: Program, solver: str | None, routes: Sequence[Route]) -> tuple[Route, str]:
-    """The first route that takes a program; where none does, the sentences of the nearest are the reasons."""
+    """The first route that takes a program. Where none does, the reason is the sense of the objective if they take the
+    other one, else the sentences of the nearest."""
     found = []
     for route in routes:
         refused = route.refusal(program, solver)
@@ -82,6 +84,10 @@ def _first(program: Program, solver: str | None, routes: Sequence[Route]) -> tup
         own = route.refusal(program, solver)
         assert own is not None
         raise NoRoute(f"no route takes this problem with {solver}: {own[1].why}", "route auto", own[1].instead)
+    turned = replace(program, sense="minimize" if program.sense == "maximize" else "maximize")
+    if any(route.refusal(turned, solver) is None for route in routes):
+        verb = turned.sense.replace("ize", "ise")
+        raise NoRoute(f"no route takes this problem: this objective can be {verb}d only", "route auto", f"{verb} it")
     least = min(distance for distance, _ in found)
     nearest = [refusal for distance, refusal in found if distance == least]
     remedies = [refusal.instead for refusal in nearest if refusal.instead not in ("", AUTO)]

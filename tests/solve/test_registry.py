@@ -22,8 +22,12 @@ def test_a_refusal_names_the_nearest_routes_alone() -> None:
     """Routes for other constraints, and for other goals where some are for this one, are left out."""
     least = rr.Minimize(rr.InjectedEntropy())
     assert refusal_of(rr.Problem(least, [rr.LDP(1)], inputs=["a", "b"])) == (
-        "route auto: no route takes this problem: entropy can be maximised only; maximise it"
+        "route auto: no route takes this problem: this objective can be maximised only; maximise it"
     )
+    for goal in (rr.DOptimality, rr.EOptimality, rr.MinimaxRisk):
+        assert refusal_of(rr.Problem(rr.Maximize(goal(rr.Prior.from_counts({"a": 1, "b": 2}))), [rr.LDP(1)])) == (
+            "route auto: no route takes this problem: this objective can be minimised only; minimise it"
+        )
     for objective, rule in CELLS:
         problem = problem_of(objective, rule, 4)
         if all(route.refusal(problem.compile()) for route in ROUTES):
