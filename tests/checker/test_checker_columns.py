@@ -39,7 +39,6 @@ from test_checker_boxes import (
     too_good,
 )
 
-from rropt import checker
 from rropt.checker import check_bytes
 
 Limits = dict[Any, list[float]]

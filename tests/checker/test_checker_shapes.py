@@ -429,11 +429,12 @@ def test_a_leaf_is_what_the_text_says() -> None:
     """Random trees whose worst leaf holds, or fails, by very little: its place, and the sign of its left side."""
     rng, answers = random.Random(14), {True: 0, False: 0}
     for case in [*CASES.values()] * 6:
-        prices, prior = best_prices(case, 0.05), [Fraction(weight, sum(case.weights)) for weight in case.weights]
+        prices = best_prices(case, 0.05)
+        floats, prior = [float(a) for a in prices], [Fraction(weight, sum(case.weights)) for weight in case.weights]
         trees, leaves = [], []
         for i in range(len(case.blocks)):
 
-            def make(b: Vector, case: Case = case, i: int = i, floats: Any = tuple(map(float, prices))) -> Node:
+            def make(b: Vector, case: Case = case, i: int = i, floats: Any = floats) -> Node:
                 return Node(case, floats, i, b)
 
             trees.append(list(random_tree(make(case.elements(i)), make, rng, rng.choice((0, 2, 5)))))
