@@ -18,6 +18,7 @@ from documented import callables, documented
 
 import rropt as rr
 from rropt.io.content import ByContent
+from rropt.problem.sensitivity import Sensitivity
 from rropt.release import multivariate
 
 ABC = ("a", "b", "c")
@@ -191,8 +192,8 @@ def test_copies_and_pickles_are_equal(name: str) -> None:
 LOOSE = re.compile(r"[aA]rray|dict\[|Mapping\[|list\[|set\[")
 
 
-def test_what_functions_give_is_compared_by_content() -> None:
-    """Every dataclass that a public function gives: one with arrays or mappings, or without equality, is ByContent."""
+def given_classes() -> set[type]:
+    """Every dataclass that a public function gives."""
     given = set()
     for _, thing in callables([]):
         try:
@@ -202,6 +203,32 @@ def test_what_functions_give_is_compared_by_content() -> None:
         known = vars(sys.modules[thing.__module__])
         given |= {known[word] for word in words if is_dataclass(known.get(word))}
     assert {"Population", "Verdict", "Majorisation"} <= {kind.__name__ for kind in given}
+    return given
+
+
+def test_results_have_one_spelling() -> None:
+    """What was attained is `value`, what is proved on the other side `bound`, their distance `gap`, a level `epsilon`:
+    attributes, by these names alone."""
+    faults = []
+    for kind in sorted(
+        {*given_classes(), rr.Solution, rr.Mechanism, rr.ordering.Audit}, key=lambda kind: kind.__name__
+    ):
+        names = {name for name in {*dir(kind), *(field.name for field in fields(kind))} if not name.startswith("_")}
+        other = {name for name in names if re.fullmatch(r"(lower|upper|best|worst)_(bound|value|risk)", name)}
+        faults += [f"{kind.__name__}.{name}" for name in other]
+        called = [
+            name for name in ("value", "bound", "gap", "epsilon", "parity") if callable(getattr(kind, name, None))
+        ]
+        faults += [f"{kind.__name__}.{name}()" for name in called]
+        faults += [f"{kind.__name__}.bound without value"] * (
+            "bound" in names and "value" not in names and kind is not Sensitivity
+        )
+    assert faults == []
+
+
+def test_what_functions_give_is_compared_by_content() -> None:
+    """One with arrays or mappings, or without equality, is ByContent."""
+    given = given_classes()
     loose = {
         f"{kind.__name__}.{field.name}"
         for kind in given

@@ -70,7 +70,7 @@ def test_levels_are_rounded_up_where_they_are_shown(number: int) -> None:
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1/3", "1", "2.5", "11"])
 def test_what_is_declared_is_rounded_down(epsilon: str) -> None:
-    found = RandomizedResponse(5, epsilon=epsilon).to_mechanism().parity()
+    found = RandomizedResponse(5, epsilon=epsilon).to_mechanism().parity
     assert found <= exp_enclosure(Fraction(epsilon)).lower
     assert np.log(float(found)) > float(Fraction(epsilon)) - 1e-9
 

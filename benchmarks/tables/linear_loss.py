@@ -142,7 +142,7 @@ def excesses(mechanism: rr.Mechanism) -> Row:
         if least == 0:
             return {"excess": math.inf, "excess of likely": math.inf}
         worst = max(worst, most / least)
-    upper = mechanism.epsilon().upper
+    upper = mechanism.epsilon.upper
     return {
         "excess": float(upper - Fraction(EPSILON)) if isinstance(upper, Fraction) else upper,
         "excess of likely": float(log_enclosure(worst).upper - Fraction(EPSILON)),

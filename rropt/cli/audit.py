@@ -140,7 +140,7 @@ def _show(found: Audit, name: str) -> None:
     words = {True: "yes", False: "NO", None: "nothing is declared" if not rules else "undecided"}
     verdict = words[found.satisfies] + (f": it breaks {' and '.join(found.broken)}" if found.broken else "")
     lines.append(("satisfies", verdict + (f": {' and '.join(rules)}" if found.satisfies and rules else "")))
-    lines += [("robust epsilon", f"{_between_ends(one.lower, one.upper)}: {rule}") for rule, one in found.robust]
+    lines += [("robust epsilon", f"{_between(one.epsilon)}: {rule}") for rule, one in found.robust]
     lines += _worth(found)
     if found.admissible:
         lines.append(("admissible", "yes: nothing of its privacy is more informative"))

@@ -68,12 +68,12 @@ class Audit:
     @property
     def parity(self) -> Fraction | float:
         """The largest ratio of two entries of a column, exact; infinite beside a zero."""
-        return self.mechanism.parity()
+        return self.mechanism.parity
 
     @property
     def epsilon(self) -> Interval:
         """log(parity), enclosed."""
-        return self.mechanism.epsilon()
+        return self.mechanism.epsilon
 
     @property
     def bound(self) -> float | None:
@@ -120,10 +120,7 @@ class Audit:
             "units": None if self.problem is None else self.problem.objective.units,
             "optimum": None if self.solution is None else self.solution.status,
             "improved_value": None if self.improved_value is None else _ends(self.improved_value),
-            "robust": [
-                {"constraint": name, "epsilon": _ends(Interval(found.lower, found.upper))}  # type: ignore[arg-type]
-                for name, found in self.robust
-            ],
+            "robust": [{"constraint": name, "epsilon": _ends(found.epsilon)} for name, found in self.robust],
             "notes": list(self.notes),
         }
 
@@ -154,7 +151,7 @@ def audit(
         raise InputError("a problem and a prior are both given", "audit", "the problem has its own")
     mechanism, word, changes = read_oriented(matrix, orientation, renormalise, delimiter)
     notes = list(changes)
-    level = None if epsilon is None else Level(epsilon=rational(epsilon, "epsilon"))
+    level = None if epsilon is None else Level.or_secrecy(rational(epsilon, "epsilon"))
     labels = problem.inputs if problem is not None else None if prior is None else prior.labels
     if labels is not None:
         wanted = None if problem is None else problem.compile().outputs or problem.objective.outputs(problem.inputs)
@@ -193,7 +190,7 @@ def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, note
 
 def _own_level(mechanism: Mechanism) -> Level | None:
     """The mechanism's own level, where it is one that can be declared: epsilon above 0, and 20 at most."""
-    parity = mechanism.parity()
+    parity = mechanism.parity
     try:
         return Level(gamma=parity) if isinstance(parity, Fraction) else None
     except InputError:
@@ -224,11 +221,12 @@ def _holds(rule: Constraint, mechanism: Mechanism, found: RobustAudit | None) ->
         return True
     if isinstance(rule, LDP) and not rule.properties:
         # The rational that stands for exp(epsilon) is a little below it.
-        return False if mechanism.parity() > rule.level.ratio.upper else None
+        return False if mechanism.parity > rule.level.ratio.upper else None
     if isinstance(rule, RLDP) and found is not None:
         # What is declared is the privacy; the form is only how it is optimised.
         wanted = rule.level.log_ratio
-        return True if found.upper <= wanted.lower else False if found.lower > wanted.upper else None
+        level = found.epsilon
+        return True if level.upper <= wanted.lower else False if level.lower > wanted.upper else None
     return False
 
 

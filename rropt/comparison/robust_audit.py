@@ -9,7 +9,7 @@ from itertools import permutations, product
 
 from rropt.comparison.robust_level import robust_level
 from rropt.errors import InputError
-from rropt.exact import log_enclosure, rational
+from rropt.exact import Interval, log_enclosure, rational
 from rropt.io.arguments import checked
 from rropt.io.counts import same_labels
 from rropt.io.types import Number
@@ -24,16 +24,15 @@ Row = tuple[Fraction, ...]
 @checked
 @dataclass(frozen=True)
 class RobustAudit:
-    """A mechanism's level over F: it is (epsilon, F)-RLDP for every epsilon >= `upper` and for none below `lower`.
+    """A mechanism's level over F: the least epsilon, in nats, for which it is (epsilon, F)-RLDP is inside of `epsilon`.
 
-    Both are nats, `math.inf` where no level holds (`upper` alone above 20 over a ChiSquareSet). `witness` proves
-    `lower`: exact conditionals of the other value, one row a sensitive value, that some P of F has, under which
+    Both ends are `math.inf` where no level holds (the upper alone above 20 over a ChiSquareSet). `witness` proves the
+    lower: exact conditionals of the other value, one row a sensitive value, that some P of F has, under which
     `output` is exp(lower) times as likely for the sensitive value `likely` as for `unlikely`. None where the output
     is independent of S for every P.
     """
 
-    lower: Fraction | float
-    upper: Fraction | float
+    epsilon: Interval
     witness: tuple[Row, ...] | None
     output: str | None
     likely: str | None
@@ -42,7 +41,7 @@ class RobustAudit:
     def holds(self, epsilon: Number) -> bool | None:
         """Whether the mechanism is (epsilon, F)-RLDP; None between the two ends. Raises InputError."""
         asked = rational(epsilon, "epsilon")
-        return True if self.upper <= asked else False if self.lower > asked else None
+        return True if self.epsilon.upper <= asked else False if self.epsilon.lower > asked else None
 
 
 @checked
@@ -81,7 +80,7 @@ def _by_search(mechanism: Mechanism, confidence: ChiSquareSet) -> RobustAudit:
             tuple(v / sum(block) for v in block) if any(block) else (Fraction(1, width),) * width for block in blocks
         )
     words = found.output, found.likely, found.unlikely
-    return RobustAudit(found.epsilon.lower, found.epsilon.upper, rows, *words)
+    return RobustAudit(found.epsilon, rows, *words)
 
 
 def _by_corners(mechanism: Mechanism, confidence: Confidence) -> RobustAudit:
@@ -105,11 +104,11 @@ def _by_corners(mechanism: Mechanism, confidence: Confidence) -> RobustAudit:
                 witness = _complete(confidence, {s: one, z: two})
     if worst is None:
         assert found is not None
-        return RobustAudit(math.inf, math.inf, witness, *found)
+        return RobustAudit(Interval(math.inf, math.inf), witness, *found)  # type: ignore[arg-type]
     if found is None:
-        return RobustAudit(Fraction(0), Fraction(0), None, None, None, None)
+        return RobustAudit(Interval.point(Fraction(0)), None, None, None, None)
     level = log_enclosure(worst)
-    return RobustAudit(level.lower, significant_up(level.upper), witness, *found)
+    return RobustAudit(Interval(level.lower, significant_up(level.upper)), witness, *found)
 
 
 def _corner_pairs(confidence: Confidence, s: int, z: int) -> list[tuple[Row, Row]]:

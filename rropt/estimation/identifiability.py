@@ -124,7 +124,7 @@ def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> Randomiz
     less. Raises InputError."""
     if not isinstance(mechanism, RandomizedChannel):
         raise InputError(f"{type(mechanism).__name__} is not a mechanism", "identifying", "give solution.mechanism")
-    parity = mechanism.parity()
+    parity = mechanism.parity
     if most is not None and parity > most:
         parity = most
     if isinstance(parity, float) or parity == 1 or parity > LARGEST:

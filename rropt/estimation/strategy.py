@@ -42,21 +42,21 @@ ENTRY_BITS = 53
 class Strategy(ByContent):
     """A design with a linear unbiased estimator (k x m rationals), and what is proved of it.
 
-    `worst_risk`: n times its largest expected squared error over all frequencies, exact. `bound`: no strategy has less,
+    `value`: n times its largest expected squared error over all frequencies, exact. `bound`: no strategy has less,
     by the certificate of `solution`, the optimum at its prior. `rounds`: designs solved.
     """
 
     mechanism: Mechanism
     estimator: tuple[tuple[Fraction, ...], ...]
-    worst_risk: Fraction
+    value: Fraction
     bound: Fraction
     solution: Solution
     rounds: int
 
     @property
     def gap(self) -> float:
-        """worst_risk - bound, which is not negative."""
-        return float(self.worst_risk - self.bound)
+        """value - bound, which is not negative."""
+        return float(self.value - self.bound)
 
     @property
     def prior(self) -> Prior:
@@ -124,10 +124,10 @@ def minimax_strategy(
             )
         shares = _mixture(tried)
         mixed, table, worst = _mix(tried, shares)
-        if best is None or worst < best.worst_risk:
+        if best is None or worst < best.value:
             best = Strategy(mixed, table, worst, *bound, len(tried))
-        best = Strategy(best.mechanism, best.estimator, best.worst_risk, *bound, len(tried))
-        if best.gap <= gap * max(1.0, float(best.worst_risk)) or one.left > gap:
+        best = Strategy(best.mechanism, best.estimator, best.value, *bound, len(tried))
+        if best.gap <= gap * max(1.0, float(best.value)) or one.left > gap:
             break
         costs = np.array([[float(c) for c in known.costs] for known in tried])
         prior = projected(costs.T @ np.array([float(share) for share in shares]) / 2)

@@ -24,11 +24,13 @@ class RandomizedChannel(ABC):
     def inputs(self) -> tuple[str, ...]:
         """The labels of the k inputs."""
 
+    @property
     @abstractmethod
     def parity(self) -> Fraction | float:
         """Largest ratio between two entries of one output's column: exact, `math.inf` where a zero stands
         beside a positive entry."""
 
+    @property
     @abstractmethod
     def epsilon(self) -> Interval:
         """log of the parity, rigorously enclosed, in nats; both ends `math.inf` for an infinite parity."""

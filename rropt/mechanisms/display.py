@@ -29,6 +29,7 @@ class Shown(Protocol):
     @property
     def matrix(self) -> np.ndarray: ...
 
+    @property
     def epsilon(self) -> Interval:
         """The privacy level."""
 
@@ -39,7 +40,7 @@ def headline(mechanism: Shown) -> str:
     base = mechanism.denominators[0]
     over = "2^53" if mechanism.denominators == (1 << 53,) else f"{base:,}" if base < 10**9 else "exact integers"
     shape = f"{counted(inputs, 'inputs')} x {counted(outputs, 'outputs')}"
-    return f"{shape} over {over}, epsilon <= {shown(mechanism.epsilon().upper, 6, up=True)}"
+    return f"{shape} over {over}, epsilon <= {shown(mechanism.epsilon.upper, 6, up=True)}"
 
 
 def as_text(mechanism: Shown) -> str:

@@ -219,9 +219,11 @@ class Mechanism(RandomizedChannel):
                 worst = max(worst, most / least)
         return worst
 
+    @property
     def parity(self) -> Fraction | float:
         return self._parity
 
+    @property
     def epsilon(self) -> Interval:
         if isinstance(parity := self._parity, float):
             return Interval(parity, parity)  # type: ignore[arg-type]

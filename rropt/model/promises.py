@@ -181,8 +181,8 @@ def plain_ratio(problem: Mapping[str, Any]) -> Fraction | None:
 def declared_level(content: Mapping[str, Any]) -> Level:
     """The level that an object of the format declares by its key `epsilon` or `gamma`."""
     if "epsilon" in content:
-        return Level(epsilon=Fraction(content["epsilon"]))
-    return Level(gamma=Fraction(content["gamma"]))
+        return Level.or_secrecy(Fraction(content["epsilon"]))
+    return Level.or_secrecy(gamma=Fraction(content["gamma"]))
 
 
 def _level(content: Mapping[str, Any]) -> str:

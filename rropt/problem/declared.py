@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -288,11 +289,12 @@ class Problem:
         the best mechanism and the true bound so far are the result; a second Ctrl-C aborts. `verbose` prints one line a
         second; the logger `rropt` has the same. Raises NoRoute and InputError; infeasibility is a status, with a proof.
         """
+        begun = time.monotonic()  # routes are loaded at the first call, which counts
         from rropt.problem.progress import Progress, result_line
         from rropt.problem.solving import solved
 
         named = route if isinstance(route, str) else None
-        progress = Progress(Clock(), monitor, verbose)
+        progress = Progress(Clock(begun=begun), monitor, verbose)
         options = self.with_options(
             named,
             gap=gap,

@@ -94,7 +94,9 @@ class _Change:
             floors = dict(_floors(rule, self.problem.inputs))
             return Floor(floors | {name.removeprefix(FLOOR): number})
         if isinstance(rule, LDP | RLDP | ApproximateLDP) and name in ("epsilon", "gamma"):
-            return with_field(rule, "level", Level(number) if name == "epsilon" else Level(None, gamma=number))
+            return with_field(
+                rule, "level", Level.or_secrecy(number) if name == "epsilon" else Level.or_secrecy(gamma=number)
+            )
         return with_field(rule, name, number)
 
 
@@ -130,6 +132,8 @@ def _derivative(proven: Proven, at: Fraction, change: _Change) -> Fraction:
 def _parameters(rule: Constraint, inputs: tuple[str, ...]) -> Iterator[tuple[str, Fraction]]:
     """(name, value) of the numbers of a constraint."""
     if isinstance(rule, LDP | RLDP | ApproximateLDP) and getattr(rule, "criterion", None) is None:
+        if rule.level.secret:
+            return  # above 0 it is another cone, for which the proof has no multipliers
         if rule.level.epsilon is not None:
             yield "epsilon", rule.level.epsilon
         elif rule.level.gamma is not None:

@@ -93,7 +93,7 @@ class Solution(ByContent):
     @property
     def epsilon(self) -> float | None:
         """The proved privacy level of the mechanism in nats, rounded up; infinite where a zero excludes an input."""
-        return None if self.mechanism is None else float_up(self.mechanism.epsilon().upper)
+        return None if self.mechanism is None else float_up(self.mechanism.epsilon.upper)
 
     @cached_property
     def duals(self) -> Duals:

@@ -121,6 +121,16 @@ class GraphCone(Cone):
         return table | ({"unit": "gamma"} if self.unit == "gamma" else {})
 
 
+def complete_cone(level: Level, size: int) -> CompleteCone | GraphCone:
+    """LDP at a level over `size` inputs. Under perfect secrecy every input is bounded by the first one and the first
+    one by every input, by 1: the format states ratios of 1 in graphs."""
+    if not level.secret:
+        return CompleteCone(level)
+    number, unit = (Fraction(0), "epsilon") if level.gamma is None else (Fraction(1), "gamma")
+    edges = [(0, x, number) for x in range(1, size)] + [(x, 0, number) for x in range(1, size)]
+    return GraphCone(size, tuple(edges), "epsilon" if unit == "epsilon" else "gamma")
+
+
 @dataclass(frozen=True)
 class BlockMeans:
     """The conjunction of all rows of a polyhedral cone: M_s(v) <= gamma m_z(v) for all blocks s != z of inputs.

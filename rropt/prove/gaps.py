@@ -73,8 +73,8 @@ def _spread(program: Program) -> Fraction:
 
 def _mix_truth(program: Program) -> Fraction:
     """About what an information can be at most where nothing but the ratios of a cone bounds it: the variance of which
-    input it is, times a square of the logarithm of a ratio of two inputs. One where there is
-    one input. 0 for other cones."""
+    input it is, times a square of the logarithm of a ratio of two inputs. One where nothing can be known: one input, or
+    ratios of 1. 0 for other cones."""
     total, base = sum(program.weights), base_cone(program.cone)
     spread = 1 - Fraction(sum(weight * weight for weight in program.weights), total * total)
     if isinstance(base, CompleteCone):
@@ -83,7 +83,7 @@ def _mix_truth(program: Program) -> Fraction:
         log = (program.size - 1) * max(log for *_, log in ratio_edges(base, program.size))
     else:
         return Fraction(0)
-    return spread * Fraction(min(log**2 / 8, 1.0)) if spread else Fraction(1)
+    return spread * Fraction(min(log**2 / 8, 1.0)) or Fraction(1)
 
 
 def _range(values: list[Fraction], whole: bool) -> Fraction:

@@ -28,19 +28,21 @@ class Paths:
 
     def tree(self, x: int, forward: bool) -> tuple[dict[int, int], dict[int, int]]:
         """R*(x, z) (R*(z, x) where not `forward`) of every z with a path, over D and rounded up, and the z before it on
-        that path."""
+        that path, which stands before it."""
         found, before, todo = {x: D}, {}, [(D, x)]
+        settled: dict[int, int] = {}
         while todo:
             product, y = heapq.heappop(todo)
             if product > found[y]:
                 continue
+            settled[y] = product
             for z in (self.out if forward else self.into)[y]:
                 _, g, h = self.problem.edge(y, z) if forward else self.problem.edge(z, y)
                 step = -(-product * g // h)
                 if z not in found or step < found[z]:
                     found[z], before[z] = step, y
                     heapq.heappush(todo, (step, z))
-        return found, before
+        return settled, before
 
 
 class Limits:
@@ -91,7 +93,7 @@ class Limits:
                 slopes, fields = [-amount * D * w for w in weights], list[str]()
                 slopes[x] += D * D if upper else -D * D
                 need = {z: share * weights[z] for z in found}
-                for z in sorted(found, key=found.__getitem__, reverse=True):
+                for z in reversed(found):
                     if z == x or not need[z]:
                         continue
                     number, g, h = problem.edge(near[z], z) if upper else problem.edge(z, near[z])

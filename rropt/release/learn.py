@@ -69,7 +69,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
             self.mechanism_ = load_mechanism(self.mechanism)
         else:
             self.mechanism_ = explicit(self.mechanism, "RandomizedColumn")
-        self.epsilon_ = epsilon_above(self.mechanism_.parity())
+        self.epsilon_ = epsilon_above(self.mechanism_.parity)
         names = getattr(X, "columns", None)
         self.n_features_in_ = len(_columns(X))
         if names is not None and all(isinstance(name, str) for name in names):

@@ -34,7 +34,7 @@ class Design:
 
     def promised(self, parity: Fraction | float | None = None) -> str:
         """Its promise as one sentence: notion and level first (`rropt.model.promises`)."""
-        return promised(self.problem, self.mechanism.parity() if parity is None else parity)
+        return promised(self.problem, self.mechanism.parity if parity is None else parity)
 
     def to_dict(self) -> dict[str, Any]:
         """Its keys in a manifest: `promised`, `promises` and `certificate`."""

@@ -19,6 +19,7 @@ from rropt.mechanisms.estimators.linear import float_rank
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
 from rropt.program.assignments import Places
+from rropt.program.cones import tightest_log
 from rropt.program.limits import Capacity, Notions, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import BayesGain, ChiSquare, Information, Linear, Program
@@ -169,7 +170,7 @@ def _prove_of(
     accepted = verdict is not None and verdict.proved and verdict.by != ""
     certified = accepted and _is_within(attained, limit, program, options, grain(program, options.gap))
     if mechanism is not None:
-        warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective)) or ()
+        warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective, program)) or ()
     status: Status = "certified" if certified else "bounded"
     return Assembled(status, mechanism, attained, limit, certificate, verdict, tuple(warnings), decomposition)
 
@@ -183,13 +184,13 @@ def _labelled(mechanism: Mechanism, outputs: tuple[str, ...], warnings: list[str
     return mechanism
 
 
-def _uninformative(mechanism: Mechanism, objective: Objective) -> tuple[str, ...]:
+def _uninformative(mechanism: Mechanism, objective: Objective, program: Program) -> tuple[str, ...]:
     """The warning that a mechanism of less than full rank identifies no frequencies, and what to do."""
     rank = _rank(mechanism)
     if rank == len(mechanism.inputs):
         return ()
     remedy = "`rropt identify` (rropt.estimation.identifying in Python) mixes in a design that does"
-    if objective.kind == Trace.kind and objective.prior is None:
+    if (objective.kind == Trace.kind and objective.prior is None) or tightest_log(program.cone) <= 0:
         remedy = "loosen the constraints"
     return (
         f"this mechanism does not identify the frequencies: {counted(rank, 'independent outputs')} for "

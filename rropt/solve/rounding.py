@@ -28,6 +28,7 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row
+from rropt.solve.alike import classes_of, mean_rows, merged, repeated
 from rropt.solve.entropy.anchor import floor_anchor
 from rropt.solve.events.anchor import event_anchor
 from rropt.solve.kernel.anchor import Anchor, find_anchor, is_emptiness
@@ -73,6 +74,10 @@ def round_to_mechanism(
     `outputs` labels the columns; None where they are free (then empty ones are dropped). Refuses, naming the
     constraint, where the program has no strictly feasible point to move toward.
     """
+    if (classes := classes_of(program)) is not None:
+        few = merged(program, classes)
+        found_few = few if isinstance(few, Refusal) else round_to_mechanism(few, mean_rows(matrix, classes), outputs)
+        return found_few if isinstance(found_few, Refusal) else repeated(found_few, program.inputs, classes)
     q = _cleaned(program, matrix, dropping=outputs is None)
     if isinstance(q, Refusal):
         return q
@@ -139,7 +144,7 @@ def _nearest(
     epsilon = tightest_log(program.cone)
     # A rounding error of 2^-53 an entry is covered once the anchor's own slack, about (gamma - 1) / m of it
     # times the weight, exceeds (1 + gamma) 2^-53; (gamma + 1) / (gamma - 1) = coth(epsilon / 2).
-    spread = 1.0 / np.tanh(epsilon / 2) if np.isfinite(epsilon) else 1.0
+    spread = 1.0 / np.tanh(epsilon / 2) if 0 < epsilon < np.inf else 1.0
     weight = max(2.0**-52 * q.shape[1] * spread, least)
     while True:
         # The anchor itself comes last.
@@ -165,8 +170,8 @@ def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagon
     size = program.size
     denominator = GRID << (size - 1).bit_length()
     level = tightest_log(program.cone)
-    weight = 2.0**-50 / np.tanh(level / 2)
-    while weight < 1.0:
+    weight = 2.0**-50 / np.tanh(level / 2) if level > 0 else 1.0
+    while weight <= 1.0:
         mixed = (1 - weight) * np.clip(off_diagonal, 0.0, 1.0 / (size - 1)) + weight / size
         # A float times a power of two is exact; whole numbers below keep the row's sum at most one.
         numbers = [int(math.ldexp(value, denominator.bit_length() - 1)) for value in mixed.tolist()]

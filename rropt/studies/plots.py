@@ -380,7 +380,7 @@ def birkhoff_weights(decomposition: BirkhoffDecomposition, most: int = 20) -> Fi
         axes,
         "weight",
         "permutation",
-        f"{counted(len(weights), 'permutations')}, at least {decomposition.lower_bound}{rest}",
+        f"{counted(len(weights), 'permutations')}, at least {decomposition.bound}{rest}",
     )
     return figure
 

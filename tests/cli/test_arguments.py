@@ -241,7 +241,8 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("LinearConstraint", coefficients=np.eye(3), sense="<=", rhs=1, name="own")
     add("ConeConstraint", matrix=np.eye(3))
     # criteria
-    add("Level", epsilon=Fraction(1), gamma=None)
+    for name in ("Level", "Level.or_secrecy"):
+        add(name, epsilon=Fraction(1), gamma=None)
     for name in ("BetaFactor", "BayesFactor", "PreciseBoundary"):
         add(name, **{"beta" if name == "BetaFactor" else "gamma": 3})
     add("CanonicalSIP", upper="2*p/(1+p)")
@@ -271,8 +272,6 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("Mechanism.load", path=folder / "mechanism.json")
     add("Mechanism.parse", text=mechanism.to_json(), where="mechanism")
     drawn = {
-        "epsilon": {},
-        "parity": {},
         "sample": {"codes": [0, 1, 2], "source": None},
         "randomize": {"labels": ABC, "source": None},
         "mutual_information": {"prior": prior, "units": "nats"},
@@ -340,8 +339,6 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     add("ProductMechanism.of", items={"first": mechanism})
     add_methods(
         product,
-        epsilon={},
-        parity={},
         item_parity={"item": "first"},
         posterior={"priors": [prior, prior], "reports": ["a", "b"]},
         sample={"codes": [[0, 1], [1, 2]]},

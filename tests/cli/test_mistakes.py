@@ -120,7 +120,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
     "epsilom": (BASE + LDP.replace("epsilon", "epsilom"), ["'epsilom'; did you mean 'epsilon'?"]),
     "negative epsilon": (BASE + LDP.replace("1", "-1"), ["[[constraint]] 1: epsilon: it is -1"]),
     "epsilon in words": (BASE + LDP.replace("1", '"one"'), ["1: LDP epsilon: 'one' is not a number"]),
-    "the second constraint": (BASE + LDP + LDP.replace("1", "0"), ["t.toml [[constraint]] 2: epsilon"]),
+    "the second constraint": (BASE + LDP + LDP.replace("1", "21"), ["t.toml [[constraint]] 2: epsilon"]),
     "no level": (BASE + LDP.replace("epsilon = 1", ""), ["[[constraint]] 1: privacy level: give either"]),
     "one bracket": (BASE + LDP.replace("[[constraint]]", "[constraint]"), ["[[constraint]] with two brackets"]),
     "constraints": (BASE + LDP.replace("constraint", "constraints"), ["did you mean 'constraint'?"]),

@@ -46,7 +46,7 @@ def two_values_in_ratio(mechanism: rr.Mechanism, gamma: Fraction) -> bool:
 
 def confirm(found: Improvement, given: rr.Mechanism, gamma: Fraction) -> None:
     assert found.gamma == gamma
-    assert found.mechanism.parity() == gamma
+    assert found.mechanism.parity == gamma
     assert two_values_in_ratio(found.mechanism, gamma)
     assert found.mechanism.inputs == given.inputs
     c = found.garbling.rows
@@ -62,7 +62,7 @@ def confirm(found: Improvement, given: rr.Mechanism, gamma: Fraction) -> None:
 def test_rappor_is_improved_strictly(k: int) -> None:
     """Chai and Nayak, end of chapter 7: without its two constant outputs RAPPOR is admissible, and better."""
     given = rappor(k, F(2))
-    assert given.parity() == 4
+    assert given.parity == 4
     assert not rr.ordering.admissible(given, gamma=4)
     assert {fault.output for fault in rr.ordering.admissible(given, gamma=4).shortfalls} == {"y0", f"y{2**k - 1}"}
     found = rr.ordering.improve(given, gamma=4)
@@ -91,7 +91,7 @@ def test_random_mechanisms_are_improved(seed: int) -> None:
     done = 0
     while done < 100:
         given = made(near_flat_rows(rng, rng.randint(2, 6), rng.randint(2, 6)))
-        parity = given.parity()
+        parity = given.parity
         if parity == 1 or parity > 10**6:
             continue
         gamma = rng.choice([parity, parity + F(1, 10**9), parity * 2])
@@ -105,7 +105,7 @@ def test_strict_improvements_are_not_dominated_back() -> None:
     rng = random.Random("strict")
     for _ in range(20):
         given = made(near_flat_rows(rng, rng.randint(2, 4), rng.randint(2, 4)))
-        if given.parity() in (1, math.inf):
+        if given.parity in (1, math.inf):
             continue
         found = rr.ordering.improve(given)
         assert bool(rr.ordering.dominates(given, found.mechanism)) is not found.strict
@@ -178,4 +178,4 @@ def test_a_wrong_improvement_is_refused() -> None:
         Improvement(given, found.mechanism, Garbling(tuple(map(tuple, rows))), found.gamma, True)
     same = Garbling(tuple(tuple(F(int(i == j)) for j in range(3)) for i in range(3)))
     with pytest.raises(ArithmeticError, match="not admissible"):
-        Improvement(given, given, same, given.parity(), True)
+        Improvement(given, given, same, given.parity, True)

@@ -62,7 +62,7 @@ def held(decomposition: BirkhoffDecomposition) -> BirkhoffDecomposition:
     assert sum(weights) == 1
     assert all(a >= b > 0 for a, b in itertools.pairwise([*weights, weights[-1]]))
     assert len(set(map(tuple, decomposition.permutations.tolist()))) == len(decomposition)
-    assert decomposition.lower_bound <= len(decomposition) <= decomposition.most_terms <= (size - 1) ** 2 + 1
+    assert decomposition.bound <= len(decomposition) <= decomposition.most_terms <= (size - 1) ** 2 + 1
     assert decomposition.residual == 0
     mechanism = decomposition.mechanism()
     assert all(mechanism.entry(x, y) == total[x][y] for x in range(size) for y in range(size))
@@ -119,7 +119,7 @@ def test_circulants_both_ways_round() -> None:
         table = [[first[(sign * y - sign * x if sign == 1 else x + y) % 5] for y in range(5)] for x in range(5)]
         decomposition = held(birkhoff(table))
         assert decomposition.weights == (F(1, 2), F(1, 3), F(1, 6))
-        assert len(decomposition) == decomposition.lower_bound
+        assert len(decomposition) == decomposition.bound
 
 
 def test_randomised_response_takes_one_term_a_shift() -> None:

@@ -67,7 +67,7 @@ def test_it_is_just_above_the_exact_delta(seed: int, zeros: bool) -> None:
 @pytest.mark.parametrize("seed", thinned(SEEDS, 4))
 def test_it_is_below_the_published_bounds(seed: int) -> None:
     mechanism, times = matrix_of(seed), 12
-    own = float(mechanism.epsilon().upper)
+    own = float(mechanism.epsilon.upper)
     for share in (1e-2, 1e-6):
         # Dwork, Rothblum and Vadhan 2010, Theorem III.3; and the least bound that follows from epsilon alone.
         level = own * math.sqrt(2 * times * math.log(1 / share)) + times * own * (math.exp(own) - 1)

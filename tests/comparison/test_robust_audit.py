@@ -61,10 +61,10 @@ def test_a_mechanism_pushed_past_its_epsilon_is_caught(name: str) -> None:
         else:
             high = middle
     at = rr.robust.robust_audit(mixed(low), confidence)
-    assert abs(float(at.upper) - 1) < 1e-10
-    assert float(at.upper) - float(at.lower) < 1e-10
+    assert abs(float(at.epsilon.upper) - 1) < 1e-10
+    assert float(at.epsilon.upper) - float(at.epsilon.lower) < 1e-10
     past = rr.robust.robust_audit(mixed(low * (1 + F(1, 10**9))), confidence)
-    assert past.lower > 1
+    assert past.epsilon.lower > 1
     assert past.holds(1) is False
     assert past.holds("1.001") is True
     assert rule.violation(mixed(low * (1 + F(1, 10**9)))) > 0
@@ -78,15 +78,15 @@ def test_every_protocol_keeps_its_level_and_the_optimum_has_it() -> None:
         # Exactly at its level it is, where no proof with slack to spare can be: what is proved is as tight as
         # ConfidenceCone.excess says, and entries of a block that differ in the 17th digit use some of that.
         assert rr.RLDP("1/2", THREE, form="exact").violation(made) < F(1, 10**15)
-        assert found.lower <= F(1, 2)
-        assert float(found.upper) < 0.5 + 1e-10
+        assert found.epsilon.lower <= F(1, 2)
+        assert float(found.epsilon.upper) < 0.5 + 1e-10
     solution = rr.Problem(
         rr.Maximize(rr.MutualInformation(COUNTS.center)), [rr.RLDP("1/2", COUNTS, form="exact")]
     ).solve(gap=1e-6)
     assert solution.mechanism is not None
     found = rr.robust.robust_audit(solution.mechanism, COUNTS)
     assert found.holds("0.5000001") is True
-    assert F(499, 1000) < found.lower <= F(1, 2)
+    assert F(499, 1000) < found.epsilon.lower <= F(1, 2)
 
 
 def test_a_witness_is_in_the_set() -> None:
@@ -94,12 +94,15 @@ def test_a_witness_is_in_the_set() -> None:
     for name, confidence in SETS.items():
         found = rr.robust.robust_audit(mechanism, confidence)
         assert found.witness is not None
-        assert ratio(mechanism, found, PAIRS) >= exp_enclosure(F(found.lower)).lower
+        assert ratio(mechanism, found, PAIRS) >= exp_enclosure(F(found.epsilon.lower)).lower
         if name == "polytope":
             assert confidence.contains([v for row in found.witness for v in row])
         if name == "all":
-            assert abs(float(found.upper) - 1) < 1e-12
-    assert rr.robust.robust_audit(mechanism, SETS["known"]).upper < rr.robust.robust_audit(mechanism, COUNTS).lower
+            assert abs(float(found.epsilon.upper) - 1) < 1e-12
+    assert (
+        rr.robust.robust_audit(mechanism, SETS["known"]).epsilon.upper
+        < rr.robust.robust_audit(mechanism, COUNTS).epsilon.lower
+    )
 
 
 def test_a_joint_is_audited_by_the_same_search() -> None:
@@ -107,23 +110,23 @@ def test_a_joint_is_audited_by_the_same_search() -> None:
     rows = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
     mechanism = rr.Mechanism.from_matrix(rows, inputs=joint.inputs)
     found = rr.robust.robust_audit(mechanism, joint)
-    for epsilon, holds in ((F(found.upper), True), (F(found.lower) - F(1, 10**6), False)):
+    for epsilon, holds in ((F(found.epsilon.upper), True), (F(found.epsilon.lower) - F(1, 10**6), False)):
         assert (rr.RLDP(epsilon, joint, form="exact").violation(mechanism) <= 0) is holds
     # Less than what the randomised response itself tells of X.
-    assert float(found.upper) < math.log(8)
+    assert float(found.epsilon.upper) < math.log(8)
     plain = rr.robust.robust_audit(mechanism, rr.robust.Joint(rr.robust.EveryDistribution(THREE.pairs)))
-    assert float(plain.upper) == pytest.approx(math.log(8), abs=1e-9)
+    assert float(plain.epsilon.upper) == pytest.approx(math.log(8), abs=1e-9)
 
 
 def test_what_tells_everything_and_nothing() -> None:
     whole = exact([[F(int(x == y)) for y in range(4)] for x in range(4)], PAIRS.labels, PAIRS.labels)
-    assert rr.robust.robust_audit(whole, SETS["all"]).lower == math.inf
+    assert rr.robust.robust_audit(whole, SETS["all"]).epsilon.lower == math.inf
     nothing = exact([[F(1, 2)] * 2] * 4, PAIRS.labels, ("x", "y"))
     for confidence in SETS.values():
         found = rr.robust.robust_audit(nothing, confidence)
-        assert found.lower == 0
+        assert found.epsilon.lower == 0
         assert found.witness is None
-        assert float(found.upper) < 1e-9
+        assert float(found.epsilon.upper) < 1e-9
         assert found.holds("1/1000") is True
 
 

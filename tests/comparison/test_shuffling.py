@@ -80,7 +80,7 @@ MATRICES: dict[str, rr.Mechanism] = {
 def test_no_bound_by_clones_is_below_it(name: str) -> None:
     """Clones know the level only."""
     mechanism, people = MATRICES[name], 60
-    level = math.log(mechanism.parity())
+    level = math.log(mechanism.parity)
     for part in (0.1, 0.5):
         known = clones(level, people, part * level)
         found = float(shuffled_delta(mechanism, people, str(part * level)))

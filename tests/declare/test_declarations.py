@@ -380,7 +380,6 @@ BAD: list[tuple[str, str]] = [
 BAD += [
     (HEAD + f'[[constraint]]\nkind = "ldp"\nepsilon = {number}\n', what)
     for number, what in [
-        ("0", "not above 0"),
         ("-1", "not above 0"),
         ("nan", "finite"),
         ("inf", "finite"),

@@ -62,10 +62,10 @@ def exact_estimator(family):
 @pytest.mark.parametrize("family", SETS + OTHERS, ids=IDS)
 def test_parity_is_exactly_the_matrix_and_never_above_the_level(family):
     design = family.to_mechanism()
-    assert design.parity() == family.parity()
-    assert family.parity() <= family.level.ratio.lower
-    assert float(family.level.ratio.lower) - float(family.parity()) < 1e-12
-    assert family.epsilon().lower <= family.level.log_ratio.upper
+    assert design.parity == family.parity
+    assert family.parity <= family.level.ratio.lower
+    assert float(family.level.ratio.lower) - float(family.parity) < 1e-12
+    assert family.epsilon.lower <= family.level.log_ratio.upper
 
 
 @pytest.mark.parametrize("family", SETS, ids=IDS[: len(SETS)])
@@ -225,8 +225,8 @@ def test_unary_encoding_sets_each_bit_by_itself(given: dict, present: str, absen
             chances = [p if z == x else q for z in range(3)]
             bits = [one if z in members else 1 - one for z, one in enumerate(chances)]
             assert design.entry(x, y) == bits[0] * bits[1] * bits[2]
-    assert made.parity() == design.parity() == p * (1 - q) / (q * (1 - p))
-    assert made.level.ratio.lower == made.parity()
+    assert made.parity == design.parity == p * (1 - q) / (q * (1 - p))
+    assert made.level.ratio.lower == made.parity
 
 
 @pytest.mark.long
@@ -310,14 +310,14 @@ def test_fast_transform_is_the_matrix():
 
 
 def test_textbook_designs():
-    assert warner("0.7").parity() == Fraction(7, 3)
+    assert warner("0.7").parity == Fraction(7, 3)
     design = unrelated_question("0.6", "0.25")
     assert design.entry(0, 0) == Fraction(7, 10)
     assert design.entry(1, 0) == Fraction(1, 10)
     merged = generalization({"north": ["a", "b"], "south": ["c"]})
     assert merged.inputs == ("a", "b", "c")
     assert merged.outputs == ("north", "south")
-    assert merged.parity() == math.inf
+    assert merged.parity == math.inf
     with pytest.raises(rr.InputError, match="do not distinguish the frequencies of 'a', 'b'"):
         merged.estimate([5, 6])
 
@@ -328,8 +328,8 @@ def test_products_are_exact_and_estimate_items_and_pairs():
         "age": rr.RandomizedResponse(["young", "middle", "old"], gamma=2).to_mechanism(),
     }
     design = ProductMechanism.of(items)
-    assert design.parity() == items["sex"].parity() * items["age"].parity()
-    assert design.item_parity("age") == items["age"].parity()
+    assert design.parity == items["sex"].parity * items["age"].parity
+    assert design.item_parity("age") == items["age"].parity
     joint = np.array([[0.3, 0.1, 0.1], [0.1, 0.2, 0.2]])
     people = np.random.default_rng(5).choice(6, 200_000, p=joint.ravel())
     codes = np.column_stack([people // 3, people % 3])
@@ -345,9 +345,9 @@ def test_products_are_exact_and_estimate_items_and_pairs():
     q = items["sex"].column(0)
     assert back[0][0] == q[0] / (q[0] + 3 * q[1])
     # The odds of an item move by no more than its parity.
-    assert back[0][0] / back[0][1] / Fraction(1, 3) <= items["sex"].parity()
+    assert back[0][0] / back[0][1] / Fraction(1, 3) <= items["sex"].parity
     many = ProductMechanism([items["sex"]] * 20)
-    assert many.parity() == items["sex"].parity() ** 20
+    assert many.parity == items["sex"].parity ** 20
     assert len(many.names) == 20
 
 

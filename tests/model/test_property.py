@@ -41,7 +41,7 @@ def check(problem: rr.Problem, epsilon: Fraction, rounding: Fraction = Fraction(
     assert limit is not None
     level = rr.LDP(epsilon).level
     assert holds_in_integers(mechanism, level.ratio.lower)
-    assert mechanism.epsilon().upper <= epsilon
+    assert mechanism.epsilon.upper <= epsilon
     assert solution.epsilon is not None
     assert solution.epsilon <= float(epsilon)
     slack = max(GAP * abs(limit), 2 * FLOOR, rounding)

@@ -306,7 +306,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: rr.robust.ChiSquareSet([[1, 2, 3]]),
         "counts: it is not a table of at least 2 x 2 counts; give one row a sensitive value, or a Prior of pairs",
     ),
-    "epsilon 0": (lambda: rr.RLDP(0, COUNTS), "epsilon: it is 0, not above 0; try 1.0"),
+    "epsilon 0": (
+        lambda: rr.RLDP(0, COUNTS, form="exact"),
+        "epsilon: it is 0, not above 0; try 1.0, or LDP(0) for outputs that do not depend on inputs",
+    ),
     "epsilon below 0": (
         lambda: rr.robust.ConditionalReporting(COUNTS, epsilon="-1/2"),
         "epsilon: it is -1/2, not above 0; try 1.0",

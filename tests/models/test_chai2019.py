@@ -120,7 +120,7 @@ def test_efficiencies_by_brute_force_over_all_reports(k: int, square: Fraction) 
         (rr.mechanisms.Rappor(k, gamma=square, trimmed=True), found.trimmed),
         (rr.mechanisms.SubsetSelection(k, gamma=square), found.subset),
     ):
-        assert channel.parity() == square
+        assert channel.parity == square
         assert risk in MinimaxRisk(prior).value(channel.to_mechanism())
     # (7.13) by definition: V / n scaled, over all subsets that basic RAPPOR reports.
     p = 1 / (root + 1)

@@ -448,8 +448,8 @@ def test_levels_add_up_to_the_brute_force_ratio() -> None:
     release = Release([ProtectedColumn("x", x), ProtectedColumn("y", y)])
     records = [{"x": a, "y": b} for a, b in itertools.product(LABELS, "uv")]
     found = privacy_of(release)
-    assert [level.parity for level in found.levels] == [x.parity(), y.parity()]
-    assert found.parity == x.parity() * y.parity() == worst_ratio(release, records, set())
+    assert [level.parity for level in found.levels] == [x.parity, y.parity]
+    assert found.parity == x.parity * y.parity == worst_ratio(release, records, set())
     assert math.log(found.parity) <= found.epsilon <= math.log(found.parity) + 1e-15
 
 
@@ -462,7 +462,7 @@ def test_the_level_of_strata_depends_on_whether_they_are_public() -> None:
     records = [{"x": a, "g": g} for a, g in itertools.product("ab", "ns")]
     public = privacy_of(Release(one))
     assert public.levels[0].strata == ("g",)
-    assert public.parity == worst_ratio(Release(one), records, {"g"}) == max(m.parity() for m in strata.values())
+    assert public.parity == worst_ratio(Release(one), records, {"g"}) == max(m.parity for m in strata.values())
     hidden = privacy_of(Release(one, drop=["g"]))
     assert hidden.levels[0].strata == ()
     assert hidden.parity == worst_ratio(Release(one), records, set()) > public.parity

@@ -646,7 +646,7 @@ def test_the_manifest_tells_what_was_done_and_nothing_of_the_data() -> None:
     }
     (column,) = told["columns"]
     assert column["mechanism"] == digest(ABC)
-    assert Fraction(column["parity"]) == ABC.parity()
+    assert Fraction(column["parity"]) == ABC.parity
     assert (column["null"], column["other"]) == ({"x": "b"}, {"x": "c"})
     assert (told["unprotected"], told["dropped"], told["rows"]) == (["id", "flag", "when"], ["real"], 30)
     # By a hash of the data, whoever knows all records but one could guess that one.

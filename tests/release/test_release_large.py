@@ -62,7 +62,7 @@ def test_the_implicit_matrix_is_the_written_one(level: dict[str, object], tmp_pa
     rows = [[on if x == y else off for y in range(k)] for x in range(k)]
     written = Mechanism.from_rationals(rows, inputs=made.inputs, outputs=made.outputs)
     assert on + (k - 1) * off == 1
-    assert made.parity() == written.parity() == on / off <= RandomizedResponse(k, **level).level.ratio.lower
+    assert made.parity == written.parity == on / off <= RandomizedResponse(k, **level).level.ratio.lower
     assert [made.column(y) for y in (0, 100, 256)] == [written.column(y) for y in (0, 100, 256)]
     assert made.rank == written.rank == k
     again = Mechanism.load(made.save(tmp_path / "m.json"))

@@ -98,3 +98,26 @@ def test_the_end_is_not_lost_in_a_callback_of_the_garbage_collector() -> None:
     """Hypothesis has such a callback, and the interpreter ignores what is raised there. Here it is not raised again."""
     run = subprocess.run([sys.executable, "-c", COLLECTED], capture_output=True, text=True, timeout=300, check=False)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+LOADS = """
+import sys, time
+import rropt as rr
+real, offset = time.monotonic, 0.0
+time.monotonic = lambda: real() + offset
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        global offset
+        if name == "rropt.problem.solving":
+            offset += 1000.0
+sys.meta_path.insert(0, Slow())
+problem = rr.Problem(rr.Maximize(rr.Trace()), [rr.LDP(1)], inputs=["a", "b"])
+assert problem.solve(time_limit=500).seconds > 1000
+assert problem.solve(time_limit=500).seconds < 1000
+"""
+
+
+def test_a_limit_counts_from_the_call() -> None:
+    """Routes are loaded at the first solve of a process: what that takes is not added to the limit."""
+    run = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr

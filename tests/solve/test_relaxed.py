@@ -112,7 +112,7 @@ def test_beside_local_privacy_the_bound_nearly_closes() -> None:
     solution = rr.Problem(goal, [BISTOCHASTIC, rate("0.7"), rr.LDP(2)]).solve(gap=1e-4, time_limit=20)
     assert solution.status == "certified"
     assert solution.mechanism is not None
-    assert solution.mechanism.epsilon().upper <= rr.LDP(2).level.log_ratio.upper
+    assert solution.mechanism.epsilon.upper <= rr.LDP(2).level.log_ratio.upper
 
 
 # -- the risk of estimation ------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def test_random_equalities_hold_exactly(seed: int) -> None:
     labels = list("abcde"[:k])
     known = mixed([[F(1, k)] * k] * k, near_flat_rows(rng, k, k), F(1, 5))
     constraints: list[rr.Constraint] = [
-        rr.LDP((exact(known, labels, labels).epsilon().upper * 2 + F(1, 5)).limit_denominator(99))
+        rr.LDP((exact(known, labels, labels).epsilon.upper * 2 + F(1, 5)).limit_denominator(99))
     ]
     for number in range(rng.randint(1, 3)):
         table = [[rng.randint(-4, 4) for _ in range(k)] for _ in range(k)]
@@ -169,7 +169,7 @@ def test_under_ldp_a_forbidden_cell_empties_its_column(cells: list[tuple[str, st
     emptied = {y for _, y in cells}
     for y in emptied:
         assert not any(mechanism.column(ABC.index(y)))
-    assert mechanism.epsilon().upper <= 1
+    assert mechanism.epsilon.upper <= 1
     (warning,) = (text for text in problem.warnings() if "forbidden cell empties" in text)
     assert all(y in warning for y in emptied)
 

@@ -253,7 +253,7 @@ def random_problem(rng: random.Random) -> rr.Problem:
     level = F(rng.randint(2, 40), 10)
     known = mixed([[F(1, m)] * m] * k, known, F(1, 8))
     constraints: list[rr.Constraint] = []
-    ldp = rr.LDP(max(level, exact(known, labels, actions).epsilon().upper * F(3, 2)).limit_denominator(1000))
+    ldp = rr.LDP(max(level, exact(known, labels, actions).epsilon.upper * F(3, 2)).limit_denominator(1000))
     if rng.random() < 0.8:
         constraints.append(ldp)
     for _ in range(rng.randint(0, 2)):
@@ -345,7 +345,7 @@ def test_the_stricter_of_two_levels_counts() -> None:
         solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), levels).solve(gap=1e-9)
         check_certified(solution, 1e-9)
         assert solution.mechanism is not None
-        assert solution.mechanism.parity() <= 3
+        assert solution.mechanism.parity <= 3
 
 
 @pytest.mark.parametrize("gap", [0, 1e-15])

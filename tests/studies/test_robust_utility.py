@@ -78,10 +78,10 @@ def test_the_protocol_of_theorem_12() -> None:
     assert rr.RLDP(2, TWO).violation(found.mechanism) <= 0
     assert found.rays == 18
     worst = rr.robust.worst_information(found.mechanism, TWO, gap=2e-2)
-    assert F(7, 10) < found.bound <= worst.value.upper
+    assert F(7, 10) < found.value <= worst.value.upper
     plain = rr.Problem(rr.Maximize(rr.MutualInformation(TWO.center)), [rr.RLDP(2, TWO)]).solve(gap=1e-5).mechanism
     assert plain is not None
-    assert worst_columns(plain, TWO) < found.bound
+    assert worst_columns(plain, TWO) < found.value
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -128,7 +128,7 @@ def test_the_best_exactly_robust_mechanism_for_a_correlated_input() -> None:
     assert found.solution.verdict.proved
     level = rr.robust.robust_audit(found.mechanism, FUNNEL)
     assert level.holds("0.20001") is True
-    assert float(level.lower) > 0.19
+    assert float(level.epsilon.lower) > 0.19
     polytope = rr.Problem(rr.Maximize(rr.MutualInformation(FUNNEL.prior)), [rr.RLDP("1/5", FUNNEL)]).solve(gap=1e-5)
     assert polytope.bound is not None
     assert found.value.lower > 3 * F(polytope.bound)
@@ -214,7 +214,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: rr.robust.correlated_optimum(TWO, epsilon=1),  # type: ignore[arg-type]
         f"correlated_optimum: {TWO!r} is not a Joint of a ChiSquareSet; give Joint(ChiSquareSet(t))",
     ),
-    "epsilon": (lambda: rr.robust.correlated_optimum(FUNNEL, epsilon=0), "epsilon: it is 0, not above 0; try 1.0"),
+    "epsilon": (lambda: rr.robust.correlated_optimum(FUNNEL, epsilon=-1), "epsilon: it is -1, not above 0; try 1.0"),
 }
 
 

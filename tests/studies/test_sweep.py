@@ -467,7 +467,7 @@ def test_kept_certificates_are_those_of_the_rows(tmp_path: Path) -> None:
     for at, row in enumerate(found.rows):
         folder = tmp_path / "kept" / str(at)
         assert rr.check(folder / "certificate.json").status == "PROVED"
-        assert rr.Mechanism.load(folder / "mechanism.json").epsilon().upper <= F(row["proved_epsilon"])
+        assert rr.Mechanism.load(folder / "mechanism.json").epsilon.upper <= F(row["proved_epsilon"])
     # A folder that was asked for later is filled, though the journal knows the points.
     again = rr.sweep(PROBLEM, over={"epsilon": [1, 2]}, out=tmp_path / "t.csv", keep=tmp_path / "more")
     assert (again.resumed, again.rows) == (0, found.rows)

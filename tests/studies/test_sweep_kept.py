@@ -25,7 +25,7 @@ def sound(found: Swept, kept: Path) -> None:
         if "mechanism.json" in there:
             made = rr.Mechanism.load(folder / "mechanism.json")
             assert digest(made) == row["mechanism"]
-            assert float(made.epsilon().upper) <= row["proved_epsilon"]
+            assert float(made.epsilon.upper) <= row["proved_epsilon"]
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:

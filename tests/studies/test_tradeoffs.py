@@ -21,7 +21,7 @@ def test_the_least_level_of_a_trace_is_that_of_randomised_response() -> None:
     assert found.below <= least <= found.epsilon <= found.below + Fraction(1, 20)
     assert found.solution.mechanism is not None
     assert found.refutation is not None
-    assert found.solution.mechanism.epsilon().upper <= found.epsilon
+    assert found.solution.mechanism.epsilon.upper <= found.epsilon
     assert rr.Trace().value(found.solution.mechanism).lower >= Fraction("1.8")
     assert found.refutation.bound is not None
     assert found.refutation.bound < 1.8

@@ -211,7 +211,7 @@ GAMMA = Fraction(4)
 
 
 def _thm54(full: bool) -> Evidence:
-    family = [one for one in _family(GAMMA) if one.parity() <= GAMMA]
+    family = [one for one in _family(GAMMA) if one.parity <= GAMMA]
     good = [one for one in family if admissible(one, gamma=GAMMA)]
     beaten = [(one, other) for one in good for other in family if dominates(other, one) and not dominates(one, other)]
     return Evidence(
@@ -225,11 +225,11 @@ def _thm54(full: bool) -> Evidence:
 
 
 def _thm55(full: bool) -> Evidence:
-    family = [one for one in _family(GAMMA) if one.parity() <= GAMMA]
+    family = [one for one in _family(GAMMA) if one.parity <= GAMMA]
     bad = [one for one in family if not admissible(one, gamma=GAMMA)]
     better = [improve(one, gamma=GAMMA).mechanism for one in bad]
     proved = all(
-        new.parity() <= GAMMA and bool(dominates(new, one)) and not dominates(one, new)
+        new.parity <= GAMMA and bool(dominates(new, one)) and not dominates(one, new)
         for one, new in zip(bad, better, strict=True)
     )
     return Evidence(

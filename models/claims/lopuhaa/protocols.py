@@ -60,7 +60,7 @@ def levels(name: str) -> dict[str, tuple[float, Interval]]:
     found = {}
     for table, epsilon in product(SMALL_TABLES, LEVELS):
         audit = robust_audit(made(name, table, epsilon).to_mechanism(), confidence_of(table))
-        found[f"{table}, epsilon = {epsilon}"] = (float(epsilon), Interval(F(audit.lower), F(audit.upper)))
+        found[f"{table}, epsilon = {epsilon}"] = (float(epsilon), audit.epsilon)
     return found
 
 
@@ -126,7 +126,7 @@ def _unary(full: bool) -> Evidence:
     protocol = made("UE-CR", table, epsilon)
     assert isinstance(protocol, UnaryConditionalReporting)
     literal = robust_audit(as_printed(protocol, confidence_of(table)), confidence_of(table))
-    breach = float(literal.lower) > float(epsilon)
+    breach = float(literal.epsilon.lower) > float(epsilon)
     kept = _keeps("UE-CR")
     name = "Protocol 3 as printed has that level"
     return Evidence(
@@ -135,7 +135,7 @@ def _unary(full: bool) -> Evidence:
         f" at counts {table}, epsilon {epsilon}: its level is the second number",
         {
             "declared level and worst case": levels("UE-CR"),
-            "declared level and that of Protocol 3 to the letter": (float(epsilon), float(literal.lower)),
+            "declared level and that of Protocol 3 to the letter": (float(epsilon), float(literal.epsilon.lower)),
         },
         {name: "the stand-in for s' is drawn from Phat(. | s'), as the text above Protocol 3 says"}
         if breach and kept
@@ -249,7 +249,7 @@ def _polyopt(full: bool) -> Evidence:
         better[name] = protocol.formula()
         # The audit of a matrix of 81 columns takes long; its level is the subject of the theorems' entries.
         if name != "UE-CR":
-            keeps[name] = float(robust_audit(protocol.to_mechanism(), wide).upper)
+            keeps[name] = float(robust_audit(protocol.to_mechanism(), wide).epsilon.upper)
     theorem = True
     solutions = {"2 x 8, 1000 people a pair, epsilon = 0.02": found}
     for table, gamma in product(TABLES, (F(3, 2), F(6))):

@@ -86,7 +86,7 @@ def _eq44(full: bool) -> Evidence:
         {
             "optimum for s1 != s2, nats": free.attained,
             "optimum for all s1, s2, nats": cut.attained,
-            "level": Interval(F(level.lower), F(level.upper)),
+            "level": level.epsilon,
         },
         {"private mechanisms satisfy (44) at s1 = s2": text} if private and cuts else {},
         "where nothing is known the bounds P^min are 0 and (44) reads T_(s1,u1) <= e^eps T_(s2,u2). SRR is private then"

@@ -27,7 +27,7 @@ from rropt.model.privacy import Level
 @dataclass(frozen=True)
 class Shortfall:
     """Why an output is not admissible: its `parity` (largest over smallest entry; 1 for an uninformative output)
-    and how many different `values` its column has; both wanted: gamma and 2."""
+    and how many different `values` its column has; both wanted: gamma and 2 (1 under perfect secrecy)."""
 
     output: str
     parity: Fraction | float
@@ -77,9 +77,10 @@ class Improvement:
 def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Number | None = None) -> Admissibility:
     """Whether nothing of the same privacy is more informative, exactly.
 
-    The level is `epsilon` (nats) or the ratio `gamma` > 1; without either, the mechanism's own parity. For `epsilon` it
-    is judged at the largest rational known to be at most exp(epsilon), to which all mechanisms of this package are
-    held; one that was rounded to a grid is nearly admissible at best, and `shortfalls` says by how much it is not.
+    The level is `epsilon` (nats) or the ratio `gamma`, 0 and 1 for perfect secrecy; without either, the mechanism's
+    own parity. For `epsilon` it is judged at the largest rational known to be at most exp(epsilon), to which all
+    mechanisms of this package are held; one that was rounded to a grid is nearly admissible at best, and `shortfalls`
+    says by how much it is not.
     Raises InputError for what is not a mechanism, a level that is none, and an own parity of one or infinity.
     Source: Chai and Nayak, Theorems 5.4, 5.5.
     """
@@ -139,7 +140,7 @@ def improve(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Nu
 
 def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
     if epsilon is None and gamma is None:
-        parity = mechanism.parity()
+        parity = mechanism.parity
         if isinstance(parity, float) or parity == 1:
             raise InputError(
                 f"the mechanism's own parity is {'infinite' if isinstance(parity, float) else 'one'}",
@@ -147,7 +148,7 @@ def _ratio(mechanism: Mechanism, epsilon: object, gamma: object) -> Fraction:
                 "give epsilon or gamma",
             )
         return parity
-    level = Level(
+    level = Level.or_secrecy(
         None if epsilon is None else rational(epsilon, "epsilon"),
         gamma=None if gamma is None else rational(gamma, "gamma"),
     )
@@ -159,9 +160,9 @@ def _judge(mechanism: Mechanism, gamma: Fraction) -> Admissibility:
     for direction, members in directions(mechanism).items():
         values = len(set(direction))
         parity = Fraction(max(direction), min(direction)) if min(direction) else math.inf
-        if values != 2 or parity != gamma:
+        if values != (1 if gamma == 1 else 2) or parity != gamma:
             faults += [Shortfall(mechanism.outputs[y], parity, values) for y, _ in members]
-    return Admissibility(gamma, mechanism.parity(), tuple(faults))
+    return Admissibility(gamma, mechanism.parity, tuple(faults))
 
 
 def _layers(column: Sequence[Fraction]) -> Iterator[tuple[int, Fraction]]:

@@ -45,7 +45,7 @@ def renyi_divergence(mechanism: Mechanism, order: Number) -> Interval:
     """
     a = rational(order, "order")
     if a < 1 or a > 10**6:
-        raise InputError(f"it is {order}, not in [1, 1e6]", "order", "an infinite order is mechanism.epsilon()")
+        raise InputError(f"it is {order}, not in [1, 1e6]", "order", "an infinite order is mechanism.epsilon")
     rows = [tuple(mechanism.entry(x, y) for y in range(len(mechanism.outputs))) for x in range(len(mechanism.inputs))]
     lower = upper = Fraction(0)
     for one, other in permutations(dict.fromkeys(rows), 2):

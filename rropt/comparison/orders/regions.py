@@ -76,7 +76,7 @@ def attained_region(channel: AnyMechanism) -> AttainedRegion:
             factors |= {most / least, least / most}
         else:
             band = max(band or 1, most / least if least else math.inf)
-    return AttainedRegion(mechanism.parity(), band, tuple(sorted(factors)))
+    return AttainedRegion(mechanism.parity, band, tuple(sorted(factors)))
 
 
 def _least(band: Factor) -> Fraction:

@@ -34,8 +34,8 @@ class BirkhoffDecomposition(ByContent):
     read-only terms x n integer array: the output's index for each input. Making one adds everything up again in
     integers and raises ArithmeticError where that is not `source`, so the `residual` is zero.
 
-    `lower_bound` is proved: no decomposition has fewer terms. `unproved_bound` is what HiGHS claims of the same
-    (method "fewest" only, else None).
+    `value` is the number of terms; `bound` is proved: no decomposition has fewer. `unproved_bound` is what HiGHS claims
+    of the same (method "fewest" only, else None).
     """
 
     source: Bistochastic
@@ -43,7 +43,7 @@ class BirkhoffDecomposition(ByContent):
     integer_weights: tuple[int, ...]
     permutations: np.ndarray
     method: str
-    lower_bound: int
+    bound: int
     unproved_bound: float | None = None
 
     def __post_init__(self) -> None:
@@ -78,6 +78,11 @@ class BirkhoffDecomposition(ByContent):
     def __len__(self) -> int:
         """The number of terms."""
         return len(self.integer_weights)
+
+    @property
+    def value(self) -> int:
+        """The number of terms."""
+        return len(self)
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
@@ -154,7 +159,7 @@ def birkhoff(
     Finding the fewest is NP-hard (Dufossé and Ucar 2016); method "fewest" asks HiGHS for them, for up to `time_limit`
     seconds (None: no limit), and makes what it finds exact. It is for matrices with at most 1,000 permutations within
     their positive entries: n <= 6, or few positive entries. It is proved to be the fewest where
-    `len(decomposition) == decomposition.lower_bound`.
+    `decomposition.value == decomposition.bound`.
 
     Raises InputError for a matrix that is not square and bistochastic, an unknown method, a time limit that is not a
     number of seconds, and for "fewest" with more permutations.

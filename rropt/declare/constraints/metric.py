@@ -69,8 +69,9 @@ class MetricDP(Constraint):
     `graph` says how far inputs are apart: a networkx graph over the input labels (edge attribute "weight", default 1;
     d is the length of a shortest path, directed in a directed graph), a k x k matrix of distances in the order of the
     inputs (infinity where a pair is not protected; the shortest paths count), or a list of edges (a, b) or
-    (a, b, weight). An unweighted graph is a policy graph: neighbours are protected at epsilon. `epsilon` > 0 in nats
-    per unit of distance. Inputs that no path connects are refused unless `connected` is False.
+    (a, b, weight). An unweighted graph is a policy graph: neighbours are protected at epsilon. `epsilon` in nats per
+    unit of distance; 0 makes inputs that a path connects alike. Inputs that no path connects are refused unless
+    `connected` is False.
 
     Source: Chatzikokolakis et al. 2013; He, Machanavajjhala, Ding 2014 (policy graphs). Raises InputError.
     """
@@ -92,8 +93,8 @@ class MetricDP(Constraint):
         import networkx as nx
 
         value = rational(epsilon, "MetricDP epsilon")
-        if value <= 0:
-            raise InputError(f"it is {epsilon}, not above 0", "MetricDP epsilon", "try 1.0")
+        if value < 0:
+            raise InputError(f"it is {epsilon}, below 0", "MetricDP epsilon", "try 1.0")
         if not isinstance(connected, bool):
             raise InputError("it is neither true nor false", "MetricDP connected")
         edges: Iterable[Weighted] = ()
@@ -323,8 +324,8 @@ class MaximalRLDP(AtLevel):
     """Robust LDP over all distributions: Q[x, y] <= exp(epsilon) Q[z, y] where x and z differ in what is sensitive.
 
     `groups` names the sensitive value of each of the k inputs, by label or in their order, or is the `Pairs` that the
-    inputs are. Inputs that share it protect each other through a third one at 2 epsilon. Declare `epsilon` in (0, 20]
-    or the ratio `gamma` > 1. Raises InputError.
+    inputs are. Inputs that share it protect each other through a third one at 2 epsilon. Declare `epsilon` in [0, 20]
+    or the ratio `gamma`. Raises InputError.
     Source: lopuhaa section II (F all distributions).
     """
 
@@ -341,7 +342,7 @@ class MaximalRLDP(AtLevel):
         groups: Sequence[Label] | Pairs | None = None,
         gamma: Number | None = None,
     ) -> None:
-        level = Level(
+        level = Level.or_secrecy(
             None if epsilon is None else rational(epsilon, "MaximalRLDP epsilon"),
             gamma=None if gamma is None else rational(gamma, "MaximalRLDP gamma"),
         )

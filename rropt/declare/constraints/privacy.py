@@ -17,7 +17,7 @@ from rropt.io.types import Counts, Label, Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior, clean_labels
 from rropt.model.privacy import Criterion, Level, criterion
-from rropt.program.cones import CompleteCone, Cone, FreeCone, GraphCone, PolyhedralCone
+from rropt.program.cones import Cone, FreeCone, GraphCone, PolyhedralCone, complete_cone
 
 
 @checked
@@ -25,8 +25,9 @@ from rropt.program.cones import CompleteCone, Cone, FreeCone, GraphCone, Polyhed
 class LDP(AtLevel):
     """epsilon-local differential privacy: Q[x, y] <= exp(epsilon) Q[z, y] for all x, z, y.
 
-    Declare `epsilon` (nats, in (0, 20]), the ratio `gamma` > 1 itself, or a `criterion`
-    (`rropt.model.privacy.Criterion`, or the table that a problem file writes for one), which demands one gamma.
+    Declare `epsilon` (nats, at most 20), the ratio `gamma` itself, or a `criterion` (`rropt.model.privacy.Criterion`,
+    or the table that a problem file writes for one), which demands one gamma. Epsilon 0, or gamma 1, is perfect
+    secrecy: what is released does not depend on the input.
 
     `properties` are sets of inputs, by label: then only these matter, each together with its opposite, and the bound
     holds between the inputs of a set and those outside it. Inputs that no set parts are bounded by gamma squared at
@@ -61,7 +62,7 @@ class LDP(AtLevel):
         level = (
             wanted.level
             if wanted is not None
-            else Level(
+            else Level.or_secrecy(
                 None if epsilon is None else rational(epsilon, "LDP epsilon"),
                 gamma=None if gamma is None else rational(gamma, "LDP gamma"),
             )
@@ -131,7 +132,7 @@ class LDP(AtLevel):
 
     def cone(self, inputs: tuple[str, ...]) -> Cone | None:
         if not self.properties:
-            return CompleteCone(self.level)
+            return complete_cone(self.level, len(inputs))
         if self.population:
             ratio = self.level.ratio.lower
             rows = []
@@ -141,7 +142,7 @@ class LDP(AtLevel):
             return PolyhedralCone(FreeCone(), tuple(rows))
         kinds = list(zip(*self._members(inputs), strict=True))
         if len(set(kinds)) == len(inputs):
-            return CompleteCone(self.level)
+            return complete_cone(self.level, len(inputs))
         size = len(inputs)
         number, unit = self.level.epsilon, "epsilon"
         if number is None:

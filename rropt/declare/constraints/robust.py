@@ -19,7 +19,7 @@ from rropt.model.distributions.quantile import significant_down, significant_up
 from rropt.model.prior import Pairs, Prior
 from rropt.model.privacy import Level
 from rropt.program.block_cones import RobustCone
-from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone
+from rropt.program.cones import Cone, FreeCone, PolyhedralCone, complete_cone
 from rropt.program.confidence_cones import ConfidenceCone, chi_square_cone
 
 FORMS = ("polytope", "product", "exact")
@@ -34,10 +34,10 @@ class RLDP(AtLevel):
 
     `confidence` is F: a `ChiSquareSet` of counts, a `KnownDistribution`, an `EveryDistribution`, or a `Polytope` of
     conditionals; or a `Joint` of one of them, where the inputs are correlated with S instead of containing it. Declare
-    `epsilon` (nats, in (0, 20]) or the ratio `gamma` > 1. With `form` "polytope" F is replaced by all P whose
-    conditionals obey P(u | s) >= r_s(u), the smallest value over F (Lemma 9); with "product" by all P each of whose
-    conditionals U given s some P of F has; with "exact" nothing is replaced. Each form allows for more mechanisms than
-    the one before.
+    `epsilon` (nats, at most 20; 0 in form "polytope") or the ratio `gamma`. With `form` "polytope" F is replaced by all
+    P whose conditionals obey P(u | s) >= r_s(u), the smallest value over F (Lemma 9); with "product" by all P each of
+    whose conditionals U given s some P of F has; with "exact" nothing is replaced. Each form allows for more mechanisms
+    than the one before.
 
     What is guaranteed: a mechanism that satisfies this constraint is (epsilon, F)-RLDP in exact arithmetic, since B is
     rounded up, the r_s(u) and exp(epsilon) down, and the set is no smaller than F in every other respect. The converse
@@ -62,7 +62,7 @@ class RLDP(AtLevel):
         form: str = "polytope",
         gamma: Number | None = None,
     ) -> None:
-        level = Level(
+        level = (Level.or_secrecy if form == "polytope" else Level)(
             None if epsilon is None else rational(epsilon, "RLDP epsilon"),
             gamma=None if gamma is None else rational(gamma, "RLDP gamma"),
         )
@@ -143,7 +143,11 @@ class RLDP(AtLevel):
         width = len(pairs.other)
         blocks = [range(s * width, (s + 1) * width) for s in range(len(pairs.sensitive))]
         lower = [bound for row in self.over.lower_bounds() for bound in row]
-        return RobustCone(self.level, tuple(map(tuple, blocks)), tuple(lower))
+        cone = RobustCone(self.level, tuple(map(tuple, blocks)), tuple(lower))
+        if not self.level.secret:
+            return cone
+        # M_s <= m_z <= M_z <= m_s: where no block is known entirely, no input differs from another one.
+        return complete_cone(self.level, len(pairs)) if all(cone.free) else cone.general()
 
     def _find_corners(self, shared: bool) -> Cone:
         """Rows a . v_s - gamma b . v_z <= 0, one for all s != z and corners (a, b) of what is known of both: a linear
@@ -153,7 +157,7 @@ class RLDP(AtLevel):
         simplices = [] if polytope else [_simplex(row) for row in self.over.lower_bounds()]
         if not polytope and not any(map(any, self.over.lower_bounds())):
             # Every distribution of X for every s: plain local differential privacy.
-            return CompleteCone(self.level)
+            return complete_cone(self.level, len(pairs.other) if shared else len(pairs))
         rows: dict[Corner, None] = {}
         for s, z in permutations(range(len(pairs.sensitive)), 2):
             ends = polytope.corner_pairs(s, z) if polytope else product(simplices[s], simplices[z])

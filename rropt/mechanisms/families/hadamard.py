@@ -71,9 +71,11 @@ class HadamardResponse(RandomizedChannel):
         """c = (gamma - 1) / (gamma + 1): P(y | x) = (1 + c H[x + 1, y]) / K."""
         return (self.ratio - 1) / (self.ratio + 1)
 
+    @property
     def parity(self) -> Fraction | float:
         return self.ratio
 
+    @property
     def epsilon(self) -> Interval:
         return log_enclosure(self.ratio)
 

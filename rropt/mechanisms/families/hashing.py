@@ -87,9 +87,11 @@ class LocalHashing(RandomizedChannel):
         """The probability of the true residue."""
         return self.ratio / (self.ratio + self.buckets - 1)
 
+    @property
     def parity(self) -> Fraction | float:
         return self.ratio
 
+    @property
     def epsilon(self) -> Interval:
         return log_enclosure(self.ratio)
 

@@ -40,7 +40,7 @@ class RandomizedResponse(RandomizedChannel):
 
     def __init__(self, categories: Categories, *, epsilon: Number | None = None, gamma: Number | None = None) -> None:
         labels = category_labels(categories, "categories")
-        level = Level(
+        level = Level.or_secrecy(
             None if epsilon is None else rational(epsilon, "epsilon"),
             gamma=None if gamma is None else rational(gamma, "gamma"),
         )
@@ -65,11 +65,13 @@ class RandomizedResponse(RandomizedChannel):
     def inputs(self) -> tuple[str, ...]:
         return self.labels
 
+    @property
     def parity(self) -> Fraction | float:
-        return self.mechanism.parity()
+        return self.mechanism.parity
 
+    @property
     def epsilon(self) -> Interval:
-        return self.mechanism.epsilon()
+        return self.mechanism.epsilon
 
     def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
         return self.mechanism.mutual_information(prior, units=units)

@@ -172,7 +172,7 @@ def _ratio(high: Fraction, low: Fraction) -> Fraction | float:
 
 
 def _by_distance(sub: Mechanism, distance: Fraction) -> Fraction | float:
-    parity = sub.parity()
+    parity = sub.parity
     if isinstance(parity, float):
         return math.inf if distance else Fraction(1)
     return significant_up(1 + (parity - 1) * distance * HALF)

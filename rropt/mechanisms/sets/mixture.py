@@ -91,11 +91,13 @@ class SubsetMixture(RandomizedChannel):
 
     # -- privacy and information --------------------------------------------------------------------------
 
+    @property
     def parity(self) -> Fraction | float:
         return self.ratio if any(self.weights[1:-1]) else Fraction(1)
 
+    @property
     def epsilon(self) -> Interval:
-        parity = self.parity()
+        parity = self.parity
         assert isinstance(parity, Fraction)
         return log_enclosure(parity)
 

@@ -20,7 +20,8 @@ LARGEST_EPSILON = 20
 class Level:
     """A privacy level: the parity gamma = exp(epsilon), declared by exactly one of `epsilon`, `gamma`.
 
-    `epsilon` > 0 in nats; `gamma` > 1. Numbers as in `exact.rational`. Raises InputError.
+    `epsilon` > 0 in nats; `gamma` > 1. Numbers as in `exact.rational`. `or_secrecy` takes 0 and 1 too.
+    Raises InputError.
     """
 
     epsilon: Fraction | None
@@ -32,7 +33,7 @@ class Level:
         if epsilon is not None:
             value = rational(epsilon, "epsilon")
             if value <= 0:
-                raise InputError(f"it is {epsilon}, not above 0", "epsilon", "try 1.0")
+                raise InputError(f"it is {epsilon}, not above 0", "epsilon", f"try 1.0{_secret(value, 0)}")
             if value < SMALLEST_EPSILON:
                 raise InputError("it is below 1e-30", "epsilon", "give more")
             if value > LARGEST_EPSILON:
@@ -42,13 +43,31 @@ class Level:
         else:
             value = rational(gamma, "gamma")
             if value <= 1:
-                raise InputError(f"it is {gamma}, not above 1", "gamma", "gamma = exp(epsilon); try 3")
+                raise InputError(
+                    f"it is {gamma}, not above 1", "gamma", f"gamma = exp(epsilon); try 3{_secret(value, 1)}"
+                )
             if value - 1 < SMALLEST_EPSILON:
                 raise InputError("it is less than 1e-30 above 1", "gamma", "give more")
             if value > exp_enclosure(Fraction(LARGEST_EPSILON)).lower:
                 raise InputError(f"it is {gamma}, above exp({LARGEST_EPSILON})", "gamma", "give less")
             object.__setattr__(self, "epsilon", None)
             object.__setattr__(self, "gamma", value)
+
+    @classmethod
+    def or_secrecy(cls, epsilon: Number | None = None, *, gamma: Number | None = None) -> Level:
+        """The same, where epsilon may be 0 and gamma 1: perfect secrecy, outputs that do not depend on inputs."""
+        zero = epsilon is not None and gamma is None and rational(epsilon, "epsilon") == 0
+        if not zero and (gamma is None or epsilon is not None or rational(gamma, "gamma") != 1):
+            return cls(epsilon, gamma=gamma)
+        made = cls(1)
+        object.__setattr__(made, "epsilon", Fraction(0) if zero else None)
+        object.__setattr__(made, "gamma", None if zero else Fraction(1))
+        return made
+
+    @property
+    def secret(self) -> bool:
+        """Whether it demands perfect secrecy."""
+        return not self.epsilon and self.gamma in (None, 1)
 
     @cached_property
     def ratio(self) -> Interval:
@@ -78,9 +97,14 @@ class Level:
         return f"gamma {declared_text(self.gamma)}"
 
 
+def _secret(value: Fraction, none: int) -> str:
+    """The remedy for a level of perfect secrecy where it is not taken."""
+    return ", or LDP(0) for outputs that do not depend on inputs" if value == none else ""
+
+
 def ratio_at(epsilon: Number) -> Interval:
     """exp(epsilon), enclosed, for an epsilon of 0 or of a level (nats). Raises InputError."""
     value = rational(epsilon, "epsilon")
     if value < 0:
         raise InputError(f"it is {epsilon}, below 0", "epsilon", "give 0 or more")
-    return Level(epsilon=value).ratio if value else Interval.point(Fraction(1))
+    return Level.or_secrecy(value).ratio

@@ -158,7 +158,7 @@ class Stack:
         where the strata are `public`, else in any two (an upper bound then)."""
         strata = [one for _, one in self.column.strata]
         if public or len(strata) == 1:
-            return max(one.parity() for one in strata)
+            return max(one.parity for one in strata)
         worst: Fraction = Fraction(1)
         for label in self.outputs:
             ends = [_ends(one, label) for one in strata]

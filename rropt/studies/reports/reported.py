@@ -69,7 +69,7 @@ class Report:
         if self.mechanism is None:
             return ""
         trusted = self.word in ("proved", "not checked")
-        return promise_of(self.problem, self.mechanism) if trusted else promised(None, self.mechanism.parity())
+        return promise_of(self.problem, self.mechanism) if trusted else promised(None, self.mechanism.parity)
 
     @property
     def proved(self) -> tuple[Interval, Interval] | None:

@@ -66,7 +66,7 @@ class Statement:
 def promise_of(problem: Problem, mechanism: Mechanism | None) -> str:
     """The privacy guarantee of the problem, the notion and its level first, then the plain LDP of the mechanism; ""
     without a mechanism."""
-    return "" if mechanism is None else promised(problem.compile().payload(), mechanism.parity())
+    return "" if mechanism is None else promised(problem.compile().payload(), mechanism.parity)
 
 
 def statement(problem: Problem, certificate: Certificate) -> Statement:

@@ -148,7 +148,7 @@ def settle(row: Instance, time_limit: float = TIME_LIMIT) -> Gain:
         optima[form] = Optimum(found.status, float(found.value), float(found.bound), round(seconds, 3))
         if form == "exact":
             audit = robust_audit(found.mechanism, confidence)
-            level = float(audit.lower), float(audit.upper)
+            level = float(audit.epsilon.lower), float(audit.epsilon.upper)
     return Gain(*row.key, optima, level)
 
 

@@ -144,11 +144,11 @@ class _Mixtures:
 
 @dataclass(frozen=True, eq=False)
 class Columnwise(ByContent):
-    """The protocol Q^2 of Theorem 12 and its guarantee: `bound` = L, at most its mutual information (nats) at every
+    """The protocol Q^2 of Theorem 12 and its guarantee: `value` = L, at most its mutual information (nats) at every
     distribution of F, in rationals; `rays` is how many columns it was chosen from."""
 
     mechanism: Mechanism
-    bound: Fraction
+    value: Fraction
     rays: int
 
 

@@ -43,7 +43,7 @@ def test_any_prior_is_certified_and_no_family_is_better(epsilon):
     prior = rr.Prior.from_counts([30, 20, 10, 5, 3, 2, 1, 1])
     found = solved(prior, [rr.LDP(epsilon=epsilon)], gap=1e-8)
     assert found.status == "certified", found.warnings
-    assert found.mechanism.parity() <= found.problem.constraints[0].level.ratio.lower
+    assert found.mechanism.parity <= found.problem.constraints[0].level.ratio.lower
     for t in range(1, 8):
         other = rr.mechanisms.SubsetSelection(8, epsilon=epsilon, t=t).to_mechanism()
         assert rr.MinimaxRisk(prior).value(other).lower >= found.bound

@@ -204,8 +204,8 @@ def test_an_implicit_matrix_is_its_explicit_one(seed: int) -> None:
     prior = rr.Prior.from_counts(
         [rng.randint(0, 9) + (x == 0) for x in range(len(implicit.inputs))], labels=implicit.inputs
     )
-    assert implicit.parity() == explicit.parity()
-    assert implicit.epsilon() == explicit.epsilon()
+    assert implicit.parity == explicit.parity
+    assert implicit.epsilon == explicit.epsilon
     assert implicit.rank == explicit.rank
     np.testing.assert_array_equal(implicit.matrix, explicit.matrix)
     for y in range(len(implicit.outputs)):

@@ -281,11 +281,12 @@ def test_a_large_block_is_solved_and_its_bound_is_true() -> None:
     table = np.zeros((2, 14), dtype=int)
     table[:, :3] = [[30, 8, 12], [25, 20, 40]]
     confidence = rr.robust.ChiSquareSet(table)
-    solution = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(2, confidence)]).solve(
-        gap=1e-3, time_limit=3
-    )
     best = solve_robust(rarely()[1], Effort(gap=1e-6)).claim.objective
     assert best is not None
+    # It is stopped by the value that it has found, and not by a clock: processors differ.
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(confidence.counts)), [rr.RLDP(2, confidence)]).solve(
+        gap=1e-3, time_limit=60, monitor=lambda value, _: value is None or value < best - 0.005
+    )
     assert solution.value is not None
     assert solution.bound is not None
     entropy = -sum(p * math.log(p) for p in confidence.counts.array if p > 0)
