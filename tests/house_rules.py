@@ -430,13 +430,11 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
 
 PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
 PIECES = frozenset([
-    "boxes", "branches", "checker_pieces", "chi_tree", "columns", "levels", "minorant", "mutants_boxes",
-    "mutants_cases", "mutants_columns", "mutants_corners", "mutants_cornertrees", "mutants_forms", "mutants_labels",
-    "mutants_levels", "mutants_levels_walk", "mutants_numbers", "mutants_offdiagonal", "mutants_outer",
-    "mutants_plain_utilities", "mutants_reading", "mutants_reading_branches", "mutants_reading_designs",
-    "mutants_report", "mutants_risk", "mutants_riskproofs", "mutants_shapes", "mutants_steps", "mutants_sums",
-    "mutants_text", "mutants_thresholds", "mutants_trees", "mutants_utilities", "mutants_yields", "offdiagonal",
-    "risk", "shapes",
+    "branches", "checker_pieces", "mutants_boxes", "mutants_cases", "mutants_columns", "mutants_corners",
+    "mutants_cornertrees", "mutants_forms", "mutants_labels", "mutants_levels", "mutants_levels_walk",
+    "mutants_numbers", "mutants_offdiagonal", "mutants_outer", "mutants_plain_utilities", "mutants_reading",
+    "mutants_reading_branches", "mutants_reading_designs", "mutants_risk", "mutants_riskproofs", "mutants_shapes",
+    "mutants_sums", "mutants_text", "mutants_thresholds", "mutants_trees", "mutants_utilities", "mutants_yields",
 ])  # fmt: skip
 """The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What
 is new speaks to `check_bytes`."""

@@ -228,33 +228,6 @@ def test_an_input_of_no_weight_at_a_large_ratio() -> None:
         assert LOOSE in reason
 
 
-def test_the_bound_is_held_to_the_upper_end_of_the_ratio() -> None:
-    made = checker._read_certificate(document(Case([1, 1], {"epsilon": "1"}), [fmpq(1)] * 2, ["1"]))
-    own = checker._Leaves(made.problem, made.proof)
-    assert own.gh is not None
-    least = exp_ends(Fraction(1))[0]
-    assert least <= Fraction(*own.gh) <= least * (1 + Fraction(1, 2**120))
-    assert own.q[0] * Fraction(2, checker.ONE) >= least - 1 - Fraction(2, checker.ONE)
-
-
-def test_the_numbers_of_a_leaf_are_rounded_against_it() -> None:
-    rng = random.Random(3)
-    for _ in range(60):
-        case, prices = drawn(rng, 3)
-        made = checker._read_certificate(document(case, prices, ["1"]))
-        own, gh, one = checker._Leaves(made.problem, made.proof), case.gh, checker.ONE
-        t = 1 + fmpq(rng.randint(0, 10**6), rng.randint(1, 10**6))
-        tangent = own._tangent((int(t.p), int(t.q)))
-        assert tangent is not None
-        assert 0 <= fmpq(tangent[0], one) - 2 * gh * (1 - 1 / t) < fmpq(1, one)
-        assert 0 <= gh * (1 - 1 / t**2) - fmpq(tangent[1], one) < fmpq(1, one)
-        for w in (fmpq(1), t, gh, fmpq(rng.randint(1, 10**6), 10**4)):
-            assert -gh * (w - 1) ** 2 / w <= fmpq(tangent[0], one) - w * fmpq(tangent[1], one)
-        for x, (p, a) in enumerate(zip(case.prior, prices, strict=True)):
-            assert 0 <= fmpq(own.c[x], one) - (gh - 1) * ((gh - 1) * p - a) < fmpq(1, one)
-            assert 0 <= (gh - 1) * p - fmpq(own.q[x], one) < fmpq(1, one)
-
-
 # -- faults ----------------------------------------------------------------------------------------------
 
 MADE = document(TWO, EIGHTH, GOOD, best=True)

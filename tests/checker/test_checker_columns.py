@@ -10,7 +10,7 @@ import copy
 import itertools
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -33,15 +33,12 @@ from test_checker_boxes import (
     over,
     phi,
     plain_box,
-    readers,
     roots,
     short,
     tangents,
     too_good,
-    walked,
 )
 
-from rropt import checker
 from rropt.checker import check_bytes
 
 Limits = dict[Any, list[float]]
@@ -234,14 +231,15 @@ def value_of(row: Document, q: np.ndarray) -> float:
     return sum(number(c) * q[x, y] for x, y, c in row["terms"])
 
 
-def with_rows(case: Case, rng: random.Random, points: list[np.ndarray]) -> list[np.ndarray]:
-    """Rows of both senses, and of coefficients of both signs, that many matrices satisfy."""
+def with_rows(case: Case, rng: random.Random, points: list[np.ndarray], fair: list[Fraction]) -> list[np.ndarray]:
+    """Rows of both senses, and of coefficients of both signs, that many matrices satisfy, and with equality the one
+    whose rows are all `fair`."""
     for i in range(rng.choice((0, 1, 1, 2))):
         cells = [cell for cell in itertools.product(range(case.k), range(case.m)) if rng.random() < 0.6]
         terms = [(*cell, rat(Fraction(rng.choice((-2, -1, 1, 3)), rng.choice((1, 3))))) for cell in cells]
         row = linear(f"row {i}", "<=", "0", *terms)
         values = [value_of(row, q) for q in points]
-        rhs = Fraction(round(rng.choice(values) * 2**30), 2**30)
+        rhs = sum((Fraction(c) * fair[y] for _, y, c in terms), Fraction(0))
         row["rhs"] = rat(rhs)
         below = [q for q, value in zip(points, values, strict=True) if value <= rhs]
         if i == 0 and rng.random() < 0.6:
@@ -329,68 +327,89 @@ def is_within(case: Case, q: np.ndarray, limits: Limits) -> bool:
     return True
 
 
+def shape(case: Case, rng: random.Random, centre: np.ndarray, limits: Limits, depth: int) -> Iterator[Any]:
+    """A tree in preorder about a matrix: its branches, and for each leaf the limits there."""
+    if not depth or rng.random() < 0.2:
+        yield limits
+        return
+    x, y, wide = rng.randrange(case.k), rng.randrange(case.m), rng.choice((0.02, 0.4))
+    w = float(np.dot(case.p, centre[:, y]))
+    near = centre[x, y] / w * rng.uniform(1 - wide, 1 + wide) if w else 1.0
+    c = Fraction(max(round(near * 2**40), 1), 2**40)
+    yield [y, x, rat(c)]
+    for up in (False, True):
+        yield from shape(case, rng, centre, narrowed(case, limits, (x, y), float(c), up), depth - 1)
+
+
+def just_holding(case: Case, rng: random.Random, limits: Limits) -> tuple[Document, Document | None, Fraction] | None:
+    """A leaf that holds by very little, one that fails by very little where a column is open, and what it proves."""
+    value, leaf = leaf_of_columns(case, limits)
+    if value == math.inf or any(lo == hi for lo, hi in limits.values()):
+        return None
+    if rng.random() < 0.5:
+        leaf = perturbed(rng, case, leaf)
+    lefts, _ = sides(case, leaf, limits)
+    is_open = [y for y in range(case.m) if lefts[y] > -math.inf]
+    if is_open and max(map(abs, (lefts[y] for y in is_open))) > 1e6:
+        return None
+    # a rises by d p and nu falls by d: r stays, and b falls by d.
+    shift = max([lefts[y] for y in is_open], default=0.0) + 1e-8
+    leaf["a"] = [a + math.ceil(shift * share * D) for a, share in zip(leaf["a"], case.p, strict=True)]
+    for column in leaf["columns"]:
+        column["n"] -= round(shift * D)
+    lefts, most = sides(case, leaf, limits)
+    if not is_open:
+        return leaf, None, most
+    failing = copy.deepcopy(leaf)  # as b is 2e-8 more, the largest one no longer holds
+    worst = max(is_open, key=lefts.__getitem__)
+    failing["columns"][worst]["n"] += round(4e-8 * D)
+    failing["a"] = [a - round(4e-8 * p * D) for a, p in zip(failing["a"], case.p, strict=True)]
+    return leaf, failing, most
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
-def test_what_holds_is_true_of_every_matrix_of_its_columns(seed: int) -> None:
+def test_what_is_proved_is_true_of_every_matrix_of_its_columns(seed: int) -> None:
     rng = random.Random(seed)
     counted = {"leaves": 0, "points": 0, "sharp": 0, "zero": 0, "closed": 0, "negative l": 0}
-    for _ in range(30):
+    for _ in range(40):
         case = random_case(rng)
-        points = with_rows(case, rng, matrices(case, rng, 80))
-        problem, rats = readers(case)
-        for _ in range(2):
-            centre, limits, path = rng.choice(points), roots(case, case.m), []
-            wide = rng.choice((0.02, 0.4))
-            for _ in range(rng.choice((0, 3, 12))):
-                x, y, up = rng.randrange(case.k), rng.randrange(case.m), rng.random() < 0.5
-                w = float(np.dot(case.p, centre[:, y]))
-                near = centre[x, y] / w * (rng.uniform(1 - wide, 1) if up else rng.uniform(1, 1 + wide)) if w else 1.0
-                c = Fraction(max(round(near * 2**40), 1), 2**40)
-                limits = narrowed(case, limits, (x, y), float(c), up)
-                path.append(((x, y), c, up))
-            if rng.random() < 0.2:  # a box that is empty
-                y = rng.randrange(case.m)
-                for c, up in ((Fraction(1, 2), False), (Fraction(3, 4), True)):
-                    limits = narrowed(case, limits, (0, y), float(c), up)
-                    path.append(((0, y), c, up))
-            value, leaf = leaf_of_columns(case, limits)
-            if value == math.inf or any(lo == hi for lo, hi in limits.values()):
-                continue
-            if rng.random() < 0.5:
-                leaf = perturbed(rng, case, leaf)
-            lefts, _ = sides(case, leaf, limits)
-            is_open = [y for y in range(case.m) if lefts[y] > -math.inf]
-            if is_open and max(map(abs, (lefts[y] for y in is_open))) > 1e6:
-                continue
-            # a rises by d p and nu falls by d: r stays, and b falls by d.
-            shift = max([lefts[y] for y in is_open], default=0.0) + 1e-8
-            leaf["a"] = [a + math.ceil(shift * share * D) for a, share in zip(leaf["a"], case.p, strict=True)]
-            for column in leaf["columns"]:
-                column["n"] -= round(shift * D)
-            lefts, most = sides(case, leaf, limits)
-            tokens = [leaf]
-            if is_open:  # as b is 2e-8 more, the largest one no longer holds
-                tokens.append(copy.deepcopy(leaf))
-                worst = max(is_open, key=lefts.__getitem__)
-                tokens[1]["columns"][worst]["n"] += round(4e-8 * D)
-                tokens[1]["a"] = [a - round(4e-8 * p * D) for a, p in zip(tokens[1]["a"], case.p, strict=True)]
-            for i, (text, bound) in enumerate(
-                [(leaf, most), (leaf, most - Fraction(1, 2**70)), *((token, Fraction(99)) for token in tokens[1:])]
-            ):
-                token = checker._read_columns_leaf(text, "leaf", problem, rats, checker._Terms("x"))
-                proof = checker._Proof("branch-tree", [], [], [], [], [], D, [token], bound)
-                search = checker._Columns(problem, proof)
-                walked(search, path)
-                assert search.holds(token) is (i == 0), (case, text, path, i)
+        numbers = [rng.randint(0, 5) for _ in range(case.m - 1)] + [1]
+        fair = [Fraction(n, sum(numbers)) for n in numbers]
+        points = with_rows(case, rng, matrices(case, rng, 80), fair)
+        tree = list(shape(case, rng, rng.choice(points), roots(case, case.m), rng.choice((0, 1, 3))))
+        boxes = {i: limits for i, limits in enumerate(tree) if isinstance(limits, dict)}
+        found = {i: just_holding(case, rng, limits) for i, limits in boxes.items()}
+        if None in found.values():
+            continue
+        leaves = {i: leaf for i, leaf in found.items() if leaf is not None}
+        for i, (leaf, _, _) in leaves.items():
+            tree[i] = leaf
+        highest = max(most for _, _, most in leaves.values())
+
+        def reason(boxes: list[Any], most: Fraction, case: Case = case, numbers: list[int] = numbers) -> str:
+            proof = {"kind": "branch-tree", "yield": rat(most), "unit": str(D), "boxes": boxes}
+            made = document(case, proof, max(most, Fraction(0)))
+            dense = [{"dense": [str(n)] * case.k} for n in numbers]
+            made["mechanism"].update(denominators=[str(sum(numbers))], columns=dense)
+            return check_bytes(encode(made)).reason
+
+        fails = "proof.boxes[{}]: the inequality of this leaf fails"
+        assert reason(tree, highest) == "", (case, tree)
+        first = next(i for i, (_, _, most) in leaves.items() if most == highest)
+        assert reason(tree, highest - Fraction(1, 2**70)) == fails.format(first), (case, tree)
+        for i, (leaf, failing, most) in leaves.items():
+            if failing is not None:
+                assert reason([*tree[:i], failing, *tree[i + 1 :]], highest + 99) == fails.format(i), (case, tree)
             counted["leaves"] += 1
-            counted["closed"] += len(is_open) < case.m
+            counted["closed"] += any(is_closed(case, y, boxes[i]) for y in range(case.m))
             counted["negative l"] += any(amount < 0 for _, amount in leaf["l"])
             for q in points:
-                if is_within(case, q, limits):
-                    found = utility(case, q.tolist())
-                    assert found <= most + 1e-9, (case, leaf, path, q)
+                if is_within(case, q, boxes[i]):
+                    value = utility(case, q.tolist())
+                    assert value <= most + 1e-9, (case, leaf, q)
                     counted["points"] += 1
                     counted["zero"] += min(q.sum(axis=0)) < 1e-12
-                    counted["sharp"] += found > most - Fraction(1, 50)
+                    counted["sharp"] += value > most - Fraction(1, 50)
     assert min(counted.values()) >= 2, counted
     assert min(counted["leaves"], counted["points"], counted["sharp"], counted["zero"]) > 30, counted
 

@@ -11,12 +11,13 @@ import copy
 import itertools
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
+import shells
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
 from drawing import thinned
 from test_checker_boxes import phi, too_good
@@ -57,13 +58,9 @@ def root(case: Case) -> Path:
     return Path((Fraction(1), gamma(case)), ((Fraction(0), Fraction(1)),) * case.k, (None,) * len(case.blocks))
 
 
-def read(case: Case) -> checker._Problem:
-    return checker._read_problem(case.problem(), "problem", checker._Rationals(), 4)
-
-
 def gamma(case: Case) -> Fraction:
     """gh; the checker's own where it is exp(epsilon)."""
-    return read(case).cone.gamma[1] if "epsilon" in case.level else Fraction(case.level["gamma"])
+    return shells.ratio(case.level)[1]
 
 
 def sizes(i: int, s: int, b: Fraction, gh: Fraction) -> tuple[Fraction, Fraction]:
@@ -382,23 +379,33 @@ def test_every_kind_of_element_was_needed() -> None:
 # -- every leaf against the text, and the text against all vertices ---------------------------------------
 
 
-def random_path(case: Case, gh: Fraction, rng: random.Random) -> tuple[Path, list[list[Any]]]:
-    """With the branches that lead there, and the side of each."""
-    path, steps = root(case), []
+def random_branch(case: Case, path: Path, rng: random.Random) -> list[Any]:
+    known = [s for s, r in enumerate(case.r) if sum(r) < 1]
+    open_ones = [s for s in known if path.states[s] is None]
+    kind = rng.choice("bbez" if open_ones else "bbz") if known else "b"
+    if kind == "e":
+        return ["e", rng.choice(open_ones)]
+    x = rng.choice(case.blocks[rng.choice(known)]) if known else 0
+    low, high = path.b if kind == "b" else path.z[x]
+    return ["b" if kind == "b" else x, low + (high - low) * Fraction(rng.randint(1, 7), 8)]
+
+
+def random_path(case: Case, rng: random.Random) -> Path:
+    path = root(case)
     for _ in range(rng.choice((0, 1, 3, 6, 9))):
-        known = [s for s, r in enumerate(case.r) if sum(r) < 1]
-        open_ones = [s for s in known if path.states[s] is None]
-        kind = rng.choice("bbez" if open_ones else "bbz") if known else "b"
-        if kind == "e":
-            element: list[Any] = ["e", rng.choice(open_ones)]
-        else:
-            x = rng.choice(case.blocks[rng.choice(known)]) if known else 0
-            low, high = path.b if kind == "b" else path.z[x]
-            element = ["b" if kind == "b" else x, low + (high - low) * Fraction(rng.randint(1, 7), 8)]
-        up = rng.random() < 0.5
-        path = path.branch(element)[up]
-        steps.append([*element, up])
-    return path, steps
+        path = path.branch(random_branch(case, path, rng))[rng.random() < 0.5]
+    return path
+
+
+def random_tree(case: Case, path: Path, rng: random.Random, depth: int) -> Iterator[Any]:
+    """In preorder: branches, and the paths of the leaves."""
+    if not depth or rng.random() < 0.2:
+        yield path
+        return
+    element = random_branch(case, path, rng)
+    yield [element[0], element[1] if element[0] == "e" else rat(element[1])]
+    for below in path.branch(element):
+        yield from random_tree(case, below, rng, depth - 1)
 
 
 def random_ys(case: Case, path: Path, rng: random.Random) -> list[list[str]]:
@@ -423,11 +430,22 @@ class Tried(NamedTuple):
     gh: Fraction
     i: int
     path: Path
-    steps: list[list[Any]]
     prices: list[Fraction]
     leaf: Leaf
     t: float
     ls: list[list[float]]
+
+
+def random_leaf(
+    case: Case, gh: Fraction, prices: list[float], i: int, path: Path, rng: random.Random
+) -> tuple[Leaf, float, list[list[float]]]:
+    """With its t and its l, which are some of the time the best ones."""
+    leaf, t = Leaf(case, gh, prices, i, path, random_ys(case, path, rng)), rng.randint(1, 3 * 2**10) / 2**10
+    if leaf.closed:
+        return leaf, t, [[0.0] * (len(own) + 1) for own in leaf.ys]
+    if rng.random() < 0.7:
+        return leaf, t, leaf.best(t)
+    return leaf, t, [[rng.randint(-2048, 2048) / 2**10 for _ in range(len(own) + 1)] for own in leaf.ys]
 
 
 def tried(rng: random.Random, many: int) -> list[Tried]:
@@ -437,45 +455,47 @@ def tried(rng: random.Random, many: int) -> list[Tried]:
         gh, least = gamma(case), best_prices(case, 0.0)
         for _ in range(many):
             i = rng.randrange(len(case.blocks))
-            path, steps = random_path(case, gh, rng)
+            path = random_path(case, rng)
             prices = [a + Fraction(rng.randint(-8, 40), 64) for a in least]
-            leaf = Leaf(case, gh, [float(a) for a in prices], i, path, random_ys(case, path, rng))
-            t = rng.randint(1, 3 * 2**10) / 2**10
-            if leaf.closed:
-                ls: list[list[float]] = [[0.0] * (len(own) + 1) for own in leaf.ys]
-            elif rng.random() < 0.7:
-                ls = leaf.best(t)
-            else:
-                ls = [[rng.randint(-2048, 2048) / 2**10 for _ in range(len(own) + 1)] for own in leaf.ys]
-            found.append(Tried(case, gh, i, path, steps, prices, leaf, t, ls))
+            leaf, t, ls = random_leaf(case, gh, [float(a) for a in prices], i, path, rng)
+            found.append(Tried(case, gh, i, path, prices, leaf, t, ls))
     return found
 
 
 def test_a_leaf_is_what_the_text_says() -> None:
-    """Along random paths, with random leaves: the sign of the left side."""
-    answers = {True: 0, False: 0, None: 0}
-    for each in tried(random.Random(21), 40):
-        problem = read(each.case)
-        value, prices = each.leaf.value(each.t, each.ls), each.prices
-        # Prices raised or lowered alike, so that the sign is in doubt.
-        for shift in (Fraction(0), Fraction(1, 8), Fraction(1, 2)):
-            floats = [float(a + shift) for a in prices]
-            each.leaf.prices = floats
-            value = each.leaf.value(each.t, each.ls)
-            if abs(value) < 1e-9:
+    """Random trees whose worst leaf holds, or fails, by very little: its place, and the sign of its left side."""
+    rng, answers = random.Random(21), {True: 0, False: 0}
+    for case in [*ALL.values()] * 3:
+        gh, raised = gamma(case), rng.randint(0, 128) / 64
+        prices = [float(a) + raised for a in best_prices(case, 0.0)]
+        trees, leaves = [], []
+        for i in range(len(case.blocks)):
+            trees.append(list(random_tree(case, root(case), rng, rng.choice((0, 1, 3)))))
+            for n, path in enumerate(trees[i]):
+                if isinstance(path, Path):
+                    leaf, t, ls = random_leaf(case, gh, prices, i, path, rng)
+                    ls = ls if leaf.closed or rng.random() < 0.1 else leaf.best(t)
+                    leaves.append((f"proof.levels[{i}][{n}]", leaf, t, ls))
+                    trees[i][n] = leaf.element(t, ls)
+
+        def values(shift: Fraction, case: Case = case, leaves: Any = leaves, a: Any = prices) -> list[float]:
+            for _, leaf, _, _ in leaves:
+                leaf.prices = [own + float(shift) for own in a]
+            return [leaf.value(t, ls) for _, leaf, t, ls in leaves]
+
+        low, high = Fraction(-8), Fraction(2**14)
+        while high - low > Fraction(1, 2**30):
+            middle = (low + high) / 2
+            low, high = (low, middle) if max(values(middle)) <= 0 else (middle, high)
+        for shift in (high + Fraction(1, 2**20), low - Fraction(1, 2**20)):
+            found = values(shift)
+            if any(abs(value) < 1e-9 for value in found):
                 continue
-            proof = checker._Proof("column-dual", [a + shift for a in prices], [], [], [], [])
-            search = checker._Levels(problem, proof, problem.cone.sets)
-            path = search.start(each.i)
-            for place, c, up in each.steps:
-                split = checker._Split("e", c, Fraction(0)) if place == "e" else checker._Split(place, 0, Fraction(c))
-                path = search.split(path, split)[up]
-            item = each.leaf.element(each.t, each.ls)
-            token = checker._read_level(item, "leaf", each.case.k, len(each.case.blocks), checker._Rationals())
-            checker._check_level_lists(search, path, token, "leaf")
-            assert search.holds(path, token) == (value < 0), (each, value)
-            answers[None if value == -math.inf else value < 0] += 1
-    assert min(answers.values()) > 60, answers
+            first = next((at for (at, *_), value in zip(leaves, found, strict=True) if value > 0), None)
+            verdict = check_bytes(encode(with_levels(case, [Fraction(a) + shift for a in prices], trees)))
+            assert verdict.reason == (f"{first}: the inequality of this leaf fails" if first else ""), (case, trees)
+            answers[verdict.proved] += 1
+    assert min(answers.values()) > 15, answers
 
 
 Levels = list[Fraction] | None  # z of a block; None: any

@@ -8,7 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from builders import encode, pair, put
+import shells
+from builders import encode, pair, put, rat
 
 from rropt import checker
 
@@ -43,27 +44,44 @@ from rropt import checker
     ],
 )
 def test_twelve_decimals(x: Fraction, down: str, up: str) -> None:
-    assert (checker._decimal(x, up=False), checker._decimal(x, up=True)) == (down, up)
-    assert checker._interval(x, x) == f"[{down}, {up}]"
+    assert printed(x) == (down, up)
+
+
+def printed(x: Fraction) -> tuple[str, str]:
+    """A number as the lower and as the upper end of an interval."""
+    line = checker.Verdict("PROVED", "", "", "optimum", x, x, gap=Fraction(0)).report().split("\n")[1]
+    down, up = line.removeprefix("PROVED optimum in [").partition("]")[0].split(", ")
+    return down, up
 
 
 def test_twelve_decimals_of_any_size() -> None:
     rng = random.Random(4)
     for _ in range(300):
-        n, d = rng.randint(1, 10 ** rng.randint(1, 40)), rng.randint(1, 10 ** rng.randint(1, 40))
-        x = Fraction(n, d)
-        down, up = Fraction(checker._decimal(x, up=False)), Fraction(checker._decimal(x, up=True))
+        x = Fraction(rng.randint(1, 10 ** rng.randint(1, 40)), rng.randint(1, 10 ** rng.randint(1, 40)))
+        down, up = map(Fraction, printed(x))
         assert down <= x <= up
         assert up - down <= x / 10**11
-        assert x < 10**9 or Fraction(checker._decimal(Fraction(int(x)), up=False)) <= x
+        assert x < 10**9 or Fraction(printed(Fraction(int(x)))[0]) <= x
 
 
-def test_a_number_is_shown_where_it_is_short() -> None:
-    short, long = 2**60 - 1, 2**60
-    assert checker._shown(Fraction(short)) == str(short)
-    assert checker._shown(Fraction(1, short)) == f"1/{short}"
-    assert checker._shown(Fraction(long)) == "about 1.1529215046e+18"
-    assert checker._shown(Fraction(1, long)).startswith("about 8.67361737988e-19")
+@pytest.mark.parametrize(
+    ("cost", "shown"),
+    [
+        (Fraction(2**60 - 1), str(2**60 - 1)),
+        (Fraction(1, 2**60 - 1), f"1/{2**60 - 1}"),
+        (Fraction(2**60), "about 1.1529215046e+18"),
+        (Fraction(1, 2**60), "about 8.67361737988e-19"),
+    ],
+)
+def test_a_number_is_shown_where_it_is_short(cost: Fraction, shown: str) -> None:
+    made = shells.member(shells.table([[0, 1], [1, 1]]))
+    made["problem"]["utility"]["cost"] = [[0, 0, rat(cost)]]
+    made["proof"]["prices"][0] = made["bound"] = rat(cost)
+    assert f"costs: 1 cells, {shown}" in "\n".join(shells.checked(made).statement)
+
+
+def lines_of(verdict: checker.Verdict) -> list[str]:
+    return verdict.report().split("\n")
 
 
 def test_the_lines_of_a_report() -> None:
@@ -76,14 +94,14 @@ def test_the_lines_of_a_report() -> None:
         "assumption: a",
         "assumption: b",
     ]
-    assert checker._report_lines(full) == lines
+    assert lines_of(full) == lines
     for name in ("lower", "upper", "gap"):
-        assert checker._report_lines(replace(full, **{name: None}))[1] == "PROVED infeasible"
-        assert checker._report_lines(replace(full, by="A and B", **{name: None}))[1] == "PROVED (A and B) infeasible"
-    assert checker._report_lines(replace(full, by="A"))[1] == "PROVED (A) optimum in [1, 3]  gap 2"
+        assert lines_of(replace(full, **{name: None}))[1] == "PROVED infeasible"
+        assert lines_of(replace(full, by="A and B", **{name: None}))[1] == "PROVED (A and B) infeasible"
+    assert lines_of(replace(full, by="A"))[1] == "PROVED (A) optimum in [1, 3]  gap 2"
     for name in ("value_lower", "value_upper"):
-        assert checker._report_lines(replace(full, **{name: None})) == [*lines[:2], *lines[3:]]
-    assert checker._report_lines(checker.Verdict("REFUTED", "why", "the problem")) == ["REFUTED: why"]
+        assert lines_of(replace(full, **{name: None})) == [*lines[:2], *lines[3:]]
+    assert lines_of(checker.Verdict("REFUTED", "why", "the problem")) == ["REFUTED: why"]
 
 
 def test_the_verdict_on_a_certificate() -> None:
@@ -98,9 +116,6 @@ def test_the_verdict_on_a_certificate() -> None:
     verdict = checker.check_bytes(encode(pair("farkas", "complete gamma")))
     assert (verdict.kind, verdict.lower, verdict.value_lower) == ("infeasible", None, None)
     assert checker.check_bytes(encode(put(pair("linear", "complete gamma"), "bound", value="1"))).status == "REFUTED"
-    certificate = checker._read_certificate(checker._json(encode(pair("linear", "complete gamma"))))
-    for name in ("value", "bound"):
-        assert checker._proved(replace(certificate, **{name: None})).kind == "infeasible"
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put
+import shells
+from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put, rat
 from flint import fmpq
 from second import loose, reals
 from second.checker import verdict as second_verdict
@@ -454,22 +455,35 @@ def test_row_terms_are_limited_after_each_step(monkeypatch: pytest.MonkeyPatch) 
     assert_limit_named(monkeypatch, "MAX_PRODUCT", 9, "proof.steps[0]", GIBBS)
 
 
+def said_of_row(points: list[list[int]], floor: Document, cost: list[list[F]], price: F, bound: F) -> str:
+    """Of the claim that these costs are at most `bound`: the row of the step, counted once, and a price a row."""
+    k, m = len(points), len(points[0])
+    made = shells.member(shells.table([[1] * m] * k), entropy=floor)
+    terms = [[x, y, rat(c)] for x, row in enumerate(cost) for y, c in enumerate(row) if c]
+    made["problem"]["utility"]["cost"] = terms
+    steps = [{"kind": "gibbs", "points": [[[str(n) for n in point] for point in points]]}]
+    made["proof"].update(prices=[rat(price)] * k, rows=["1"], steps=steps)
+    return shells.checked({**made, "value": {"lower": "-999", "upper": "999"}, "bound": rat(bound)}).reason
+
+
 def test_the_row_is_implied_by_the_floor_and_nearly_tight() -> None:
-    floor = checker._Floor(F(2, 3), [3, 0, 5], [4, 9, 1])
-    points = [[1, 2, 5], [1, 1, 1], [10**20, 1, 7]]
-    row = checker._gibbs_row("r", floor, points)
-    assert (row.name, row.sense) == ("r", "<=")
-    height = F(2, 3) * 3 * log_ends(F(4))[0]
-    assert 0 <= row.rhs + height < F(1, 2**150)
-    assert [(x, y) for x, y, _ in row.terms] == [(x, y) for x in (0, 2) for y in range(3)]
-    for x, y, value in row.terms:
-        low, high = log_ends(F(sum(points[x]), points[x][y]))
-        assert floor.shares[x] * low <= -value < floor.shares[x] * high + F(1, 2**140)
+    """Costs that are its coefficients, and a bound that is its right-hand side, both to 2^-130."""
+    shares, points, near = [3, 0, 5], [[1, 2, 5], [1, 1, 1], [10**20, 1, 7]], F(1, 2**130)
+    floor = {"at_least": "2/3", "shares": [str(n) for n in shares], "sizes": [4, 9, 1]}
+    height = -F(2, 3) * 3 * log_ends(F(4))[0]
+    cost = [
+        [F(int(-n * log_ends(F(sum(own), number))[0] * 10**90), 10**90) for number in own]
+        for n, own in zip(shares, points, strict=True)
+    ]
+    bound = F(int(height * 10**90), 10**90)
+    assert said_of_row(points, floor, cost, near, bound + 4 * near) == ""
+    assert said_of_row(points, floor, cost, near, bound + 2 * near) == "bound: claims more than the proof yields"
+    assert "column" in said_of_row(points, floor, cost, -near, bound + 4 * near)
 
 
 def test_one_output_has_no_entropy() -> None:
-    row = checker._gibbs_row("r", checker._Floor(F(1), [1, 1], [1, 1]), [[7], [3]])
-    assert (row.rhs, row.terms) == (0, [])
+    floor = {"at_least": "1", "shares": ["1", "1"], "sizes": [1, 1]}
+    assert said_of_row([[7], [3]], floor, [], F(0), F(0)) == ""
 
 
 @pytest.mark.parametrize("function", [reals.log, reals.exp, reals.xlogx])
