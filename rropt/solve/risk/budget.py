@@ -3,8 +3,8 @@
 # climb.py
 SAFE = 1e-9
 """Margins are kept this far from zero, as slack for rounding."""
-HALVINGS = 32
-"""Tries of one step, each half as long as the one before."""
+TRIES, CLOSE = 40, 2**-32
+"""Tries of a step back to the bound, and how near to it, as a share of the way, they end: the rest is lost value."""
 CALMER = 8
 """Matrices with little truth that are averaged, at most."""
 GAIN = 1e-9

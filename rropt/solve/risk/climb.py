@@ -18,7 +18,7 @@ from rropt.solve.kernel.budget import CLIMB_STEPS
 from rropt.solve.kernel.climb import worth_and_slope
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.risk.budget import CALMER, GAIN, HALVINGS, SAFE
+from rropt.solve.risk.budget import CALMER, CLOSE, GAIN, SAFE, TRIES
 from rropt.solve.risk.floats import FloatRisk
 
 
@@ -125,13 +125,17 @@ class RiskClimber:
             return matrix
         if self.calm is None:
             return None
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            if self.risk.worst((1 - middle) * matrix + middle * self.calm) >= SAFE:
-                high = middle
+        # Regula falsi, with every end that stays halved in weight (Illinois): margins are smooth in the share of calm.
+        low, high, below, above = 0.0, 1.0, self.risk.worst(matrix) - SAFE, self.risk.worst(self.calm) - SAFE
+        for _ in range(TRIES):
+            if above < SAFE or high - low < CLOSE:
+                break
+            middle = (low + high) / 2 if above == below else (low * above - high * below) / (above - below)
+            margin = self.risk.worst((1 - middle) * matrix + middle * self.calm) - SAFE
+            if margin >= 0:
+                high, above, below = middle, margin, below / 2
             else:
-                low = middle
+                low, below, above = middle, margin, above / 2
         mixed = (1 - high) * matrix + high * self.calm
         return mixed if self.risk.worst(mixed) >= 0 else None
 
