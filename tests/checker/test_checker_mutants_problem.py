@@ -412,3 +412,10 @@ def test_a_block_that_is_known_whole_needs_every_input() -> None:
     assert said(problem(MI, cone=WHOLE, **THREE), 3) == what
     assert said(problem(MI, cone={**WHOLE, "lower": ["1/2", "1/2", "1"]}, **THREE), 3).startswith("maximize")
     assert said(problem(MI, cone={**WHOLE, "lower": ["1/2", "0", "0"]}, **THREE), 3).startswith("maximize")
+
+
+def test_in_version_3_blocks_are_limited_whatever_the_proof_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "MAX_BLOCK", 0)
+    made = {**STORED["robust-polytope"], "version": 3, "proof": {"kind": "farkas"}}
+    reason = check_bytes(encode(made)).reason
+    assert reason.startswith("problem.cone.blocks[0]: inputs of a block: "), reason

@@ -104,6 +104,11 @@ def test_the_lines_of_a_report() -> None:
     assert lines_of(checker.Verdict("REFUTED", "why", "the problem")) == ["REFUTED: why"]
 
 
+def test_what_is_not_printable_is_escaped() -> None:
+    verdict = checker.Verdict("REFUTED", " a~\x1f\x7f\xe9\u2028\U0001f600")
+    assert verdict.report() == r"REFUTED:  a~\x1f\x7f\xe9\u2028\U0001f600"
+
+
 def test_the_verdict_on_a_certificate() -> None:
     verdict = checker.check_bytes(encode(pair("linear", "complete gamma")))
     assert (verdict.lower, verdict.upper, verdict.kind) == (Fraction(4, 3), Fraction(4, 3), "optimum")

@@ -481,8 +481,11 @@ def test_the_row_is_implied_by_the_floor_and_nearly_tight() -> None:
     assert "column" in said_of_row(points, floor, cost, -near, bound + 4 * near)
 
 
-def test_one_output_has_no_entropy() -> None:
+def test_one_output_has_no_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row has no terms, also none that a limit would count."""
     floor = {"at_least": "1", "shares": ["1", "1"], "sizes": [1, 1]}
+    assert said_of_row([[7], [3]], floor, [], F(0), F(0)) == ""
+    monkeypatch.setattr(checker, "MAX_PRODUCT", 0)
     assert said_of_row([[7], [3]], floor, [], F(0), F(0)) == ""
 
 

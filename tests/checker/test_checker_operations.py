@@ -93,6 +93,11 @@ def test_two_hands_count_the_same_operations(name: str, monkeypatch: pytest.Monk
     assert_second_counts(data, count, monkeypatch)
 
 
+@pytest.mark.parametrize(("name", "part"), [("mi-tree", "proof"), ("risk-blocks", "mechanism"), ("design", "utility")])
+def test_the_part_that_takes_most_is_named(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert counted(json.dumps(STORED[name]).encode(), monkeypatch)[0] == part
+
+
 def test_boxes_of_a_structure_are_priced_by_their_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree over columns is one whatever the structure of the matrix; a branch-tree is over the numbers of it."""
     document = STORED["five-off-diagonal"]
