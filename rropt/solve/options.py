@@ -45,6 +45,9 @@ class SolveOptions:
             raise InputError(
                 f"{shown(self.solver)} is not the name of a solver", "solver", 'give text, such as "clarabel"'
             )
+        if self.solver is not None:
+            # cvxpy's own names are in capitals: cvxpy.CLARABEL is "CLARABEL".
+            object.__setattr__(self, "solver", self.solver.lower())
         if not isinstance(self.route, str):
             raise InputError(f"{shown(self.route)} is not the name of a route", "route", "use auto")
         if self.route != "auto":

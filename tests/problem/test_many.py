@@ -46,6 +46,12 @@ def test_equal_problems_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert found[0].certificate is found[1].certificate
 
 
+def test_a_solver_has_the_name_that_cvxpy_gives_it_too() -> None:
+    found = problem(1).solve(solver="CLARABEL")
+    assert found == problem(1).solve(solver="clarabel")
+    assert found.status == "certified"
+
+
 def test_every_problem_has_a_route_before_the_first_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rr.Problem, "solve", lambda self, **named: pytest.fail("one was solved"))
     curved = rr.Problem(rr.Maximize(rr.MutualInformation(PRIOR)), [rr.LDP(1)])
