@@ -70,7 +70,7 @@ def merged(program: Program, classes: Sequence[int]) -> Program | Refusal:
         for x, y, value in row.terms:
             own[classes[x], y] = own.get((classes[x], y), Fraction(0)) + value
         terms = tuple((x, y, value) for (x, y), value in sorted(own.items()) if value)
-        # A row whose terms cancel says nothing, or that there is no mechanism.
+        # A row without terms is kept only where it is false: then no mechanism satisfies it.
         rows += [replace(row, terms=terms)] * bool(terms or row.rhs < 0 or (row.rhs and row.sense == "="))
     return replace(
         program,
@@ -92,7 +92,7 @@ def mean_rows(matrix: FloatArray, classes: Sequence[int]) -> FloatArray:
 
 
 def repeated(mechanism: Mechanism, inputs: tuple[str, ...], classes: Sequence[int]) -> Mechanism:
-    """The row of its class for every input."""
+    """The mechanism over all inputs: each has the row of its class."""
     width = range(len(mechanism.outputs))
     rows = [[mechanism.entry(x, y) for y in width] for x in range(max(classes) + 1)]
     return Mechanism.from_rationals([rows[x] for x in classes], inputs=inputs, outputs=mechanism.outputs)

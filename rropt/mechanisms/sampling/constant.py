@@ -22,12 +22,10 @@ import numpy as np
 from rropt.mechanisms.sampling.alias import AliasTable
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import Source, secure_source
+from rropt.mechanisms.sampling.wide import BITS, CHUNK, are_divisors, scaled, uniform_numbers
 
-BITS = 53
-WORD = 32
 MOST_INPUTS, MOST_OUTPUTS = 128, 512
 """A draw takes time linear in the inputs. The numbers of the table have at most half a megabyte."""
-CHUNK = 1 << 13
 CELLS = 1 << 17
 """Numbers that are read together: they stay in the cache."""
 
@@ -35,7 +33,7 @@ CELLS = 1 << 17
 def takes(inputs: int, outputs: int, denominators: Iterable[int]) -> bool:
     """Whether a mechanism of this size, and with these denominators of its rows, is drawn in constant time."""
     fits = 1 < outputs <= MOST_OUTPUTS and inputs <= MOST_INPUTS
-    return fits and all((1 << BITS) % number == 0 for number in denominators)
+    return fits and are_divisors(denominators)
 
 
 class ConstantTimeSampler:
@@ -45,10 +43,7 @@ class ConstantTimeSampler:
     def __init__(self, rows: Sequence[Sequence[int]], denominators: Sequence[int]) -> None:
         self.inputs, self.outputs = len(rows), len(rows[0])
         self.dtype = np.min_scalar_type(self.outputs - 1)
-        each = [(1 << BITS) // scale for scale in denominators]
-        tables = [AliasTable.of([number * factor for number in row]) for row, factor in zip(rows, each, strict=True)]
-        if any(table.total != 1 << BITS for table in tables):
-            raise ArithmeticError("the rows of a mechanism do not sum to their denominators: a fault of rropt")
+        tables = [AliasTable.of(row) for row in scaled(rows, denominators)]
         self._bits = tables[0].bits
         # With n columns every part of one is a multiple of n. A full column is an empty one that is its own alias.
         cells = [
@@ -74,16 +69,9 @@ class ConstantTimeSampler:
         words, and then for n more, and holds four bytes a value beside the result. Raises InputError."""
         given = flat_codes(codes, self.inputs)
         source = secure_source() if source is None else source
-        first = np.empty(len(given), dtype=np.uint32)
         drawn = np.empty(len(given), dtype=self.dtype)
-        parts = [slice(start, start + CHUNK) for start in range(0, len(given), CHUNK)]
-        for part in parts:
-            first[part] = source.words(len(first[part]))
         room = _Room(min(CHUNK, max(CELLS // self.inputs, 1), len(given)), self.inputs)
-        for part in parts:
-            # 21 bits of the first word, and the second.
-            number = (first[part] >> np.uint32(2 * WORD - BITS)).astype(np.int64) << WORD
-            number |= source.words(len(number))
+        for part, number in uniform_numbers(len(given), source):
             own = given[part].astype(self._names.dtype)
             for start in range(0, len(number), room.size):
                 few = slice(start, start + room.size)

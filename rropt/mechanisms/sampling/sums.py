@@ -17,13 +17,11 @@ import numpy as np
 
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import Source, secure_source
+from rropt.mechanisms.sampling.wide import BITS, are_divisors, scaled, uniform_numbers
 
-BITS = 53
-WORD = 32
 MOST_OUTPUTS = 16
 """With more outputs alias tables are quicker."""
 MOST_INPUTS = 512
-CHUNK = 1 << 13
 TOGETHER = 4
 """How many sums of a row are read at once. `np.take` copies 32 bytes as one."""
 LINES = 1 << 12
@@ -33,7 +31,7 @@ LINES = 1 << 12
 def takes(inputs: int, outputs: int, denominators: Iterable[int]) -> bool:
     """Whether memoised draws of a mechanism of this size, and with these denominators of its rows, are by sums."""
     fits = 1 < outputs <= MOST_OUTPUTS and inputs <= MOST_INPUTS
-    return fits and all((1 << BITS) % number == 0 for number in denominators)
+    return fits and are_divisors(denominators)
 
 
 class SumsSampler:
@@ -43,11 +41,7 @@ class SumsSampler:
     def __init__(self, rows: Sequence[Sequence[int]], denominators: Sequence[int]) -> None:
         self.inputs, self.outputs = len(rows), len(rows[0])
         self.dtype = np.min_scalar_type(self.outputs - 1)
-        each = [(1 << BITS) // scale for scale in denominators]
-        scaled = [[number * factor for number in row] for row, factor in zip(rows, each, strict=True)]
-        if any(sum(row) != 1 << BITS or min(row) < 0 for row in scaled):
-            raise ArithmeticError("the rows of a mechanism do not sum to their denominators: a fault of rropt")
-        sums = np.cumsum(np.array(scaled, dtype=np.int64), axis=1)[:, :-1]
+        sums = np.cumsum(np.array(scaled(rows, denominators), dtype=np.int64), axis=1)[:, :-1]
         small = 8 * TOGETHER * self.inputs <= LINES and sums.shape[1] >= TOGETHER
         together = TOGETHER if small else 1
         # No number reaches the sums that fill up the last group.
@@ -65,15 +59,8 @@ class SumsSampler:
         words, and then for n more, and holds four bytes a value beside the result. Raises InputError."""
         given = flat_codes(codes, self.inputs)
         source = secure_source() if source is None else source
-        first = np.empty(len(given), dtype=np.uint32)
         drawn = np.zeros(len(given), dtype=self.dtype)
-        parts = [slice(start, start + CHUNK) for start in range(0, len(given), CHUNK)]
-        for part in parts:
-            first[part] = source.words(len(first[part]))
-        for part in parts:
-            # 21 bits of the first word, and the second.
-            number = (first[part] >> np.uint32(2 * WORD - BITS)).astype(np.int64) << WORD
-            number |= source.words(len(number))
+        for part, number in uniform_numbers(len(given), source):
             self._count(given[part], number, drawn[part])
         return drawn
 
