@@ -1,7 +1,5 @@
 """The command `rropt`, also as `python -m rropt`. To check certificates it loads the checker and nothing else."""
 
-from __future__ import annotations
-
 import io
 import sys
 

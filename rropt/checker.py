@@ -36,7 +36,7 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -51,6 +51,7 @@ __all__ = ["Verdict", "check_bytes", "check_file", "main", "print_verdict"]
 # 1. Encoding: limits, the three answers
 # --------------------------------------------------------------------------------------------------------
 
+# Public: a program may lower them before it checks. Raised, what the format says of time and memory does not hold.
 MAX_BYTES = 256 * 2**20
 MAX_VALUES = 8 * 10**6  # bytes `,`, `[` and `{`: before JSON is parsed, as what it becomes takes twenty times the room
 MAX_KEYS = 2 * 10**6  # bytes `:`
@@ -697,8 +698,15 @@ class _Work:
                         count += self.of_tree(column.tree)
                     elif isinstance(column, list) and column:
                         leaves = sum(isinstance(token, tuple) for token in column)
+                        splits = sum(isinstance(token, _Split) for token in column)
                         each = 4 * self.exact if square else self.rounded
                         count += k * (40 * self.exact + 4 * len(column) * each) + 24 * given * leaves * self.rounded
+                        if splits or leaf.n:
+                            count += (40 + 4 * len(leaf.n)) * (splits + 1) * k * self.exact
+        if numbers := sum(isinstance(token, _NumberSplit) for token in proof.nodes):
+            count += (
+                4 * numbers * len(proof.nodes) + 4 * (k * m + sum(len(row.terms) for row in problem.rows)) * self.exact
+            )
         return count
 
     def of_determinant(self) -> int:
@@ -3164,11 +3172,20 @@ class _ColumnsLeaf(NamedTuple):
 
 
 class _CornerLeaf(NamedTuple):
-    """A leaf of a corner-tree: a and l as INT; columns: INT z, the tokens of a tree of corners, or those of `tree`."""
+    """A leaf of a corner-tree: a, l and n as INT; columns: INT z, tokens of a tree of corners, or those of `tree`."""
 
     a: list[int]
     l: Counts  # [i, INT]  # noqa: E741 -- the name is the format's
+    n: Counts  # [j, INT]
     columns: list[int | list[CornerToken] | _WholeCone]
+
+
+@dataclass(frozen=True)
+class _NumberSplit:
+    """ "["n", S, N]": at most N outputs are of S, or at least N + 1."""
+
+    of: tuple[tuple[int, Fraction], ...]
+    most: int
 
 
 class _WholeCone(NamedTuple):
@@ -3177,8 +3194,9 @@ class _WholeCone(NamedTuple):
     tree: list[Token]
 
 
-# Of a tree in `columns`: x, or what is a leaf, the t_z, each as numerator and denominator.
-CornerToken: TypeAlias = "int | tuple[Pair, ...]"
+# Of a tree in `columns`: x, [x, c], or what is a leaf, the t_z, each as numerator and denominator.
+CornerToken: TypeAlias = "int | _Split | tuple[Pair, ...]"
+CornerElement: TypeAlias = "_Split | _NumberSplit | _CornerLeaf"
 
 
 class _OffDiagonalsLeaf(NamedTuple):
@@ -3363,7 +3381,7 @@ class _Proof:
     levels: list[list[LevelToken]] = field(default_factory=list)
     cases: list[CaseToken] = field(default_factory=list)
     labels: _Labels | None = None
-    nodes: list[_Split | _CornerLeaf] = field(default_factory=list)
+    nodes: list[CornerElement] = field(default_factory=list)
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -4105,7 +4123,7 @@ def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rat
     _limit(k * m, MAX_MATRIX, at, "k * m of a corner-tree")
     _limit(len(values) * k * m, MAX_SEARCH, at, "k * m * tree nodes")
     terms = _Terms(at)
-    nodes: list[_Split | _CornerLeaf] = []
+    nodes: list[CornerElement] = []
     for i, item in enumerate(values):
         where_i = (at, i)
         if isinstance(item, list):
@@ -4115,29 +4133,59 @@ def _read_corner_tree(value: object, where: Where, problem: _Problem, rats: _Rat
     return _Proof("corner-tree", [], [], [], [], [], unit, most=most, nodes=nodes)
 
 
-def _read_corner_branch(value: list[object], where: Where, problem: _Problem, rats: _Rationals) -> _Split:
-    """ "[y, x, "c"] [...] RAT c > 1", and "for bayes ["g", y, g]"."""
+def _read_corner_branch(
+    value: list[object], where: Where, problem: _Problem, rats: _Rationals
+) -> _Split | _NumberSplit:
+    """ "[y, x, "c"] [...] RAT c > 1", "for bayes ["g", y, g]", and "for the other utilities ["n", S, N]"."""
     first, second, third = _read_list(value, where, exactly=3)
-    if problem.utility == "bayes" and isinstance(first, str):
+    if isinstance(first, str):
+        if problem.utility != "bayes":
+            _read_word(first, (where, 0), "n")
+            of = _read_entries_above(second, (where, 1), problem.k, rats)
+            return _NumberSplit(of, _read_index(third, (where, 2), problem.m))
         _read_word(first, (where, 0), "g")
         y = _read_index(second, (where, 1), problem.m)
         return _Split("g", y, Fraction(_read_index(third, (where, 2), len(problem.gain))))
     y, x = _read_index(first, (where, 0), problem.m), _read_index(second, (where, 1), problem.k)
-    c = _read_positive(third, (where, 2), rats)
+    return _Split(x, y, _read_above_one(third, (where, 2), rats))
+
+
+def _read_above_one(value: object, where: Where, rats: _Rationals) -> Fraction:
+    """ "RAT c > 1"."""
+    c = _read_positive(value, where, rats)
     if c <= 1:
-        _unreadable((where, 2), f"{_describe(third)} is out of range, it must be > 1")
-    return _Split(x, y, c)
+        _unreadable(where, f"{_describe(value)} is out of range, it must be > 1")
+    return c
+
+
+def _read_entries_above(value: object, where: Where, k: int, rats: _Rationals) -> tuple[tuple[int, Fraction], ...]:
+    """ "S a list, not empty, of [INT x, RAT c > 1], x strictly increasing"."""
+    found: list[tuple[int, Fraction]] = []
+    for n, item in enumerate(_read_list(value, where, least=1)):
+        at = (where, n)
+        x, c = _read_list(item, at, exactly=2)
+        found.append((_read_index(x, (at, 0), k), _read_above_one(c, (at, 1), rats)))
+        if n and found[n - 1][0] >= found[n][0]:
+            _unreadable(at, "the inputs of S must be strictly increasing")
+    return tuple(found)
 
 
 def _read_corner_leaf(value: object, where: Where, problem: _Problem, rats: _Rationals, terms: _Terms) -> _CornerLeaf:
-    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m elements)"."""
-    keys = _read_object(value, where, "a l columns")
+    """ "an object: a leaf with the keys `a` (k INT), `l` [...] and `columns` (m elements), and possibly, for the
+    utilities other than bayes, `n` (list, not empty, of [INT j >= 0, INT != 0], j strictly increasing)".
+    """
+    keys = _read_object(value, where, "a l columns", "" if problem.utility == "bayes" else "n")
+    numbers: Counts = []
+    if "n" in keys:
+        numbers = _read_counts(keys["n"], (where, "n"), (1 << 53,), negative=True)
+        _read_list(keys["n"], (where, "n"), least=1)
     at = (where, "a")
     a = [_read_int(item, (at, x)) for x, item in enumerate(_read_list(keys["a"], at, exactly=problem.k))]
     rows = _read_multipliers(keys["l"], (where, "l"), problem.rows, terms)
     at = (where, "columns")
     items = _read_list(keys["columns"], at, exactly=problem.m)
-    return _CornerLeaf(a, rows, [_read_corners(item, (at, y), y, problem, rats, terms) for y, item in enumerate(items)])
+    columns = [_read_corners(item, (at, y), y, problem, rats, terms) for y, item in enumerate(items)]
+    return _CornerLeaf(a, rows, numbers, columns)
 
 
 def _read_corners(
@@ -4162,10 +4210,13 @@ def _read_corners(
     tangents = 0 if problem.utility == "chi_square" else 1 if problem.given is None else len(problem.given[0])
     tokens: list[CornerToken] = []
     for i, item in enumerate(items):
-        if isinstance(item, list):
-            tokens.append(tuple(_read_tangents(item, (where, i), tangents, rats)))
-        else:
+        if not isinstance(item, list):
             tokens.append(_read_index(item, (where, i), k))
+        elif item and isinstance(item[0], int):
+            x, c = _read_list(item, (where, i), exactly=2)
+            tokens.append(_Split(_read_index(x, ((where, i), 0), k), 0, _read_above_one(c, ((where, i), 1), rats)))
+        else:
+            tokens.append(tuple(_read_tangents(item, (where, i), tangents, rats)))
     return tokens
 
 
@@ -5168,13 +5219,11 @@ class _Leaves:
         self.state[x] = self.FREE
         self._add(x, -self.c[x], -self.q[x])
 
-    def _tangent(self, t: Pair) -> Pair | None:
+    def _tangent(self, t: Pair) -> Pair:
         """A, rounded up, and T, rounded down, for which the leaf's concave function of w is at most A - T w for w > 0;
-        None where there is no tangent at t.
+        t >= 1.
         """
         n, d = t
-        if n <= 0:
-            return None
         if self.gh is None:
             return _ceil_div(n << P, d), ONE + max(log_bounds(n, d)[0], 0)
         g, e = self.gh
@@ -5188,10 +5237,7 @@ class _Leaves:
         """
         if self._is_closed(limits):
             return True
-        tangent = self._tangent(t)
-        if tangent is None:
-            return False
-        height, y = tangent
+        height, y = self._tangent(t)
         r = bisect_left(self.negated_keys, -y)
         c, q = self.prefix_c[r], self.prefix_q[r]
         while r:
@@ -5212,10 +5258,7 @@ class _Leaves:
         if self._is_closed(limits):
             return True
         t, (n, d) = leaf
-        tangent = self._tangent(t)
-        if tangent is None:
-            return False
-        height, y = tangent
+        height, y = self._tangent(t)
         s = self._largest(d, n, limits[COUNT])
         if s is None:
             return True
@@ -5945,6 +5988,22 @@ class _Sides(NamedTuple):
     actions: frozenset[int]
 
 
+class _Charge(NamedTuple):
+    """An entry [j, n_j] of `n`: S_j, and n_j over D (of a `sum` over D |weight|)."""
+
+    of: tuple[tuple[int, Fraction], ...]
+    each: Fraction
+
+
+class _CornerCell(NamedTuple):
+    """Where the elements [x, c] of a tree of corners have led: the limits, and of each input the least c of the first
+    subtrees taken, None where there is none.
+    """
+
+    own: _Sides
+    under: tuple[Fraction | None, ...]
+
+
 class _End(NamedTuple):
     """An entry v that is an end of its limits, in fixed point: enclosures of it and of its two products.
 
@@ -5962,6 +6021,9 @@ def _enclosed(x: Fraction) -> Pair:
     return _fixed_lo(x), _fixed_hi(x)
 
 
+Taken: TypeAlias = "tuple[tuple[_NumberSplit, bool], ...]"  # of a path, and whether it takes the first subtree
+
+
 class _CornerTest:
     """The tests of the outputs at one leaf: F_y(v) <= 0 at the corners of a box, mu(v) <= A_y.v there."""
 
@@ -5973,6 +6035,8 @@ class _CornerTest:
         self.given = problem.given or [[weight] for weight in problem.weights]
         self.masses: list[int] = [sum(column) for column in zip(*self.given, strict=True)]
         self.logs: dict[Fraction, int] = {Fraction(1): 0}
+        is_numbered = any(isinstance(token, _NumberSplit) for token in proof.nodes)
+        self.measures = _measures(problem) if is_numbered else []
 
     def root(self) -> list[_Sides]:
         """ "1 and gh at the root; and for bayes a set of actions, all of them"."""
@@ -6025,6 +6089,35 @@ class _CornerTest:
         for part in self.problem.parts:
             table = [[a / abs(part.weight) for a in prices] for prices in table]
         return table
+
+    def charges(self, leaf: _CornerLeaf, taken: Taken, where: str) -> list[_Charge]:
+        """ "j stands for the j-th element ["n", S, N] of the path [...] (a j without one: REFUTED)", and the INT
+        "is > 0 [...] where the path takes its first subtree, and is < 0 [...] where it takes the second".
+        """
+        found = []
+        for j, n_j in leaf.n:
+            if j >= len(taken):
+                raise Refuted(f"proof.{where}.n: the path has no element {j} on a number of outputs")
+            split, is_first = taken[j]
+            _check_side(n_j, is_first, f"{where}.n")
+            found.append(_Charge(split.of, Fraction(n_j, self.proof.unit)))
+        for part in self.problem.parts:
+            found = [charge._replace(each=charge.each / abs(part.weight)) for charge in found]
+        return found
+
+    def charged(self, cell: _CornerCell, y: int, prices: list[Fraction], charges: list[_Charge]) -> list[Fraction]:
+        """A_y with what `n` adds: n_j e_y "where lo_yx >= c for every [x, c] of S_j; nothing where for some [x, c] of
+        S_j the path has taken the first subtree of an [x, c'] with c' <= c; and min(n_j, 0) e_y [...] in all other
+        cases".
+        """
+        added = Fraction(0)
+        for of, each in charges:
+            below = [cell.under[x] for x, _ in of]
+            if all(cell.own.lo[x] >= c for x, c in of):
+                added += each
+            elif not any(most is not None and most <= c for most, (_, c) in zip(below, of, strict=True)):
+                added += min(each, Fraction(0))
+        return [a + added * e for a, e in zip(prices, self.measures[y], strict=True)] if added else prices
 
     def action_holds(self, own: _Sides, prices: list[Fraction], g: int) -> bool:
         """ "sum_x max over v in {lo_yx, hi_yx} of (p_x gain[g][x] - A_yx) v <= 0"."""
@@ -6080,21 +6173,66 @@ class _CornerTest:
         return result
 
 
+def _measures(problem: _Problem) -> list[list[Fraction]]:
+    """The e_y: "of the first row of sense `=`, with rhs > 0, that has terms, all of them > 0 and at output y"."""
+    rows: dict[int, _Row] = {}
+    for row in problem.rows:
+        outputs = {y for _, y, _ in row.terms}
+        if row.sense == "=" and row.rhs > 0 and len(outputs) == 1 and all(c > 0 for _, _, c in row.terms):
+            rows.setdefault(outputs.pop(), row)
+    found = {y: _entries(row, problem.k) for y, row in rows.items()}
+    missing = [y for y in range(problem.m) if y not in rows]
+    if len(missing) == 1 and rows:
+        # "Where exactly one output y has no such row [...] e_yx = c_x / r [...], if r [...] is > 0"
+        several = list(found.values())
+        _check_alike(several)
+        left = sum(several[0]) - _sum(row.rhs for row in rows.values())
+        if left > 0:
+            found[missing[0]] = several[0]
+            return [[c / (rows[y].rhs if y in rows else left) for c in found[y]] for y in range(problem.m)]
+    elif not missing:
+        return [[c / rows[y].rhs for c in found[y]] for y in range(problem.m)]
+    raise Refuted("proof.nodes: not every output has a measure")
+
+
+def _entries(row: _Row, k: int) -> list[Fraction]:
+    """The coefficients of a row of one output, by input."""
+    entries = [Fraction(0)] * k
+    for x, _, c in row.terms:
+        entries[x] = c
+    return entries
+
+
+def _check_side(number: int, is_first: bool, where: str) -> None:
+    """ "the INT is > 0 [...] where the path takes its first subtree, and is < 0 [...] where it takes the second"."""
+    if is_first != (number > 0):
+        raise Refuted(f"proof.{where}: {number} has the sign of the other subtree")
+
+
+def _check_alike(several: list[list[Fraction]]) -> None:
+    """ "the rows so found for all others have the same numbers c_x"."""
+    if any(own != several[0] for own in several):
+        raise Refuted("proof.nodes: not every output has a measure, and the rows of the others differ")
+
+
 def _check_corner_tree(problem: _Problem, proof: _Proof) -> None:
     """Every leaf."""
     test = _CornerTest(problem, proof)
-    pending = [test.root()]
+    pending: list[tuple[list[_Sides], Taken]] = [(test.root(), ())]
     for i, token in enumerate(proof.nodes):
-        path = pending.pop()
+        path, taken = pending.pop()
         if isinstance(token, _Split):
-            pending += reversed(test.halves(path, token))
+            pending += [(half, taken) for half in reversed(test.halves(path, token))]
+        elif isinstance(token, _NumberSplit):
+            pending += [(path, (*taken, (token, is_first))) for is_first in (False, True)]
         else:
-            _check_corner_leaf(test, token, [test.tightened(own) for own in path], i)
+            _check_corner_leaf(test, token, [test.tightened(own) for own in path], taken, i)
 
 
-def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], i: int) -> None:
-    """ "sum_x a_x + sum_i l_i rhs_i <= B and every element of `columns` holds"."""
-    _check_sum_of_prices(test, leaf, i)
+def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides], taken: Taken, i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i + sum_j n_j N_j <= B and every element of `columns` holds"."""
+    charges = test.charges(leaf, taken, f"nodes[{i}]")
+    _check_sum_of_prices(test, leaf, taken, i)
     prices = test.prices(leaf)
     for y, column in enumerate(leaf.columns):
         where = f"nodes[{i}].columns[{y}]"
@@ -6102,15 +6240,19 @@ def _check_corner_leaf(test: _CornerTest, leaf: _CornerLeaf, path: list[_Sides],
             _check_coverage(column, where)
         if isinstance(column, int):
             _check_same_output((path[column], prices[column]), (path[y], prices[y]), where)
+            _check_same_measure(test, charges, column, y, where)
         elif not test.is_closed(path[y]):
-            _check_output(test, path[y], prices[y], column, where)
+            _check_output(test, path[y], y, prices[y], charges, column, where)
 
 
-def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, i: int) -> None:
-    """ "sum_x a_x + sum_i l_i rhs_i <= B"."""
+def _check_sum_of_prices(test: _CornerTest, leaf: _CornerLeaf, taken: Taken, i: int) -> None:
+    """ "sum_x a_x + sum_i l_i rhs_i + sum_j n_j N_j <= B", "N_j = N where the path takes its first subtree, and [...]
+    N + 1 where it takes the second".
+    """
     proof = test.proof
     rows = _sum(Fraction(l_i, proof.unit) * test.problem.rows[j].rhs for j, l_i in leaf.l)
-    if proof.most < Fraction(sum(leaf.a), proof.unit) + rows:
+    numbers = sum(n_j * (taken[j][0].most + (0 if taken[j][1] else 1)) for j, n_j in leaf.n)
+    if proof.most < Fraction(sum(leaf.a) + numbers, proof.unit) + rows:
         raise Refuted(f"proof.nodes[{i}]: the prices sum to more than the yield")
 
 
@@ -6120,25 +6262,37 @@ def _check_same_output(other: tuple[_Sides, list[Fraction]], own: tuple[_Sides, 
         raise Refuted(f"proof.{where}: the other output has other limits or prices")
 
 
+def _check_same_measure(test: _CornerTest, charges: list[_Charge], z: int, y: int, where: str) -> None:
+    """ "and with `n` also e_zx = e_yx"."""
+    if charges and test.measures[z] != test.measures[y]:
+        raise Refuted(f"proof.{where}: the other output has another measure")
+
+
 def _check_output(
-    test: _CornerTest, own: _Sides, prices: list[Fraction], column: list[CornerToken] | _WholeCone, where: str
+    test: _CornerTest,
+    own: _Sides,
+    y: int,
+    prices: list[Fraction],
+    charges: list[_Charge],
+    column: list[CornerToken] | _WholeCone,
+    where: str,
 ) -> None:
     """F_y(v) <= 0 on the box of an output that is not closed."""
     if isinstance(column, _WholeCone):
-        _check_whole_cone(test, own, where)
+        _check_whole_cone(test, own, charges, where)
         _check_coverage(column.tree, f"{where}.tree")
         _check_tree(test.problem, replace(test.proof, prices=prices, tree=column.tree))
     elif test.problem.utility == "bayes":
         _check_actions(test, own, prices, where)
     else:
         _check_is_shown(column, where)
-        _check_corners_of_output(test, test.ends(own, prices), column, where)
+        _check_corners_of_output(test, own, lambda cell: test.charged(cell, y, prices, charges), column, where)
 
 
-def _check_whole_cone(test: _CornerTest, own: _Sides, where: str) -> None:
-    """ "it holds where lo_yx = 1 and hi_yx = gh for every x"."""
-    if own != test.root()[0]:
-        raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits")
+def _check_whole_cone(test: _CornerTest, own: _Sides, charges: list[_Charge], where: str) -> None:
+    """ "it holds where the leaf has no `n`, lo_yx = 1 and hi_yx = gh for every x"."""
+    if own != test.root()[0] or charges:
+        raise Refuted(f"proof.{where}: a tree of the whole cone where the output has limits or numbers have prices")
 
 
 def _check_actions(test: _CornerTest, own: _Sides, prices: list[Fraction], where: str) -> None:
@@ -6154,17 +6308,49 @@ def _check_is_shown(column: list[CornerToken], where: str) -> None:
 
 
 def _check_corners_of_output(
-    test: _CornerTest, ends: list[tuple[_End, _End]], column: list[CornerToken], where: str
+    test: _CornerTest,
+    own: _Sides,
+    prices: Callable[[_CornerCell], list[Fraction]],
+    column: list[CornerToken],
+    where: str,
 ) -> None:
-    """Every leaf of a tree of corners, whose coverage is shown."""
-    pending: list[list[tuple[_End, ...]]] = [list(ends)]
+    """Every leaf of a tree of corners, whose coverage is shown; `prices` are those of a cell."""
+    # The ends of a cell are made where the first input is fixed in it, or at its leaf.
+    pending: list[tuple[_CornerCell, list[tuple[_End, ...]] | None]] = [(_CornerCell(own, (None,) * len(own.lo)), None)]
     for n, token in enumerate(column):
-        free = pending.pop()
+        cell, free = pending.pop()
+        if isinstance(token, _Split):
+            _check_all_free(free, f"{where}[{n}]")
+            pending += [(half, None) for half in reversed(_halves_of_cell(cell, token))]
+            continue
+        if free is None:
+            free = list(test.ends(cell.own, prices(cell)))
         if isinstance(token, int):
             _check_free_end(free[token], token, f"{where}[{n}]")
-            pending += [[*free[:token], (end,), *free[token + 1 :]] for end in (free[token][0], free[token][-1])]
-        else:
+            both = free[token][0], free[token][-1]
+            pending += [(cell, [*free[:token], (end,), *free[token + 1 :]]) for end in both]
+        elif any(lo == 1 for lo in cell.own.lo):  # "holds where, with the limits of its path, lo_yx > 1 for every x"
             _check_corners_hold(test, free, token, f"{where}[{n}]")
+
+
+def _halves_of_cell(cell: _CornerCell, split: _Split) -> tuple[_CornerCell, _CornerCell]:
+    """ "first the subtree of the v with v_x < c, where hi_yx becomes the smaller of hi_yx and c, then the one of those
+    with v_x >= c, where lo_yx becomes the larger of lo_yx and c".
+    """
+    x, c = split.x, split.c
+    assert isinstance(x, int)
+    below, above, under = list(cell.own.hi), list(cell.own.lo), list(cell.under)
+    below[x], above[x] = min(below[x], c), max(above[x], c)
+    least = under[x]
+    under[x] = c if least is None else min(least, c)
+    first = _CornerCell(cell.own._replace(hi=tuple(below)), tuple(under))
+    return first, cell._replace(own=cell.own._replace(lo=tuple(above)))
+
+
+def _check_all_free(ends: list[tuple[_End, ...]] | None, where: str) -> None:
+    """ "where all inputs are free on this path (else REFUTED)"."""
+    if ends is not None:
+        raise Refuted(f"proof.{where}: an input is fixed on this path")
 
 
 def _check_free_end(ends: tuple[_End, ...], x: int, where: str) -> None:
@@ -6203,6 +6389,9 @@ class _Piece(NamedTuple):
 # T_x(E, C) where there is no tangent: above every sum without one, as no RAT and no BIG has more than 2^14 bits. Where
 # it is in the sum of all T_x(I_x, C) and not in that of a pair, it is subtracted again exactly.
 NO_TANGENT = 1 << 2**17
+
+
+MOST_HEIGHTS = 2**16  # in memory
 
 
 class _OffDiagonals:
@@ -6316,7 +6505,7 @@ class _OffDiagonals:
     def height(self, y: int) -> int:
         """(k-1) (phi(1 - y) + (k-1) phi(y / (k-1))), rounded up; phi(v) = v log v."""
         if y not in self._heights:
-            if len(self._heights) > 2**16:
+            if len(self._heights) > MOST_HEIGHTS:
                 self._heights.clear()
             # (k-1) phi(y / (k-1)) = y log y - y log (k-1)
             terms = [v * log_bounds(v, ONE)[1] for v in (y, ONE - y) if v]
@@ -6509,6 +6698,9 @@ class _ShapePath(NamedTuple):
     blocks: dict[int, tuple[Fraction, Fraction | None]]  # replaced, never changed
 
 
+MOST_VERTICES = 2**19  # in memory
+
+
 class _Shapes:
     """F <= 0 at all vertices of one Y_i after the other.
 
@@ -6516,8 +6708,6 @@ class _Shapes:
     q (L - 1 - log t), q >= 0. L may be any number, as t may, for the inequality to be true: so that it is rounded to
     fixed point, and is 1 + l where the leaf has none.
     """
-
-    MOST_KEPT = 2**19  # vertices in memory
 
     def __init__(self, problem: _Problem, proof: _Proof, sets: _Robust) -> None:
         self.total, self.gh = problem.total, problem.cone.gamma[1]
@@ -6572,7 +6762,7 @@ class _Shapes:
                 found = self.blocks[s].vertices(Fraction(1), self.gh * b)
             else:
                 found = self.blocks[s].vertices(b, self.gh)
-            if self._kept > self.MOST_KEPT:
+            if self._kept > MOST_VERTICES:
                 self._known.clear()
                 self._kept = 0
             self._known[key] = found
@@ -7242,8 +7432,7 @@ class _RiskSearch:
                 r[cell] -= n * (below if n > 0 else above)
         for j, n, t in leaf.s:
             cut = self.cuts[j]
-            if cut is None:
-                continue
+            assert cut is not None  # _check_risk_cut has refuted it
             c = cut.category
             if any(hi[x * k + c] >= ONE for x in cut.needed):  # "needed hi_xc < 1 for every x != c with N_x > 0"
                 return False

@@ -1,7 +1,5 @@
 """Every exception of rropt; each says what is wrong, where, and what to do next."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,10 +26,13 @@ class RroptError(Exception):
 
 
 def shown(value: object, most: int = 80) -> str:
-    """`value` as a message shows it: its repr, shortened; its type where it cannot be written."""
+    """`value` as a message shows it: its repr, shortened; its type where that has several lines, as a data frame's, or
+    cannot be written."""
     try:
         text = repr(value)
     except Exception:  # an integer of too many digits, or whatever a caller's own __repr__ raises
+        text = "\n"
+    if "\n" in text:
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= most else f"{text[:most]}..."
 

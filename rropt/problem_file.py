@@ -1,7 +1,5 @@
 """Problem files: a problem as TOML."""
 
-from __future__ import annotations
-
 import os
 
 from rropt.io.arguments import checked

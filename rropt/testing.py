@@ -3,8 +3,6 @@
 `run` draws mechanisms (or asks for points) and raises `BrokenLaw` where a class breaks a law of its kind.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence

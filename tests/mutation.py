@@ -36,8 +36,7 @@ from _pytest.runner import runtestprotocol
 HERE = Path(__file__).resolve().parent
 CHECKER = HERE.parent / "rropt" / "checker.py"
 EQUIVALENT = HERE / "data" / "mutation_equivalent.json"
-FILES = ("test_checker_mutants_*.py", "test_checker_branches.py", "test_checker_operations.py",
-         "test_checker_memory.py", "test_checker_statement.py")  # fmt: skip
+FILES = ("test_checker*.py",)
 STRIDE = 7919
 """A prime: the order of the mutants goes through the file in steps of so many."""
 CALLS = ("_check", "_limit", "_read", "add")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -31,12 +31,37 @@ def checked(document: Document) -> Verdict:
     return verdict
 
 
+def nothing(problem: Document) -> Document:
+    """A proof that fits a problem and says nothing of it: all that can be dropped is."""
+    k, utility = len(problem["inputs"]), problem["utility"]
+    kind, prices = utility["kind"], ["0"] * k
+    parts = ["entropy", "approximate", "identification_risk", "limits", "structure"]
+    dropped = [name for name in parts if name in problem]
+    dropped += ["rows"] * bool(problem["rows"]) + ["cone"] * (problem["cone"] != FREE)
+    proof: Document = {"kind": "linear-dual", "prices": prices, "rows": [], "flows": []}
+    if kind == "entropy":
+        proof = {"kind": "entropy-dual", "rows": [], "tilts": [], "flows": []}
+    elif kind != "linear":
+        dropped += ["outputs"] * (problem["outputs"] is not None)
+        proof = {"kind": "column-dual", "prices": prices}
+        forms = len(utility.get("queries", prices)) if kind.startswith("inverse") else 0
+        leaf: Document = {"n": 0, "f": []} | ({"t": ["1"] * len(utility["given"][0])} if "given" in utility else {})
+        if kind == "bayes":
+            proof |= {"flows": []}
+        elif forms:
+            proof |= {"forms": [prices] * forms, "unit": "1", "boxes": [leaf | {"e": [0] * forms}]}
+        else:
+            proof |= {"unit": "1", "boxes": [leaf]}
+    return {**proof, "steps": [{"kind": "drop", "parts": dropped}]} if dropped else proof
+
+
 def member(mechanism: Document, **parts: Any) -> Document:
-    """Every mechanism is worth 0, and the proof drops all that is asked of it: it only has to be allowed.
+    """A certificate of a mechanism alone: it is worth 0 where `parts` have no utility, and the proof says nothing.
 
     parts: keys of the problem, such as `cone`, `rows`, `entropy`, `identification_risk`.
     """
-    k, m = len(mechanism["columns"][0]["dense"]), len(mechanism["columns"])
+    m = len(mechanism["outputs"])
+    k = len(mechanism["columns"][0]["dense"]) if "columns" in mechanism else m
     problem = {
         "sense": "maximize",
         "inputs": [str(x) for x in range(k)],
@@ -47,14 +72,14 @@ def member(mechanism: Document, **parts: Any) -> Document:
         "rows": [],
         **parts,
     }
-    dropped = [name for name in problem if name in ("entropy", "approximate", "identification_risk", "limits")]
-    dropped += [name for name in ("rows",) if problem["rows"]] + ["cone" for _ in [0] if problem["cone"] != FREE]
-    proof: Document = {"kind": "linear-dual", "prices": ["0"] * k, "rows": [], "flows": []}
-    if dropped:
-        proof["steps"] = [{"kind": "drop", "parts": dropped}]
     value = {"lower": "0", "upper": "0"}
     made = {"format": "rropt-certificate", "version": 6, "problem": problem, "mechanism": mechanism}
-    return {**made, "value": value, "bound": "0", "proof": proof, "assumptions": []}
+    return {**made, "value": value, "bound": "0", "proof": nothing(problem), "assumptions": []}
+
+
+def valued(mechanism: Document, weights: Sequence[int], utility: Document, **parts: Any) -> Document:
+    """A certificate of what a mechanism is worth at these weights."""
+    return member(mechanism, weights=[str(n) for n in weights], utility=utility, **parts)
 
 
 def is_allowed(mechanism: Document, **parts: Any) -> bool:
@@ -90,6 +115,23 @@ def with_column(v: Sequence[Fraction], numbers: Sequence[Sequence[Fraction]] | N
     unit, least = Fraction(common, whole), Fraction(min(rest for _, rest in rows), whole)
     own = [[rat(number * unit) for number in pair] for pair in numbers]
     return table(rows, [whole], membership=[own, [["1", rat(least)]] * len(numbers)])
+
+
+def around_tightest(values: Callable[[Fraction], list[float]], low: Fraction, high: Fraction) -> Iterator[Fraction]:
+    """Just above the least shift between two at which no left side is above 0, and just below it, where no side is so
+    near to 0 that floats cannot tell."""
+    while high - low > Fraction(1, 2**30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if max(values(middle)) <= 0 else (middle, high)
+    for shift in (high + Fraction(1, 2**20), low - Fraction(1, 2**20)):
+        if all(abs(value) >= 1e-9 for value in values(shift)):
+            yield shift
+
+
+def first_above(places: Iterable[str], values: list[float]) -> str:
+    """What the checker says of the first leaf whose left side is above 0; "" where there is none."""
+    found = [at for at, value in zip(places, values, strict=True) if value > 0]
+    return f"{found[0]}: the inequality of this leaf fails" if found else ""
 
 
 def ratio(level: Document) -> tuple[Fraction, Fraction]:

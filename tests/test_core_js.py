@@ -1,4 +1,7 @@
-"""The extracted checker as JavaScript prints what the kernel says, under node (`make core-js`)."""
+"""The extracted checker as JavaScript prints what the kernel says, under node (`make core-js`).
+
+Two compilers run before the first test. That the extracted program says what the kernel says is held by test_core.py.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ SOURCES = ("core.mli", "core.ml", "sha256.ml", "driver.ml")
 FILES = proof_files()
 TOOLS = [shutil.which(tool) for tool in ("ocamlfind", "js_of_ocaml", "node")]
 
-pytestmark = pytest.mark.skipif(not all(TOOLS), reason="needs ocaml, js_of_ocaml and node (Debian: js-of-ocaml nodejs)")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not all(TOOLS), reason="needs ocaml, js_of_ocaml and node (Debian: js-of-ocaml nodejs)"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,12 @@ from drawing import graded
 
 import rropt as rr
 from rropt.declare.objectives import WORDS
+from rropt.solve.registry import ROUTES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "```python\n" in page.read_text(encoding="utf-8"))
-LONG = ("bistochastic", "compare", "pictures-and-reports", "robust")
+LONG = ("bistochastic", "compare", "extend", "pictures-and-reports", "robust")
+"""Pages that take seconds, and one whose blocks test_extend.py runs."""
 
 
 def test_there_are_pages() -> None:
@@ -129,6 +131,12 @@ def test_the_page_of_problem_files_has_every_objective_with_its_keys() -> None:
         (row,) = re.findall(rf"^\| `{word}` \|.*$", text, re.MULTILINE)
         assert re.findall(r"[|;] `(\w+)`:", row) == list(kind.words)
         assert len(re.findall(r"(?<!\\)\|", row)) == 5
+
+
+def test_the_page_of_problem_files_has_every_route() -> None:
+    page = (ROOT / "docs" / "problem-file.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| `route` \|(.*)\|$", page, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(["auto", *(route.name for route in ROUTES)])
 
 
 def _counted(pattern: str, root: Path = ROOT) -> int:

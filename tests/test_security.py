@@ -10,6 +10,7 @@ import re
 import shutil
 import socket
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -42,6 +43,12 @@ def test_every_line_names_tests_that_are_there() -> None:
     promised, named = rows("What is promised"), rows("Which test holds what")
     not_promised = re.findall(r"(?m)^- \*\*(.*?)\.\*\*", section("What is not promised"))
     assert list(named) == [*promised, *not_promised]
+
+    @cache
+    def there(file: str) -> set[str]:
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        return {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
+
     for line, tests in named.items():
         found = re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", tests)
         assert found or (line in not_promised and tests == "no test: nothing is promised"), line
@@ -49,8 +56,7 @@ def test_every_line_names_tests_that_are_there() -> None:
         sentences = re.split(r"(?<=[.;:])\s+(?=[A-Za-z`])", re.sub(r"\([^)]*\)", "", promised.get(line, "")))
         assert line in not_promised or len(set(found)) >= len(sentences), line
         for file, name in found:
-            tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-            assert name in {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}, name
+            assert name in there(file), name
 
 
 def test_apply_takes_no_seed() -> None:

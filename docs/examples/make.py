@@ -16,6 +16,7 @@ CHECKOUT = HERE.parent.parent
 GAPS = {
     "corner-tree": 1e-4,
     "corner-tree-bayes": 1e-4,
+    "corner-tree-numbers": 1e-4,
     "information-branch-tree": 0.03,
     "steps-gibbs": 0.03,
     "uniform-off-diagonal": 0.1,

@@ -46,8 +46,6 @@ def check(
 
     if problem is None and (data is not None or column is not None):
         raise InputError("--data and --column say where --problem counts", "check", "give --problem, too")
-    if problem is None and not core:
-        raise typer.Exit(checker.main(certificates))
     if core and find_core() is None:
         found = f"{NAME} is not on PATH, and {VARIABLE} is not set: the kernel of rropt checks"
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)
@@ -74,9 +72,9 @@ def write_proof(
     """
     from rropt import checker
     from rropt.prove.problems import OutsideCoreError
-    from rropt.solve.verified import proof_file
+    from rropt.solve.verified import check, proof_file
 
-    verdict = checker.check_file(certificate)
+    verdict = check(certificate)
     if not verdict.proved:
         checker.print_verdict(verdict)
         raise typer.Exit(verdict.exit_status)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rropt.release.plan import Design, ProtectedColumn
 
 WHERE = "models people"
-PRIVACY = ("ldp", "metric_dp", "maximal_rldp", "rldp", "approximate_ldp", "identification_risk")
-"""The words for constraints on privacy."""
 
 
 def draw_people(
@@ -212,13 +210,15 @@ def draw_estimate(
 
 def _declared_privacy(folder: Path) -> list[Constraint]:
     """The constraints on privacy that the solution of this folder declares; none where no solution is here."""
+    from rropt.model.promises import promises
+    from rropt.problem.solving import with_rules
     from rropt.problem_file import parse_problem
     from rropt.release.provenance import SOLUTION, solution_of
 
     if not (folder / SOLUTION).exists():
         return []
-    declared = parse_problem(str(solution_of(folder / SOLUTION).get("problem"))).constraints
-    return [rule for rule in declared if rule.kind in PRIVACY]
+    declared = parse_problem(str(solution_of(folder / SOLUTION).get("problem")))
+    return [rule for rule in declared.constraints if promises(with_rules(declared, [rule]).compile().payload())]
 
 
 def identify(

@@ -1,7 +1,5 @@
 """The lines that commands print."""
 
-from __future__ import annotations
-
 import sys
 
 from rropt.errors import plain

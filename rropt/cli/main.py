@@ -3,8 +3,6 @@
 Exit status: 0 certified or proved, 1 refuted, 2 bad input or unreadable, 3 bounded, 4 infeasible, 5 no route.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -72,8 +70,8 @@ SOLVE_EPILOG = (
 )
 
 ROUTE_HELP = (
-    "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, maximin, "
-    "capacity, outer or general (which takes what: README)."
+    "auto, linear, tangent, truth, branch, vertices, columns, cuts, mixtures, risk, conic, relaxed, events, actions, "
+    "maximin, capacity, outer or general (`rropt compare` tries them all)."
 )
 ProblemName = Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model.")]

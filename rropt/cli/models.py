@@ -1,7 +1,5 @@
 """The commands `rropt models list`, `show` and `copy`: what is shipped, to read and to edit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

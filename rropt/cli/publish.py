@@ -1,7 +1,5 @@
 """The command `rropt publish`: the files of a design that can be published."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

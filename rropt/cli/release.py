@@ -1,8 +1,6 @@
 """The commands `rropt apply` and `rropt estimate`, which release a table and recover frequencies from it, and `rropt
 ledger`, for the account of a population."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

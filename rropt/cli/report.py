@@ -1,7 +1,5 @@
 """The command `rropt report`: one HTML page about a solve, with the certificate checked again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

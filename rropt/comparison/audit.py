@@ -1,7 +1,5 @@
 """The audit of any matrix: exact privacy, value, and distance from the optimum."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -180,8 +178,7 @@ def audit(
 
 
 def _plain_problem(mechanism: Mechanism, prior: Prior, level: Level | None, notes: list[str]) -> Problem:
-    """Mutual information at the prior under LDP at the level, or at the mechanism's own; without constraint where it
-    has none that can be declared."""
+    """Mutual information at the prior under LDP at the level or the mechanism's own; else without constraint."""
     goal, own = Maximize(MutualInformation(prior)), _own_level(mechanism)
     if level is not None:
         return Problem(goal, [LDP(epsilon=level.epsilon)])

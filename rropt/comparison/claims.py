@@ -6,8 +6,6 @@ to it, a formula when it takes the true one's values, a truth value when it is t
 unless the evidence found that the statement holds once that key is corrected (`errata`): then `confirmed_with_erratum`.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

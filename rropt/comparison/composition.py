@@ -8,8 +8,6 @@ one, which is convex (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022, "con
 rounded up, and what is not an integer is enclosed.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

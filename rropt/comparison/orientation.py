@@ -1,7 +1,5 @@
 """Which axis of a matrix holds the inputs: found where only one fits, an argument where both do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

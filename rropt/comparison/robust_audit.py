@@ -1,7 +1,5 @@
 """The smallest level at which a given mechanism is robustly private, enclosed, over any set of distributions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

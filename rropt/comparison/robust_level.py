@@ -7,8 +7,6 @@ a rational gamma at which two numbers a column and pair prove every inequality; 
 explicit distribution of the set, in rationals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ confidence 1 - a each, p(S | x) is at least its lower and p(S | x') at most its 
 p(S | x) <= exp(epsilon) p(S | x') + delta, so both levels follow.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections import Counter
@@ -341,8 +339,7 @@ def _counted(
 
 
 def _chosen(counts: np.ndarray, trials: np.ndarray, claimed: float, share: float) -> list[tuple[int, int, np.ndarray]]:
-    """The events to test, as (input, other input, outputs): of the sets that a threshold of the ratio of two inputs
-    makes, those that promise the largest epsilon and the largest delta."""
+    """The events to test, as (input, other input, outputs): those that promise the largest epsilon and delta."""
     found: list[list[tuple[float, int, int, np.ndarray]]] = [[], []]
     shares = (counts + 0.5) / (trials[:, None] + 1)
     for more, less in permutations(range(len(trials)), 2):

@@ -1,7 +1,5 @@
 """The smallest perturbation whose estimated disclosure risk stays below a threshold."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A mechanism on some of the key variables, as one matrix between their joint categories."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import reduce

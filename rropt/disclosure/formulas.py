@@ -7,8 +7,6 @@ the others are Poisson with mean (1 - p) lambda, and lambda is gamma with shape 
 Sources: Bethlehem, Keller and Pannekoek; Skinner and Shlomo; Shlomo and Skinner.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

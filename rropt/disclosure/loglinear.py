@@ -1,7 +1,5 @@
 """Log-linear models of the population's cells, fitted to a sample by maximum likelihood."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterable, Sequence
@@ -155,8 +153,7 @@ def _proportional(table: KeyTable, margins: tuple[tuple[str, ...], ...], live: n
 
 
 def _mix_gamma(design: FloatArray, observed: FloatArray, start: FloatArray) -> tuple[FloatArray, float]:
-    """(means, shape) of greatest likelihood under negative binomial counts; `start` and an infinite shape where no
-    finite one has more."""
+    """(means, shape) of greatest negative binomial likelihood; `start` and infinity where no finite one has more."""
     tried: dict[float, tuple[FloatArray, float]] = {}
 
     def loss(log_shape: float) -> float:

@@ -1,7 +1,5 @@
 """The measures of a file as plain numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

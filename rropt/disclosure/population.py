@@ -1,7 +1,5 @@
 """A fitted population, and the risk that a sample from it carries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

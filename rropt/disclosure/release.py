@@ -22,8 +22,6 @@ over z != x of (1 - M_zj)^f_z, and only 1 / F_x is left to the model. Two intrud
   category by *not* showing its label, and "label" underestimates their risk.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

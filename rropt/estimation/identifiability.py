@@ -8,8 +8,6 @@ columns hold as before, and the parity is exactly the larger of the two. Every u
 whose risk is tr M^-1 - |p|^2: with P of full rank it is finite, at most tr M_P^-1 / s - |p|^2, and convex in s.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -129,10 +127,11 @@ def companion(mechanism: AnyMechanism, most: Fraction | None = None) -> Randomiz
         parity = most
     if isinstance(parity, float) or parity == 1 or parity > LARGEST:
         known = "infinite" if isinstance(parity, float) else "one" if parity == 1 else f"above exp({LARGEST_EPSILON})"
+        why = "perfect secrecy identifies nothing" if parity == 1 else "no level to choose a design for"
         raise InputError(
-            f"the mechanism's parity is {known}: no level to choose a design for",
+            f"the mechanism's parity is {known}: {why}",
             "with_",
-            "give the mechanism to mix in",
+            "give the mechanism to mix in (with_=design in Python)",
         )
     labels = mechanism.inputs
     best = SubsetSelection(labels, gamma=parity)

@@ -7,8 +7,6 @@ independent V is 0 and the second part is what remains: 2 n times the estimate i
 Sources: Ayed, Battiston and Camerlenghi (5); Miller 1955; Roulston 1999.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

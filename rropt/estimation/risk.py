@@ -4,8 +4,6 @@ Chai's dissertation has the split of the variance (2.3) and leaves the risk of p
 (chapter 8).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from flint import fmpq, fmpq_mat
 
 from rropt.errors import InputError
 from rropt.io.arguments import checked
+from rropt.io.counts import same_labels
 from rropt.mechanisms.estimators.simplex import clipped, projected
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.prior import Prior
@@ -51,11 +50,12 @@ class VarianceSplit:
 def variance_split(mechanism: Mechanism, prior: Prior) -> VarianceSplit:
     """The covariance of P^-1 (frequencies of Z) for as many outputs as inputs, Chai (2.3).
 
-    Raises InputError for other mechanisms and for those that lose rank.
+    Raises InputError for other mechanisms, for those that lose rank, and for a prior of other inputs.
     """
+    same_labels(prior.labels, mechanism.inputs, "variance_split, prior")
     size, p = len(mechanism.inputs), prior.probabilities
-    if len(mechanism.outputs) != size or len(p) != size:
-        raise InputError("this needs as many outputs as inputs, and their prior", "variance_split", "give a square one")
+    if len(mechanism.outputs) != size:
+        raise InputError("this needs as many outputs as inputs", "variance_split", "give a square one")
     numbers = [[mechanism.entry(x, y) for x in range(size)] for y in range(size)]
     table = fmpq_mat([[fmpq(one.numerator, one.denominator) for one in row] for row in numbers])
     if table.rank() < size:
@@ -100,8 +100,9 @@ def projected_risk(
     if not 1 <= people <= MOST_PEOPLE or not 2 <= draws <= MOST_DRAWS:
         remedy = f"give 1 to {MOST_PEOPLE:,} people, 2 to {MOST_DRAWS:,} draws"
         raise InputError("the number of people or of draws is out of range", "projected_risk", remedy)
+    same_labels(prior.labels, mechanism.inputs, "projected_risk, prior")
     p, matrix = prior.array, mechanism.matrix
-    if matrix.shape[0] != len(p) or np.linalg.matrix_rank(matrix) < len(p):
+    if np.linalg.matrix_rank(matrix) < len(p):
         raise InputError("the mechanism does not identify this prior", "projected_risk", "rropt identify repairs it")
     scaled = matrix / matrix.mean(0)
     lines = np.linalg.solve(scaled @ matrix.T, scaled)

@@ -7,8 +7,6 @@ strategies that belongs to that maximum has just that worst risk: the answer's u
 at any pi is a lower bound for every strategy.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

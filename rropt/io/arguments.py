@@ -1,7 +1,5 @@
 """Checks of arguments by annotations: a failed call of a public callable names the argument that is wrong."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import numbers
@@ -26,7 +24,14 @@ LONGEST = 13_300
 """Bits of an integer that is still read: 4,000 digits."""
 LISTED = (abc.Sequence, abc.Iterable, abc.Collection, tuple, list, np.ndarray)
 NUMBERS = {int: "a whole number", float: "a number", Fraction: "a number"}
-WORDS = {str: "text", bool: "true or false", Mapping: "a mapping", type(None): "None", os.PathLike: "a path"}
+WORDS = {
+    str: "text",
+    bool: "true or false",
+    Mapping: "a mapping",
+    type(None): "None",
+    os.PathLike: "a path",
+    abc.Hashable: "labels",
+}
 
 
 def checked(thing: T) -> T:

@@ -5,8 +5,6 @@ raised in its thread, wherever it stands, and the caller goes on without it. Sol
 like this, so `seconds_left` is passed to each as its own limit.
 """
 
-from __future__ import annotations
-
 import _weakrefset
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """Equality and hash of records by what they hold, arrays and mappings too."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Set
 from dataclasses import fields
 from typing import Any

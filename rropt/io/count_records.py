@@ -1,7 +1,5 @@
 """Counting records of a CSV file, one line a person, in memory that grows with the different values only."""
 
-from __future__ import annotations
-
 import csv
 import difflib
 import io

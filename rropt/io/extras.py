@@ -1,7 +1,5 @@
 """Optional packages, and one clear line where they are missing."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 

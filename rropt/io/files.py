@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, and read with one clear line when they cannot be."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

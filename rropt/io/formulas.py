@@ -4,8 +4,6 @@ A cell is a formula if it begins with = + - @, a tab or a carriage return, somet
 Apostrophes in front do not count, so that `unquoted` is the inverse of `quoted` on any text.
 """
 
-from __future__ import annotations
-
 import re
 
 FORMULA = r"(?s)^'*[=+\-@\t\r]."

@@ -1,7 +1,5 @@
 """Reading labelled numbers of other libraries without importing these."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The memory that this process took."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The footer of a file is not used for sizes: a reader allocates what the headers 
 Thrift's compact protocol; format: https://github.com/apache/parquet-format (PageHeader, DictionaryPageHeader).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO

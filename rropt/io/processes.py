@@ -5,8 +5,6 @@ threadpoolctl is installed, so that the results do not depend on where it runs. 
 same versions of all that computes; a difference is an error, as it could change last digits.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """Columns of a mechanism as integers: dense, or two values and a set of inputs."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A mechanism as text and as HTML, without pandas."""
 
-from __future__ import annotations
-
 import html
 from typing import Protocol
 

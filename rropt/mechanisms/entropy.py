@@ -1,7 +1,5 @@
 """Entropy of the rows of an exact mechanism, as rational multiples of logarithms of integers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Controlled rounding: a table of rationals to integers with all row sums and all column sums exact."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,10 +61,7 @@ def round_with_margins(
 
 @dataclass
 class _Flow:
-    """A table with exact row sums whose surplus of columns is moved along rows to columns that lack it.
-
-    `values` and `allowed` are k x m; `targets` the m column sums.
-    """
+    """A table (k x m) with exact row sums whose surplus of columns is moved along rows to meet `targets` (m)."""
 
     values: list[list[int]]
     allowed: list[list[bool]]

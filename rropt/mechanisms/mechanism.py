@@ -357,8 +357,7 @@ class Mechanism(RandomizedChannel):
 
 
 def _place(table: Table, inputs: object, outputs: object) -> tuple[list[list[Any]], tuple[str, ...], tuple[str, ...]]:
-    """(rows, inputs, outputs) of a table: in the order of the labels that are given beside it, else its own labels,
-    else numbers from 0."""
+    """(rows, inputs, outputs) of a table: labels given beside it in their order, else its own, else numbers."""
     found = []
     for given, own, size, what, least in (
         (inputs, table.row_names(WHERE), table.shape[0], "inputs", 2),

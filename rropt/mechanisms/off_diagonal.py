@@ -1,7 +1,5 @@
 """Mechanisms with one number in all off-diagonal cells of a row, at any size: the matrix is never expanded unasked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

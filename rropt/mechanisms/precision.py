@@ -1,7 +1,5 @@
 """How many respondents an estimate of a wanted precision needs."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matrices and mechanism files from outside, with one line for each kind of error."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

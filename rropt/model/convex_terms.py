@@ -1,7 +1,5 @@
 """Convex terms phi of which utilities are sums, in floats and in directed numbers: a new one is a class here."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Renyi divergences and capacities of rows of probabilities, enclosed; floats near them, and tangents below them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

@@ -13,8 +13,6 @@ where b_c is the largest of the odds. Source: Nayak, Zhang and You 2016; An Impr
 Disclosure Problem, (5)-(10) and Theorem 3.1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

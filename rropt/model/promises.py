@@ -4,8 +4,6 @@ It is read from the object `problem` of a certificate, which is what the checker
 command line use the same sentence for the same design.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -39,7 +37,7 @@ class Promise:
 def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
     """All conditions on privacy of a certificate's `problem`, the cone's first. Raises KeyError, TypeError or
     ValueError for what the format does not allow."""
-    found = list(_cone(problem["cone"]))
+    found = list(_cone(problem["cone"], len(problem["inputs"])))
     approximate = problem.get("approximate") or _all_events(problem)
     if approximate is not None:
         level = f"{_level(approximate)}, delta {declared_text(Fraction(approximate['delta']))}"
@@ -52,6 +50,8 @@ def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
     if "entropy" in problem:
         share = declared_text(Fraction(problem["entropy"]["at_least"]))
         found.append(Promise("entropy of the rows", f"at least {share} of the largest possible"))
+    found += map(_limit, problem.get("limits", ()))
+    found += map(_notion, problem.get("notions", ()))
     return tuple(found)
 
 
@@ -78,15 +78,16 @@ def promises_to_list(problem: Mapping[str, Any]) -> list[dict[str, str]]:
     return [asdict(one) for one in promises(problem)]
 
 
-def _cone(cone: Mapping[str, Any]) -> Sequence[Promise]:
+def _cone(cone: Mapping[str, Any], size: int) -> Sequence[Promise]:
     kind = cone["kind"]
     if kind == "complete":
         return [Promise(PLAIN, _level(cone))]
     if kind == "graph":
-        return _graph(cone)
+        return _graph(cone, size)
     if kind == "polyhedral":
-        rows = len(cone["rows"])
-        return [*_cone(cone["base"]), Promise("linear conditions on every column", counted(rows, "rows"))]
+        pointwise = _pointwise(cone)
+        rows = counted(len(cone["rows"]), "rows")
+        return [*_cone(cone["base"], size), pointwise or Promise("linear conditions on every column", rows)]
     if kind == "robust":
         return [Promise("robust LDP", _level(cone), _lower_bounds(cone))]
     if kind == "confidence":
@@ -102,6 +103,54 @@ def _cone(cone: Mapping[str, Any]) -> Sequence[Promise]:
     return []
 
 
+def _pointwise(cone: Mapping[str, Any]) -> Promise | None:
+    """Pointwise maximal leakage, where the rows are v_x - r p . v <= 0 for every x with p_x > 0, of one ratio r and one
+    distribution p; else None."""
+    rows = [[Fraction(number) for number in row] for row in cone["rows"]]
+    # The difference of two rows is 1 at the input of the first one.
+    own = [x for x, (one, other) in enumerate(zip(*rows[:2], strict=True)) if one - other == 1] if rows[1:] else []
+    if len(own) != 1:
+        return None
+    scaled = [(x == own[0]) - number for x, number in enumerate(rows[0])]
+    ratio = sum(scaled, Fraction(0))
+    wanted = [[(x == z) - share for z, share in enumerate(scaled)] for x, share in enumerate(scaled) if share]
+    if ratio <= 1 or rows != wanted:
+        return None
+    return Promise("pointwise maximal leakage", _of_ratio(ratio), "at the stated prior")
+
+
+def _limit(limit: Mapping[str, Any]) -> Promise:
+    """An upper limit on what leaks."""
+    utility, most = limit["utility"], Fraction(limit["at_most"])
+    kind, size = utility["kind"], len(limit["weights"])
+    number = declared_text(most) if most.denominator < DECLARED else shown(most, DIGITS, up=True)
+    if kind == "bayes":
+        cells = {(x == y, entry) for x, row in enumerate(utility["gain"]) for y, entry in enumerate(row)}
+        if cells == {(True, str(size)), (False, "0")} and len(set(limit["weights"])) == 1 and most > 1:
+            return Promise("maximal leakage", _of_ratio(most))
+        word = "Bayes success" if cells == {(True, "1"), (False, "0")} else "the gain of the best guess"
+        return Promise(word, f"at most {number}", "at the stated prior")
+    word = {"mutual_information": "mutual information", "chi_square": "chi-square information"}[kind]
+    given = " given another variable" if "given" in utility else ""
+    return Promise(word + given, f"at most {number}{' nats' * (kind != 'chi_square')}", "at the stated prior")
+
+
+def _notion(notion: Mapping[str, str]) -> Promise:
+    """A bound on divergences or on the capacity, which no certificate states as it is."""
+    if notion["kind"] == "capacity":
+        return Promise("channel capacity", f"at most {declared_text(Fraction(notion['at_most']))} nats")
+    word = {"renyi": "Renyi LDP", "zero_concentrated": "zero-concentrated LDP"}[notion["kind"]]
+    levels = {key: declared_text(Fraction(number)) for key, number in notion.items() if key != "kind"}
+    return Promise(word, ", ".join(f"{key} {number}" for key, number in levels.items()))
+
+
+def _of_ratio(ratio: Fraction) -> str:
+    """The level of a ratio that is a declared gamma, or the lower end of the enclosure of a declared exp(epsilon)."""
+    epsilon = log_enclosure(ratio).upper.limit_denominator(DECLARED)
+    declared = exp_enclosure(epsilon).lower == ratio
+    return _level({"epsilon": str(epsilon)} if declared else {"gamma": str(ratio)})
+
+
 def _lower_bounds(cone: Mapping[str, Any]) -> str:
     """The set of distributions that least conditional probabilities leave."""
     sums = {sum((Fraction(cone["lower"][x]) for x in block), Fraction(0)) for block in cone["blocks"]}
@@ -110,14 +159,31 @@ def _lower_bounds(cone: Mapping[str, Any]) -> str:
     return "over all distributions" if sums == {0} else "over the distributions within the certificate's bounds"
 
 
-def _graph(cone: Mapping[str, Any]) -> Sequence[Promise]:
+def _graph(cone: Mapping[str, Any], size: int) -> Sequence[Promise]:
     numbers = sorted({Fraction(number) for *_, number in cone["edges"]})
     if not numbers:
         return []
+    if numbers == [cone.get("unit") == "gamma"] and _joins_all(cone["edges"], size):
+        return [Promise(PLAIN, _level({"epsilon": "0"}))]
     ends = [declared_text(number) for number in (numbers[0], numbers[-1])]
     pairs = len(cone["edges"])
     level = f"{cone.get('unit', 'epsilon')} {ends[0] if len(numbers) == 1 else f'{ends[0]} to {ends[1]}'}"
     return [Promise("metric privacy", level, f"for {counted(pairs, 'ordered pairs')} of inputs")]
+
+
+def _joins_all(edges: Sequence[Sequence[Any]], size: int) -> bool:
+    """Whether edges that go both ways join all `size` inputs."""
+    listed = {(x, z) for x, z, _ in edges}
+    beside: list[list[int]] = [[] for _ in range(size)]
+    for x, z in listed:
+        if (z, x) in listed:
+            beside[x].append(z)
+    reached, waiting = {0}, [0]
+    while waiting:
+        new = set(beside[waiting.pop()]) - reached
+        reached |= new
+        waiting += new
+    return len(reached) == size
 
 
 def _all_events(problem: Mapping[str, Any]) -> dict[str, str] | None:
@@ -169,7 +235,7 @@ def plain_ratio(problem: Mapping[str, Any]) -> Fraction | None:
     approximate = problem.get("approximate") or _all_events(problem)
     if approximate is not None:
         found.append(declared_level(approximate))
-    if cone["kind"] == "polyhedral" or "identification_risk" in problem or "entropy" in problem:
+    if cone["kind"] == "polyhedral" or {"identification_risk", "entropy", "limits", "notions"} & set(problem):
         raise InputError(
             f"no level of LDP is known that keeps its promise: {promised(problem)}",
             "certificate",

@@ -1,7 +1,5 @@
 """Edges of a graph of distances that its shortest paths make needless, in integers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from heapq import heappop, heappush
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint
+from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint, PointwiseMaximalLeakage
 from rropt.declare.constraints.base import with_distinct_names
 from rropt.declare.objectives import Objective
 from rropt.declare.objectives.base import Sum
@@ -31,7 +31,7 @@ from rropt.problem.html import problem_html
 from rropt.program.cones import CompleteCone, Cone, FreeCone, PolyhedralCone, base_cone, combined
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import PosteriorRisk
+from rropt.program.limits import Limits, Notions, PosteriorRisk
 from rropt.program.programs import BayesGain, Information, Program, Row
 from rropt.solve.options import SolveOptions
 
@@ -240,8 +240,9 @@ class Problem:
         if zeros:
             found.append(f"prior probability 0 (protected all the same): {', '.join(zeros[:6])}")
         free = isinstance(program.cone, FreeCone | PolyhedralCone) and isinstance(base_cone(program.cone), FreeCone)
-        free = free and program.extra(ConcaveFloor) is None and program.extra(PosteriorRisk) is None
-        if free and not any(isinstance(rule, ApproximateLDP | RLDP) for rule in self.constraints):
+        free = free and all(program.extra(kind) is None for kind in (ConcaveFloor, PosteriorRisk, Limits, Notions))
+        private = (ApproximateLDP, RLDP, PointwiseMaximalLeakage)
+        if free and not any(isinstance(rule, private) for rule in self.constraints):
             found.append("no privacy constraint is declared")
         return tuple(found)
 

@@ -1,7 +1,5 @@
 """What is sought of an objective: the most or the least of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rropt.declare.objectives import Objective

@@ -1,7 +1,5 @@
 """Many problems, one after the other or in processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

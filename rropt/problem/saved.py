@@ -62,6 +62,13 @@ def from_dict(made: type[Solution], document: Any, problem: Problem, where: str)
         raise InputError(f"{type(problem).__name__} is not a problem", "Solution.load", REMEDY)
     if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != VERSION:
         raise InputError("this is not a solution", where, "give a file that Solution.save wrote")
+    if isinstance(document.get("problem"), str):
+        # The folder that `rropt solve` writes has a file of this name, for reports.
+        raise InputError(
+            "this is the summary that `rropt solve` writes, without mechanism and certificate",
+            where,
+            "the files beside it are read by Mechanism.load and Certificate.load",
+        )
     try:
         if found := differences(problem.compile().payload(), document["problem"]):
             raise InputError(f"it is of another problem ({found[0]})", where, REMEDY)

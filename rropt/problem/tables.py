@@ -180,8 +180,7 @@ def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
 
 
 def _read_pairs(table: Mapping[str, Any], key: str, where: str, folder: Path) -> Prior:
-    """The prior of inputs that are pairs: a table of numbers with the labels of both sides, or a file with the names of
-    two columns."""
+    """The prior of pairs: a table of numbers with the labels of both sides, or a file with two columns' names."""
     if "categories" in table:
         raise InputError("categories stands beside pairs, which name the inputs", where, "leave it out")
     if key == "counts_file":

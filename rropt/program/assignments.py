@@ -1,7 +1,5 @@
 """The best permutation under integer scores, exactly: of all, and of all but a few."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Collection, Sequence
 
@@ -43,8 +41,7 @@ def best_outside(scores: Scores, excluded: Collection[Places]) -> tuple[int, Pla
 
 
 def _best(costs: Scores, allowed: Sequence[int]) -> tuple[int, Places] | None:
-    """(cost, column of each row) of a cheapest permutation within `allowed` (columns of a row as the bits of an
-    integer); None where there is none."""
+    """(cost, column of each row) of a cheapest permutation within `allowed` (bits of columns), or None."""
     size = len(costs)
     of_row, of_column = [0] * size, [0] * (size + 1)
     row_of = [-1] * (size + 1)

@@ -1,7 +1,5 @@
 """The cone of robust local differential privacy, over blocks of inputs: one block a sensitive value."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

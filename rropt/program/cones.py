@@ -176,8 +176,7 @@ class PolyhedralCone(Cone):
 
     @cached_property
     def _integers(self) -> dict[int, list[list[int]]]:
-        """The rows as integers, by their denominator: hundreds are evaluated for every column, and few denominators
-        differ."""
+        """The rows as integers by denominator: hundreds are evaluated for every column, and few denominators differ."""
         found: dict[int, list[list[int]]] = {}
         for row in self.rows:
             shared = math.lcm(*(value.denominator for value in row))

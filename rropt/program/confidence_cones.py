@@ -10,8 +10,6 @@ Two numbers prove it. R.v <= nu - (sum c_x sqrt(nu - v_x))^2 / g_s(R)^2 and T.v 
 g_z(T)^2, both by Cauchy-Schwarz, and the budget's best split is Hoelder's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

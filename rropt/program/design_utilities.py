@@ -4,8 +4,6 @@ M = sum over columns with w = p.q > 0 of q q' / w, p = weights / sum. As M p = 1
 linear unbiased estimates of the frequencies, where these are p, is E = M^-1 - p p'.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The one concave constraint of the vocabulary: a floor on the entropies of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Approximate local privacy as one constraint of the vocabulary, and the events that it bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -40,6 +38,7 @@ class ApproximateBound(Extra):
 
     name: ClassVar[str] = "approximate privacy"
     version: ClassVar[int] = 4
+    merges: ClassVar[bool] = True
 
     level: Level
     delta: Fraction

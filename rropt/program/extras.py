@@ -1,7 +1,5 @@
 """Constraints that are neither cones nor rows; each kind belongs to one theory."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +14,13 @@ from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 class Extra(ABC):
     """A constraint of one kind that is neither a cone nor a row; only the theory that it belongs to reads it.
 
-    `name` is what messages call it, `version` the lowest version of the certificate format that states it.
+    `name` is what messages call it, `version` the lowest version of the certificate format that states it. `merges`
+    says that a mechanism that keeps it still does after outputs are merged, or named otherwise.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
+    merges: ClassVar[bool] = False
 
     @abstractmethod
     def excess(self, mechanism: Mechanism) -> Fraction:

@@ -182,6 +182,7 @@ class Limits(Extra):
 
     name: ClassVar[str] = "limits on informations"
     version: ClassVar[int] = 6
+    merges: ClassVar[bool] = True
 
     limits: tuple[Limit, ...]
 
@@ -250,6 +251,7 @@ class Notions(Extra):
     """All constraints of that kind. Certificates state rows in their place."""
 
     name: ClassVar[str] = "a divergence or a capacity"
+    merges: ClassVar[bool] = True
 
     notions: tuple[Notion, ...]
 

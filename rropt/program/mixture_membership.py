@@ -1,7 +1,5 @@
 """Whether an exact matrix is a mixture of permutations with bounded weights, or of few of them, in rationals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -56,8 +54,7 @@ def bounded_weights(mixture: Mixture, table: Table) -> tuple[Fraction, Weights]:
 
 
 def _entering(mixture: Mixture, caps: dict[Places, int], prices: list[fmpq]) -> tuple[Places | None, list[int]] | None:
-    """The entering column: (a permutation or None for a slack, its rows), the one with the largest price if that is
-    positive; None where no column lessens what is missing."""
+    """The entering column (a permutation, None for a slack; its rows) of the largest positive price, or None."""
     size = mixture.size
     slack = max(caps.values(), key=prices.__getitem__, default=None)
     if slack is not None and prices[slack] > 0:

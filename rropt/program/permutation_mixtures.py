@@ -1,7 +1,5 @@
 """Mixtures of permutations with bounds on their weights, which linear rows on the matrix alone cannot express."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -15,8 +15,6 @@ least of their bounds meets the information at a distribution of F. With one box
 it, this is the bound L of lopuhaa Theorem 12 (mu^2 of (46)), which lets every output have a worst P of its own.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 import time

@@ -1,7 +1,5 @@
 """The assumptions of a claim: the names of the table "Assumptions" in section 6 of docs/certificate-format.md."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from rropt.program.confidence_cones import ConfidenceCone

@@ -3,8 +3,6 @@
 Nothing here is trusted: a wrong line can only make the core refuse. docs/verified-core.md says what the lines mean.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence

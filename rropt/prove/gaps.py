@@ -1,7 +1,5 @@
 """The gap between value and bound, and the gap that is allowed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -49,8 +47,7 @@ def grain(program: Program, gap: Fraction | float) -> Fraction:
 
 
 def _spread(program: Program) -> Fraction:
-    """The largest value of the utility less its smallest, over all matrices; for a determinant the number of its
-    rows, for a difference of variances what is subtracted."""
+    """The utility's largest less its smallest value over all matrices; rows of a determinant, what is subtracted."""
     utility = program.utility
     if isinstance(utility, Linear):
         cells: list[list[Fraction]] = [[] for _ in range(program.size)]

@@ -3,8 +3,6 @@
 Written from docs/certificate-format.md, section 6 (box trees); branch-trees over columns use the same leaves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

@@ -2,8 +2,6 @@
 edges.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Mechanisms in files, compared with the certificate beside them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping
@@ -88,8 +86,7 @@ def _certify(path: Path, check: bool) -> tuple[Mechanism, dict[str, Any]]:
 
 
 def _hold_to_ratios(mechanism: Mechanism, cone: Mapping[str, Any], where: str) -> None:
-    """Raise InputError unless the integers that would be drawn keep the ratios of the certificate's
-    cone, exactly: the drawn mechanism then has the privacy that was checked."""
+    """Raise InputError unless the integers drawn keep the ratios of the certificate's cone, exactly."""
     while cone["kind"] == "polyhedral":
         cone = cone["base"]
     if cone["kind"] == "complete":

@@ -3,8 +3,6 @@
 Written from docs/certificate-format.md, section 6, "Steps" (version 6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Written from section 3 of docs/certificate-format.md; the checker has its own implementation, which agrees.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The problem of a certificate in integers, its lines, and multipliers in the units of the core."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field

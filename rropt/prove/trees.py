@@ -1,7 +1,5 @@
 """Shared by the writers of all proofs: trees in preorder, raised prices, and the proof that is made of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """`column-dual` proofs by a bound on every mechanism: mutual information is at most the entropy of the input."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from rropt.errors import Refusal

@@ -1,8 +1,6 @@
 """Comparison of the columns to be counted with the manifest beside a released file: each column must be read by
 its own mechanism, stratum by stratum."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -206,8 +204,7 @@ def _map(given: Mapping[Any, Any], by: Columns) -> dict[Columns, Mechanism]:
 
 
 def _entry(path: Path, content: Mapping[str, Any], columns: Columns) -> Mapping[str, Any] | None:
-    """What was done to `columns`, None where they were left as they are. Raises InputError for a part of what was
-    released jointly."""
+    """What was done to `columns`, None where nothing was. Raises InputError for a part of what was joint."""
     for one in content["columns"]:
         if tuple(one["released_as"]) == columns:
             return dict(one)

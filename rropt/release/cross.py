@@ -1,7 +1,5 @@
 """Labels of cross-classified columns: several values as one label and back, without the impossible combinations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ file that is tried again, by the same command or by a scheduler that lost a work
 nothing happens), or an interrupted one (then it is refused), or another process that releases it (which continues).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing

@@ -4,8 +4,6 @@ It reveals no more than the release itself: neither a hash of the data nor the n
 of the data anyone who knows all records but one could guess that one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

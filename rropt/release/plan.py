@@ -1,7 +1,5 @@
 """The plan of a release: which mechanism protects which columns, in which strata."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The privacy of a release: the parity of its columns, one by one and together."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Mechanism files, read and compared with the certificate beside them; digests that identify them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

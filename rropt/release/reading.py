@@ -1,7 +1,5 @@
 """RELEASE.toml: a file with the columns, mechanisms and strata of a release."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """One release of one file: read, randomise, write under a temporary name, rename; drawn once and never half."""
 
-from __future__ import annotations
-
 import math
 import os
 import warnings

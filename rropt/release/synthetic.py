@@ -1,7 +1,5 @@
 """Synthetic people with the frequencies of a prior: for demonstrations and tests, never from real records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inputs that a cone makes alike, as perfect secrecy does: they share a row, and are rounded as one input."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """From a route's floating-point answer to an exact mechanism, a proof and the checker's verdict."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,8 +134,7 @@ def _prove_of(
     said: Sequence[str],
     loose: bool,
 ) -> Assembled:
-    """The result for a mechanism and the answer's bound. `loose`: the program lacks constraints, and so a certificate
-    would not be one of the problem."""
+    """The result for a mechanism and the answer's bound; `loose` programs lack constraints: no certificate."""
     warnings = list(said)
     mechanism, own, decomposition = found
     if mechanism is not None and program.outputs is None and outputs is not None:
@@ -228,8 +225,7 @@ def _simple(
     least: Fraction | float | None,
     fits: Callable[[Mechanism], bool] | None,
 ) -> Found | None:
-    """The best simple mechanism where it is better than `least`; where no value is known, or the time limit
-    ended their comparison, at least k-RR among groups or a constant."""
+    """The best simple mechanism, if better than `least`; without value or time at least groups or a constant."""
     within, target = effort.clock.within, program.linearised()
     known = None if least is None or math.isinf(least) else float(least)
     weights: Decomposition | None = None
@@ -324,8 +320,7 @@ def _prove(
     effort: Effort,
     warnings: list[str],
 ) -> tuple[Fraction | None, Certificate | None, Verdict | None]:
-    """(bound, certificate, verdict); the certificate needs a mechanism as its witness. `own` is the mechanism's value
-    in the utility's unit."""
+    """(bound, certificate, verdict) with the mechanism as witness; `own` is its value in the utility's unit."""
     # What checkers compute exactly needs no room. All else they enclose, even where it happens to be rational.
     is_exact = own is not None and own.lower == own.upper and isinstance(program.utility, EXACT)
     value = own if own is None or is_exact or math.isinf(own.upper) else own.widened(VALUE_BITS)

@@ -28,8 +28,6 @@ WORTH = 1e-12
 """A candidate must be better by this, relative to what it replaces: less is rounding."""
 ROWS = 4
 """Inequalities over the matrix that a candidate is made for, each; most problems have fewer."""
-HALF = 0.5 * (1 - 1e-9)
-"""What an entry may be below the largest of its row, in shares of the distance: sums of rows take the rest."""
 
 # rounding.py
 CANDIDATES = 8

@@ -1,7 +1,5 @@
 """Simple mixtures of permutations that no answer may be worse than."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ Each is exact and is verified in integers before it is returned. Where a window 
 constant is mixed in, as little as the rows allow.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -20,14 +18,14 @@ from rropt.exact import common_denominator
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
-from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone, reach
+from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
-from rropt.solve.budget import GROUPED, HALF, HALVINGS, LARGEST, MIXED, RATIO_BITS, ROWS, SHIFTED, STEEPEST, WORTH
+from rropt.solve.budget import GROUPED, HALVINGS, LARGEST, MIXED, RATIO_BITS, ROWS, SHIFTED, STEEPEST, WORTH
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
 from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.curves import InformationCurve, curve_class
@@ -110,9 +108,7 @@ def _constants(program: Program) -> Iterator[Mechanism]:
 
 
 def _others(program: Program) -> Iterator[Mechanism]:
-    """Simple mechanisms that are not constant, within the ratio of the cone; they may break rows and further
-    constraints.
-    """
+    """Simple mechanisms within the ratio of the cone that are not constant; they may break everything else."""
     k, gamma = program.size, _ratio(program)
     if program.extra(OffDiagonalForm) is not None:
         if gamma is not None:
@@ -131,8 +127,6 @@ def _others(program: Program) -> Iterator[Mechanism]:
     for size in (1 << bit for bit in range(k.bit_length()) if 1 << bit < k):
         for shift in sorted({0, 1, k - size // 2}):
             yield _window(program, size, shift % k, gamma)
-    if isinstance(base_cone(program.cone), GraphCone):
-        yield _by_distance(program)
 
 
 def worth_of(utility: Utility, objective: Objective, mechanism: Mechanism) -> float:
@@ -177,8 +171,7 @@ def _members(chosen: np.ndarray) -> int:
 
 
 def _in_groups(program: Program) -> Iterator[Mechanism]:
-    """k-RR among groups of inputs of nearly equal mass, as many as are best under LDP where the masses are equal. It
-    takes one or two passes over the inputs, and with many inputs it is nearly optimal."""
+    """k-RR among groups of nearly equal mass, as many as are best under LDP; nearly optimal for many inputs."""
     gamma = _ratio(program)
     if program.outputs is not None or not isinstance(program.utility, ColumnSum) or gamma is None or gamma <= 1:
         return
@@ -199,8 +192,7 @@ def _in_groups(program: Program) -> Iterator[Mechanism]:
 
 
 def _in_halves(program: Program) -> Iterator[Mechanism]:
-    """Each output is one of halves of the inputs, which all others cut alike: the columns of a Hadamard matrix. For
-    estimation at small levels nothing is much better."""
+    """Each output is half of the inputs, a row of a Hadamard matrix: for estimation at small levels nearly the best."""
     k, gamma = program.size, _ratio(program)
     count = (1 << k.bit_length()) - 1
     if program.outputs is not None or gamma is None or k * count > LARGEST:
@@ -230,19 +222,6 @@ def _one_each(program: Program, best: Sequence[int], gamma: Fraction | None) -> 
         TwoValuedColumn(low, high, sum(1 << x for x, own in enumerate(best) if own == y)) for y in range(width)
     )
     return Mechanism(program.inputs, _labels(program, width), columns, (high + (width - 1) * low,))
-
-
-def _by_distance(program: Program) -> Mechanism:
-    """exp(-d(x, y) / 2) over its sum in each row: the exponential mechanism of a graph's distances d."""
-    logs = reach(base_cone(program.cone), program.size)
-    weights = np.exp(-HALF * np.minimum(logs, logs.T))
-    weights /= weights.sum(axis=1, keepdims=True)
-    rows = []
-    for x, row in enumerate(weights.tolist()):
-        exact = [Fraction(entry) for entry in row]
-        exact[x] += 1 - sum(exact, Fraction(0))
-        rows.append(exact)
-    return Mechanism.from_rationals(rows, inputs=program.inputs, outputs=_labels(program, program.size))
 
 
 def _best_constant(program: Program) -> Mechanism | None:
@@ -296,8 +275,7 @@ def _exact_row(twice: Program, matrix: FloatArray) -> list[Fraction] | None:
 
 
 def _mix_in(program: Program, mechanism: Mechanism, base: Mechanism, floor: float) -> Mechanism | None:
-    """`mechanism` with as little of `base` as satisfies the program, about; None where only `base` itself does, or
-    where what linear constraints leave of it is worth no more than `floor`."""
+    """`mechanism` with about as little of `base` as satisfies the program; None where that is worth at most `floor`."""
     one, other = mechanism.matrix, base.matrix
     share = _linear_share(program, one, other)
     value = worth(program.utility, (1 - share) * one + share * other)
@@ -316,8 +294,7 @@ def _mix_in(program: Program, mechanism: Mechanism, base: Mechanism, floor: floa
 
 
 def _linear_share(program: Program, one: FloatArray, other: FloatArray) -> float:
-    """The least share of `other` in a mixture with `one` that the rows and the further rows of the cone allow, in
-    floats; one where none does."""
+    """The least share of `other` with `one` that rows and the cone's rows allow, in floats; one if none does."""
     excess, room = [], []
     if program.rows:
         table = program.row_matrix(one.shape[1])

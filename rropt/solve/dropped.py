@@ -4,8 +4,6 @@ The bounds are those of `simple_bound` (relaxed_bound.py) that a certificate can
 constraints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rropt.errors import Refusal

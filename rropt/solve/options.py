@@ -1,7 +1,5 @@
 """How a problem is to be solved."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction

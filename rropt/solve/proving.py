@@ -1,7 +1,5 @@
 """The provers of all theories, in the order in which they are tried."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

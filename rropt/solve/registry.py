@@ -1,12 +1,11 @@
 """Routes: ways to solve a program, one file each behind one interface."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rropt.errors import InputError, NoRoute
 from rropt.program.programs import Program
+from rropt.solve.compose.actions import ActionsRoute
 from rropt.solve.compose.branch import BranchRoute
 from rropt.solve.compose.columns import ColumnsRoute
 from rropt.solve.compose.events import EventsRoute
@@ -40,6 +39,7 @@ ROUTES: tuple[Route, ...] = (
     ConicRoute(),
     RelaxedRoute(),
     EventsRoute(),
+    ActionsRoute(lambda program: choose(program, "auto", None)[0]),
     MaximinRoute(lambda program: choose(program, "auto", None)[0]),
     OuterRoute(lambda program: choose(program, "auto", None)[0], relaxed_bound),
     CapacityRoute(lambda program: choose(program, "auto", None)[0]),
@@ -70,14 +70,14 @@ def choose(program: Program, route: str | Route, solver: str | None) -> tuple[Ro
 
 
 def _first(program: Program, solver: str | None, routes: Sequence[Route]) -> tuple[Route, str]:
-    """The first route that takes a program. Where none does, the reason is the sense of the objective if they take the
-    other one, else the sentences of the nearest."""
+    """The first route that takes a program; else NoRoute with the turned sense, or the sentences of the nearest."""
     found = []
     for route in routes:
         refused = route.refusal(program, solver)
-        if refused is None:
+        if refused is not None:
+            found.append(refused)
+        elif not route.waits(program):
             return route, route.because
-        found.append(refused)
     if solver is not None:
         # The route that takes it without this solver says why it does not with it.
         route, _ = _first(program, None, routes)

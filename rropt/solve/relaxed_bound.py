@@ -1,7 +1,5 @@
 """Proved bounds for programs that no proof kind covers: theorems that are not machine-checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction

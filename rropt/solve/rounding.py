@@ -5,8 +5,6 @@ coupling rows are equalities, solve them exactly for a few entries; verify in in
 everything holds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -114,8 +112,7 @@ def _anchor(program: Program, q: FloatArray, inside: FloatArray | None) -> Ancho
 
 
 def _cleaned(program: Program, matrix: FloatArray, dropping: bool) -> FloatArray | Refusal:
-    """The matrix with entries >= 0, zeros where the program has empty cells, and rows that sum to one; alike in all
-    other cells where a row has nothing. `dropping` leaves empty columns out, and puts the largest first."""
+    """Entries >= 0, zeros in empty cells, row sums one; `dropping` leaves empty columns out, the largest first."""
     q = np.clip(np.nan_to_num(matrix), 0.0, None)
     if dropping:
         mass = q.sum(axis=0)
@@ -242,8 +239,7 @@ def _grid_row(row: list[float]) -> list[int]:
 
 
 def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[list[Fraction]] | None:
-    """A near table whose row sums and equality rows hold exactly: the residual is solved for a
-    set of large entries whose coefficients are independent. None where an entry would turn negative."""
+    """A near table with exact rows and equalities, by independent large entries; None where one gets negative."""
     width = len(table[0])
     cells = [(x, y) for x in range(program.size) for y in range(width) if (x, y) not in program.empty_cells]
     index = {cell: number for number, cell in enumerate(cells)}

@@ -4,8 +4,6 @@ See docs/verified-core.md. The kernel and rropt-core read a proof file, which is
 certificate here; their bound must be the certificate's claim.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -18,8 +16,9 @@ from fractions import Fraction
 from typing import Any
 
 from rropt import kernel
-from rropt.checker import MAX_BYTES, Verdict, check_bytes, check_file
+from rropt.checker import MAX_BYTES, Verdict, check_bytes
 from rropt.errors import InputError
+from rropt.io.files import open_file
 from rropt.prove.elaborate import elaborate
 from rropt.prove.problems import OutsideCoreError
 
@@ -37,14 +36,13 @@ def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
     """The checker's verdict on one file. With `core` it names the programs that accept (`verdict.by`): rropt-core,
     which is proved correct, and the checker; or the kernel and the checker, where rropt-core is not installed; or the
     checker alone, where the proof is of a kind that the core lacks, which the report names."""
-    if not core:
-        return check_file(path)
     try:
-        with open(os.fspath(path), "rb") as file:
+        with open_file(os.fspath(path)) as file:
             data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError, TypeError):
-        return check_file(path)  # which names the fault
-    return strengthen(check_bytes(data), data, find_core())
+    except (OSError, ValueError, TypeError) as error:
+        return Verdict("UNREADABLE", f"the file cannot be read: {error}")
+    verdict = check_bytes(data)
+    return strengthen(verdict, data, find_core()) if core else verdict
 
 
 def find_core() -> str | None:

@@ -1,7 +1,5 @@
 """From float weights of permutations to exact ones whose mixture satisfies everything that was declared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """One task in a process of its own, which is killed where it does not come back."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

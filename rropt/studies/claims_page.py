@@ -1,7 +1,5 @@
 """The documentation's page of the ledger of claims: `rropt claims --markdown` prints it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any

@@ -5,8 +5,6 @@ that do not meet cannot both be right; that is a `Disagreement`, and an error. A
 where the proved intervals, or the matrix that it left, contradict it, its row says so.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Run the ledger of claims: derive each entry again, compare it, and keep the result as data."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

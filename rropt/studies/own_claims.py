@@ -1,7 +1,5 @@
 """Claims of one's own about mechanisms: judged like those of the ledger, with a proof."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

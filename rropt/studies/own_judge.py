@@ -1,7 +1,5 @@
 """What is true of a claim about a problem: computed in exact arithmetic and from checked certificates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -202,8 +200,7 @@ class _Judge:
                 self.errata[VALUE] = "it is the value of the matrix within the printed digits"
 
     def _near(self, matrix: PrintedMatrix) -> Mechanism | None:
-        """A mechanism that rounds to the printed one and satisfies the constraints, the best that is found; None where
-        none is found. The solution 'printed digits' tells whether there is any."""
+        """The best mechanism found that rounds to the printed one and keeps the constraints; None without one."""
         rules = self.stated.problem.constraints
         within = NearMatrix(matrix)
         if FINE < matrix.half and len(matrix.entries) * len(matrix.entries[0]) <= LARGEST:

@@ -1,7 +1,5 @@
 """The files of a design that can be published: the mechanism, and files without counts of people."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ missing, with `--refused` those that no route took (a new route changes their re
 `--page` the page alone. With `--leakage` all of this is of docs/support-leakage.json and its page.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

@@ -1,7 +1,5 @@
 """Two wishes at once: the least privacy level that a wish needs, and the curve of what two objectives allow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

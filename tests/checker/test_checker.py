@@ -18,6 +18,7 @@ import test_checker_approximate
 import test_checker_boxes
 import test_checker_cases_damage
 import test_checker_columns
+import test_checker_counts
 import test_checker_criteria
 import test_checker_cuts
 import test_checker_designs
@@ -300,7 +301,7 @@ ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED,
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
 ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
 ISOLATED += test_checker_minorant.ISOLATED
-ISOLATED += [*test_checker_mutants_labels.ISOLATED]
+ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_counts.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",
               "_check_cases", "_check_off_diagonals", "_check_cuts", "_check_shapes", "_check_proof",

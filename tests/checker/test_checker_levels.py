@@ -483,17 +483,10 @@ def test_a_leaf_is_what_the_text_says() -> None:
                 leaf.prices = [own + float(shift) for own in a]
             return [leaf.value(t, ls) for _, leaf, t, ls in leaves]
 
-        low, high = Fraction(-8), Fraction(2**14)
-        while high - low > Fraction(1, 2**30):
-            middle = (low + high) / 2
-            low, high = (low, middle) if max(values(middle)) <= 0 else (middle, high)
-        for shift in (high + Fraction(1, 2**20), low - Fraction(1, 2**20)):
-            found = values(shift)
-            if any(abs(value) < 1e-9 for value in found):
-                continue
-            first = next((at for (at, *_), value in zip(leaves, found, strict=True) if value > 0), None)
+        for shift in shells.around_tightest(values, Fraction(-8), Fraction(2**14)):
+            expected = shells.first_above([at for at, *_ in leaves], values(shift))
             verdict = check_bytes(encode(with_levels(case, [Fraction(a) + shift for a in prices], trees)))
-            assert verdict.reason == (f"{first}: the inequality of this leaf fails" if first else ""), (case, trees)
+            assert verdict.reason == expected, (case, trees)
             answers[verdict.proved] += 1
     assert min(answers.values()) > 15, answers
 

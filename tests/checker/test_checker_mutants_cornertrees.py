@@ -26,7 +26,7 @@ from rropt import checker
 from rropt.checker import check_bytes
 
 STORED = Path(__file__).resolve().parents[1] / "data" / "second"
-NAMES = ("information", "information-floor", "given", "chi-square", "bayes")
+NAMES = ("information", "information-floor", "numbers", "given", "chi-square", "bayes")
 
 
 def stored(name: str) -> Document:
@@ -131,6 +131,7 @@ def without(made: Document) -> Iterator[Document]:
     for i in leaves(made):
         leaf = made["proof"]["nodes"][i]
         places += [("proof", "nodes", i, key) for key in leaf]
+        places += [("proof", "nodes", i, "n", entry) for entry in range(len(leaf.get("n", [])))]
         places += [("proof", "nodes", i, "columns", y) for y in range(len(leaf["columns"]))]
         for y, column in enumerate(leaf["columns"]):
             if isinstance(column, list):
@@ -307,7 +308,7 @@ def test_only_version_6_has_it() -> None:
         (("proof", "nodes", 0), [0, 3, "2"], "expected an integer"),
         (("proof", "nodes", 0), [3, 0, "2"], "expected an integer"),
         (("proof", "nodes", 0), [0, 0], "expected 3 elements"),
-        (("proof", "nodes", 0), ["g", 0, 0], "expected an integer"),
+        (("proof", "nodes", 0), ["g", 0, 0], "expected one of n"),
         (("proof", "unit"), "0", "must be"),
         (("proof", "extra"), 1, "unknown"),
     ],

@@ -7,17 +7,20 @@ import json
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from math import lcm
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put
+from mutants import walk
 from second.checker import verdict as second_verdict
 from second.steps import after_steps
 from second.work import count_work
+from shells import checked
 
 from rropt import checker
-from rropt.checker import check_bytes
+from rropt.checker import check_bytes, exp_bounds
 
 MADE: Document = json.loads((Path(__file__).resolve().parents[2] / "docs" / "examples" / "steps-cut.json").read_bytes())
 STEP = MADE["proof"]["steps"][0]
@@ -51,12 +54,18 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
 ]
 
 
-def read(made: Document) -> tuple[Any, Any]:
-    """(the last problem, the step) of the first checker."""
-    rats = checker._Rationals()
-    problem = checker._read_problem(made["problem"], "problem", rats, 6)
-    steps, last, _ = checker._read_steps(made["proof"], "proof", problem, rats, 6, 0, 10**9)
-    return last, steps[0]
+def rows(made: Document) -> list[list[Fraction]]:
+    """The rows of the cone of the last problem, by the text: first less ratio times second."""
+    found, step = [], made["proof"]["steps"][0]
+    blocks = made["problem"]["cone"]["blocks"]
+    for own in step["cuts"]:
+        row = [F(0)] * len(made["problem"]["inputs"])
+        for block, name, factor in ((own["pair"][0], "first", F(1)), (own["pair"][1], "second", -F(step["ratio"]))):
+            total = sum(map(int, own[name]))
+            for x, n in zip(blocks[block], own[name], strict=True):
+                row[x] = factor * int(n) / total
+        found.append(row)
+    return found
 
 
 def test_cuts_in_the_place_of_a_confidence_cone() -> None:
@@ -67,23 +76,37 @@ def test_cuts_in_the_place_of_a_confidence_cone() -> None:
 
 
 def test_a_row_is_first_less_ratio_times_second() -> None:
-    last, step = read(MADE)
-    blocks = MADE["problem"]["cone"]["blocks"]
-    ratio = F(STEP["ratio"])
-    assert (last.cone.base, last.cone.sets, len(last.cone.rows)) == ("free", None, 10)
-    assert last.cone.edges == {}
-    for own, row in zip(STEP["cuts"], last.cone.rows, strict=True):
-        expected = [F(0)] * 4
-        for block, name, factor in ((own["pair"][0], "first", F(1)), (own["pair"][1], "second", -ratio)):
-            total = sum(map(int, own[name]))
-            for x, n in zip(blocks[block], own[name], strict=True):
-                expected[x] = factor * int(n) / total
-        assert row == expected
+    """The second checker's rows are those of the text; the first one's have the same leaves (`said`)."""
     second = after_steps(MADE["problem"], MADE["proof"]["steps"])["cone"]
     assert second["base"] == {"kind": "free"}
-    assert [[F(entry) for entry in row] for row in second["rows"]] == last.cone.rows
-    assert step.outer.ratio == ratio
-    assert step.outer.common == 1 << 48
+    assert [[F(entry) for entry in row] for row in second["rows"]] == rows(MADE)
+
+
+def by_hand(made: Document) -> Document:
+    """The example without its step: the rows of its cuts are those of the problem itself."""
+    new = put(made, "proof", "steps", value=put)
+    cone = {"kind": "polyhedral", "base": {"kind": "free"}, "rows": [[str(n) for n in row] for row in rows(made)]}
+    new["problem"]["cone"] = cone
+    new["mechanism"].pop("membership")
+    return new
+
+
+def test_the_rows_prove_the_same_where_they_are_given() -> None:
+    """At the lowest of the prices that the step proves, and just below it."""
+    for price, status in tightest():
+        made = put(MADE, "proof", "prices", 0, value=price)
+        made["bound"] = str(10**9)
+        assert said(made)[0] == status
+        assert checked(by_hand(made)).status == status
+
+
+def tightest() -> list[tuple[str, str]]:
+    low, high = F(0), F(MADE["proof"]["prices"][0])
+    for _ in range(60):
+        middle = (low + high) / 2
+        made = put(MADE, "proof", "prices", 0, value=str(middle))
+        low, high = (low, middle) if check_bytes(encode(made)).reason[:5] != "proof" else (middle, high)
+    return [(str(high), "PROVED"), (str(low), "REFUTED")]
 
 
 def test_without_the_step_or_a_cut_nothing_is_proved() -> None:
@@ -119,8 +142,6 @@ def test_what_is_not_proved_of_a_cut(made: Document, why: str) -> None:
 
 def test_a_larger_ratio_is_a_weaker_cone() -> None:
     assert said(stepped(ratio="3"))[0] == "REFUTED", "the multipliers are those of a smaller ratio"
-    last, _ = read(stepped(ratio="3"))
-    assert last.cone.rows[0] != read(MADE)[0].cone.rows[0]
 
 
 def test_the_ratio_may_be_that_of_the_cone_where_it_is_given() -> None:
@@ -128,21 +149,17 @@ def test_the_ratio_may_be_that_of_the_cone_where_it_is_given() -> None:
     made = stepped(ratio="14/5")
     made["problem"]["cone"] = {key: own for key, own in MADE["problem"]["cone"].items() if key != "epsilon"}
     made["problem"]["cone"]["gamma"] = "14/5"
-    _, step = read(made)
-    checker._check_outer(step.outer, AT)
+    assert ".ratio" not in said(made)[1]
     made["proof"]["steps"][0]["ratio"] = "27999999999999/10000000000000"
-    with pytest.raises(checker.Refuted, match="ratio"):
-        checker._check_outer(read(made)[1].outer, AT)
+    assert said(made)[1].startswith(f"{AT}.ratio")
 
 
 def test_the_ratio_is_held_to_the_upper_end() -> None:
-    rats = checker._Rationals()
-    low, high = checker._read_problem(MADE["problem"], "problem", rats, 6).cone.gamma
+    x = F(MADE["problem"]["cone"]["epsilon"])
+    low, high = exp_bounds(x.numerator, x.denominator)
     assert low < high
-    _, step = read(MADE)
-    checker._check_outer(step.outer._replace(ratio=high), AT)
-    with pytest.raises(checker.Refuted, match="ratio"):
-        checker._check_outer(step.outer._replace(ratio=low), AT)
+    assert ".ratio" not in said(stepped(ratio=str(high)))[1]
+    assert check_bytes(encode(stepped(ratio=str(low)))).reason.startswith(f"{AT}.ratio")
 
 
 def test_a_robust_cone_has_no_cuts() -> None:
@@ -204,33 +221,18 @@ def test_weights_of_many_sums_are_unreadable() -> None:
     assert said(made)[0] == "UNREADABLE"
 
 
-def longest(made: Document) -> int:
-    return checker._longest(made["problem"], made["mechanism"], made["proof"])
+def count(made: Document) -> int:
+    """The operations that the second checker counts, at the common denominator of the file."""
+    numbers = [F(value) for _, value in walk(made) if isinstance(value, str) and "/" in value]
+    return count_work(made, lcm(*(n.denominator for n in numbers)))
 
 
-def work(made: Document) -> Any:
-    """The first checker's count of operations, with what it is made of."""
-    rats = checker._Rationals()
-    problem = checker._read_problem(made["problem"], "problem", rats, 6)
-    steps, last, rest = checker._read_steps(made["proof"], "proof", problem, rats, 6, 0, 10**9)
-    proof = checker._read_proof(rest, "proof", last, rats, 6)
-    mechanism = checker._read_mechanism(made["mechanism"], "mechanism", problem, rats)
-    return checker._Work(longest(made), rats, problem, mechanism, steps, last, proof), rats.common
-
-
-def test_operations_of_a_step() -> None:
+def test_operations_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With as many as the second checker counts a file is read, with one less it is not."""
     for made in (MADE, cut(first=["1", "2" * 700])):
-        own, common = work(made)
-        width = 1 + (3 * longest(made) + 10) // 40
-        assert own.exact == 1 + width * width // 16
-        assert own.rounded == 1 + width // 4
-        mechanism = read(made)[1].outer.common.bit_length()
-        bits = max(common, own.mechanism.common).bit_length() + mechanism
-        depth = 1 + bits // 128
-        assert own.total == 1 + depth * depth // 16
-        assert own.mixed == width * depth // 32
-        assert dict(own.parts())["steps"] == 2 * 4 * 10 * own.exact
-        assert sum(count for _, count in own.parts()) == count_work(made, common)
+        monkeypatch.setattr(checker, "MAX_OPERATIONS", count(made))
+        assert check_bytes(encode(made)).status != "UNREADABLE"
+        assert_limit_named(monkeypatch, "MAX_OPERATIONS", count(made) - 1, "operations", made)
 
 
 def test_no_mechanism_under_the_cuts() -> None:
@@ -245,7 +247,7 @@ def test_no_mechanism_under_the_cuts() -> None:
     made["assumptions"] = []
     # Cut 0 is of (0, 1): R_0 v_0 + R_1 v_1 <= ratio T.v. So with v = q_0: 1 <= 0.
     number = next(i for i, own in enumerate(STEP["cuts"]) if own["pair"] == [0, 1])
-    row = read(MADE)[0].cone.rows[number]
+    row = rows(MADE)[number]
     least = min(row[0], row[1])
     u = 1 / least
     none = max(-u * row[2], -u * row[3])
@@ -267,21 +269,21 @@ def test_no_mechanism_under_the_cuts() -> None:
 def test_random_weights_are_accepted_only_where_they_count(seed: int) -> None:
     """The definition, in floats: sum over both blocks of P_s g_s within the budget at radius.lower."""
     rng = random.Random(seed)
-    _, step = read(MADE)
-    sets = step.outer.sets
-    counts, total = sets.counts, sum(sets.counts)
-    spare = float(sets.radius[0] + 1) ** 0.5 - 1
+    cone = MADE["problem"]["cone"]
+    counts, blocks = [int(n) for n in cone["counts"]], cone["blocks"]
+    total = sum(counts)
+    spare = float(F(cone["radius"]["lower"]) + 1) ** 0.5 - 1
     accepted = 0
     for _ in range(100):
         sides = []
-        for block in sets.blocks:
+        for block in blocks:
             own = [counts[x] / sum(counts[x] for x in block) for x in block]
             near = [max(c * (1 + 0.6 * rng.gauss(0, 1)), 0) for c in own]
             sides.append([round(n * 2**20) for n in near])
         if not all(map(any, sides)):
             continue
         lengths, masses = [], []
-        for block, weights in zip(sets.blocks, sides, strict=True):
+        for block, weights in zip(blocks, sides, strict=True):
             squares = sum(
                 (counts[x] / total) ** 2 * sum(weights) / n if n else 1e9 for x, n in zip(block, weights, strict=True)
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shells
 from builders import encode
 
 from rropt import checker
@@ -419,3 +420,73 @@ def test_in_version_3_blocks_are_limited_whatever_the_proof_is(monkeypatch: pyte
     made = {**STORED["robust-polytope"], "version": 3, "proof": {"kind": "farkas"}}
     reason = check_bytes(encode(made)).reason
     assert reason.startswith("problem.cone.blocks[0]: inputs of a block: "), reason
+
+
+# -- version 6 -----------------------------------------------------------------------------------------
+
+LIMIT: Json = {"utility": CHI, "weights": ["1", "1"], "at_most": "9"}
+NAMED: Json = {"inputs": OUT, "outputs": OUT}
+BLOCKS: Json = {**RISK, "counts": ["5", "1"], "blocks": [[0, 1]]}
+RISKY = "goes only with the utilities linear and mutual_information without given"
+APART: list[tuple[Json, str]] = [
+    ({"utility": TRACE, "sense": "minimize"}, "problem.outputs: must be null for the utility inverse_trace"),
+    ({"limits": [LIMIT]}, "problem.limits: must be absent where a proof is of the problem"),
+    ({**NAMED, "identification_risk": RISK, "utility": {**MI, "given": [["1"], ["1"]]}},
+     f"problem.identification_risk: {RISKY}"),
+    ({**NAMED, "identification_risk": RISK, "entropy": FLOOR},
+     "problem.identification_risk: does not go with the key entropy"),
+    ({**NAMED, "identification_risk": RISK, "approximate": APPROXIMATE},
+     "problem.approximate: does not go with the key identification_risk"),
+    ({"identification_risk": RISK, "cone": COMPLETE}, ""),
+    ({"outputs": None, "utility": MI, "entropy": FLOOR},
+     "problem.outputs: must be a list with the keys entropy and approximate"),
+    ({"outputs": None, "utility": MI, "approximate": APPROXIMATE},
+     "problem.outputs: must be a list with the keys entropy and approximate"),
+    ({"utility": ENTROPY, "sense": "minimize"}, "problem.sense: minimize does not go with the utility entropy"),
+    ({**NAMED, "identification_risk": RISK, "cone": COMPLETE, "structure": "uniform_off_diagonal", "utility": MI},
+     "problem.identification_risk: does not go with the key structure"),
+    ({**NAMED, "identification_risk": BLOCKS, "cone": COMPLETE},
+     "problem.identification_risk.blocks: goes only with the cone free"),
+    ({**NAMED, "identification_risk": BLOCKS, "cone": OVER},
+     "problem.identification_risk.blocks: goes only with the cone free"),
+    ({"limits": [LIMIT], "cone": COMPLETE, "structure": "uniform_off_diagonal", "utility": MI},
+     "problem.limits: does not go with the key structure"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(APART)))
+def test_what_does_not_go_together_without_steps(number: int) -> None:
+    parts, what = APART[number]
+    made = shells.member(shells.table([[1, 1]] * 2), **parts)
+    if what:
+        made["proof"].pop("steps", None)
+    assert shells.checked(made).reason == what
+
+
+def test_costs_of_a_sum_need_outputs_after_each_step() -> None:
+    utility = {"kind": "sum", "cost": [[0, 0, "1"]], "parts": [{"weight": "1", "utility": CHI, "weights": ["1", "1"]}]}
+    made = shells.member(shells.table([[1, 1]] * 2), utility=utility)
+    made["proof"]["steps"] = [{"kind": "drop", "parts": ["outputs"]}]
+    what = "proof.steps[0].outputs: must be a list for the utility sum with costs"
+    assert shells.checked(made).reason == what
+
+
+def test_limits_and_parts_are_counted_in_the_line_of_a_problem() -> None:
+    line = shells.checked(shells.member(shells.table([[1, 1]] * 2), limits=[LIMIT] * 2)).problem
+    assert line == "maximize linear, k = 2, m = 2, free cone, rows: 0, limits: 2"
+    assert "limits" not in shells.checked(shells.member(shells.table([[1, 1]] * 2))).problem
+    made = json.loads((Path(__file__).resolve().parents[2] / "docs" / "examples" / "sum.json").read_bytes())
+    assert f" sum of {len(made['problem']['utility']['parts'])} parts, k = " in check_bytes(encode(made)).problem
+
+
+@pytest.mark.parametrize(("m", "shares", "logs"), [(2, [1, 1], 6), (2, [1, 0], 4), (1, [1, 1], 2)])
+def test_what_a_step_gibbs_costs(m: int, shares: list[int], logs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 operations for each logarithm: one for each row, and m for each that has a share and a choice."""
+    floor = {"at_least": "0", "shares": [str(n) for n in shares], "sizes": [1, 1]}
+    made = shells.member(shells.table([[1] * m] * 2), entropy=floor)
+    made["proof"]["steps"] = [{"kind": "gibbs", "points": [[["1"] * m] * 2]}]
+    monkeypatch.setattr(checker, "MAX_OPERATIONS", 0)
+    assert check_bytes(encode(made)).reason == f"steps: operations: {40 * logs} is beyond the limit of 0"
+    made["problem"].pop("entropy")
+    monkeypatch.undo()
+    assert check_bytes(encode(made)).reason == "proof.steps[0]: the problem before this step has no entropy floor"

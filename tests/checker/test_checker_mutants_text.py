@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import pytest
 from builders import Document, encode, pair, put
+from shells import is_allowed, member, table
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -28,20 +27,13 @@ def reason(document: object) -> str:
     return verdict.reason
 
 
-def raises(what: str, read: Callable[[], object]) -> None:
-    """`read` finds the value unreadable, in these words."""
-    with pytest.raises(checker.Unreadable) as caught:
-        read()
-    assert str(caught.value) == what
-
-
 # -- words ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("value", "what"),
     [
-        (checker._Bad("a JSON float"), "a JSON float"),
+        (1.5, "a JSON float"),
         (None, "null"),
         (True, "true"),
         (False, "false"),
@@ -49,25 +41,24 @@ def raises(what: str, read: Callable[[], object]) -> None:
         ("x" * 40, f"the string '{'x' * 40}'"),
         ("x" * 41, f"the string '{'x' * 37}...'"),
         (0, "the integer 0"),
-        (1, "the integer 1"),
-        ({}, "an object"),
+        (2**53 - 1, "the integer 9007199254740991"),
+        (1 - 2**53, "the integer -9007199254740991"),
+        (2**53, "an integer of absolute value 2^53 or more"),
+        (-(2**53), "an integer of absolute value 2^53 or more"),
+        (int("1" * 18), "an integer of absolute value 2^53 or more"),
+        (-int("1" * 17), "an integer of absolute value 2^53 or more"),
         ([], "a list"),
     ],
 )
 def test_what_a_value_is_called(value: object, what: str) -> None:
-    assert checker._describe(value) == what
+    assert reason(put(BASE, "problem", "cone", value=value)) == f"problem.cone: expected an object, found {what}"
 
 
-def test_paths() -> None:
-    assert checker._path((("a", "b"), 3)) == "a.b[3]"
-    assert checker._path((("", "b"), "c")) == "b.c"
-    raises("the file: what", lambda: checker._unreadable("", "what"))
-    raises("a[0]: what", lambda: checker._unreadable(("a", 0), "what"))
-
-
-def test_a_limit_may_be_reached() -> None:
-    checker._limit(3, 3, "a", "what")
-    raises("a: what: 4 is beyond the limit of 3", lambda: checker._limit(4, 3, "a", "what"))
+@pytest.mark.parametrize(("text", "what"), [("7" * 5000, "an integer of absolute value 2^53 or more"),
+                                            ("-0", "the integer -0")])  # fmt: skip
+def test_integers_that_are_none(text: str, what: str) -> None:
+    data = encode(put(BASE, "problem", "cone", value="@")).replace(b'"@"', text.encode())
+    assert reason(data) == f"problem.cone: expected an object, found {what}"
 
 
 @pytest.mark.parametrize(
@@ -134,34 +125,15 @@ def nested(depth: int) -> bytes:
 
 
 def test_the_depth_of_brackets_outside_of_strings() -> None:
-    checker._scan_depth(nested(8))
-    checker._scan_depth(b"[" + b"[1], " * 20 + b"{}]")
-    raises("the file: JSON depth: byte 104 is deeper than the limit of 8", lambda: checker._scan_depth(nested(9)))
-    raises("the file: JSON depth: byte 8 is deeper than the limit of 8", lambda: checker._scan_depth(b"{" * 9))
-    raises("the file: JSON depth: byte 10 is deeper than the limit of 8", lambda: checker._scan_depth(b"[]" + b"[" * 9))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("0", 0), ("9007199254740991", 2**53 - 1), ("-9007199254740991", 1 - 2**53), ("-1", -1)],
-)
-def test_integers_that_are_read(text: str, value: int) -> None:
-    assert checker._json_int(text) == value
-
-
-@pytest.mark.parametrize("text", ["9007199254740992", "-9007199254740992", "1" * 18, "-" + "1" * 17, "7" * 5000])
-def test_integers_that_are_too_large(text: str) -> None:
-    assert checker._json_int(text) == checker._Bad("an integer of absolute value 2^53 or more")
-
-
-def test_the_integer_minus_zero_is_none() -> None:
-    assert checker._json_int("-0") == checker._Bad("the integer -0")
+    for data in (nested(8), b"[" + b"[1], " * 20 + b"{}]"):
+        assert reason(data) == "the file: expected an object, found a list"
+    for data, byte in ((nested(9), 104), (b"{" * 9, 8), (b"[]" + b"[" * 9, 10)):
+        assert reason(data) == f"the file: JSON depth: byte {byte} is deeper than the limit of 8"
 
 
 def test_keys_that_are_given_twice() -> None:
-    assert checker._json_object([("a", 1), ("b", 2)]) == {"a": 1, "b": 2}
-    twice = checker._json_object([("a", 1), ("b", 2), ("c", 3), ("b", 2)])
-    assert twice == checker._Bad("an object with the duplicate key 'b'")
+    twice = '{"a": 1, "b": 2, "c": 3, "b": 2}'
+    assert reason(twice.encode()) == "the file: expected an object, found an object with the duplicate key 'b'"
     text = encode(BASE)
     assert reason(text.replace(b'"bound"', b'"value"')) == "the file: expected an object, found " + (
         "an object with the duplicate key 'value'"
@@ -194,93 +166,43 @@ def test_as_many_bytes_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_long_integers_are_read_to_the_digit() -> None:
-    """Also where Python converts no more than 640 digits at a time."""
+    """Also where Python converts no more than 640 digits at a time: a row of n and 1 has the sum n + 1, no other."""
     rng = random.Random(3)
     texts = ["1" + "0" * n for n in (598, 599, 600, 601, 1199, 1200, 1201, 2400, 3999)]
     texts += [rng.choice("123456789") + "".join(rng.choices("0123456789", k=n)) for n in (599, 600, 601, 1300, 3000)]
-    values = [int(text) for text in texts]
+    made = [[encode(member(table([[int(n), 1]] * 2, [int(n) + d]))) for d in (1, 2)] for n in texts]
+    made += [[encode(put(BASE, *PRICE, value=sign + n[:3999])) for sign in ("", "-")] for n in texts]
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
-        for text, value in zip(texts, values, strict=True):
-            assert checker._integer(text) == value
-            assert checker._integer("-" + text) == -value
+        for right, wrong in made:
+            assert "sum" not in check_bytes(right).reason
+            assert check_bytes(wrong).status == "REFUTED"
     finally:
         sys.set_int_max_str_digits(before)
 
 
-@pytest.mark.parametrize("read", ["_read_big", "pair"])
-def test_numbers_of_4000_characters(read: str) -> None:
-    reader = checker._read_big if read == "_read_big" else checker._Rationals().pair
-    reader("7" * 4000, "a")
-    raises("a: characters: 4001 is beyond the limit of 4000", lambda: reader("7" * 4001, "a"))
-
-
-def test_rationals() -> None:
-    rats = checker._Rationals()
-    assert rats.pair("-3", "a") == (-3, 1)
-    assert rats.pair("-3/2", "a") == (-3, 2)
-    assert rats.rat("7/4", "a") is rats.rat("7/4", "b") == Fraction(7, 4)
-    assert rats.rat_at_least("2", "a", 2) == 2
-    raises("a: the string '7/4' is out of range, it must be >= 2", lambda: rats.rat_at_least("7/4", "a", 2))
-    for value in (None, 3, checker._Bad("x")):
-        with pytest.raises(checker.Unreadable):
-            rats.rat(value, "a")
+@pytest.mark.parametrize("path", [("problem", "weights", 0), PRICE], ids=["BIG", "RAT"])
+def test_numbers_of_4000_characters(path: tuple[Any, ...]) -> None:
+    where = f"{'.'.join(path[:2])}[{path[2]}]"
+    assert check_bytes(encode(put(BASE, *path, value="7" * 4000))).status != "UNREADABLE"
+    assert reason(put(BASE, *path, value="7" * 4001)) == f"{where}: characters: 4001 is beyond the limit of 4000"
 
 
 def test_the_common_denominator_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only two prices, which prove nothing, are no integers: 12 and 2^6 are within a limit of 2^6, 3 * 2^6 is not."""
     monkeypatch.setattr(checker, "MAX_DENOMINATOR_BITS", 6)
-    rats = checker._Rationals()
-    for text, common in (("1/4", 4), ("1/2", 4), ("5/4", 4), ("1/6", 12), ("-1/64", None)):
-        if common is None:
-            raises("a: the common denominator is beyond the limit of 2^(2^17)", lambda text=text: rats.rat(text, "a"))
-        else:
-            rats.rat(text, "a")
-            assert rats.common == common
-    assert rats.denominators == {1, 2, 4, 6, 64}
-    exactly = checker._Rationals()
-    exactly.rat("1/64", "a")  # 2^6 itself is within a limit of 2^6
-    assert exactly.common == 64
+    made = member(table([[1, 1]] * 2))
+    for prices in (["1/4", "1/2"], ["5/4", "1/4"], ["1/4", "1/6"], ["1/64", "-1/64"]):
+        assert check_bytes(encode(put(made, "proof", "prices", value=prices))).status == "REFUTED"
+    what = "proof.prices[1]: the common denominator is beyond the limit of 2^(2^17)"
+    assert reason(put(made, "proof", "prices", value=["1/6", "-1/64"])) == what
 
 
 def test_one_input_of_positive_weight_is_enough() -> None:
-    assert checker._read_weights(["0", "3"], "a", 2) == [0, 3]
+    assert is_allowed(table([[1, 1]] * 2), weights=["0", "3"])
 
 
-def test_vectors_with_a_least_entry() -> None:
-    rats = checker._Rationals()
-    assert checker._read_vector(["-1", "0"], "a", 2, rats) == [-1, 0]
-    assert checker._read_vector(["0", "1"], "a", 2, rats, 0) == [0, 1]
-    what = "a[1]: the string '-1' is out of range, it must be >= 0"
-    raises(what, lambda: checker._read_vector(["0", "-1"], "a", 2, rats, 0))
-
-
-def test_rows_have_different_names_and_a_limit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_have_different_names() -> None:
     row: Document = {"name": "r", "sense": "<=", "rhs": "1", "terms": [[0, 0, "1"], [1, 1, "1"]]}
-    rows = [row, {**row, "name": "s"}]
-    rats = checker._Rationals()
-    assert len(checker._read_rows(rows, "a", 2, 2, rats)) == 2
-    raises("a[1]: the name 'r' occurs twice", lambda: checker._read_rows([row, row], "a", 2, 2, rats))
-    monkeypatch.setattr(checker, "MAX_PRODUCT", 4)
-    checker._read_rows(rows, "a", 2, 2, rats)
-    monkeypatch.setattr(checker, "MAX_PRODUCT", 3)
-    what = "a[1]: row terms together: 4 is beyond the limit of 3"
-    raises(what, lambda: checker._read_rows(rows, "a", 2, 2, rats))
-
-
-def test_a_matrix_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    rats = checker._Rationals()
-    monkeypatch.setattr(checker, "MAX_PRODUCT", 4)
-    assert checker._read_matrix([["1", "2"], ["3", "4"]], "a", 2, "cells", rats) == [[1, 2], [3, 4]]
-    what = "a: cells: 6 is beyond the limit of 4"
-    raises(what, lambda: checker._read_matrix([["1", "2"]] * 3, "a", 2, "cells", rats))
-
-
-def test_names_have_a_limit() -> None:
-    assert checker._read_names(["x", "y"], "a", 1, 2, "names") == ["x", "y"]
-    raises("a: names: 3 is beyond the limit of 2", lambda: checker._read_names(["x", "y", "z"], "a", 1, 2, "names"))
-
-
-def test_keys_that_may_be_there() -> None:
-    assert checker._read_object({"b": 1, "c": 2}, "a", "b", "c d") == {"b": 1, "c": 2}
-    raises("a: the key 'e' is unknown here", lambda: checker._read_object({"b": 1, "e": 2}, "a", "b", "c d"))
+    assert reason(put(BASE, "problem", "rows", value=[row, row])) == "problem.rows[1]: the name 'r' occurs twice"

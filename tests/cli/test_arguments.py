@@ -117,8 +117,13 @@ def right() -> dict[str, Any]:
     }
 
 
-def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
+Calls = dict[str, tuple[Callable[..., object], dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Calls:
     """A right call of everything that is public: (callable, arguments)."""
+    folder = tmp_path_factory.mktemp("calls")
     r = right()
     mechanism, prior, found = r["mechanism"], r["prior"], r["solution"]
     people = folder / "people.csv"
@@ -132,7 +137,7 @@ def calls(folder: Path) -> dict[str, tuple[Callable[..., object], dict[str, Any]
     product = rr.mechanisms.ProductMechanism([mechanism, mechanism], names=["first", "second"])
     level = {"epsilon": 1, "gamma": None}
     polytope = rr.robust.Polytope([[1, 0, 0, -1]], [1], pairs=r["pairs"], center=r["joint"])
-    made: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {}
+    made: Calls = {}
 
     def add(where: str, /, **arguments: Any) -> None:
         first, *rest = where.split(".")
@@ -646,10 +651,9 @@ CALLBACKS = ["monitor", "report", "warn"]
 SLOW = ("a range of a billion", "an iterator without an end")
 
 
-def test_every_public_callable_has_a_right_call(tmp_path: Path) -> None:
-    listed = calls(tmp_path)
-    assert sorted({where for where, _ in callables(NOT_CALLED)} - set(listed) - set(MADE_HERE) - set(APART)) == []
-    for where, (call, arguments) in listed.items():
+def test_every_public_callable_has_a_right_call(calls: Calls) -> None:
+    assert sorted({where for where, _ in callables(NOT_CALLED)} - set(calls) - set(MADE_HERE) - set(APART)) == []
+    for where, (call, arguments) in calls.items():
         names = [one.name for one in inspect.signature(call).parameters.values() if one.kind is not one.VAR_KEYWORD]
         assert set(names) - set(arguments) <= set(CALLBACKS), where
         call(**arguments)
@@ -671,43 +675,43 @@ def failures(
                 yield f"{where}({name}: {kind}): {type(error).__name__}: {error}"[:200]
 
 
-def test_a_few_wrong_arguments_of_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_few_wrong_arguments_of_everything(calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three kinds a callable, others for each, all of them over all callables."""
     monkeypatch.chdir(tmp_path)
     turn = itertools.cycle(kind for kind in WRONG if kind not in SLOW)
     found: list[str] = []
-    for where, (call, arguments) in calls(tmp_path).items():
+    for where, (call, arguments) in calls.items():
         found += failures(call, arguments, where, [next(turn) for _ in range(3)])
     assert found == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(8))
-def test_wrong_arguments_are_errors_of_this_package(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_arguments_are_errors_of_this_package(
+    part: int, calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    listed = calls(tmp_path)
     found: list[str] = []
-    for where in sorted(listed)[part::8]:
-        found += failures(*listed[where], where)
+    for where in sorted(calls)[part::8]:
+        found += failures(*calls[where], where)
     assert found == []
 
 
-def raising(fault: Exception) -> Callable[..., None]:
-    def broken(*given: object, **named: object) -> None:
-        raise fault
-
-    return broken
-
-
-def test_a_fault_of_this_package_is_not_blamed_on_right_arguments(tmp_path: Path) -> None:
+def test_a_fault_of_this_package_is_not_blamed_on_right_arguments(calls: Calls) -> None:
     """Each public callable with its body replaced by a fault: the fault arrives as it is."""
     errors = (IndexError, KeyError, TypeError, ValueError, OverflowError, AssertionError)
+    faults = [error("a fault within") for error in errors]
     blamed = []
-    for (where, (call, arguments)), error in itertools.product(calls(tmp_path).items(), errors):
-        fault = error("a fault within")
-        read = checked(functools.wraps(call)(raising(fault)))
-        with pytest.raises(Exception) as seen:
-            read(**arguments)
-        if seen.value is not fault:
-            blamed.append(f"{where}: {seen.value}")
+    for where, (call, arguments) in calls.items():
+        left = iter(faults)
+
+        def broken(*given: object, left: Iterator[Exception] = left, **named: object) -> None:
+            raise next(left)
+
+        read = checked(functools.wraps(call)(broken))
+        for fault in faults:
+            with pytest.raises(Exception) as seen:
+                read(**arguments)
+            if seen.value is not fault:
+                blamed.append(f"{where}: {seen.value}")
     assert blamed == []

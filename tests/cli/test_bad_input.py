@@ -120,7 +120,7 @@ BAD: list[tuple[str, Callable[[], object], str]] = [
         lambda: problem(rr.LinearConstraint([[1, 2]], "<=", 1), goal=TRACE, inputs=ABC),
         "1 x 2.*3 inputs",
     ),
-    ("linear, free outputs", lambda: problem(rr.LinearConstraint([[1]] * 3, "<=", 1)), "fixed outputs"),
+    ("linear, free outputs", lambda: problem(rr.LinearConstraint([[1]] * 3, "<=", 1)), "name them: outputs="),
     (
         "linear huge",
         lambda: problem(rr.LinearConstraint([["1e400"] * 3] * 3, "<=", 1), goal=TRACE, inputs=ABC).solve(),

@@ -22,6 +22,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 
 from rropt import models
@@ -112,12 +113,6 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
         return Ran(status, *capfd.readouterr())
 
     return call
-
-
-def process(*arguments: object, **keys: Any) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own, both streams in pipes."""
-    command = [sys.executable, "-m", "rropt", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **keys)
 
 
 def write(text: str, name: str = "t.toml") -> Path:
@@ -657,7 +652,7 @@ def on_terminal(
     *arguments: object,
     both: bool = False,
     when: bytes = b"",
-    press: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
+    press: Callable[[forked.Forked], None] = lambda _: None,
     **environment: str,
 ) -> Screen:
     """Run with the error stream on a pseudo-terminal, and with `both` the standard output too (else in a pipe).
@@ -667,16 +662,12 @@ def on_terminal(
     import pty
 
     leader, follower = pty.openpty()
-    out = follower if both else subprocess.PIPE
-    child = subprocess.Popen(
-        [sys.executable, "-m", "rropt", *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=out,
-        stderr=follower,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
-    )
-    os.close(follower)
-    pipe = -1 if child.stdout is None else child.stdout.fileno()
+    pipe, out = (-1, follower) if both else os.pipe()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    given = [str(argument) for argument in arguments]
+    child = forked.start(forked.COMMAND, given, (nothing, out, follower), {**os.environ, **environment})
+    for end in {nothing, out, follower}:
+        os.close(end)
     got = {leader: b"", pipe: b""}
     waiting = {leader, pipe} - {-1}
     pressed = not when
@@ -694,10 +685,10 @@ def on_terminal(
         if not pressed and when in got[leader]:
             pressed = True
             press(child)
-    status = child.wait(60)
+    status = child.wait()
     os.close(leader)
-    if child.stdout is not None:
-        child.stdout.close()
+    if pipe != -1:
+        os.close(pipe)
     assert pressed, f"{when!r} never showed"
     return Screen(status, got[pipe].decode(), got[leader].decode())
 
@@ -720,7 +711,7 @@ def test_a_terminal_shows_progress_with_value_bound_and_gap_and_then_clears_it()
 
 def test_a_pipe_sees_nothing_of_the_bar(run: Run) -> None:
     write(zipf(12, "1e-9"))
-    done = process("solve", "t.toml")
+    done = forked.run(forked.COMMAND, "solve", "t.toml")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     assert "solving" not in done.stdout
@@ -897,7 +888,7 @@ sys.exit(cli.main(["solve", "t.toml", "--out", "o"]))
 
 def test_a_second_ctrl_c_inside_highs_is_no_crash() -> None:
     write(losses(30))
-    done = subprocess.run([sys.executable, "-c", HIGHS_TWICE], capture_output=True, text=True, check=False, timeout=60)
+    done = forked.run(HIGHS_TWICE)
     assert not Path("o").exists()
     assert done.returncode == 130
     assert "terminate" not in done.stderr
@@ -966,10 +957,7 @@ def test_the_readme_says_what_is_so(checkout: Path, tmp_path: Path, run: Run, mo
     assert "PROVED optimum in [0.12328514" in alone
 
     # The blocks go on from one another, as a reader would run them.
-    code = "\n".join(blocks(readme, "python"))
-    done = subprocess.run(
-        [sys.executable, "-"], input=code, cwd=folder, capture_output=True, text=True, check=False, timeout=60
-    )
+    done = forked.run("\n".join(blocks(readme, "python")))
     assert (done.returncode, done.stderr) == (0, "")
     first, *rest = done.stdout.splitlines()
     status, value, bound = first.split()

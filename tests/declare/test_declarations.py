@@ -362,7 +362,7 @@ BAD: list[tuple[str, str]] = [
     (HEAD + '[[constraint]]\nkind = "cone"\nmatrix = [[1, 2, 3]]\n', "2 inputs"),
     (
         HEAD + '[[constraint]]\nkind = "linear"\ncoefficients = [[1, 2], [3, 4]]\nsense = "<="\nrhs = 1\n',
-        "fixed outputs",
+        "name them: outputs=",
     ),
     (HEAD + 'outputs = "ab"\n', "outputs"),
     (HEAD + "[solve]\nrout = 1\n", "did you mean 'route'"),

@@ -187,7 +187,10 @@ def test_the_default_is_the_minimax_design_where_that_is_small(k: int, gamma: Fr
             lambda m: rr.estimation.identifying(rr.Mechanism.from_matrix([[1, 0], [1, 0], [0, 1]]), share="0.1"),
             "infinite",
         ),
-        (lambda m: rr.estimation.identifying(rr.Mechanism.from_matrix([[1.0]] * 3), share="0.1"), "one: no level"),
+        (
+            lambda m: rr.estimation.identifying(rr.Mechanism.from_matrix([[1.0]] * 3), share="0.1"),
+            "one: perfect secrecy",
+        ),
     ],
 )
 def test_bad_input(call, said: str):
@@ -274,6 +277,25 @@ def test_what_no_level_keeps_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert cli.main(["identify", str(tmp_path / "design"), "-o", str(tmp_path / "cured.json")]) == 2
     assert "no level of LDP is known that keeps its promise: identification risk" in capsys.readouterr().err
     assert not (tmp_path / "cured.json").exists()
+
+
+WITHOUT_A_LEVEL = {
+    "information": [rr.LDP(2), rr.AtMost(rr.MutualInformation(FIVE), "0.02")],
+    "leakage": [rr.privacy.MaximalLeakage("0.2")],
+    "pointwise leakage": [rr.privacy.PointwiseMaximalLeakage(FIVE, epsilon="0.2")],
+    "Renyi": [rr.privacy.RenyiLDP(2, "0.05")],
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_A_LEVEL)
+def test_no_notion_is_broken_by_a_cure(name: str, tmp_path: Path) -> None:
+    """A mixture may leak more than its parts do by what is declared, while its parity stays the same."""
+    rules = WITHOUT_A_LEVEL[name]
+    solution = rr.Problem(rr.Maximize(rr.Trace(FIVE)), rules).solve(time_limit=2)
+    cli.write_results(solution, tmp_path / "design")
+    made = tmp_path / "cured" / "mechanism.json"
+    status = cli.main(["identify", str(tmp_path / "design"), "-o", str(made), "--share", "0.4"])
+    assert status == 2 or all(rule.violation(rr.Mechanism.load(made)) <= 0 for rule in rules)
 
 
 def test_what_the_certificate_leaves_out_is_kept_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ constraint broken, and every certificate is PROVED by the checker and by the sec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -184,3 +185,21 @@ def test_random_sums_under_random_constraints(seed: int) -> None:
     random = np.random.default_rng([seed, 19])
     for _ in range(BATCH if seed else 3):
         holds(random)
+
+
+def test_a_sum_without_a_value_at_a_mechanism_says_so() -> None:
+    """Both risks of a constant are infinite: their difference is not a number, and no other sum is refused."""
+    prior = rr.Prior.from_counts({"a": 5, "b": 3, "c": 2})
+    constant = rr.Mechanism.from_rationals([[1, 0, 0]] * 3, inputs=prior.labels, outputs=prior.labels)
+    apart = rr.MinimaxRisk(prior) - rr.DOptimality(prior)
+    with pytest.raises(rr.InputError, match="minimax_risk and d_optimality are infinite at this mechanism"):
+        apart.value(constant)
+    assert (rr.MinimaxRisk(prior) + rr.DOptimality(prior)).value(constant).lower == math.inf
+    assert (rr.Trace(prior) - rr.MinimaxRisk(prior)).value(constant).upper == -math.inf
+    rows = [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]]
+    told = rr.Mechanism.from_rationals(rows, inputs=prior.labels, outputs=prior.labels)
+    found = apart.value(told)
+    assert found.lower <= found.upper < math.inf
+    # One of the two risks would be maximised.
+    with pytest.raises(rr.NoRoute, match="minimises risks of estimation"):
+        rr.Problem(rr.Minimize(apart), [rr.LDP(epsilon=1)]).solve()

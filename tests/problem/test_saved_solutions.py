@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rropt as rr
+from rropt.cli import main as cli
 from rropt.problem import Problem, Solution
 from rropt.studies.support import problem_of
 
@@ -31,7 +32,7 @@ IMPOSSIBLE = Problem(rr.Maximize(rr.Trace()), [rr.LDP("0.1"), rr.Floor("0.9")], 
 @pytest.mark.parametrize(("objective", "rule"), CASES)
 def test_a_solution_survives_a_file(tmp_path: Path, objective: str, rule: str) -> None:
     problem = problem_of(objective, rule, 4)
-    solution = problem.solve(time_limit=2)
+    solution = problem.solve(time_limit=0.3)
     back = Solution.load(solution.save(tmp_path / "solution.json"), problem)
     kept = ("status", "route", "seconds", "units", "wanted_gap", "attained", "limit", "warnings", "conflict", "claim")
     for name in (*kept, "decomposition", "value", "bound", "gap", "verdict", "wanted_absolute_gap"):
@@ -84,6 +85,16 @@ def test_a_file_that_says_otherwise_is_refused(tmp_path: Path, name: str) -> Non
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(rr.InputError, match=what):
         Solution.load(path, TRACE)
+
+
+def test_the_two_files_that_are_called_solution_are_told_apart(tmp_path: Path) -> None:
+    """That of `rropt solve`, which reports read, and that of `Solution.save`: each reader names the other one."""
+    TRACE.save(tmp_path / "trace.toml")
+    assert cli.main(["solve", str(tmp_path / "trace.toml"), "--out", str(tmp_path / "own"), "--json"]) == 0
+    with pytest.raises(rr.InputError, match=r"the summary that `rropt solve` writes.*read by Mechanism.load"):
+        Solution.load(tmp_path / "own" / "solution.json", TRACE)
+    with pytest.raises(rr.InputError, match=r"Solution.save wrote this.*rr.write_report"):
+        rr.write_report(TRACE.solve().save(tmp_path / "solution.json"), tmp_path / "report.html")
 
 
 def test_a_mechanism_that_breaks_a_constraint_is_refused(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import subprocess
 import sys
 import tracemalloc
 import xml.etree.ElementTree as ET
@@ -13,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import forked
 import numpy as np
 import pytest
 
@@ -304,7 +304,7 @@ sys.exit(cli.main(sys.argv[2:]))
 def test_a_full_disk_while_a_solution_is_written() -> None:
     people({"a": 300, "b": 200, "c": 100})
     command = ["solve", "adult-pram", "--data", "people.csv", "--column", "level", "--out", "design"]
-    done = subprocess.run([sys.executable, "-c", FULL, "300", *command], capture_output=True, text=True, check=False)
+    done = forked.run(FULL, 300, *command)
     assert done.returncode == 2
     assert "cannot write (File too large)" in done.stderr
     assert all(path.stat().st_size <= 300 and not path.name.startswith(".") for path in Path("design").glob("*"))

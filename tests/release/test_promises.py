@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import rropt as rr
-from rropt.model.promises import promised, promises, promises_to_list
+from rropt.model.promises import plain_ratio, promised, promises, promises_to_list
 
 PRIOR = rr.Prior.from_counts({"a": 3, "b": 2, "c": 1})
 PLAIN = "plain LDP (epsilon 36.0437)"
@@ -30,6 +30,12 @@ CASES = {
     "metric": (
         payload(rr.MetricDP([("a", "b"), ("b", "c", 2.0)], epsilon="0.5")),
         "metric privacy (epsilon 0.5 to 1) for 4 ordered pairs of inputs; " + PLAIN,
+    ),
+    "secrecy": (payload(rr.LDP(0), objective=rr.Trace(PRIOR)), "LDP (epsilon 0)"),
+    "secrecy on a path": (payload(rr.MetricDP([("a", "b"), ("b", "c")], epsilon=0)), "LDP (epsilon 0)"),
+    "secrecy of two": (
+        payload(rr.MetricDP([[0, 1, math.inf], [1, 0, math.inf], [math.inf, math.inf, 0]], epsilon=0, connected=False)),
+        f"metric privacy (epsilon 0) for 2 ordered pairs of inputs; {PLAIN}",
     ),
     "nothing": (payload(rr.Floor("0.5"), objective=rr.Trace(PRIOR)), "LDP (epsilon 36.0437)"),
     "exact": (robust("exact"), f"robust LDP (epsilon 1) over the confidence set of 1,000 counted people; {PLAIN}"),
@@ -57,6 +63,41 @@ CASES = {
         payload(rr.patterns.Bistochastic(), rr.EntropyRate("0.8"), objective=rr.Trace(PRIOR)),
         f"entropy of the rows (at least 0.8 of the largest possible); {PLAIN}",
     ),
+    "pointwise maximal leakage": (
+        payload(rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon="0.5")),
+        f"pointwise maximal leakage (epsilon 0.5) at the stated prior; {PLAIN}",
+    ),
+    "pointwise maximal leakage and LDP": (
+        payload(rr.LDP(2), rr.privacy.PointwiseMaximalLeakage(rr.Prior(["a", "b", "c"], [3, 0, 1]), gamma=2)),
+        "LDP (epsilon 2) and pointwise maximal leakage (gamma 2, epsilon 0.693148) at the stated prior",
+    ),
+    "maximal leakage": (payload(rr.privacy.MaximalLeakage("0.5")), f"maximal leakage (epsilon 0.5); {PLAIN}"),
+    "maximal leakage by its ratio": (
+        payload(rr.privacy.MaximalLeakage(gamma="3/2")),
+        f"maximal leakage (gamma 1.5, epsilon 0.405466); {PLAIN}",
+    ),
+    "Renyi": (
+        payload(rr.privacy.RenyiLDP(2, "0.5"), objective=rr.Trace(PRIOR)),
+        f"Renyi LDP (order 2, epsilon 0.5); {PLAIN}",
+    ),
+    "zero-concentrated": (
+        payload(rr.privacy.ZeroConcentratedLDP("0.5"), objective=rr.Trace(PRIOR)),
+        f"zero-concentrated LDP (rho 0.5); {PLAIN}",
+    ),
+    "capacity": (
+        payload(rr.AtMost(rr.privacy.ChannelCapacity(), "0.1"), objective=rr.Trace(PRIOR)),
+        f"channel capacity (at most 0.1 nats); {PLAIN}",
+    ),
+    "limits": (
+        payload(rr.AtMost(rr.MutualInformation(PRIOR), "0.05"), rr.AtMost(rr.BayesSuccess(PRIOR), "0.6")),
+        "mutual information (at most 0.05 nats) at the stated prior and Bayes success (at most 0.6) at the stated "
+        f"prior; {PLAIN}",
+    ),
+    "a limit in bits": (
+        payload(rr.AtMost(rr.MutualInformation(PRIOR, units="bits"), 1), rr.AtMost(rr.ChiSquareInformation(PRIOR), 1)),
+        "mutual information (at most 0.693148 nats) at the stated prior and chi-square information (at most 1) at the "
+        f"stated prior; {PLAIN}",
+    ),
     "conditions": (
         payload(rr.LDP(epsilon=2), rr.ConeConstraint([[1, -2, 0], [0, 1, -2]])),
         "LDP (epsilon 2) and linear conditions on every column (2 rows)",
@@ -69,6 +110,48 @@ def test_the_promised_notion_comes_first(name: str) -> None:
     problem, expected = CASES[name]
     assert promised(problem, Fraction(2**52)) == expected
     assert [set(one) for one in promises_to_list(problem)] == [{"notion", "level", "scope"}] * len(promises(problem))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_promise_that_plain_privacy_does_not_keep_is_never_read_as_none(name: str) -> None:
+    """`identify` mixes in a design of the ratio that keeps all promises."""
+    problem, _ = CASES[name]
+    told = [one.notion for one in promises(problem)]
+    kept = {"LDP", "metric privacy", "robust LDP", "approximate LDP"}
+    if set(told) <= kept:
+        assert (plain_ratio(problem) is None) == (not told)
+    else:
+        with pytest.raises(rr.InputError, match="no level of LDP is known that keeps its promise"):
+            plain_ratio(problem)
+
+
+PRIVATE = [
+    rr.LDP(1),
+    rr.ApproximateLDP(1, delta="0.05"),
+    rr.MetricDP([("a", "b"), ("b", "c")], epsilon=1),
+    rr.MaximalRLDP(1, groups=["s", "t", "t"]),
+    rr.IdentificationRisk([3, 2, 1], "1/4"),
+    rr.EntropyRate("0.5"),
+    rr.SharedEntropyRate("0.5", blocks=[["a", "b"], ["c"]]),
+    rr.AtMost(rr.MutualInformation(PRIOR), "0.1"),
+    rr.privacy.MaximalLeakage(1),
+    rr.privacy.PointwiseMaximalLeakage(PRIOR, epsilon=1),
+    rr.privacy.RenyiLDP(2, 1),
+    rr.privacy.ZeroConcentratedLDP(1),
+]
+OTHERS = ["AtLeast", "ConeConstraint", "Constraint", "Floor", "Invariant", "LinearConstraint", *rr.patterns.__all__]
+
+
+def test_every_public_constraint_is_privacy_or_not() -> None:
+    public = {**vars(rr), **vars(rr.privacy), **vars(rr.patterns)}
+    rules = {name for name, one in public.items() if isinstance(one, type) and issubclass(one, rr.Constraint)}
+    assert rules - set(OTHERS) - {type(one).__name__ for one in PRIVATE} == {"RLDP"}
+
+
+@pytest.mark.parametrize("rule", PRIVATE, ids=lambda rule: type(rule).__name__)
+def test_a_problem_with_a_notion_of_privacy_is_not_called_one_without(rule: rr.Constraint) -> None:
+    problem = rr.Problem(rr.Maximize(rr.Trace(PRIOR)), [rule])
+    assert "no privacy constraint is declared" not in problem.warnings()
 
 
 def test_without_a_certificate_the_parity_is_told() -> None:

@@ -57,6 +57,14 @@ def test_manifest_and_output_tell_the_promise_first(name: str, capsys: pytest.Ca
     assert column["certificate"] == "checked"
     (promise,) = column["promises"]
     assert str(Promise(**promise)) in column["promised"]
+    # The ledger keeps the notion, and adds up by plain LDP.
+    assert cli.main(["ledger", "show", "d.csv.ledger", "--json"]) == 0
+    account = json.loads(capsys.readouterr().out)
+    assert account["draws"][0]["columns"][0]["promised"] == column["promised"]
+    plain = "infinite" if column["epsilon"] is None else column["epsilon"]
+    assert account["spent"] == plain or 0 <= float(account["spent"]) - plain < 1e-9
+    assert cli.main(["ledger", "show", "d.csv.ledger"]) == 0
+    assert ("robust LDP: it holds for each draw alone" in capsys.readouterr().out) == (name == "robust")
 
 
 def test_a_design_for_pairs_is_applied_and_estimated_by_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

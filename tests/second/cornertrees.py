@@ -8,7 +8,7 @@ from flint import fmpq
 
 from .claims import Problem
 from .matrices import read_row_multipliers
-from .reading import Reader, entry, index, integer, items, keys, must
+from .reading import Reader, entry, increasing, index, integer, items, keys, must
 from .reals import largest, log, need, total, xlogx
 from .trees import MOST, InformationTree, walk
 
@@ -21,6 +21,16 @@ class Branch(NamedTuple):
     c: fmpq
 
 
+class Number(NamedTuple):
+    s: tuple[tuple[int, fmpq], ...]
+    most: int
+
+
+class Limit(NamedTuple):
+    x: int
+    c: fmpq
+
+
 class Action(NamedTuple):
     y: int
     g: int
@@ -29,7 +39,8 @@ class Action(NamedTuple):
 class Leaf(NamedTuple):
     a: list[int]
     rows: dict[int, int]
-    columns: list[Any]  # INT z, a list of INT and of lists of fmpq, or {"tree": [...]} as an InformationTree
+    numbers: dict[int, int]
+    columns: list[Any]  # INT z, a list of INT, of Limit and of lists of fmpq, or {"tree": [...]} as an InformationTree
 
 
 class Part(NamedTuple):
@@ -46,6 +57,40 @@ class Part(NamedTuple):
     def closed(self) -> bool:
         crossed = any(lo > hi for lo, hi in zip(self.lo, self.hi, strict=True))
         return crossed or min(self.lo) > 1
+
+
+class Place(NamedTuple):
+    """A box inside of the limits of an output: where it ends, which of its upper ends are strict, what v_x is."""
+
+    lo: tuple[fmpq, ...]
+    hi: tuple[fmpq, ...]
+    below: frozenset[tuple[int, fmpq]]
+    fixed: tuple[tuple[int, fmpq], ...]
+
+    def ends(self) -> list[tuple[fmpq, ...]]:
+        known = dict(self.fixed)
+        return [(known[x],) if x in known else both for x, both in enumerate(zip(self.lo, self.hi, strict=True))]
+
+
+def measures(problem: Problem) -> list[list[fmpq]]:
+    """The e_y; need() fails where an output has none."""
+    k, m = problem.k, problem.m
+    known: dict[int, tuple[list[fmpq], fmpq]] = {}
+    for row in problem.rows:
+        places = {y for _, y in row.terms}
+        if row.sense == "=" and row.terms and row.rhs > 0 and len(places) == 1 and min(row.terms.values()) > 0:
+            (y,) = places
+            if y not in known:
+                known[y] = [row.terms.get((x, y), fmpq(0)) for x in range(k)], row.rhs
+    lacking = set(range(m)) - set(known)
+    if lacking:
+        need(len(lacking) == 1 and m >= 2, "a measure of every output")
+        first = next(iter(known.values()))[0]
+        need(all(own == first for own, _ in known.values()), "rows of the other outputs")
+        rest = total(first) - total(side for _, side in known.values())
+        need(rest > 0, "a measure of the last output")
+        known[lacking.pop()] = first, rest
+    return [[c / known[y][1] for c in known[y][0]] for y in range(m)]
 
 
 class CornerTree:
@@ -72,16 +117,29 @@ class CornerTree:
 
     def _element(self, value: Any) -> Any:
         k, m, reader = self.problem.k, self.problem.m, self.reader
+        above = reader.rat_from(1, strict=True)
         if isinstance(value, list):
             if self.bayes and value and isinstance(value[0], str):
                 must(value[0] == "g", "an element of nodes")
                 return Action(*entry(value[1:], index(m), index(len(self.problem.utility["gain"]))))
+            if value and isinstance(value[0], str):
+                must(value[0] == "n", "an element of nodes")
+                pairs, most = entry(
+                    value[1:], lambda one: items(one, lambda two: entry(two, index(k), above)), index(m)
+                )
+                must(len(pairs) > 0, "S is empty")
+                increasing([x for x, _ in pairs], "the inputs of S")
+                return Number(tuple(pairs), most)
             return Branch(*entry(value, index(m), index(k), reader.rat_from(1, strict=True)))
-        keys(value, ["a", "l", "columns"])
+        keys(value, ["a", "l", "columns"], () if self.bayes else ("n",))
+        several = items(value.get("n", [[0, 1]]), lambda one: entry(one, integer, integer), least=1)
+        must(all(j >= 0 and number != 0 for j, number in several), "n")
+        increasing([j for j, _ in several], "n")
         given = items(value["columns"], lambda one: one, m)
         return Leaf(
             items(value["a"], integer, k),
             read_row_multipliers(value["l"], self.problem.rows),
+            dict(several) if "n" in value else {},
             [self._column(one, y) for y, one in enumerate(given)],
         )
 
@@ -98,11 +156,15 @@ class CornerTree:
             self.elements += len(tree.tree)
             return tree
         count = 0 if self.problem.kind == "chi_square" else len(self.given[0]) if self.given else 1
-        point = self.reader.rat_from(0, strict=True)
-        found = items(
-            value,
-            lambda one: items(one, point, count) if isinstance(one, list) else index(self.problem.k)(one),
-        )
+        point, above = self.reader.rat_from(0, strict=True), self.reader.rat_from(1, strict=True)
+        k = self.problem.k
+
+        def element(one: Any) -> Any:
+            if isinstance(one, list) and one and type(one[0]) is int:
+                return Limit(*entry(one, index(k), above))
+            return items(one, point, count) if isinstance(one, list) else index(k)(one)
+
+        found = items(value, element)
         self.elements += len(found)
         return found
 
@@ -111,13 +173,18 @@ class CornerTree:
         assert ratio is not None
         actions = frozenset(range(len(self.problem.utility["gain"]))) if self.bayes else frozenset()
         self.whole = Part((ONE,) * k, (ratio.high,) * k, actions)
-        walk(self.nodes, (self.whole,) * self.problem.m, self._step)
+        if any(isinstance(one, Number) for one in self.nodes):
+            self.measures = measures(self.problem)
+        walk(self.nodes, ((self.whole,) * self.problem.m, ()), self._step)
         return self.claim
 
-    def _step(self, element: Any, parts: tuple[Part, ...]) -> Any:
+    def _step(self, element: Any, state: tuple[tuple[Part, ...], tuple[tuple[Number, int], ...]]) -> Any:
+        parts, numbers = state
         if isinstance(element, Leaf):
-            self._leaf(element, [part.tightened() for part in parts])
+            self._leaf(element, [part.tightened() for part in parts], numbers)
             return None
+        if isinstance(element, Number):
+            return (parts, (*numbers, (element, 1))), (parts, (*numbers, (element, -1)))
         y, own = element.y, parts[element.y]
         if isinstance(element, Action):
             both = own._replace(actions=own.actions & {element.g}), own._replace(actions=own.actions - {element.g})
@@ -127,11 +194,17 @@ class CornerTree:
                 own._replace(hi=(*own.hi[:x], min(own.hi[x], c), *own.hi[x + 1 :])),
                 own._replace(lo=(*own.lo[:x], max(own.lo[x], c), *own.lo[x + 1 :])),
             )
-        return tuple((*parts[:y], part, *parts[y + 1 :]) for part in both)
+        return tuple(((*parts[:y], part, *parts[y + 1 :]), numbers) for part in both)
 
-    def _leaf(self, leaf: Leaf, parts: list[Part]) -> None:
+    def _leaf(self, leaf: Leaf, parts: list[Part], numbers: tuple[tuple[Number, int], ...]) -> None:
         rows, none = self.problem.rows, fmpq(0)
         right = total(fmpq(number, self.unit) * rows[i].rhs for i, number in leaf.rows.items())
+        self.charges = []
+        for j, number in leaf.numbers.items():
+            need(j < len(numbers) and number * numbers[j][1] > 0, "n")
+            branch, side = numbers[j]
+            right += fmpq(number * (branch.most if side > 0 else branch.most + 1), self.unit)
+            self.charges.append((branch.s, fmpq(number, self.unit) / self.weight))
         need(fmpq(sum(leaf.a), self.unit) + right <= self.claim, "the yield of a leaf")
         cost = self.whole_problem.cost
         prices = [
@@ -149,14 +222,15 @@ class CornerTree:
         for y, column in enumerate(leaf.columns):
             if isinstance(column, int):
                 need(parts[column] == parts[y] and prices[column] == prices[y], "another output")
+                need(not self.charges or self.measures[column] == self.measures[y], "another measure")
             elif isinstance(column, list) and column:
-                self._tree(column, parts[y], prices[y], parts[y].closed())
+                self._tree(column, parts[y], y, prices[y])
             elif not parts[y].closed():
                 self._other(column, parts[y], prices[y])
 
     def _other(self, column: Any, part: Part, prices: list[fmpq]) -> None:
         if isinstance(column, InformationTree):
-            need(part == self.whole, "a tree of the whole cone")
+            need(part == self.whole and not self.charges, "a tree of the whole cone")
             column.prices = prices
             column.check()
             return
@@ -166,20 +240,38 @@ class CornerTree:
             most = total(max(one * lo, one * hi) for one, lo, hi in zip(r, part.lo, part.hi, strict=True))
             need(most <= 0, "an action")
 
-    def _tree(self, column: list[Any], part: Part, prices: list[fmpq], closed: bool) -> None:
-        free = tuple((lo, hi) for lo, hi in zip(part.lo, part.hi, strict=True))
+    def _tree(self, column: list[Any], part: Part, y: int, prices: list[fmpq]) -> None:
+        if part.closed():  # only that it is one tree
+            walk(column, None, lambda element, state: None if isinstance(element, list) else (None, None))
+            return
 
-        def step(element: Any, several: tuple[tuple[fmpq, ...], ...]) -> Any:
+        def step(element: Any, place: Place) -> Any:
             if isinstance(element, list):
-                need(closed or self._holds(several, element, prices), "a leaf of a tree of corners")
+                empty = min(place.lo) > 1
+                own = self._charged(place, y, prices)
+                need(empty or self._holds(place.ends(), element, own), "a leaf of a tree of corners")
                 return None
-            need(closed or len(several[element]) == 2, "a branch on an input that is not free")
-            low, high = several[element] if len(several[element]) == 2 else several[element] * 2
-            return tuple((*several[:element], (end,), *several[element + 1 :]) for end in (high, low))
+            if isinstance(element, Limit):
+                need(not place.fixed, "a limit where an input is fixed")
+                x, c = element
+                hi, lo = list(place.hi), list(place.lo)
+                hi[x], lo[x] = min(hi[x], c), max(lo[x], c)
+                return place._replace(hi=tuple(hi), below=place.below | {element}), place._replace(lo=tuple(lo))
+            need(element not in dict(place.fixed), "a branch on an input that is not free")
+            ends = place.hi[element], place.lo[element]
+            return tuple(place._replace(fixed=(*place.fixed, (element, end))) for end in ends)
 
-        walk(column, free, step)
+        walk(column, Place(part.lo, part.hi, frozenset(), ()), step)
 
-    def _holds(self, several: tuple[tuple[fmpq, ...], ...], points: list[fmpq], prices: list[fmpq]) -> bool:
+    def _charged(self, place: Place, y: int, prices: list[fmpq]) -> list[fmpq]:
+        for s, number in self.charges:
+            if any(x == z and limit <= c for x, c in s for z, limit in place.below):
+                continue
+            share = number if all(place.lo[x] >= c for x, c in s) else min(number, fmpq(0))
+            prices = [a + share * e for a, e in zip(prices, self.measures[y], strict=True)]
+        return prices
+
+    def _holds(self, several: list[tuple[fmpq, ...]], points: list[fmpq], prices: list[fmpq]) -> bool:
         p = self.problem.prior
         if self.problem.kind == "chi_square":
             rest = [a + b for a, b in zip(p, prices, strict=True)]

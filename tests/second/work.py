@@ -249,8 +249,13 @@ def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int
                 if isinstance(column, dict):
                     total += _tree(column, k, price)
                 elif isinstance(column, list) and column != []:
-                    ends = sum(isinstance(one, list) for one in column)
+                    limits = sum(isinstance(one, list) and one[:1] != [] and type(one[0]) is int for one in column)
+                    ends, numbers = sum(isinstance(one, list) for one in column) - limits, len(leaf.get("n", []))
                     total += 40 * k * price["x"] + 4 * k * len(column) * each + 24 * given * ends * price["r"]
+                    if limits + numbers:
+                        total += (40 + 4 * numbers) * (limits + 1) * k * price["x"]
+    if split := sum(isinstance(one, list) and one[0] == "n" for one in proof["nodes"]):
+        total += 4 * split * len(proof["nodes"]) + 4 * (k * m + sum(len(row["terms"]) for row in rows)) * price["x"]
     return total
 
 

@@ -50,3 +50,17 @@ def test_a_route_refuses_what_it_does_not_declare(route: Route) -> None:
             assert refused[0] > 0
         elif refused is None:
             assert route.refusal(program, "no such solver") is not None
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3)])
+def test_vertices_are_a_second_opinion_of_robust_privacy(shape: tuple[int, int]) -> None:
+    """By the rows of the polytope of conditional distributions; `auto` takes route columns."""
+    pairs = rr.Pairs([f"s{s}" for s in range(shape[0])], [f"u{u}" for u in range(shape[1])])
+    counts = [[60 + 35 * ((3 * s + 2 * u) % 4) for u in range(shape[1])] for s in range(shape[0])]
+    prior = rr.Prior.from_counts(counts, pairs=pairs)
+    rule = rr.RLDP(1, rr.robust.ChiSquareSet(prior, alpha="0.05"))
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rule])
+    first, second = problem.solve(), problem.solve("vertices")
+    assert first.route.startswith("columns")
+    assert first.status == second.status == "certified"
+    assert second.value == pytest.approx(first.value, abs=1e-8)

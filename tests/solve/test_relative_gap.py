@@ -122,6 +122,16 @@ def test_a_gap_that_is_too_wide_for_a_small_value_is_not_certified() -> None:
     assert KINDS["uniform off-diagonal"]("0.001").solve(gap="1e-18", absolute_gap=1e-6).status == "certified"
 
 
+def test_a_small_value_far_below_its_bound_is_not_certified() -> None:
+    """Less than a millionth is open, and that is most of it."""
+    rules = [rr.LDP("0.001"), rr.privacy.RenyiLDP(2, "0.0000001")]
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior(3))), rules, outputs=["0", "1", "2"]).solve()
+    assert solution.gap is not None
+    assert solution.relative_gap is not None
+    assert solution.gap < 1e-6 < solution.relative_gap
+    assert solution.status == "bounded"
+
+
 def gain(scale: Fraction, level: object = 1, loss: bool = False) -> rr.Problem:
     table = [[scale * (5 * (x == y) + (x + 2 * y) % 3) for y in range(5)] for x in range(5)]
     if loss:
@@ -163,6 +173,7 @@ def test_nothing_to_tell_is_certified() -> None:
 
 def test_what_is_allowed() -> None:
     assert allowed(Fraction(-2), Fraction(1, 4), Fraction(0)) == Fraction(1, 2)
+    assert allowed(Fraction(1, 1000), Fraction(1, 4), Fraction(0)) == Fraction(1, 4000)
     assert allowed(Fraction(2), Fraction(1, 4), Fraction(3)) == 3
     assert (relative(Fraction(0), Fraction(0)), relative(Fraction(1), Fraction(0))) == (0, None)
     assert relative(Fraction(1), Fraction(-4)) == Fraction(1, 4)

@@ -363,8 +363,9 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("here")
 def test_the_command_prints_json(file: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """In real processes; the file's own route and solver are one row among others."""
+    """The file's own route and solver are one row among others. In real processes: tests/cli/test_out.py."""
     assert cli.main(["compare", file, "--routes", "linear,conic,risk", "--solvers", "highs", "--json"]) == 0
     out, error = capfd.readouterr()
     assert error == ""

@@ -1,6 +1,7 @@
 """Sweeps and releases of folders in several processes and on a Dask cluster: the same results, and death of all kinds.
 
-The cluster lives on the loopback address, with two workers of two threads each, for the length of this file.
+The cluster lives on the loopback address, with two workers of two threads each, for the length of this file: in this
+process for the quick tests, which spares the start of three, and in processes of their own for those that kill them.
 """
 
 from __future__ import annotations
@@ -43,12 +44,14 @@ MECHANISM = rr.RandomizedResponse(LABELS, epsilon=1).to_mechanism()
 
 
 @contextmanager
-def started(workers: int) -> Iterator[Any]:
-    """A cluster of workers in processes of their own; Dask's own grace of seconds is not waited for."""
+def started(workers: int, processes: bool = True) -> Iterator[Any]:
+    """A cluster of workers in processes of their own or in this one; Dask's own grace of seconds is not waited for."""
     import logging
 
     made = distributed.LocalCluster(
         n_workers=workers,
+        processes=processes,
+        protocol="tcp",
         threads_per_worker=2,
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
@@ -64,6 +67,12 @@ def started(workers: int) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     with started(2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Any]:
+    with started(2, processes=False) as made:
         yield made
 
 
@@ -93,9 +102,11 @@ def many(quick: bool) -> dict[str, rr.Problem]:
 
 
 @pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_the_same_rows_in_one_process_in_two_and_on_a_cluster(quick: bool, cluster: Any, tmp_path: Path) -> None:
+def test_the_same_rows_in_one_process_in_two_and_on_a_cluster(
+    quick: bool, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     """Bit for bit, files too, with hash seeds that differ from process to process."""
-    problems = many(quick)
+    problems, cluster = many(quick), request.getfixturevalue("threads" if quick else "cluster")
     one = rr.sweep(problems, over=None, out=tmp_path / "one.parquet", gap=1e-6)
     assert {row["status"] for row in one.rows} == {"certified", "infeasible"}
     two = rr.sweep(problems, over=None, out=tmp_path / "two.parquet", workers=2, gap=1e-6)
@@ -280,8 +291,8 @@ def drawn(data: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("way", ["one", pytest.param("two", marks=pytest.mark.long), "cluster"])
-def test_a_folder_is_released_file_by_file_and_once(way: str, data: Path, cluster: Any, tmp_path: Path) -> None:
-    places: dict[str, Any] = {"one": {}, "two": {"workers": 2}, "cluster": {"scheduler": cluster.scheduler_address}}
+def test_a_folder_is_released_file_by_file_and_once(way: str, data: Path, threads: Any, tmp_path: Path) -> None:
+    places: dict[str, Any] = {"one": {}, "two": {"workers": 2}, "cluster": {"scheduler": threads.scheduler_address}}
     out = tmp_path / "out"
     found = rr.release.release_folder(data, RELEASE, out, **places[way])
     assert found
@@ -326,7 +337,8 @@ def killed_when_done(task: Any) -> Any:
     return made
 
 
-@pytest.mark.parametrize("step", [killed_while_drawing, pytest.param(killed_when_done, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("step", [killed_while_drawing, killed_when_done])
 def test_a_task_that_a_scheduler_tries_again_draws_nothing_again(
     step: Callable[[Any], Any], data: Path, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

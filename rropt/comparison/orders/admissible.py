@@ -6,8 +6,6 @@ when every column (proportional ones merged) has two values in the ratio gamma. 
 the same merged columns (Theorem 5.1), and the lemma changes them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 separates them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from rropt.comparison.orders.deficiency import DecisionProblem, bracket
 from rropt.comparison.orders.nonnegative import Column, Infeasible, solve_nonnegative
 from rropt.errors import RroptError
 from rropt.io.arguments import checked
-from rropt.mechanisms.garbling import AnyMechanism, Garbling, Merged, directions, explicit_pair, merge_proportional
+from rropt.mechanisms.garbling import AnyMechanism, Garbling, directions, explicit_pair, merge_proportional
 from rropt.mechanisms.mechanism import Mechanism
 
 WORTH_SEPARATING = Fraction(1, 10**7)
@@ -109,12 +107,8 @@ def _by_columns(a: Mechanism, b: Mechanism) -> Garbling | None:
     at = {direction: y for y, direction in enumerate(theirs)}
     place = [at[direction] for direction in ours]
     middle = Garbling(tuple(tuple(Fraction(int(y == target)) for y in range(len(at))) for target in place))
-    found = _through(one, middle, other)
+    found = one.forward.then(middle).then(other.back)
     return found if found.carries(a, b) else None
-
-
-def _through(one: Merged, middle: Garbling, other: Merged) -> Garbling:
-    return one.forward.then(middle).then(other.back)
 
 
 def _outside_the_span(a: Mechanism, b: Mechanism) -> DecisionProblem | None:
@@ -137,10 +131,7 @@ def _integers(mechanism: Mechanism) -> fmpz_mat:
 
 
 def _problem(gains: Sequence[Sequence[Fraction]]) -> DecisionProblem:
-    """The decision problem at the uniform prior in proportion to these gains (k x actions, any sign).
-
-    A number added to all gains of an input, and a positive factor, change no comparison; they make it [0, 1].
-    """
+    """The decision problem at the uniform prior in proportion to gains (k x actions), moved and scaled to [0, 1]."""
     shifted = [[gain - min(row) for gain in row] for row in gains]
     most = max(map(max, shifted))
     size = len(gains)

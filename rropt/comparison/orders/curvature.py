@@ -5,8 +5,6 @@ v_y. Mechanism a is less noisy than b exactly when I_a - I_b is concave (van Dij
 positive semidefinite on vectors of sum zero for every q inside the simplex.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from itertools import combinations, pairwise

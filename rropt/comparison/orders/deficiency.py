@@ -1,7 +1,5 @@
 """Le Cam's deficiency: how far a mechanism is from being a garbling of another, enclosed between two proofs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

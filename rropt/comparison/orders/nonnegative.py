@@ -1,7 +1,5 @@
 """Exact linear feasibility: x >= 0 with M x = d in rationals, or multipliers that prove infeasibility."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

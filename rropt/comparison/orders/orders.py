@@ -1,7 +1,5 @@
 """Weaker orders than Blackwell's: less noisy and more capable, each true or false with a reason, or undecided."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Approximate and Renyi privacy of a given mechanism: levels beside its parity."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Which (prior, posterior) pairs a mechanism lets an intruder reach."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Birkhoff decompositions: an exact bistochastic mechanism as an exact mixture of permutations."""
 
-from __future__ import annotations
-
 import secrets
 from bisect import bisect_right
 from collections.abc import Callable, Sequence

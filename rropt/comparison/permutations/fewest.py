@@ -1,7 +1,5 @@
 """The fewest permutations that a small bistochastic matrix is a mixture of, and how few there must be."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ say that B, unless a permutation, always increases entropy; it never decreases i
 what B mixes (the uniform distribution above all).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,8 +4,6 @@ SciPy's matching cannot continue from the one it found before, and takes exponen
 that banded matrices have; this one keeps what it has, and takes at most rows times edges steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weights of permutations as a file: one row a permutation, exact, for spreadsheets and for reading back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """The largest fractional packing of cycles into a digraph, by an exact simplex method that generates cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

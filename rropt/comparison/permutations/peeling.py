@@ -1,7 +1,5 @@
 """The greedy decomposition: permutations of large entries first, the smallest entry along each taken away."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ Ruiz and Domingo-Ferrer, "Bistochastic privacy". Any anonymised attribute Y is a
 the ranks of Y, plus noise that changes no rank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

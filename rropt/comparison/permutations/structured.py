@@ -1,7 +1,5 @@
 """Decompositions in closed form: circulants, blocks side by side, constant blocks of one size."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.comparison.permutations.peeling import Term, peel

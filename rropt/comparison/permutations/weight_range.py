@@ -1,7 +1,5 @@
 """The weights that one permutation can have in any Birkhoff decomposition, with exact proofs of both ends."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass

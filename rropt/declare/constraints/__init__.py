@@ -1,7 +1,5 @@
 """What must hold of a mechanism: privacy (cones), structure, and the user's own rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,13 +1,11 @@
 """Approximate local privacy as rows, one for each pair of inputs and each set of outputs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from typing import ClassVar
 
-from rropt.declare.constraints.base import AtLevel
+from rropt.declare.constraints.base import NAME_OUTPUTS, AtLevel
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
@@ -76,7 +74,7 @@ class ApproximateLDP(AtLevel):
             raise InputError(
                 "it needs outputs, and they are free here",
                 self.describe(),
-                "give Problem(outputs=[labels]), or an objective with fixed outputs such as Trace",
+                NAME_OUTPUTS,
             )
         k, m = len(inputs), len(outputs)
         if not _is_small(k, m):

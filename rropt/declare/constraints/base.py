@@ -1,7 +1,5 @@
 """The base class of constraints: a definition and an equivalent form."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +11,11 @@ from rropt.model.privacy.level import Level
 from rropt.program.cones import Cone
 from rropt.program.extras import Extra
 from rropt.program.programs import Row
+
+NAME_OUTPUTS = (
+    "name them: outputs=[labels] in Problem, outputs = [labels] above [input] in a file; or take an objective that does"
+)
+"""The remedy where a constraint needs outputs and nothing fixes them."""
 
 
 class Constraint(ABC):

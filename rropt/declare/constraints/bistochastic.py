@@ -1,7 +1,5 @@
 """Bistochastic mechanisms: columns sum to one as well as rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Bistochastic privacy: a floor on the entropy rate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Mixtures of permutations: Birkhoff's theorem as a constraint."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

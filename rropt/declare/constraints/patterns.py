@@ -1,7 +1,5 @@
 """Patterns of a square mechanism: blocks, tridiagonal, symmetric and circulant matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

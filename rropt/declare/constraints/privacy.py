@@ -1,7 +1,5 @@
 """Privacy as a cone for every column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,12 +1,10 @@
 """The user's own linear constraints, for building models in code."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraints.base import NAME_OUTPUTS, Constraint
 from rropt.errors import InputError, counted
 from rropt.exact import coefficient, rational_table
 from rropt.io.arguments import checked
@@ -66,7 +64,7 @@ class LinearConstraint(Constraint):
             raise InputError(
                 "it needs outputs, and they are free here",
                 self.describe(),
-                "give Problem(outputs=[labels]), or an objective with fixed outputs such as Trace",
+                NAME_OUTPUTS,
             )
         return self._table.of(inputs, outputs, self.describe(), ("inputs", "outputs"))
 

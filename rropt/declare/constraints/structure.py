@@ -1,7 +1,5 @@
 """Structure of a square mechanism: forbidden cells and floors on the diagonal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ the utility that a route consumes. The law-suite in tests/laws ties them togethe
 class in a file of this folder: problem files, reports, laws and pages find it there.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Mapping
 from importlib import import_module

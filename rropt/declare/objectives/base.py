@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -149,6 +150,10 @@ class Sum(Objective):
         ends = [[own.lower, own.upper] for own in (part.value(mechanism) for _, part in self.terms)]
         signed = [(weight, own if weight > 0 else own[::-1]) for (weight, _), own in zip(self.terms, ends, strict=True)]
         low, high = (sum((weight * own[side] for weight, own in signed), Fraction(0)) for side in (0, 1))
+        if math.isnan(low) or math.isnan(high):
+            parts = " and ".join(part.kind for _, part in self.terms)
+            wrong = f"{parts} are infinite at this mechanism, with both signs"
+            raise InputError(wrong, "value of a sum", "give a mechanism of full rank")
         return Interval(low, high)
 
     def form(self, inputs: tuple[str, ...]) -> Utility:

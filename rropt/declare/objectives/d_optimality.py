@@ -1,7 +1,5 @@
 """The generalised variance of the estimated frequencies."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

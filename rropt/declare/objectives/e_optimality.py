@@ -1,7 +1,5 @@
 """The variance of the query that is estimated worst."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The entropy that a mechanism injects, as something to maximise."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction

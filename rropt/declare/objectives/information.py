@@ -1,7 +1,5 @@
 """Informations about the input that the output keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction

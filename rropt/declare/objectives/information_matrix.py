@@ -1,7 +1,5 @@
 """The information matrix of a design as balls, for the objectives that are functions of it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from flint import arb, arb_mat, fmpq

@@ -1,7 +1,5 @@
 """Leakages that do not depend on a prior: the capacities of a mechanism."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction

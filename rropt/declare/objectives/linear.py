@@ -1,7 +1,5 @@
 """Objectives that are linear in the mechanism, or the best of linear ones: retained truth, losses, best guesses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction

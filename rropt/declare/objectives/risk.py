@@ -1,7 +1,5 @@
 """The risk of estimating the frequencies from the release."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What the estimates of all families without a matrix have in common: the methods, and how they end."""
 
-from __future__ import annotations
-
 from rropt.errors import InputError
 from rropt.mechanisms.estimators.estimate import Estimate
 from rropt.mechanisms.estimators.simplex import clipped, projected

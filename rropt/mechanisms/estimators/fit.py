@@ -1,7 +1,5 @@
 """Whether counts of released answers can come from a mechanism at all, whatever the true frequencies are."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Maximum likelihood, with a number that says how much likelihood is at most left to gain."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Q is k x m and row-stochastic, pi the k true frequencies, lambda = Q'pi those of
 estimator is a k x m matrix L with sum_y L[x, y] Q[z, y] = [x = z]; its estimate is L f.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """The linear unbiased estimator whose largest risk over all frequencies is least, for one given matrix."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

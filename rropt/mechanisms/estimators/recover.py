@@ -1,7 +1,5 @@
 """From counts of outputs to frequencies of inputs, by the method that is asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

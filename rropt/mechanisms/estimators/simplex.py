@@ -1,7 +1,5 @@
 """Points of the probability simplex near an estimate that lies outside it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Randomised response on bins, for labels of a regression."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product

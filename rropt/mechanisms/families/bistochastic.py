@@ -1,7 +1,5 @@
 """The parametrised bistochastic matrices of ruiz, from their parameter to their entropy rate and back."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -8,8 +8,6 @@ frequencies together, which is what makes blocks cheap: one theta must serve the
 below the smallest. That no other partition is cheaper is not claimed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -143,8 +141,7 @@ def _partition(counts: Sequence[int], at_most: Fraction, protected: Sequence[int
 
 
 def _prices(run: list[int], partners: list[int], at_most: Fraction) -> list[tuple[int, float]]:
-    """(how many partners, expected changes) of a run of protected frequencies with the fewest partners that do, and
-    with one more; empty where none do."""
+    """(how many partners, expected changes) of a run with the fewest partners that do, and with one more."""
     found: list[tuple[int, float]] = []
     values = tuple(sorted(set(run)))
     for lent in range(len(partners) + 1):

@@ -1,7 +1,5 @@
 """Textbook designs: Warner's, the unrelated question, and merging of categories."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 

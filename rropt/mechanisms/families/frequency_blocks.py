@@ -8,8 +8,6 @@ so that theta records leave and theta enter each category in expectation, and m 
 Adeshiyan 2015; An Improved Bound for Security in an Identity Disclosure Problem, (3).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -166,8 +164,7 @@ def _least_for(holds: Callable[[float], bool], low: float, high: float) -> float
 
 
 def _odds(frequencies: Counter[int], theta: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(the different frequencies, how many records have each, the odds that one of them is released as a given other
-    category)."""
+    """(different frequencies, how many records have each, the odds of one being released as another category)."""
     times = np.array(list(frequencies), dtype=float)
     number = times * np.array(list(frequencies.values()), dtype=float)
     return times, number, theta / ((sum(frequencies.values()) - 1) * times - theta)

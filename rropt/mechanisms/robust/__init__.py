@@ -1,7 +1,5 @@
 """Protocols for robust local differential privacy that are built from randomised response (lopuhaa III, VI, VII)."""
 
-from __future__ import annotations
-
 from rropt.mechanisms.robust.base import RobustProtocol
 from rropt.mechanisms.robust.conditional import ConditionalReporting
 from rropt.mechanisms.robust.independent import IndependentReporting

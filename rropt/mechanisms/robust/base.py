@@ -1,7 +1,5 @@
 """What the protocols for robust local differential privacy have in common."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -11,8 +11,6 @@ That is the calibration "exact". The calibration "paper" goes through the l1 dis
 1 + x d / 2), which is the one term (d / 2, 0); since P_y - r P'_y <= P_y - P'_y <= d / 2 it never gives more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

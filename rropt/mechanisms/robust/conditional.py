@@ -1,7 +1,5 @@
 """Conditional reporting: U is reported where the report on S is true, a stand-in for it where it is not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Independent reporting: S and U go through randomised responses of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Maxima of functions of one number that need not be concave, and mutual information of randomised response."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Secret randomised response: robust LDP over all distributions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

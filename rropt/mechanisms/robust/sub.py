@@ -11,8 +11,6 @@ keep a likelihood ratio r: for a column between 1 and 1 + x, P . v - r P' . v is
 1 + x 1_A, so the terms of `Calibration` are those of sets A of other values instead of single ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What the protocols do for one epsilon is done here for all of them in the same a
 then on finer and finer ones around its best point. No rational is made, so nothing here is private by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

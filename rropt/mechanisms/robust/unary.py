@@ -1,7 +1,5 @@
 """Conditional reporting on top of unary encoding: a report for every sensitive value that shows up as present."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

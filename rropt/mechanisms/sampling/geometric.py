@@ -5,8 +5,6 @@ Z = G - H, with independent G and H of P(G = g) = (1 - r) r^g and r = a / 2^24, 
 fails; J < m is drawn uniformly, kept with probability r^J, and else drawn again. Every probability is a^j / 2^(24 j).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Applying a sampler of codes to labels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import repeat

@@ -6,8 +6,6 @@ nothing is rejected. The sums are read four at a time. Which words give which an
 the same answers in every version.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Numbers of 53 bits from random words, for samplers whose probabilities are over 2^53."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

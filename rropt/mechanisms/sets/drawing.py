@@ -6,8 +6,6 @@ first 32 bits w of the stream and s, the rest of it, u = (w + s) / 2^32, and it 
 need 2^32, never when w rest >= need 2^32. In between, which one word in 2^32 / rest reaches, more words decide.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.mechanisms.sampling.sources import CHUNK, Source

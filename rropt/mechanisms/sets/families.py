@@ -1,7 +1,5 @@
 """Subset selection, unary encoding and RAPPOR, declared by their level."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

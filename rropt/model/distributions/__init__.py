@@ -1,7 +1,5 @@
 """Sets of distributions that privacy must hold for: a confidence set of a chi-square test, and its two ends."""
 
-from __future__ import annotations
-
 from rropt.model.distributions.ball_sets import ChiSquareBall
 from rropt.model.distributions.base import Confidence
 from rropt.model.distributions.chi_square import ChiSquareSet

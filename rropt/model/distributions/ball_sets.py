@@ -1,7 +1,5 @@
 """{P : sum (p - P)^2 / P <= B}, the distributions that a chi-square test does not distinguish from p."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The base class of sets of distributions of pairs."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction

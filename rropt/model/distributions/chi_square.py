@@ -1,7 +1,5 @@
 """The confidence set of a chi-square test around counts of pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ more planes lies in the one with fewer, and a mechanism that is private for the 
 Source: lopuhaa Remark 14.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The two extreme sets of distributions: one known distribution, and all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

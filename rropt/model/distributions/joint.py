@@ -1,7 +1,5 @@
 """Inputs X that are correlated with the sensitive value S but do not contain it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rropt.errors import InputError

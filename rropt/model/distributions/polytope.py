@@ -1,7 +1,5 @@
 """Polyhedral sets of conditionals: what is known of U given each s, as linear inequalities."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

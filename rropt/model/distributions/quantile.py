@@ -1,7 +1,5 @@
 """Rigorous numbers for confidence sets: square roots and the chi-square quantile, enclosed by short rationals."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Small polytopes only: a few inequalities in a few dimensions, as conditionals of U given one sensitive value have.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

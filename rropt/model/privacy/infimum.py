@@ -5,8 +5,6 @@ other expressions are bounded on intervals with derivatives, and functions of wh
 monotonicity.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable, Sequence

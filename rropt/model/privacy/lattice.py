@@ -4,8 +4,6 @@ f(p) = (1 - p) h / (p (1 - h)) grows with h, so that f of a minimum (maximum) is
 parts; its infimum lies where the f of a part is critical, where two parts cross, or at an end.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

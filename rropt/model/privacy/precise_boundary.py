@@ -1,7 +1,5 @@
 """The precise boundary of a parity: exactly the (prior, posterior) pairs that it rules out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Several attributes under one budget of entropy, and numerical attributes as categories."""
 
-from __future__ import annotations
-
 from rropt.release.multivariate.clusters import clusters_of, pairwise_information
 from rropt.release.multivariate.numerical import averaged, microaggregate
 from rropt.release.multivariate.release import Attribute, AttributeReport, MultiRelease, MultiSolution

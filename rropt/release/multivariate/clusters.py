@@ -1,7 +1,5 @@
 """Which attributes depend on each other: pairwise mutual information, and clusters that are protected jointly."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Numerical attributes: individuals are the categories, and a block matrix is microaggregation."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from rropt.errors import InputError

@@ -4,8 +4,6 @@ A ledger that many processes share is in WAL mode (`create_ledger`); a ledger be
 no transaction is open.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """What earlier releases and files forbid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A column's counts with noise, which the ledger of the data counts: for designs that are made from data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

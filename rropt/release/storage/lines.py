@@ -5,8 +5,6 @@ of everything between the word of the state and the chain. Lines of the first ve
 has one covers them too. A line that begins with `~` was not complete, and nothing was drawn for it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -7,8 +7,6 @@ different answers reveal that it changed, which no epsilon bounds. `Memo` theref
 value of each identity was drawn from, as tags that mean nothing without the key.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Where a ledger is: a file, or a database of PostgreSQL by its URL."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A file that is written in order, and that only its owner can read until it is complete."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

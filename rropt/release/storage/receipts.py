@@ -4,8 +4,6 @@ Anyone who can write a ledger can compute its hashes, and take lines from its en
 shows both: all lines up to it are as they were when it was signed. Keys are PEM files, as OpenSSL makes them.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

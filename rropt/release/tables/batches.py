@@ -1,7 +1,5 @@
 """Batches of an Arrow table in, protected batches out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """Cautions before the draw: columns that reveal a protected one, designs that do not identify the frequencies,
 and levels that add up. They are printed and not written to files: some follow from the true values alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """From Arrow columns to codes: the domain is that of the mechanism's labels, independently of codes in the data."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """How often each value stands in one column of a Parquet or Arrow file, batch by batch."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Counts of a released table, for estimators: how often each output was reported."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Packages that only releases need, and one clear line where they are missing."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 from rropt.io import extras

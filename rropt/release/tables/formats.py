@@ -1,7 +1,5 @@
 """Files of tables, read and written batch by batch: CSV, Parquet, Arrow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path

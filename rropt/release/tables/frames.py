@@ -1,7 +1,5 @@
 """Tables in memory: pandas, polars and pyarrow alike, through narwhals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import narwhals as nw

@@ -1,7 +1,5 @@
 """Metadata of a schema beside names and types: they may hold values of the data, so only types are kept."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Parquet files of tables."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -75,8 +73,7 @@ class ParquetSource(Source):
                 yield batch
 
     def _safe_step(self) -> int:
-        """The rows of a batch that fits into memory, whatever the file repeats. Raises InputError where its pages
-        unpack to too much."""
+        """The rows of a batch that fits into memory. Raises InputError where its pages unpack to too much."""
         total, widest = 0, 0
         with reading(self.path), open_file(self.path) as stream:
             for group in range(self._meta.num_row_groups):

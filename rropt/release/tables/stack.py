@@ -1,7 +1,5 @@
 """A protected column as tables: the row of a mechanism for each value, and the label of each drawn number."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """CSV and other text files of tables."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -5,8 +5,6 @@ multipliers; every leaf is then bounded in Arb balls, and the prices are raised 
 the worst leaf.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -66,8 +64,7 @@ def prove_boxes(
 
 
 def _leaf(dual: FloatArray, slopes: FloatArray, leaves: ColumnLeaves, tilt: int) -> ColumnLeaf:
-    """A leaf from the float multipliers of its linear programme, whose curves are less their tangents at 1, with slopes
-    that come to `tilt` times the prior."""
+    """A leaf from float multipliers for curves less their tangents at 1; its slopes come to `tilt` times the prior."""
     scaled = [round(float(value) * leaves.unit) for value in dual]
     scaled[-1] += tilt * leaves.unit
     return leaves.leaf(scaled, tangent_points(slopes, leaves.masses))

@@ -1,7 +1,5 @@
 """Column generation for convex objectives on any cone, priced by boxes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -31,8 +29,7 @@ def solve_boxed(program: Program, utility: ColumnSum, effort: Effort) -> Answer:
 
 
 def _by_boxes(program: Program, utility: ColumnSum, effort: Effort, box_executor: BoxExecutor) -> Answer:
-    """Column generation on any cone: columns from local searches, the bound from boxes (or, where a Bayes gain is
-    linear for every action, from one linear programme an action)."""
+    """Columns from local searches, the bound from boxes, or from one programme for each action of a gain."""
     k = program.size
     forms = ColumnForms.of(program)
     p = np.array([float(value) for value in program.prior])

@@ -1,10 +1,7 @@
 """The `branch` route: convex objectives over whole matrices, by spatial branch and bound.
 
-Where rows tie the columns together, these are no longer exchangeable, and single columns cannot be priced on their own.
-The objective is convex in the matrix all the same: the points of its columns are branched on.
+Rows tie the columns together, so that single columns cannot be priced; their points are branched on.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace

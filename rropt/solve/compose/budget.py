@@ -1,8 +1,10 @@
 """The tuned numbers of the routes over several theories, by the module that uses them, each with what it trades."""
 
-from __future__ import annotations
-
 import numpy as np
+
+# actions.py
+RESERVE = 8.0
+"""Seconds for another mechanism where the time limit ended the programme of a Bayes gain."""
 
 # branch.py
 CELLS = 4096
@@ -13,8 +15,6 @@ TRUTH_STEPS = 30
 """Steps to the best share of the truth at most."""
 LONGEST = 20.0
 """Seconds of all relaxations, and of all local searches, where there is no time limit."""
-RESERVE = 8.0
-"""Seconds for another mechanism where the time limit ended the programme of a Bayes gain."""
 PURE = 0.3
 """The share of the time for the mechanism of pure privacy."""
 GAINED = 1e-10

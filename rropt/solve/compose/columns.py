@@ -5,8 +5,6 @@ universal bound is compared in every round: where sets of the right mass cover a
 and one linear programme over such sets is enough. Every other convex objective and cone is priced by boxes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.errors import Refusal

@@ -3,16 +3,12 @@
 Information is convex in the matrix, so the best point of its linearisation is no worse: linear programmes over the
 events that matter, from the best mechanism of pure privacy and from others. Where Q keeps the ratio by itself,
 (1 - delta) Q + delta E keeps every event for any E: so this mixture needs no linear programme. The mechanism is a local
-maximum; `solve.events.bound` bounds what any has. A Bayes gain needs no search: outputs with the
-same best action can be merged within all events, so that with an output for each action it is linear.
+maximum; `solve.events.bound` bounds what any has.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
@@ -21,47 +17,38 @@ from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone
 from rropt.program.events import ApproximateBound
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
-from rropt.solve.compose.budget import ADDED, ENTRIES, GAINED, LONGEST, PURE, RESERVE, ROUNDS, TRUTH_STEPS
+from rropt.solve.compose.budget import ADDED, ENTRIES, GAINED, LONGEST, PURE, ROUNDS, TRUTH_STEPS
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.kernel.polyhedral import entry_model
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, solve_part
+from rropt.solve.kernel.route import Answer, Effort, Route, SolverClaim, solve_part
 
 LOCAL = "a local search found the mechanism"
 
 
 class EventsRoute(Route):
-    """Local searches by linear programmes over events; Bayes gains exactly."""
+    """Local searches by linear programmes over events."""
 
     name = "events"
     because = "the objective is convex and the events are many: linearised, from the best mechanism of pure privacy"
     takes = (ApproximateBound,)
     purpose = "approximate privacy over many events"
-    goals = "maximises mutual information, chi-square information and Bayes gains only"
+    goals = "maximises mutual information and chi-square information only"
     solvers = ("highs",)
 
     def takes_goal(self, program: Program) -> bool:
-        return program.sense == "maximize" and isinstance(program.utility, (Divergence, BayesGain))
+        return program.sense == "maximize" and isinstance(program.utility, Divergence)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
-        if program.outputs is None:
-            return Refusal("events needs fixed outputs", "give the outputs")
-        if isinstance(program.utility, BayesGain) and one_output_an_action(program) is None:
-            return Refusal(
-                "a Bayes gain under approximate privacy needs an output for each action, and no other rows",
-                "give more outputs, or leave the rows out",
-            )
-        return None
+        return Refusal("events needs fixed outputs", "give the outputs") if program.outputs is None else None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         begun, limit = time.monotonic(), effort.time_limit
-        if isinstance(program.utility, BayesGain):
-            return _bayes(program, program.utility, effort)
         # The mechanism must still be rounded, so the last step begins early.
         end = begun + LONGEST if limit is None else effort.begun + 0.8 * limit
         search = LocalSearch(program, effort, lambda: bool(effort.stopped()) or time.monotonic() > end)
         search.linear = _oracle(program, search.over)
-        pure = _pure(program, effort, end)
+        pure = pure_and_truth(program, effort, end)
         search.run([] if pure is None else [pure])
         if search.best is None:
             return effort.route("linear").solve(replace(program, utility=Linear(())), effort)
@@ -70,41 +57,7 @@ class EventsRoute(Route):
         return Answer(claim, search.draft)
 
 
-def one_output_an_action(program: Program) -> Program | None:
-    """The linear programme with output g for action g that has the optimum of a Bayes gain: outputs with the same best
-    action can be merged within all events. Outputs beyond the actions stay empty: they are worth no more than any
-    action, be it a loss. None where that is not so of `program`."""
-    utility, outputs = program.utility, program.outputs
-    if program.extra(ApproximateBound) is None or program.sense != "maximize" or not isinstance(utility, BayesGain):
-        return None
-    if outputs is None or program.rows or program.empty_cells or len(utility.actions) > len(outputs):
-        return None
-    scores = utility.scores()
-    none = tuple(min(Fraction(0), *(row[x] for row in scores)) for x in range(program.size))
-    scores = (*scores, *[none] * (len(outputs) - len(scores)))
-    cost = tuple((x, g, row[x]) for x in range(program.size) for g, row in enumerate(scores) if row[x])
-    return replace(program, utility=Linear(cost))
-
-
-def _bayes(program: Program, utility: BayesGain, effort: Effort) -> Answer:
-    relaxed = one_output_an_action(program)
-    assert relaxed is not None
-    answer = effort.route("linear").solve(relaxed, effort)
-    if answer.claim.stopped:
-        # The time limit came first, without multipliers of the last programme: the bound is
-        # the gain of the truth.
-        pure = _pure(program, effort, time.monotonic() + 0.8 * RESERVE)
-        matrix = None if pure is None else np.zeros_like(pure)
-        if pure is not None and matrix is not None:
-            for column in pure.T:
-                matrix[:, (utility.table @ column).argmax()] += column
-        dual = Dual(utility.table.max(axis=0), np.zeros(len(program.rows)))
-        answer = replace(answer, draft=MatrixDraft.of(matrix, program.outputs), dual=dual)
-    note = "outputs with the same best action were merged: the bound is that of one output for each action"
-    return replace(answer, relaxed=relaxed).with_notes(note)
-
-
-def _pure(program: Program, effort: Effort, end: float) -> FloatArray | None:
+def pure_and_truth(program: Program, effort: Effort, end: float) -> FloatArray | None:
     """The best mechanism whose outputs all keep the ratio by themselves, with delta of the truth; None where the route
     for it does not take its problem, or finds none in its share of the time until `end`."""
     bound = program.required(ApproximateBound)
@@ -142,8 +95,7 @@ def _mix_truth(program: Program, pure: FloatArray) -> FloatArray:
 
 
 def _oracle(program: Program, over: Callable[[], bool]) -> Oracle:
-    """The matrix with the largest sum of costs times entries that keeps every event; None where time ends first, or
-    there are too many entries. Events that were met stay in the programme for the next costs."""
+    """The matrix with the largest sum of costs that keeps every event, or None; events once met stay."""
     bound = program.required(ApproximateBound)
     vertex: list[Vertices] = []
 

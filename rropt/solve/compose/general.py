@@ -4,8 +4,6 @@ Without some of its constraints another route takes the problem, and its bound i
 such bounds is kept. Mechanisms come from those relaxations, as far as the constraints allow, and from local searches.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -172,8 +170,7 @@ class GeneralRoute(Route):
         return False
 
     def _relaxations(self, program: Program) -> list[Relaxation]:
-        """The least relaxations that another route takes, and after them those without any constraint between the
-        columns."""
+        """The least relaxations that a route takes, then those without any constraint between the columns."""
         parts = _parts(program)
         found: list[Relaxation] = []
         for count in range(0 if isinstance(program.utility, Sum) else 1, len(parts) + 1):
@@ -271,8 +268,7 @@ def _bounded(one: Relaxation, effort: Effort, seconds: float) -> tuple[float, An
 
 
 def _without_mechanism(program: Program, effort: Effort, answer: Answer | None) -> Answer:
-    """The answer where no mechanism was found: the bound, or the proof that linear constraints and an entropy floor
-    leave none."""
+    """The answer without a mechanism: the bound, or the proof that linear constraints and a floor leave none."""
     floor = tuple(extra for extra in program.extras if isinstance(extra, ConcaveFloor))
     cone = observed(program.cone) if isinstance(program.cone, ConfidenceCone) else program.cone
     plain = replace(program, sense="maximize", utility=Linear(()), extras=floor, cone=cone)

@@ -5,8 +5,6 @@ convex. Constraints that the linear programme lacks hold because each step ends 
 seen from a mechanism that keeps all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -29,6 +27,7 @@ from rropt.solve.kernel.climb import Oracle, Vertices, worth_and_slope
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Draft, Effort, MatrixDraft, MixedWeights
 from rropt.solve.risk.climb import RiskClimber
+from rropt.solve.risk.private import placed
 
 
 class LocalSearch:
@@ -177,8 +176,7 @@ class LocalSearch:
                 value, cost = reached, slope
 
     def _under_risk(self, offered: list[FloatArray]) -> None:
-        """Climb within a trust region, as far as the bound on identification risk; other constraints that the climber
-        lacks are kept by going back toward the uninformative matrix."""
+        """Climb within a trust region under the bound on risk; the rest draws back toward the uninformative matrix."""
         program = replace(self.whole, cone=inner_cone(self.program.cone))
         climber = RiskClimber(program, self.over)
         others = len(program.extras) > 1 or program.cone is not self.program.cone
@@ -187,7 +185,11 @@ class LocalSearch:
             self._take(climber.calm)
         climber.start()
         for matrix in offered:
-            climber.offer(_fitted(self.whole, matrix, self.width))
+            fitted = _fitted(self.whole, matrix, self.width)
+            climber.offer(fitted)
+            # The best mechanism without the bound may keep it under other names of its outputs.
+            if self.width == self.program.size and self.keeps(renamed := placed(fitted, climber.risk)):
+                self._take(renamed)
         for cost in self._costs():
             if self.over():
                 break

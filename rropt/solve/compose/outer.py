@@ -9,8 +9,6 @@ A capacity is the largest information over all priors, and the least capacity is
 point): the certificate is of the least information at a prior near it.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable
@@ -26,20 +24,7 @@ from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, 
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions
 from rropt.program.programs import Information, Linear, Program, Utility
-from rropt.solve.compose.budget import (
-    DIRECTIONS,
-    GRAIN,
-    LONGEST,
-    NEAR,
-    ROUGH,
-    ROUNDING,
-    ROUNDS,
-    SHARE,
-    SHORTEST,
-    SLOW_ROUNDS,
-    SMALLEST,
-    SURVEY,
-)
+from rropt.solve.compose import budget
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.polyhedral import edge_table
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size
@@ -71,7 +56,7 @@ class OuterRoute(Route):
         notions = program.required(Notions)
         inner, found, reached = _at_worst(program, notions, effort), None, [np.inf]
         left = effort.remaining()
-        end = time.monotonic() + ROUNDING * (LONGEST if left is None else left)
+        end = time.monotonic() + budget.ROUNDING * (budget.LONGEST if left is None else left)
 
         def note(value: float | None, bound: float | None) -> None:
             if bound is not None:
@@ -80,10 +65,10 @@ class OuterRoute(Route):
         route = self._choose(inner)
         if route.name not in QUICK:
             inner = self._surveyed(inner, notions, effort)
-        for number in range(ROUNDS):
+        for number in range(budget.ROUNDS):
             route = self._choose(inner)
             left = effort.remaining()
-            limit = left if left is None or route.name in QUICK else max(SHARE * left, SHORTEST)
+            limit = left if left is None or route.name in QUICK else max(budget.SHARE * left, budget.SHORTEST)
             begun = time.monotonic()
             within = replace(effort, time_limit=limit, begun=begun, size=Size(), solver=None, monitor=note)
             answer = route.solve(inner, within)
@@ -91,10 +76,14 @@ class OuterRoute(Route):
                 reached.append(program.sign * answer.claim.objective)
             if answer.farkas is not None or found is None or not (answer.claim.stopped or answer.dual is None):
                 found = inner, answer
-            if answer.matrix is None or time.monotonic() > end or (route.name not in QUICK and number >= SLOW_ROUNDS):
+            if (
+                answer.matrix is None
+                or time.monotonic() > end
+                or (route.name not in QUICK and number >= budget.SLOW_ROUNDS)
+            ):
                 break
             grown = _with_rows(inner, notions, answer.matrix)
-            if grown is inner or notions.missed(answer.matrix) <= NEAR:
+            if grown is inner or notions.missed(answer.matrix) <= budget.NEAR:
                 break
             inner = grown
         assert found is not None
@@ -121,7 +110,7 @@ class OuterRoute(Route):
             answer = self._choose(goal).solve(goal, replace(effort, size=Size(), solver=None))
             least = even if answer.matrix is None else answer.matrix
         goal_slack, share = notions.missed(least) / 2, 1.0
-        while share > SMALLEST and notions.missed((1 - share) * least + share * found.matrix) > goal_slack:
+        while share > budget.SMALLEST and notions.missed((1 - share) * least + share * found.matrix) > goal_slack:
             share /= 2
         return np.asarray((1 - share) * least + share * found.matrix)
 
@@ -132,24 +121,23 @@ class OuterRoute(Route):
         shape = inner.size, len(inner.outputs)
         random = np.random.default_rng(0)
         left = effort.remaining()
-        end = time.monotonic() + SURVEY * (LONGEST if left is None else left)
-        directions = [np.eye(*shape), *(random.standard_normal(shape) for _ in range(DIRECTIONS))]
+        end = time.monotonic() + budget.SURVEY * (budget.LONGEST if left is None else left)
+        directions = [np.eye(*shape), *(random.standard_normal(shape) for _ in range(budget.DIRECTIONS))]
         for cost in directions:
             terms = tuple((x, y, Fraction(float(cost[x, y]))) for x, y in np.ndindex(*shape) if cost[x, y])
-            for _ in range(ROUNDS):
+            for _ in range(budget.ROUNDS):
                 if time.monotonic() > end or effort.stopped():
                     return inner
                 goal = replace(inner, utility=Linear(terms), sense="maximize")
                 matrix = self._choose(goal).solve(goal, replace(effort, size=Size(), solver=None)).matrix
-                if matrix is None or notions.missed(matrix) <= ROUGH:
+                if matrix is None or notions.missed(matrix) <= budget.ROUGH:
                     break
                 inner = _with_rows(inner, notions, matrix)
         return inner
 
 
 def _at_worst(program: Program, notions: Notions, effort: Effort) -> Program:
-    """The program without notions, and with a limit of the information at one prior for each capacity: at the worst one
-    where the goal is linear, else at even frequencies."""
+    """The program with a limit at one prior for each capacity: the worst for linear goals, else even numbers."""
     found = []
     for one in notions.notions:
         if isinstance(one, CapacityLimit):
@@ -191,7 +179,7 @@ class CapacityRoute(Route):
     def solve(self, program: Program, effort: Effort) -> Answer:
         matrix, prior = worst_prior(program, effort)
         shares = np.full(program.size, 1.0 / program.size) if prior is None else prior
-        weights = tuple(max(1, round(share * GRAIN)) for share in shares.tolist())
+        weights = tuple(max(1, round(share * budget.GRAIN)) for share in shares.tolist())
         inner = replace(program, utility=Information(weights), weights=weights)
         answer = self._choose(inner).solve(inner, effort)
         stated = _stated(inner, answer)

@@ -1,13 +1,9 @@
-"""The `relaxed` route, for information above an entropy floor: a bound by a relaxation, and a mechanism by a local
-search.
+"""The `relaxed` route, for information above an entropy floor: a bound by a relaxation, a mechanism by a local search.
 
-Mutual information above an entropy floor: sum_x s_x H(Q_x) <= sum_x s_x sum_y Q[x, y] (-log r_x(y)) for all
-distributions r_x (Gibbs), so every r gives a linear row that the floor implies. Branch and bound over the matrix with
-such rows is a true bound; rows at the points that it finds nearly close it at small sizes, above all under LDP. Where
-it is no better than the bound of `floor_bound`, that one stands.
+sum_x s_x H(Q_x) <= sum_x s_x sum_y Q[x, y] (-log r_x(y)) for all distributions r_x (Gibbs), so every r gives a row that
+the floor implies. Rows at the points that branch and bound finds nearly close the bound at small sizes, above all under
+LDP. Where it is no better than that of `floor_bound`, that one stands.
 """
-
-from __future__ import annotations
 
 import time
 from dataclasses import replace
@@ -110,8 +106,7 @@ def _bounded(program: Program, effort: Effort, search: LocalSearch, found: Float
 
 
 def _touched(program: Program, search: LocalSearch, matrix: FloatArray) -> FloatArray | None:
-    """Where the floor is to be tight next: for the actions that are best at a matrix the optimum, which the slope of a
-    Bayes gain leads to; else the last point on the way to the matrix."""
+    """Where the floor is to be tight next: the optimum for the best actions at a matrix, else the way to the matrix."""
     if not isinstance(program.utility, BayesGain) or search.linear is None:
         return search.inside(search.middle, matrix)
     slope = program.utility.gradient(matrix)

@@ -6,8 +6,6 @@ mechanism is the true answers and a random choice that does not look at the inpu
 matrix: no design has less risk.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.errors import Refusal

@@ -4,14 +4,13 @@ For LDP the 2^k - 2 staircase rays are known in closed form and are priced by en
 polyhedral cone they come from cddlib.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from rropt.errors import Refusal, counted
+from rropt.program.block_cones import RobustCone
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone, GraphCone, base_cone
 from rropt.program.programs import ColumnSum, Linear, Program
 from rropt.solve.compose.budget import DUST, LARGEST_HANDED, LARGEST_PRODUCT, LEAST_WEIGHT
@@ -33,12 +32,15 @@ class VerticesRoute(Route):
 
     name = "vertices"
     because = "the objective is convex in every column, so extreme rays of the cone suffice"
-    takes = ()
     goals = "takes linear objectives and the maximum of convex ones only"
 
     def takes_goal(self, program: Program) -> bool:
         convex = isinstance(program.utility, ColumnSum) and program.sense == "maximize"
         return convex or isinstance(program.utility, Linear)
+
+    def waits(self, program: Program) -> bool:
+        # Of blocks of inputs route columns proves more, and has no limit of size.
+        return isinstance(program.cone, RobustCone)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         k = program.size
@@ -62,7 +64,7 @@ class VerticesRoute(Route):
                 )
             return None
         if not isinstance(program.cone, FreeCone):
-            most = LARGEST_GRAPH if isinstance(base_cone(program.cone), GraphCone) else LARGEST_CDD
+            most = LARGEST_GRAPH if isinstance(base_cone(program.cone.general()), GraphCone) else LARGEST_CDD
             if k > most:
                 return Refusal(f"vertices hands at most {most} such inputs to cddlib, not {k}", "use route columns")
             return None
@@ -90,7 +92,7 @@ class VerticesRoute(Route):
                 np.arange(1 << program.size), program.size, float(program.cone.level.ratio)
             )
         else:
-            rays = cdd_rays(program.cone, program.size)
+            rays = cdd_rays(program.cone.general(), program.size)
         if isinstance(rays, Refusal):
             return self._otherwise(program, effort, rays)
         if isinstance(program.utility, ColumnSum):

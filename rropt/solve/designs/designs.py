@@ -1,11 +1,7 @@
 """Designs to estimate with: risks minimised by column generation, with a lower bound from every price vector.
 
-Each criterion has a bound (a number that forms W give) - sum(a), for prices a with a.v >= v'W W'v / (p.v) on the whole
-cone (`design_criteria`). The interior-point method gives such forms and prices for the columns it has; pricing looks
-for columns that break them.
+The interior-point method gives forms and prices for the columns it has; pricing looks for columns that break them.
 """
-
-from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
@@ -15,23 +11,7 @@ import numpy as np
 from rropt.program.cones import CompleteCone, FloatArray, cone_rows
 from rropt.program.design_utilities import DesignUtility, InverseDeterminant, InverseEigenvalue, InverseTrace
 from rropt.program.programs import ColumnSum, Program
-from rropt.solve.designs.budget import (
-    ADDED,
-    ALWAYS,
-    BOXES,
-    ENUMERATED,
-    HALVINGS,
-    KEPT,
-    LAST,
-    PLAIN,
-    RIDGE,
-    ROUGH,
-    ROUNDS,
-    STARTS,
-    TESTS,
-    TIED,
-    TIES,
-)
+from rropt.solve.designs import budget
 from rropt.solve.designs.corners import all_corners, climbed_corners
 from rropt.solve.designs.criteria import DesignCriterion, DesignForms, DeterminantCriterion, TraceCriterion
 from rropt.solve.designs.eigenvalue import EigenvalueCriterion
@@ -69,7 +49,7 @@ class QuadraticOverLinear(ColumnSum):
 
 def most_nodes(inputs: int, forms: int) -> int:
     """The most boxes of a tree that a checker reads; a search may exceed its limit by two."""
-    return TESTS // (inputs * max(inputs, forms)) - 2
+    return budget.TESTS // (inputs * max(inputs, forms)) - 2
 
 
 def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
@@ -80,7 +60,7 @@ def criterion_of(utility: DesignUtility, gap: float) -> DesignCriterion:
         if np.linalg.matrix_rank(queries) < len(queries):
             # Directions that no query needs may vanish in the limit, where M is singular: a small share of them is
             # kept.
-            ridge = (gap / RIDGE) ** 2 * float(np.sum(queries**2))
+            ridge = (gap / budget.RIDGE) ** 2 * float(np.sum(queries**2))
         return TraceCriterion(queries, float(utility.offset), ridge)
     if isinstance(utility, InverseDeterminant):
         return DeterminantCriterion()
@@ -105,7 +85,7 @@ def solve_design(program: Program, effort: Effort) -> Answer:
     point: DesignPoint | None = None
     matrix: FloatArray | None = None
     stopped, level = "", 0
-    for _ in range(ROUNDS):
+    for _ in range(budget.ROUNDS):
         found = best_design(columns, utility.prior, criterion, max(min(1e-11, wanted * 1e-3), criterion.least))
         if found is None:
             break
@@ -126,7 +106,7 @@ def solve_design(program: Program, effort: Effort) -> Answer:
             break
         if hurried:
             # Columns that the boxes found are not part of the proof, but improve the design.
-            found = best_design(np.hstack([columns, new]), utility.prior, criterion, ROUGH) if new.size else None
+            found = best_design(np.hstack([columns, new]), utility.prior, criterion, budget.ROUGH) if new.size else None
             if found is not None and found.found.value < own.value:
                 point, matrix = found, np.hstack([columns, new]) * found.mass
             break
@@ -136,7 +116,7 @@ def solve_design(program: Program, effort: Effort) -> Answer:
             level += 1
             continue
         level = 0
-        kept = columns if criterion.keeps else columns[:, found.mass > KEPT * found.mass.max()]
+        kept = columns if criterion.keeps else columns[:, found.mass > budget.KEPT * found.mass.max()]
         columns = np.unique(np.hstack([kept, new]).round(13), axis=1)
     claim = SolverClaim(
         "interior point",
@@ -153,7 +133,7 @@ def solve_design(program: Program, effort: Effort) -> Answer:
 def _shrunk(dual: Dual, tree: BoxTree, factor: float) -> Dual:
     """A design's multipliers and their tree, the forms multiplied by `factor`."""
     own = DesignForms.of(dual)
-    if factor > PLAIN:
+    if factor > budget.PLAIN:
         return replace(dual, evidence=replace(own, search=tree))
     k, count = own.forms.shape
     search = shrunk_tree(tree, k, count, factor)
@@ -170,7 +150,7 @@ class _Corners:
         self.k, self.gamma = program.size, float(program.cone.level.ratio)
         self.p = np.array([float(value) for value in program.prior])
         self.effort = effort
-        self.every = all_corners(self.k, self.gamma) if self.k <= ENUMERATED else None
+        self.every = all_corners(self.k, self.gamma) if self.k <= budget.ENUMERATED else None
         self.turn = 0
 
     def hurried(self) -> bool:
@@ -193,14 +173,18 @@ class _Corners:
         columns = self.every
         if columns is None:
             self.turn += 1
-            columns = climbed_corners(table, self.gamma, STARTS, self.turn)
+            columns = climbed_corners(table, self.gamma, budget.STARTS, self.turn)
         mass = self.p @ columns
         height = np.einsum("xn,xn->n", columns, table @ columns)
         worst = float((height / mass**2).max())
         reduced = height / mass
         order = np.argsort(-reduced)
-        chosen = [i for i in order[: ADDED * self.k] if reduced[i] > accept * 1e-3]
-        ties = [i for i in order[:TIES] if reduced[i] > reduced[order[0]] - TIED] if reduced[order[0]] > 0 else []
+        chosen = [i for i in order[: budget.ADDED * self.k] if reduced[i] > accept * 1e-3]
+        ties = (
+            [i for i in order[: budget.TIES] if reduced[i] > reduced[order[0]] - budget.TIED]
+            if reduced[order[0]] > 0
+            else []
+        )
         new = columns[:, sorted(set(chosen) | set(ties))] if chosen else columns[:, :0]
         if self.every is not None or not new.size:
             # Without all corners this is an estimate of the bound; the proof decides.
@@ -211,7 +195,7 @@ class _Corners:
 class _Boxes:
     """Pricing on any other cone: climbing first, then boxes."""
 
-    levels = 1 + len(BOXES)
+    levels = 1 + len(budget.BOXES)
 
     def __init__(self, program: Program, effort: Effort) -> None:
         self.forms = ColumnForms.of(program)
@@ -227,13 +211,12 @@ class _Boxes:
         return np.hstack([np.maximum(self.pricer.starts(), 0.0), self._around()])
 
     def _around(self) -> FloatArray:
-        """Columns 1 + d and 1 - d at each input that lie in the cone, with the largest d of 1/2, 1/4, ...; none where
-        the constant column is on its boundary."""
+        """Pairs 1 + d, 1 - d at each input within the cone, d = 1/2, 1/4, ...; none where 1 is on its boundary."""
         cone = self.forms.program.cone
         rows = np.array([[float(entry) for entry in row] for row in cone_rows(cone)]).reshape(-1, self.k)
         found = []
         for unit in np.eye(self.k):
-            for halvings in range(1, HALVINGS):
+            for halvings in range(1, budget.HALVINGS):
                 pair = [1 + unit / 2**halvings, 1 - unit / 2**halvings]
                 if all((v[:, None] <= self.forms.ratios * v).all() and (rows @ v <= 0).all() for v in pair):
                     found += pair
@@ -243,7 +226,7 @@ class _Boxes:
     def hurried(self) -> bool:
         """Whether this must be the last pricing: the rest of the time is for its boxes."""
         left, limit = self.effort.remaining(), self.effort.time_limit
-        return left is not None and limit is not None and left < LAST * limit
+        return left is not None and limit is not None and left < budget.LAST * limit
 
     def price(
         self, forms: FloatArray, prices: FloatArray, accept: float, level: int
@@ -253,7 +236,7 @@ class _Boxes:
         utility = QuadraticOverLinear(table, self.p)
         pricer = self.pricer = BoxPricer(self.forms, utility, self.effort)
         if level == 0:
-            new = pricer.look(prices)[:, : ADDED * self.k]
+            new = pricer.look(prices)[:, : budget.ADDED * self.k]
             # Smaller gains are left to the boxes: a column without mass would be dropped and regenerated indefinitely.
             return np.inf, new[:, [pricer.reduced(v) > accept for v in new.T]], None
         key = prices.tobytes()
@@ -273,7 +256,7 @@ class _Boxes:
             # A proof of this size must still be written, and at least ALWAYS boxes are.
             left = self.effort.remaining()
             late = left is not None and left < PROVING * self.k * search.nodes
-            return bool(search.nodes > ALWAYS and (late or self.effort.stopped()))
+            return bool(search.nodes > budget.ALWAYS and (late or self.effort.stopped()))
 
         def enough() -> bool:
             gains = (value for value, _ in pricer.found.values())
@@ -284,7 +267,7 @@ class _Boxes:
         if level == self.levels:
             search.run(accept, Budget(nodes, over))
         else:
-            search.run(accept, Budget(min(BOXES[level - 1], nodes), enough))
+            search.run(accept, Budget(min(budget.BOXES[level - 1], nodes), enough))
         good = [v for value, v in pricer.found.values() if value > max(accept, 1e-11)]
         new = np.array(good).T if good else np.zeros((self.k, 0))
         return search.bound, new, search.tree

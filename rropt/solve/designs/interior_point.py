@@ -5,8 +5,6 @@ convex criterion). The multipliers of the equations are prices a with a.v_i >= m
 dual feasible over the given columns at every step.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,8 +60,7 @@ def best_design(
 def _centre(
     columns: FloatArray, unit: FloatArray, mass: FloatArray, criterion: DesignCriterion, mu: float
 ) -> tuple[FloatArray, FloatArray, float, float] | None:
-    """(masses, prices, mu, the criterion's scale where it began) of the centre at `mu` (0: the first one), by Newton's
-    method; None where it breaks down."""
+    """(masses, prices, mu, first scale) of the centre at `mu` (0: the first one) by Newton's method, or None."""
     k, n = columns.shape
     scale = 0.0
     for _ in range(STEPS):

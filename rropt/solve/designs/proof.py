@@ -4,8 +4,6 @@ Written from docs/certificate-format.md, section 6. The searches in doubles prop
 in integers or Arb balls, and the prices are raised along the prior by the excess of the worst leaf.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -169,8 +167,7 @@ def _by_corners(
 def _shrunk(
     program: Program, dual: Dual, claim: _Claim, prices: list[Fraction], items: list[object], root: CornerNode
 ) -> tuple[_Claim, list[Fraction], list[object]]:
-    """Claim, prices and elements for forms multiplied by what is best beside these prices, which may have been raised
-    much."""
+    """Claim, prices and elements for forms times what is best beside these prices, which may have been raised much."""
     total = sum(prices, Fraction(0))
     factor = math.sqrt(program.size / total) if claim.linear is None else float(claim.linear / total)
     if factor > PLAIN or factor <= 0:
@@ -191,8 +188,7 @@ def _shrunk(
 def _written(
     program: Program, prices: list[Fraction], forms: Rows, root: CornerNode, square: Fraction = Fraction(1)
 ) -> list[object] | None:
-    """The elements of a tree whose numbers e are multiplied by `square`, in preorder; None unless every leaf holds with
-    slack 2^-80 of its terms, in integers over 2^WORK_BITS rounded upwards."""
+    """The preorder of a tree with e times `square`; None unless each leaf holds with slack 2^-80, in integers."""
     assert isinstance(program.cone, CompleteCone)
     gh, k, prior = program.cone.level.ratio.upper, program.size, program.prior
     one = 1 << WORK_BITS

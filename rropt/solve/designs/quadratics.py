@@ -5,8 +5,6 @@ which are variables of their own, tied to v by equations. So the search for sepa
 it branches on the y, after their ranges are tightened.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Points with more entropy than the floor: rounding mixes toward them where an entropy floor must hold."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -217,8 +217,7 @@ def _wanted(cp: Any, q: Any, program: Program) -> Any:
 
 
 def _entropies(cp: Any, q: Any, shares: tuple[int, ...], empty: frozenset[tuple[int, int]]) -> Any:
-    """The entropies of the rows that have a share, times it, summed. Cells that are empty have none: a logarithm
-    there would leave the solver no point inside of its cones."""
+    """The entropies of the rows times their shares, summed, without empty cells: there a logarithm has no interior."""
     k, m = q.shape
     cells = [(x, y) for x in range(k) if shares[x] for y in range(m) if (x, y) not in empty]
     weights = np.array([float(shares[x]) for x, _ in cells])

@@ -1,11 +1,8 @@
-"""Entropy-dual and entropy-farkas proofs: multipliers of the Gibbs form, which are a bound by themselves.
+"""Entropy-dual and entropy-farkas proofs, from docs/certificate-format.md, section 6.
 
-Written from docs/certificate-format.md, section 6. For any multipliers
-sum_y e_y q_y + tau H(q) <= tau log sum_y exp(e_y / tau) for every distribution q, so nothing has to be repaired but
-the tilts, which must be negative on the cone.
+For any multipliers sum_y e_y q_y + tau H(q) <= tau log sum_y exp(e_y / tau) for every distribution q, so nothing has to
+be repaired but the tilts, which must be negative on the cone.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

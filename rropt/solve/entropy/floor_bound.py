@@ -6,8 +6,6 @@ e_x.q + (t s_x - p_x) H(q) over distributions q, e_xy = p_x c_y - sum_i u_i row_
 else max_y e_xy.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The solvers that cvxpy and highspy find installed, by lower-case name: what they take, their settings, and a call."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Mapping

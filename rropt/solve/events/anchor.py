@@ -1,7 +1,5 @@
 """A strictly feasible point where every event is bounded: violated events are generated."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.errors import Refusal

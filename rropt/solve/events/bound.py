@@ -8,8 +8,6 @@ phi(t) - a t - u (t - gamma)^+ - v (1 - gamma t)^+ over t in [0, 1 / p_x], E phi
 convex, b is attained at 0, 1 / gamma, gamma or 1 / p_x.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from flint import arb

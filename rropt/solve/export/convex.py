@@ -1,7 +1,5 @@
 """A problem as a `cvxpy.Problem` with named variables and constraints, where it is convex."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

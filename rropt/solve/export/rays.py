@@ -1,8 +1,6 @@
 """The extreme rays of a program's cone as exact rationals: in closed form for LDP, else by the double description
 method (Motzkin, Raiffa, Thompson and Thrall 1953; Fukuda and Prodon 1996), in integers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A dry run: which routes take a program, why the others do not, what would be proved, and how large it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A strictly feasible mechanism to move toward before rounding."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -164,25 +162,24 @@ def _most_slack(
 
 
 def _slackest(model: MatrixModel, upper: FloatArray, slack: FloatArray, cells: list[int]) -> LpAnswer:
-    """max s with s * `slack` of each row of the model kept from its limit, the `cells` at least s, s at most 1; s is
-    the last variable."""
-    variables, count = model.matrix.shape[1], len(cells)
-    positive = sparse.csr_matrix((-np.ones(count), (np.arange(count), cells)), shape=(count, variables))
-    whole = sparse.vstack(
-        [
-            sparse.hstack([model.matrix, sparse.csr_matrix(slack[:, None])]),
-            sparse.hstack([positive, sparse.csr_matrix(np.ones((count, 1)))]),
-        ],
-        format="csc",
-    )
-    return LpModel(
-        np.append(np.zeros(variables), 1.0),
-        whole,
-        np.concatenate([model.row_lower, np.full(count, -np.inf)]),
-        np.concatenate([model.row_upper, np.zeros(count)]),
-        np.zeros(variables + 1),
+    """max s <= 1 with s `slack` of each row kept from its limit and the `cells` at least s, the last variable."""
+    above = np.zeros(model.matrix.shape[1])
+    above[cells] = 1.0
+    column = sparse.csr_matrix((model.matrix @ above + slack)[:, None])
+    found = LpModel(
+        np.append(np.zeros(len(above)), 1.0),
+        sparse.hstack([model.matrix, column], format="csc"),
+        model.row_lower,
+        model.row_upper,
+        np.zeros(len(above) + 1),
         np.append(upper, 1.0),
     ).solve(PATIENCE)
+    x, dual = found.x, found.row_dual
+    if x is not None:
+        x = np.append(x[:-1] + x[-1] * above, x[-1])
+    if dual is not None:
+        dual = np.append(dual, (model.matrix.T @ dual)[cells])
+    return replace(found, x=x, row_dual=dual)
 
 
 def _tighten(

@@ -1,7 +1,5 @@
 """Local maxima: linearise, go to the best point for that, repeat. The value of a convex function never falls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

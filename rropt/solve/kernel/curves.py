@@ -11,8 +11,6 @@ The exact side (docs/certificate-format.md, column-dual, `tree`) is in integers 
 inputs S at gh and w = 1 + sum_S q, F = sum_S c - sum a + phi(w), and phi(w) <= A(t) - T(t) w for every t >= 1.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """HiGHS in a thread of its own, where it can be cancelled and, if it does not end, abandoned."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -4,8 +4,6 @@ A master of a column generation with few rows has many optimal prices; those of 
 round. A primal-dual path stopped early stays central and is cheap: one Cholesky factor of the size of the rows a step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -92,9 +90,7 @@ def boxed_prices(
 
 
 def _factor(gram: FloatArray) -> tuple[FloatArray, bool] | None:
-    """The Cholesky factor of a matrix with a small multiple of the identity added; None where it is still not
-    positive.
-    """
+    """The Cholesky factor with a small multiple of the identity added; None where it is still not positive."""
     moved = gram.copy()
     moved[np.diag_indices(len(gram))] *= 1 + 1e-12
     moved[np.diag_indices(len(gram))] += 1e-16 * np.trace(gram) / len(gram)

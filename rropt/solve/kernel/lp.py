@@ -1,7 +1,5 @@
 """Linear programmes in HiGHS: the one place that calls it. Its answers are evidence and are verified."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable
@@ -292,13 +290,11 @@ class LpModel:
         return scaled
 
     def _limit(self, seconds: float) -> None:
-        """Limit the next run to this time, or the rest of the solve: HiGHS counts its limit from the model's first
-        run."""
+        """Limit the next run to this time, or the rest of the solve: HiGHS counts from the model's first run."""
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + min(seconds, seconds_left()))
 
     def _run(self, interrupted: Callable[[], bool] | None, seconds: float | None) -> Any:
-        """Run, once more from the start where a warm basis has gone bad, and once more balanced; HiGHS's status, None
-        where it does not end."""
+        """HiGHS's status after a run, one more from the start, one more balanced; None where it does not end."""
         begun = time.monotonic()
         if interrupted is None and self._highs.getNumNz() > LARGE:
             interrupted = _never

@@ -5,8 +5,6 @@ float tolerance means the same for all of them. A pricer proposes columns; any p
 price d give the bound sum(a) + d, so the loop may stop at any time.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

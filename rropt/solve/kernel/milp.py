@@ -1,7 +1,5 @@
 """Integer programmes in HiGHS: the one place that calls it for them. Its answers are evidence and are verified."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

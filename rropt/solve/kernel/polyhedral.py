@@ -5,8 +5,6 @@ min/max form low_y <= Q[x, y] <= gamma low_y takes 2 k m rows where all pairs wo
 are rows by themselves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -4,8 +4,6 @@ cddlib in floating point can lose vertices silently: its rays are candidates for
 prove that there are no others.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

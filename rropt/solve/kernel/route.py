@@ -322,6 +322,10 @@ class Route(ABC):
         """Whether it solves for the utility and the sense of a program."""
         return True
 
+    def waits(self, program: Program) -> bool:
+        """Whether `auto` leaves a program to the routes after this one, which is a second opinion of it."""
+        return False
+
     @abstractmethod
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         """The refusal of a program (with this solver) that the declared capabilities allow, with its reason and a

@@ -1,8 +1,7 @@
-"""The `column-dual` proof of an information under LDP: repaired prices and a pricing tree.
+"""The `column-dual` proof of an information under LDP, from section 6 of docs/certificate-format.md.
 
-Written from docs/certificate-format.md, section 6. The float search suggests the prices and the tree; every
-leaf is then tested in integers with the roundings that the format prescribes, and the prices are raised along
-the prior until all of them hold.
+Every leaf is tested in integers with the roundings that the format prescribes, and the prices are raised along the
+prior until all of them hold.
 """
 
 from __future__ import annotations
@@ -81,8 +80,7 @@ def prove_information(
 
 
 def _least_bound(program: Program, a: FloatArray) -> float:
-    """The least bound that prices `a` (k,) can prove: their sum and the largest reduced price of all corners; minus
-    infinity where corners are too many to list."""
+    """The least bound that prices (k,) can prove over all corners; minus infinity where these are too many to list."""
     if program.size > LISTED or not isinstance(program.utility, ColumnSum):
         return -math.inf
     p = np.array([float(value) for value in program.prior])
@@ -182,8 +180,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class _LeafTest:
-    """The test of a leaf at exact prices, in integers over 2^WORK_BITS: c rounded up, q down (k each), and minus the
-    sum of the prices."""
+    """The test of a leaf in integers over 2^WORK_BITS: c rounded up, q down (k each), minus the sum of the prices."""
 
     c: list[int]
     q: list[int]

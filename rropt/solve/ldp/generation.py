@@ -4,8 +4,6 @@ The universal bound is compared in every round: where sets of the right mass cov
 attained, and one linear programme over such sets is enough.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -49,8 +47,7 @@ def _floats(program: Program) -> FloatArray:
 
 
 def _merge(program: Program, group: np.ndarray, effort: Effort) -> Answer | None:
-    """The answer for merged inputs, spread out again, where it is within the gap of the bound for inputs that can be
-    divided, or where finer groups are too many. `group` (k,) numbers the groups."""
+    """The answer for inputs merged by `group` (k), spread out; None where finer groups are worth a try."""
     weights = [0] * (int(group.max()) + 1)
     for x, weight in zip(group.tolist(), program.weights, strict=True):
         weights[x] += weight
@@ -75,8 +72,7 @@ def _at(utility: Utility, weights: tuple[int, ...]) -> Utility:
 
 
 def _start(p: FloatArray, masses: tuple[float, ...], curve: Curve, ties: bool) -> np.ndarray:
-    """Sets (k x n booleans) to start from: those of one input and their complements, balanced ones of inputs no heavier
-    than the masses, and cyclic ones where there are `ties`."""
+    """Sets (k x n booleans) to start from: single inputs, complements, balanced ones, and cyclic ones for `ties`."""
     k = len(p)
     alone = np.eye(k, dtype=bool)
     sets = [np.zeros((k, 1), dtype=bool), alone, ~alone]

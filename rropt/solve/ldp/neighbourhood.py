@@ -2,8 +2,6 @@
 thousands that differ from them in one or two inputs are priced in one array. Near the optimum they halve the rounds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.solve.ldp.budget import KEPT, NEIGHBOURS, SOURCES, SWEEPS

@@ -81,11 +81,6 @@ class LdpPricer:
         self.knapsack = Knapsack(self.c, self.q, math.fsum(a), curve, self.weights, self.units)
         self._by_q = np.argsort(-self.q, kind="stable")
 
-    def reduced_price(self, members: np.ndarray) -> float:
-        """F(v) / w for the corner with `members` (k booleans) at gamma."""
-        c, w = self.knapsack.sums(np.asarray(members, dtype=bool)[None, :])
-        return float(self.curve.price(c, w)[0])
-
     def search(
         self, accept: float, node_limit: int = 100_000, stop: Callable[[], bool] = never, keep: int = 200
     ) -> Found:

@@ -5,8 +5,6 @@ of that set, and is largest at one mass s* (`Curve.ceiling`). So columns whose s
 that together cover all inputs equally often come very close to the universal bound.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.program.cones import FloatArray

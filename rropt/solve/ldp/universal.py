@@ -1,7 +1,5 @@
 """Bounds on an information under LDP that hold for every prior, or for every prior of a few masses."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

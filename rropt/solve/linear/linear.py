@@ -1,7 +1,6 @@
-"""The `linear` route: HiGHS for linear utilities over polyhedral cones and coupling rows."""
+"""The `linear` route: HiGHS for linear utilities over polyhedral cones and rows; on graphs an interior point."""
 
-from __future__ import annotations
-
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -10,14 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from rropt.errors import Refusal
-from rropt.program.cones import BlockMeans, CompleteCone, FloatArray, base_cone
+from rropt.program.cones import BlockMeans, CompleteCone, FloatArray, GraphCone, base_cone, ratio_edges
 from rropt.program.events import ApproximateBound, Event
 from rropt.program.programs import Linear, Program
 from rropt.solve.kernel.lp import LpAnswer, LpModel
 from rropt.solve.kernel.mean_rows import MeanModel, block_means
-from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate
-from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
-from rropt.solve.linear.budget import ROUNDS
+from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate, signed_costs
+from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, SolverClaim
+from rropt.solve.linear.angular import Graph, least_cost
+from rropt.solve.linear.budget import FEW, LEFT, LEVELS, ROUNDS
 
 F = TypeVar("F")
 
@@ -49,7 +49,8 @@ def unshifted(model: EntryModel, z: FloatArray) -> FloatArray:
 
 
 class LinearRoute(Route):
-    """One linear programme over the entries of Q, solved by HiGHS (`solver`: "highs")."""
+    """One linear programme over the entries of Q, solved by HiGHS (`solver`: "highs"), or by an interior point of its
+    own where only the edges of a graph bound the columns and these have many entries."""
 
     name = "linear"
     because = "the objective is linear: one linear programme over the entries of Q"
@@ -73,6 +74,8 @@ def _solve(program: Program, effort: Effort) -> Answer:
     reduced = program.linearised()
     if (means := block_means(reduced)) is not None:
         return _by_means(reduced, means, effort)
+    if effort.solver is None and (graph := own_graph(reduced)) is not None:
+        return _on_graph(reduced, graph, effort)
     complete = isinstance(base_cone(reduced.cone), CompleteCone)
     model = shifted(entry_model(reduced)) if complete else entry_model(reduced)
     entries = unshifted if complete else EntryModel.entries
@@ -80,6 +83,39 @@ def _solve(program: Program, effort: Effort) -> Answer:
     claim = SolverClaim("highs", found.status, program.sign * found.objective, found.seconds)
     matrix = None if found.x is None else entries(model, found.x)
     return _answer(reduced, effort, found, claim, matrix, model.dual)
+
+
+def own_graph(program: Program) -> Graph | None:
+    """The graph of a program that `least_cost` solves: more than FEW entries, no rows, and edges in both directions
+    whose ratios are within floats and leave room."""
+    cone = program.cone
+    if not isinstance(cone, GraphCone) or program.rows or program.outputs is None or program.extras:
+        return None
+    edges = ratio_edges(cone, program.size)
+    pairs, logs = {(x, z) for x, z, _ in edges}, [log for *_, log in edges]
+    if program.size * len(program.outputs) <= FEW or not all((z, x) in pairs for x, z in pairs):
+        return None
+    if not edges or not LEVELS[0] <= min(logs) <= max(logs) <= LEVELS[1] or len(set(sum(pairs, ()))) < program.size:
+        return None
+    x, z = np.array([edge[:2] for edge in edges]).T
+    return Graph(program.size, x, z, np.exp(logs))
+
+
+def _on_graph(program: Program, graph: Graph, effort: Effort) -> Answer:
+    """The least cost by an interior point: whenever it ends, it has a mechanism and flows that prove a bound."""
+    begun, sign = time.monotonic(), program.sign
+    gain = signed_costs(program, program.size * len(program.outputs or ())).reshape(program.size, -1)
+
+    def watch(value: float, bound: float) -> float:
+        effort.found(value)
+        effort.monitor(-sign * value, -sign * bound)
+        return LEFT * effort.allowed
+
+    found = least_cost(graph, -gain, watch, effort.stopped)
+    status = effort.stopped() or "optimal"
+    claim = SolverClaim("rropt", status, -sign * found.value, time.monotonic() - begun)
+    dual = Dual(found.prices, np.zeros(0), ColumnMultipliers(None, found.flows.T))
+    return Answer(claim, MatrixDraft.of(found.matrix, program.outputs), dual)
 
 
 def _by_means(program: Program, means: BlockMeans, effort: Effort) -> Answer:

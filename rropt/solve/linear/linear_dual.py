@@ -4,8 +4,6 @@ Written from docs/certificate-format.md, section 6. Whatever the floats are, rai
 makes every column test hold; the bound grows by that number times k, and no float is trusted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -134,7 +132,18 @@ def repaired(program: Program, dual: Dual, costs: Sequence[Sequence[Entry]], spa
                 if flow:
                     column[x] -= raised(flow)
                     column[z] += raised(ratio.upper * flow)
-    shift = max(_shift_in_units(base, column) for column in residuals)
+    if isinstance(base, GraphCone):
+        # What flows leave is tested input by input, so each price moves by itself, down too.
+        above = [
+            [value + slack for value in column] for column, slack in zip(residuals, map(_slack, residuals), strict=True)
+        ]
+        prices = [
+            price + dyadic_up(_fraction(worst), PRICE_BITS)
+            for price, worst in zip(prices, map(max, zip(*above, strict=True)), strict=True)
+        ]
+        shift = Fraction(0)
+    else:
+        shift = max(_shift_in_units(base, column) for column in residuals)
     if spare:
         terms = sum(map(abs, prices), Fraction(1)) + sum(
             (
@@ -180,8 +189,7 @@ def _shift_in_units(base: Cone, residual: Sequence[Number]) -> Fraction:
     sequence over a linear one: it rises, then falls, so a number that neither neighbour exceeds is its maximum. Floats
     propose it, rationals decide."""
     if isinstance(base, GraphCone):
-        slack = (1 + _fraction(sum(map(abs, residual)))) / 2**70
-        return dyadic_up(_fraction(max(residual)) + slack, PRICE_BITS)
+        return dyadic_up(_fraction(max(residual) + _slack(residual)), PRICE_BITS)
     if not isinstance(base, CompleteCone):
         return Fraction(max(residual))
     gh = base.level.ratio.upper
@@ -208,6 +216,11 @@ def _shift_in_units(base: Cone, residual: Sequence[Number]) -> Fraction:
     return dyadic_up(_fraction(worst + slack / (size << 78)), PRICE_BITS)
 
 
+def _slack(residual: Sequence[Number]) -> Fraction:
+    """The room, in units, for checkers' own enclosures of a graph's ratios."""
+    return ((1 << FINE) + sum(map(abs, residual), Fraction(0))) / (1 << 70)
+
+
 def _fraction(units: Number) -> Fraction:
     """A number of units of 2^-FINE."""
     return Fraction(units) / (1 << FINE)
@@ -227,7 +240,8 @@ def _cone_multipliers(
         table = np.array([_best_multipliers(program, residual) for residual in residuals])
     else:
         table = np.hstack(columns.numbers())
-    exact = [tuple(max(_dyadic(value), Fraction(0)) for value in column) for column in table]
+    none = Fraction(0)
+    exact = [tuple(_dyadic(value) if value > 0 else none for value in column) for column in table.tolist()]
     return tuple(column[:own] for column in exact), tuple(column[own:] for column in exact)
 
 

@@ -19,6 +19,7 @@ from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candid
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Size, SolverClaim
 from rropt.solve.kernel.search import Budget, Search
 from rropt.solve.matrix.budget import (
+    BOXES,
     CHUNK,
     CLIMBS,
     FIRST,
@@ -35,6 +36,7 @@ from rropt.solve.matrix.budget import (
 )
 from rropt.solve.matrix.cells import ColumnCells, root_cell
 from rropt.solve.matrix.corners import listable
+from rropt.solve.matrix.counts import CountCells, countable
 from rropt.solve.matrix.search import MatrixRelaxation
 
 
@@ -51,16 +53,32 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     if not climber.feasible:
         claim = SolverClaim("highs", climber.status, None, time.monotonic() - begun)
         return Answer(claim, farkas_candidate(program, effort))
-    relaxation: MatrixRelaxation | ColumnCells
     plain = isinstance(program.utility, Information) and program.utility.plain
     nearly_equal = isinstance(program.cone, CompleteCone) and program.cone.level.ratio.upper < NEARLY_EQUAL
-    if by_corners(program) and not (plain and nearly_equal):
-        relaxation = ColumnCells(program, lambda: bool(effort.stopped()))
-    elif has_curve(program) and not by_corners(program):
+    columnwise = by_corners(program) and not (plain and nearly_equal)
+    if has_curve(program) and not by_corners(program):
         return _by_first_cell(program, effort, climber, begun)
-    else:
-        relaxation = MatrixRelaxation(program)
     climber.start(effort)
+    search: Search[Any] | None = None
+    over = False
+    if columnwise and countable(program):
+        search, over = _searched(CountCells(program, lambda: bool(effort.stopped())), climber, effort)
+    # Where time is over, what is left is for the proof.
+    if search is None or (search.bound > climber.value + effort.allowed and not over):
+        entries = ColumnCells(program, lambda: bool(effort.stopped())) if columnwise else MatrixRelaxation(program)
+        other, _ = _searched(entries, climber, effort)
+        search = other if search is None or other.bound < search.bound else search
+    status = str(effort.stopped()) or f"{search.nodes} boxes"
+    claim = SolverClaim("rropt", status, climber.value, time.monotonic() - begun)
+    dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
+    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
+
+
+def _searched(
+    relaxation: MatrixRelaxation | ColumnCells | CountCells, climber: Climber, effort: Effort
+) -> tuple[Search[Any], bool]:
+    """The search of a relaxation, until its bound is near the best matrix, or it cannot go on; whether time is over."""
+    program = climber.program
     relaxation.aim(climber.best)
     search: Search[Any] = Search(relaxation)
     relaxation.note = climber.note
@@ -70,14 +88,16 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
     def stopped() -> str:
         """Why the search should stop now: the rest of the time may be needed to prove what it has."""
         left = effort.remaining()
-        cells = search.nodes * program.size * relaxation.width if isinstance(relaxation, ColumnCells) else 0
+        cells = 0 if isinstance(relaxation, MatrixRelaxation) else search.nodes * program.size * relaxation.width
         if isinstance(program.utility, Information) and program.utility.given is not None:
             cells *= TANGENTS
+        if isinstance(relaxation, CountCells):
+            cells *= BOXES
         return effort.stopped() or ("time limit" if left is not None and left < PROVING * cells else "")
 
     while not stopped():
         effort.found(climber.value)
-        if isinstance(relaxation, ColumnCells) and search.bound > climber.value + effort.allowed / 2:
+        if not isinstance(relaxation, MatrixRelaxation) and search.bound > climber.value + effort.allowed / 2:
             climber.kick(kicks, stopped if kicks == LATER else lambda: effort.spent(KICKING))
             effort.found(climber.value)
             kicks, piece = LATER, PIECE
@@ -88,9 +108,7 @@ def solve_matrices(program: Program, effort: Effort) -> Answer:
         effort.monitor(climber.value, search.bound)
         if search.bound <= accept or search.nodes == before:
             break
-    claim = SolverClaim("rropt", stopped() or f"{search.nodes} boxes", climber.value, time.monotonic() - begun)
-    dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), search.roots[0])
-    return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)
+    return search, bool(stopped())
 
 
 def _by_first_cell(program: Program, effort: Effort, climber: Climber, begun: float) -> Answer:
@@ -124,6 +142,7 @@ class Climber:
 
     def __init__(self, model: EntryModel, program: Program) -> None:
         assert isinstance(program.utility, ColumnSum | Sum)
+        self.program = program
         self._utility, self._vertex, self._cone = program.utility, Vertices(model), program.cone
         self._random = np.random.default_rng(0)
         self._noted = 0

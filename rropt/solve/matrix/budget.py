@@ -1,7 +1,5 @@
 """The tuned numbers of this theory, by the module that uses them, each with what it trades."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # branch.py
@@ -21,6 +19,8 @@ LOOSE = 1e-4
 """The relative gap of a bound without the rows, which they leave open by more."""
 NEARLY_EQUAL = 1.021
 """Below this ratio the gains of corners are lost in the tolerances of a solver; entries are branched on instead."""
+BOXES = 8
+"""And so many times where the tree of an output divides its columns into boxes."""
 TANGENTS = 3
 """A proof takes so many times as long where something is given."""
 PROVING = 2e-4
@@ -74,3 +74,29 @@ EMPTY = 1e-12
 """Columns with less mass than this have no point worth splitting at."""
 LADDER = 4.0 ** np.arange(-2, 7)
 """Sizes of the multiples of a ray that are tried on an empty node: large ones would cost the others their digits."""
+
+# count_proof.py
+AT_ONCE = 8
+"""Elements of the tree of a box that sets with a price divide, before it is divided itself."""
+
+# counts.py
+COUNTED = (3, 9)
+"""The numbers of inputs where numbers of outputs are branched on: the corners of all boxes are listed."""
+LISTS = 1 << 19
+"""The most corners that are listed."""
+GRIDS = 4
+"""Lists of corners that are kept."""
+POINTS = 400
+"""Columns that a cell hands on to its parts."""
+FRESH = 20
+"""Columns added a round."""
+TRIED = 4
+"""Splits that are tried before one is made."""
+TOGETHER = (3.0, 1.5, 1.0, 0.7)
+"""How much is thought of a split by one entry, by two and by three together, and by an entry at a second limit."""
+PREFERRED = 0.1
+"""A split is as good as the lesser fall of its two bounds, and this share of the other one."""
+WHOLE = 1e-6
+"""A number of outputs is whole where it is as near to an integer."""
+NARROW = 1e-3
+"""Limits nearer to one another, relatively, are not divided."""

@@ -27,6 +27,8 @@ from rropt.solve.kernel.route import Dual, Wanted, never
 from rropt.solve.matrix.budget import MARGINS, SPARE
 from rropt.solve.matrix.cells import ColumnCell
 from rropt.solve.matrix.corner_trees import CornerTrees, Sides
+from rropt.solve.matrix.count_proof import CountWriter
+from rropt.solve.matrix.counts import CountCell
 
 VERSION = 6
 """The version of the format that has corner-trees."""
@@ -36,7 +38,7 @@ WholeTree = Callable[[Program, list[Fraction], float], "list[object] | None"]
 is none."""
 
 
-def prove_cells(program: Program, root: ColumnCell, wanted: Wanted, whole: WholeTree) -> Proof | None:
+def prove_cells(program: Program, root: ColumnCell | CountCell, wanted: Wanted, whole: WholeTree) -> Proof | None:
     """The `corner-tree` proof of a search; None where it bounds nothing."""
     reached = max(leaf.bound for leaf in root.leaves())
     if not math.isfinite(reached):
@@ -52,17 +54,31 @@ def prove_cells(program: Program, root: ColumnCell, wanted: Wanted, whole: Whole
             # The first cell alone has a short proof: what there is where the time for all of them is too short.
             slack = max(MARGINS[-1] * size, SPARE * (root.bound - reached), spare)
             bound = dyadic_up(Fraction(root.bound + slack), PRICE_BITS)
-            first = _proof(_Writer(program, root, bound, slack, whole, never))
+            first = _proof(_writer(program, root, bound, slack, whole, never))
         for margin in MARGINS:
             slack = margin * size if reached <= target else max(margin * size, spare)
             bound = dyadic_up(Fraction(max(target, reached + slack)), PRICE_BITS)
-            proof = _proof(_Writer(program, root, bound, slack, whole, stop))
+            proof = _proof(_writer(program, root, bound, slack, whole, stop))
             if proof is not None or stop():
                 return proof or first
     return first
 
 
-def _proof(writer: _Writer) -> Proof | None:
+def _writer(
+    program: Program,
+    root: ColumnCell | CountCell,
+    bound: Fraction,
+    slack: float,
+    whole: WholeTree,
+    stop: Callable[[], bool],
+) -> _Writer | CountWriter:
+    """The writer of this tree of cells."""
+    if isinstance(root, CountCell):
+        return CountWriter(program, root, bound, slack, stop)
+    return _Writer(program, root, bound, slack, whole, stop)
+
+
+def _proof(writer: _Writer | CountWriter) -> Proof | None:
     """The proof of one claimed bound; None where it does not hold, or took too long."""
     nodes = writer.nodes()
     if nodes is None:
@@ -221,7 +237,7 @@ def prove(
     program: Program, dual: Dual | None, wanted: Wanted, whole: WholeTree = no_whole_tree
 ) -> Proof | Refusal | None:
     """Convex objectives under LDP with fixed outputs, by the cells of a search."""
-    root = None if dual is None else dual.evidence_of(ColumnCell)
+    root = None if dual is None else dual.evidence_of(ColumnCell) or dual.evidence_of(CountCell)
     if root is None or program.outputs is None or bent(program) is None:
         return None
     if program.sense == "minimize":

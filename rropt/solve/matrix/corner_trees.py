@@ -66,8 +66,8 @@ class CornerTrees:
         joint = np.array([[float(entry) for entry in row] for row in exact])
         return cls(program, np.array([float(p) for p in prior]), joint, prior, exact)
 
-    def tree(self, own: Sides, price: list[Fraction], slack: float) -> list[object] | None:
-        """The elements of a tree in preorder; None where a corner gains, or where it grows too large."""
+    def tree(self, own: Sides, price: list[Fraction], slack: float, most: int = MOST) -> list[object] | None:
+        """The elements of a tree in preorder; None where a corner gains, or where there are more than `most`."""
         search = _CornerSearch(self, own, price)
         items: list[object] = []
         stack: list[tuple[int, ...]] = [(-1,) * self.program.size]
@@ -78,7 +78,7 @@ class CornerTrees:
                 items.append([rational_text(t) for t in points])
                 continue
             x = search.branch(state)
-            if x is None or len(items) > MOST:
+            if x is None or len(items) > most:
                 return None
             items.append(x)
             stack += [(*state[:x], end, *state[x + 1 :]) for end in (0, 1)]

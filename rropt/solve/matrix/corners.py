@@ -4,8 +4,6 @@ A column b of smallest entry 1 with lower <= b <= upper is a mixture of the corn
 homogeneous utility is largest at one of them.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np

@@ -5,8 +5,6 @@ every leaf each column is bounded in Arb balls as in a box tree, and the leaf's 
 the excess of the worst column.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

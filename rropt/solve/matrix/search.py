@@ -5,8 +5,6 @@ points chords over-estimate a convex utility by a linear function of (q_y, m_y),
 its multipliers price the columns one by one, as in docs/certificate-format.md (branch-trees over columns).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -11,8 +11,6 @@ optimum of every mixture is no less than the maximin; at the best mixture they a
 in turn: columns from the optimum of the mixture, distributions from descents on I_P.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -129,7 +127,9 @@ class Game(Generic[P]):
             matrix = self.columns[:, theta > 1e-12] * theta[theta > 1e-12]
             own = xlogx(matrix).sum(axis=1)
             worst, point = value, None
-            for start in self._starts():
+            # Descents begin at the centre and at the distributions that have been worst lately.
+            lately = [np.array([float(p) for p in at]) for at in self.points[-STARTS:]]
+            for start in (self.confidence.center.array, *lately):
                 found, at = descend(own, matrix, self.confidence, start)
                 if found < worst - self.allowed(value) / 64:
                     worst, point = found, at
@@ -140,10 +140,6 @@ class Game(Generic[P]):
             if self.over():
                 break
         return (*self._game()[:2], worst)
-
-    def _starts(self) -> list[FloatArray]:
-        """Where descents begin: the centre and the distributions that have been worst lately."""
-        return [self.confidence.center.array, *[np.array([float(p) for p in at]) for at in self.points[-STARTS:]]]
 
     def _game(self) -> tuple[FloatArray, FloatArray, float]:
         """max over theta of the least sum theta_v mu_P(v) over the points: a linear programme, its duals the shares."""

@@ -4,8 +4,6 @@ Labellings of a graph are closed under minima, maxima and shifts. A step moves t
 as far as they must follow. Where no step gains, two labellings are crossed: a part of one with a part of the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Column generation under metric privacy with integer distances, priced by climbs and, where these end, by cuts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ are rounded first: then each leaf is bounded in floats, and the prices are raise
 worst one and by more than the rounding of floats.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction

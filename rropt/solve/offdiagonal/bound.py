@@ -10,8 +10,6 @@ convex in o, one tangent serves the whole interval. The leaf rule of docs/certif
 Logarithms are taken of k times their argument. Then nu means nu + k log k; `Bounds.nu` is as in the format.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ attains s and another one, i, attains M, the ratio constraints leave an interval
 to these two: the section "Over off-diagonals" of docs/certificate-format.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

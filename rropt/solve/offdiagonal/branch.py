@@ -1,7 +1,5 @@
 """Branch and bound over mechanisms with one number off the diagonal in each row."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -4,8 +4,6 @@ Written from docs/certificate-format.md, section 6 (branch-tree, over off-diagon
 multipliers and points; every leaf is bounded in Arb balls, and the largest of them is the bound.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -147,8 +145,7 @@ class _Leaves:
         return None if low > high else (low, high)
 
     def _values(self, kind: Interval, limits: Limits, ends: list[arb], at: arb, n: arb) -> Values | None:
-        """T_x at both ends of C for every input (None: empty); None where the rules do not hold. Inputs with the
-        same interval are computed once."""
+        """T_x at both ends of C by input (None: empty), equal intervals once; None where the rules do not hold."""
         shared = None if kind[0] > kind[1] else self._parts(kind)
         found: Values = []
         for x in range(self._k):

@@ -1,10 +1,8 @@
 """Mutual information over mechanisms with one number off the diagonal in each row (ayed eq. 8): best first.
 
-The information is convex in the k numbers o_x, so a vertex is best (ayed Prop. 3.1), and nearly every vertex is a
-strict local maximum: nothing local proves anything. The search cuts the feasible o in two, again and again, and bounds
-each part by `offdiagonal_bound`. First by the smallest and the largest o, a little outside the box [l, u]: so the core,
-where every o is in the box, is parted from the points with one number below l or above u. Then in whichever of a few
-ways wins most in both halves.
+Nearly every vertex is a strict local maximum: nothing local proves anything. Parts are bounded by `bound.py`, and cut
+first by the smallest and the largest o, a little outside the box [l, u]: so the core, where every o is in the box, is
+parted from the points with one number below l or above u. Then in whichever of a few ways wins most in both halves.
 """
 
 from __future__ import annotations
@@ -169,8 +167,7 @@ class OffDiagonalSearch:
         return made + cut_off
 
     def _without_margins(self, parts: list[Part]) -> tuple[list[Part], list[list[tuple[Split, int]]]]:
-        """The parts with s, M and C limited to their ranges under the other limits, and the cuts that do it, each with
-        the side that is kept."""
+        """The parts with s, M and C limited to their ranges, and the cuts that do it, each with the side kept."""
         cuts: list[list[tuple[Split, int]]] = [[] for _ in parts]
         found = list(parts)
         turns: tuple[tuple[Literal["C", "s", "M"], ...], ...] = (("s", "M"), ("C",))
@@ -228,8 +225,7 @@ class OffDiagonalSearch:
                 yield Split(x, at)
 
     def _nearer(self, way: Way, near: float, far: float, place: Callable[[float], float]) -> Iterator[Split]:
-        """Cut a limit beyond the box in the middle, and by the distance from it in ratio: near the box the loss is in
-        proportion to that, and so is the gain of the limit."""
+        """Cut a limit beyond the box in the middle, and by ratio of distances: near it gain and loss go together."""
         if far - near > 1e-3 * self.slack * self.low:
             yield Split(way, place((near + far) / 2))
             start = max(near, self.slack * self.low / 4)

@@ -3,8 +3,6 @@
 All that is returned is feasible: numbers in the box [l, u], or one of the vertices with a number outside it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -13,8 +13,6 @@ are at most B(M) = g - g (k-1) M < u.
 docs/theory/matrices.md derives the vertices, and says where those of ayed Prop. 3.2 are all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import comb

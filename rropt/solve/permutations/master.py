@@ -1,7 +1,5 @@
 """Linear programmes over the weights of permutations, which are generated as they are needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The `mixtures` route: weights of permutations whose bounds linear rows on the matrix alone cannot express."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence
@@ -79,8 +77,7 @@ class MixturesRoute(Route):
 
     @staticmethod
     def _with_cut(program: Program, mixture: Mixture, scores: FloatArray) -> tuple[Program, str]:
-        """The program with the row that the prices of the weights make: valid for every mixture, in exact arithmetic,
-        and with the same bound for this objective as all weights."""
+        """The program with the row of the weights' prices, exact and valid for every mixture, with the same bound."""
         table = whole(scores)
         limit = mixture.most(table)
         assert limit is not None
@@ -107,8 +104,7 @@ class MixturesRoute(Route):
         return tuple(found.permutations[j] for j in used), found.weights[used]
 
     def _fewer(self, program: Program, mixture: Mixture, loose: Mixed, effort: Effort) -> tuple[Mixed | None, str]:
-        """(the best mixture of at most `max_terms` permutations that an integer programme finds, the bound that
-        HiGHS claims, where all permutations were candidates)."""
+        """(the best mixture of `max_terms` by an integer programme, its bound where all were candidates)."""
         assert mixture.max_terms is not None
         from itertools import permutations as orders
 

@@ -1,7 +1,5 @@
 """Optimal inverse-frequency blocks: every theta at the better end of its range under the bound on risk."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Good mechanisms under a bound on identification risk: sequential linear programmes from several starts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -77,8 +75,7 @@ class RiskClimber:
         return matrix if self.fits(matrix) else None
 
     def _calmer(self) -> FloatArray | None:
-        """A matrix with slack in the bound where the rows forbid the uninformative one: with the least truth, or the
-        mean of that and others with little; None where none of them has room."""
+        """A matrix with slack in the bound: of least truth, or a mean of some with little; None without room."""
         random = np.random.default_rng(0)
         size = self.program.size
         found: list[FloatArray] = []

@@ -1,7 +1,5 @@
 """Identification risk in floating point: risks of columns and how they change with every cell."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,12 +1,8 @@
-"""Identification risk beside bounds on every column (local and metric privacy): a mechanism that keeps both, and the
-better of two bounds.
+"""Identification risk beside bounds on every column: a mechanism that keeps both, and the better of two bounds.
 
-Without the bound on risk another route solves the problem, and its bound holds here too. The search over
-cells does not take a cone; but a cone's bound on two cells of a column is a linear row of the matrix. With these
-redundant rows its trees prove both together, as long as there are not too many of them.
+Without the bound on risk another route solves the problem, and its bound holds here too. A cone's bound on two cells of
+a column is a linear row of the matrix: with such rows, if they are few, the trees over cells prove both together.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable
@@ -93,8 +89,7 @@ def placed(matrix: FloatArray, risk: FloatRisk) -> FloatArray:
 
 
 def _without_risk(program: Program, effort: Effort) -> Answer | None:
-    """The answer of the problem without the bound on risk; None where no route takes it. `relaxed` then
-    leads to the problem that the dual is about."""
+    """The answer without the bound on risk, `relaxed` leading to its problem; None where no route takes it."""
     if isinstance(program.utility, Linear):
         return effort.route("linear").solve(program.without(PosteriorRisk), effort)
     limit = LONGEST if effort.time_limit is None else effort.time_limit
@@ -124,8 +119,7 @@ def tightened(program: Program) -> Program:
 
 
 def _pairs(program: Program, wanted: Callable[[int, int, int], bool]) -> list[list[Term]]:
-    """For each column y the inequalities (coefficients by input, at most zero) of the wanted ratios of x to z, and of
-    the rows of the cone."""
+    """By column y the inequalities (coefficients by input, <= 0) of the wanted ratios and of the rows of the cone."""
     base, size = base_cone(program.cone), program.size
     ratios: list[tuple[int, int, Fraction]] = []
     if isinstance(base, CompleteCone):

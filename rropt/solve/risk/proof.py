@@ -1,13 +1,9 @@
-"""Risk-branch proofs: trees over cells that bound a linear utility under a bound on identification risk. And thresholds
-proofs: of inverse-frequency blocks, one number each, below which the risk is too high.
+"""Risk-branch and thresholds proofs, from docs/certificate-format.md, section 6.
 
-Written from docs/certificate-format.md, section 6. R_c(a) falls as theta grows, so that every theta of a mechanism lies
-between a number that violates the bound and the smallest frequency of its block; the utility is convex in theta and
-largest at one of these ends. The multipliers of a leaf are rounded; their bound is computed again in rationals, and the
-largest of all leaves is the proof's bound.
+R_c(a) falls as theta grows, so every theta lies between a number that violates the bound and the smallest frequency of
+its block; the utility is convex in theta and largest at one of these ends. Multipliers of leaves are rounded and their
+bounds computed again in rationals.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Sequence
@@ -74,8 +70,7 @@ def _branch(node: RiskNode, _: None) -> tuple[object, None, None]:
 
 
 class _Writer:
-    """Writes trees and computes their bounds exactly. `limits` are upper limits of cells that trees before
-    proved; multipliers are multiples of 2^-`bits`."""
+    """Writes trees with exact bounds; `limits` of cells were proved before, multipliers are multiples of 2^-`bits`."""
 
     def __init__(self, program: Program, bits: int) -> None:
         self.bits = bits

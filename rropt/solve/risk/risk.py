@@ -1,7 +1,5 @@
 """The `risk` route: bounds on identification risk, within inverse-frequency blocks or over any matrix."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -194,8 +194,7 @@ class RiskRelaxation(OneByOne[RiskNode]):
     def _branching(
         self, matrix: FloatArray, lower: FloatArray, upper: FloatArray, usable: dict[int, bool], lp: _NodeModel
     ) -> tuple[int, int, float] | None:
-        """The cell whose chord is furthest from its odds, weighed by its effect on the objective; where a column may
-        have infinite odds, the widest such cell."""
+        """The cell whose chord costs the objective most; in a column of infinite odds the widest such cell."""
         best, chosen = 0.0, None
         broken = [c for c in self.categories if self.floats.margins(matrix, c).min() < -1e-9]
         for c in broken:

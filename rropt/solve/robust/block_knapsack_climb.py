@@ -6,8 +6,6 @@ points where the vertices at hand change their kind. A reduced price never falls
 convex. Source: the vertex lists of the certificate format, Shapes; convex maximisation by linearisation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

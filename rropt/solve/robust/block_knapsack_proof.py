@@ -1,8 +1,7 @@
-"""`column-dual` proofs by levels: mutual information on a robust cone with blocks of any size.
+"""`column-dual` proofs by levels, from the certificate format: mutual information on a robust cone with large blocks.
 
-Written from the text of the certificate format, Levels. The float search suggests prices, trees, cells and multipliers;
-the corners of the cells that floats and their error cannot rule out are then bounded in Arb balls, and the prices are
-raised along the prior until every leaf holds.
+The corners of cells that floats and their error cannot rule out are bounded in Arb balls, and the prices are raised
+along the prior until every leaf holds.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ import numpy as np
 from flint import arb
 
 from rropt.errors import Refusal
-from rropt.exact import ball
+from rropt.exact import ball, rational_text
 from rropt.model.convex_terms import X_LOG_X
 from rropt.program.block_cones import LARGEST_BLOCK, RobustCone
+from rropt.program.cones import FloatArray
 from rropt.program.programs import Information, Program
 from rropt.prove.balls import max_of
 from rropt.prove.certificates import Proof
@@ -27,8 +27,7 @@ from rropt.prove.trees import column_dual
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.budget import GRACE, ROUNDED
 from rropt.solve.kernel.route import Dual, Wanted
-from rropt.solve.robust.block_knapsack import CornerTable
-from rropt.solve.robust.block_knapsack_cells import Kept
+from rropt.solve.robust.block_knapsack import CornerTable, LevelZone
 from rropt.solve.robust.block_knapsack_points import EXCEPTIONAL, LevelBlocks
 from rropt.solve.robust.block_knapsack_search import LevelNode, LevelPricer, LevelSearch
 from rropt.solve.robust.block_vertices_proof import prove_shapes
@@ -79,6 +78,68 @@ def _with_bound(
         stop,
     )
     return None if made is None else column_dual(made[0], VERSION, levels=made[1])
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The cells of one block of a leaf that are written: their points ("first", "lo", "last" or r.z), multipliers and
+    what the floats at the corners are at most."""
+
+    zone: LevelZone
+    row: int
+    points: list[str | float]
+    multiplier: FloatArray
+    values: FloatArray
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of every cell by floats: upper, lower or mixed."""
+        at = self.points.index("lo") if "lo" in self.points[:-1] else len(self.points)
+        after = "mixed" if self.zone.points.mixed[self.row] else "lower"
+        flat = self.points == ["lo", "lo"]
+        return ["upper" if cell < at or flat else after for cell in range(self.cells)]
+
+    @property
+    def cells(self) -> int:
+        """How many."""
+        return len(self.multiplier)
+
+    @property
+    def payload(self) -> list[str]:
+        """The list of the format."""
+        items = [rational_text(Fraction(float(self.multiplier[0])))]
+        for y, multiplier in zip(self.points[1:-1], self.multiplier[1:], strict=True):
+            items += [
+                y if isinstance(y, str) else rational_text(Fraction(y)),
+                rational_text(Fraction(float(multiplier))),
+            ]
+        return items
+
+    @classmethod
+    def of(cls, zone: LevelZone, values: FloatArray, multiplier: FloatArray, row: int, exceptional: bool) -> Kept:
+        """Those between different points."""
+        points = zone.points
+        if exceptional:
+            return cls(zone, row, ["lo", "lo"], multiplier[:1], values[:1])
+        below, above = points.below[row].tolist(), points.above[row].tolist()
+        held = 1 - zone.part.free
+        names: list[str | float] = ["first", *below[1:], "lo", "lo", *above]
+        if points.single[row]:
+            inner = ["last" if y >= held else y for y in below[1:-1]]
+            names = ["first", *inner, "last", *["last"] * (2 + len(above))]
+        else:
+            names = [
+                "last" if isinstance(y, float) and (y >= held or points.mixed[row]) and at > len(below) + 1 else y
+                for at, y in enumerate(names)
+            ]
+        kept = [j for j in range(len(names) - 1) if names[j] != names[j + 1] and names[j] != "last"]
+        if names[0] == "first" and len(names) > 1 and names[1] == 0.0:
+            first = next(j for j in range(1, len(names)) if names[j] != 0.0)
+            names[first - 1] = "first"
+            kept = [j for j in kept if j >= first - 1]
+        ends = [names[kept[0]], *(names[j + 1] for j in kept)]
+        ends[0] = "first"
+        return cls(zone, row, ends, multiplier[kept], values[kept])
 
 
 class _Leaves(Leaves[LevelNode]):

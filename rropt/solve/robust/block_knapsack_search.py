@@ -1,8 +1,8 @@
 """Pricing mutual information over a robust cone whose blocks are too large to list their vertices.
 
-As `block_vertices.py`, with knapsacks (`block_knapsack.py`) in the place of lists: no column of a node has a reduced
-price above min over l of l - 1 - log(-G(l)), where G(l) is the larger, over the two ends of an interval of b, of
-the sum over blocks of the bounds on g_s - l w_s. Branched on are b, whether a block has an exceptional input, and z.
+As `block_vertices.py`, with knapsacks (`block_knapsack.py`) in the place of lists: G(l) is the larger, over the ends of
+an interval of b, of the sum of the blocks' bounds. Branched on are b, whether a block has an exceptional input, and
+z.
 """
 
 from __future__ import annotations
@@ -249,8 +249,7 @@ class LevelPricer(Pricer[LevelNode]):
         return float((p @ xlogx(v) - self.a @ v) / w - np.log(w))
 
     def _settle(self, node: LevelNode, lines: list[Line], reached: float) -> None:
-        """Note the columns near the best fractional ones, and how to split the node; `reached` is its bound over
-        points."""
+        """Note columns near the best fractional ones, and how to split; `reached` is the bound over points."""
         attained = -np.inf
         scores = np.zeros(len(self.a))
         heights = []

@@ -1,11 +1,8 @@
 """A primal start on robust cones with large blocks: columns by climbing, before any bound is computed.
 
-Rounds of climbs at prices from the middle of a master that is solved by the interior point alone, each round's prices
-kept near the last ones. Where there are many inputs the rare ones of every block are first treated alike: the optimum
-for the merged inputs, spread out, is feasible, and its prices are near those of all inputs.
+Each round's prices stay near the last ones. Where there are many inputs, the rare ones of every block are first treated
+alike: the optimum for merged inputs, spread out, is feasible, with prices near those of all inputs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,22 +16,10 @@ from rropt.program.cones import FloatArray
 from rropt.solve.kernel.budget import KEPT
 from rropt.solve.kernel.interior import boxed_prices
 from rropt.solve.kernel.master import column_model
+from rropt.solve.robust import budget
 from rropt.solve.robust.block_knapsack_climb import LevelClimbs
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.budget import (
-    ALIKE,
-    BALANCED_ROUNDS,
-    BOX_WIDTH,
-    FEW,
-    FIRST,
-    MIDDLE,
-    PATIENCE,
-    RISEN,
-    ROUNDS,
-    STALE,
-    WILD,
-)
 
 
 @dataclass(frozen=True)
@@ -62,16 +47,18 @@ def primal_start(blocks: LevelBlocks, stop: Callable[[float], bool]) -> Start:
 
 def _start(blocks: LevelBlocks, stop: Callable[[float], bool]) -> Start:
     p = blocks.prior
-    prices, columns = FIRST * -xlogx(p), np.ones((len(p), 1))
-    if len(p) > ALIKE:
-        group = alike(blocks, max(2, ALIKE // len(blocks.parts)))
+    prices, columns = budget.FIRST * -xlogx(p), np.ones((len(p), 1))
+    if len(p) > budget.ALIKE:
+        group = alike(blocks, max(2, budget.ALIKE // len(blocks.parts)))
         small = _merge(blocks, group)
-        found = _Rounds(small, np.ones((len(small.prior), 1)), FIRST * -xlogx(small.prior)).run(lambda: stop(0.5))
+        found = _Rounds(small, np.ones((len(small.prior), 1)), budget.FIRST * -xlogx(small.prior)).run(
+            lambda: stop(0.5)
+        )
         columns = found.columns[group]
         # Within a group the price of distinguishing its inputs is added: at most their entropy.
         mass = small.prior[group]
         share = np.where(mass > 0, p / np.where(mass > 0, mass, 1.0), 0.0)
-        prices = found.prices[group] * share - FIRST * mass * xlogx(share)
+        prices = found.prices[group] * share - budget.FIRST * mass * xlogx(share)
     return _Rounds(blocks, columns, prices).run(lambda: stop(1.0))
 
 
@@ -117,23 +104,23 @@ class _Rounds:
     def run(self, stop: Callable[[], bool]) -> Start:
         """Rounds of climbing from single inputs, sets and the columns of the master."""
         k = len(self.p)
-        starts = np.vstack([1 + 9 * np.eye(k), *self._known(), self._sets(max(FEW, 2 * k)), self._basis()])
+        starts = np.vstack([1 + 9 * np.eye(k), *self._known(), self._sets(max(budget.FEW, 2 * k)), self._basis()])
         values: list[float] = []
-        for turn in range(ROUNDS):
+        for turn in range(budget.ROUNDS):
             fresh, height = self.climbs.climb(starts, self.prices)
             chosen = fresh[np.argsort(-height)[: 2 * k]]
-            if turn < BALANCED_ROUNDS:
+            if turn < budget.BALANCED_ROUNDS:
                 chosen = np.vstack([chosen, *(balance(self.blocks, v)[None] for v in chosen)])
             self._add(chosen.T)
             self._center()
             self._vertex()
             values.append(self.value)
-            stale = len(values) > STALE and values[-1] < (1 + RISEN) * values[-1 - STALE]
-            if stop() or (stale and turn >= BALANCED_ROUNDS):
+            stale = len(values) > budget.STALE and values[-1] < (1 + budget.RISEN) * values[-1 - budget.STALE]
+            if stop() or (stale and turn >= budget.BALANCED_ROUNDS):
                 break
             basis = self._basis()
             moved = basis * np.exp(self.rng.normal(size=basis.shape) * self.rng.uniform(0, 2, (len(basis), 1)))
-            starts = np.vstack([basis, moved, self._sets(max(FEW, k))])
+            starts = np.vstack([basis, moved, self._sets(max(budget.FEW, k))])
         return Start(self.columns, self.prices)
 
     def _basis(self) -> FloatArray:
@@ -145,7 +132,7 @@ class _Rounds:
     def _sets(self, count: int) -> FloatArray:
         """Columns large on sets of inputs at random, more or less: climbs from plain ones alone miss many columns."""
         members = self.rng.random((count, len(self.p))) < self.rng.uniform(0.02, 0.6, (count, 1))
-        spread = self.rng.uniform(0, WILD, (count, 1)) * self.rng.normal(size=members.shape)
+        spread = self.rng.uniform(0, budget.WILD, (count, 1)) * self.rng.normal(size=members.shape)
         return np.asarray(np.where(members, 5.0, 1.0) * np.exp(spread))
 
     def _known(self) -> list[FloatArray]:
@@ -179,10 +166,8 @@ class _Rounds:
         self.columns, self.theta, self.vertex = whole, theta, vertex
 
     def _vertex(self) -> None:
-        """Solve the master itself, from the start every time: a warm simplex may stall for minutes on such similar
-        columns.
-        """
-        found = column_model(self._worth(), self.columns).solve(PATIENCE, None)
+        """Solve the master from the start: a warm simplex may stall for minutes on such similar columns."""
+        found = column_model(self._worth(), self.columns).solve(budget.PATIENCE, None)
         if found.status == "optimal" and found.x is not None:
             self.vertex, self.value = found.x, found.objective
 
@@ -193,9 +178,9 @@ class _Rounds:
     def _center(self) -> None:
         """Move the prices to the middle of the master's, not far."""
         k, n = len(self.p), self.columns.shape[1]
-        half = BOX_WIDTH * (self.p + 1 / k) / 2
+        half = budget.BOX_WIDTH * (self.p + 1 / k) / 2
         worth = self._worth()
-        tolerance = MIDDLE * max(self.value, float(worth.max()) / 50, 1e-6)
+        tolerance = budget.MIDDLE * max(self.value, float(worth.max()) / 50, 1e-6)
         found = boxed_prices(worth, self.columns, self.prices, half, tolerance)
         if np.isfinite(found.gap):
             self.prices, self.theta = found.prices, found.x[:n]

@@ -1,11 +1,8 @@
-"""Pricing mutual information over a robust cone: which column most exceeds its price?
+"""Pricing mutual information over a robust cone by lists of vertices: which column most exceeds its price?
 
-Per block i that has the smallest mean the columns are one vertex of each block, given b (`blocks.py`). With
-g_s = sum_x p_x v_x log v_x - a_x v_x over block s and w = sum_s w_s = p.v, the reduced price of a column is
-(sum_s g_s) / w - log w; its maximum d makes the prices a + d p dual feasible. With G(l) = sum_s max (g_s - l w_s) no
-column has a reduced price above min over l of l - 1 - log(-G(l)): put l = 1 + log t + d in the tangent
--w log w <= t - w (1 + log t). As P_s(b, gamma) shrinks and P_i(1, gamma b) grows with b, the lists at the ends of an
-interval of b bound all columns in it; at one b a block whose best vertices tie is branched on its weight w_s.
+Per block i that has the smallest mean the columns are one vertex of each block, given b (`blocks.py`). As P_s(b, gamma)
+shrinks and P_i(1, gamma b) grows with b, the lists at the ends of an interval of b bound all columns in it
+(`pricing.py`); at one b a block whose best vertices tie is branched on its weight w_s.
 """
 
 from __future__ import annotations

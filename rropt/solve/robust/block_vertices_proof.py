@@ -1,11 +1,8 @@
-"""`column-dual` proofs by shapes: mutual information on a robust cone.
+"""`column-dual` proofs by shapes, from section 6 of the certificate format: mutual information on a robust cone.
 
-Written from the certificate format, section 6 (Shapes). The float search suggests the prices and the trees; every leaf
-is then tested in Arb balls, and the prices are raised along the prior until all of them hold. Floats choose which
-vertices of a list are enclosed in balls: those whose value is within their error of the largest.
+Each leaf is tested in Arb balls, and the prices are raised along the prior until all hold. Floats choose which vertices
+are enclosed: those whose value is within their error of the largest.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -156,8 +153,7 @@ class _Leaves(Leaves[ShapeNode]):
         return self._vertices[s, j]
 
     def _make(self, s: int, lo: arb, hi: arb, j: int) -> Entry:
-        """A vertex of V_s(lo, hi), in balls. Floats listed it; where its condition fails by their rounding, a larger
-        maximum is still a bound."""
+        """A vertex of V_s(lo, hi) in balls; one that only floats list makes a larger maximum, still a bound."""
         vertex, free = self._vertex(s, j), self._free[s]
         held = vertex.first[2]
         second: arb | None = None

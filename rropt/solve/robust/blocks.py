@@ -7,8 +7,6 @@ and beta constant 0-1 vectors, step = (hi - lo) / rho_s. Source: the certificate
 re-derived from the extreme rays of lopuhaa (105).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

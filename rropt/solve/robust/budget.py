@@ -1,7 +1,5 @@
 """The tuned numbers of this theory, by the module that uses them, each with what it trades."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 # block_knapsack.py

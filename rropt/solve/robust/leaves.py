@@ -1,7 +1,5 @@
 """Shared by the writers of proofs on robust cones: trees that are cut off, their leaves, and prices raised for them."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,11 +1,8 @@
 """Column generation on robust cones: priced block by block, stabilised by a box around the best prices so far.
 
-Prices of the restricted master swing widely here: a column for rare values does not improve it until others balance it.
-So prices stay within a box around those with the best bound, the master is stopped in the middle of its optimal prices,
-and a new column v is accompanied by the flattest multiple of the constant column less v that lies in the cone.
+The master stops in the middle of its optimal prices, as they swing: a new column v does not help until others balance
+it, so that the flattest multiple of the constant column less v that lies in the cone comes with it.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,25 +16,13 @@ from rropt.program.programs import Information, Program
 from rropt.solve.kernel.interior import boxed_prices
 from rropt.solve.kernel.master import Master
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
+from rropt.solve.robust import budget
 from rropt.solve.robust.block_knapsack_climb import LevelClimbs
 from rropt.solve.robust.block_knapsack_points import LevelBlocks
 from rropt.solve.robust.block_knapsack_search import LevelPricer
 from rropt.solve.robust.block_knapsack_start import balance, primal_start
 from rropt.solve.robust.block_vertices import ShapePricer
 from rropt.solve.robust.blocks import BlockShapes
-from rropt.solve.robust.budget import (
-    ADDED,
-    BALANCED,
-    CENTRAL,
-    GROWN,
-    NODES,
-    PATIENT,
-    RESERVED,
-    SERIOUS,
-    SPENT,
-    WARM,
-    WIDE_NODES,
-)
 from rropt.solve.robust.pricing import Pricer, Pricing
 
 
@@ -55,12 +40,12 @@ class _RobustSolve:
         self.wide = max(map(len, program.cone.blocks)) > LARGEST_BLOCK
         limit = effort.time_limit
         self.program = program
-        self.effort = replace(effort, time_limit=(1 - RESERVED) * limit) if self.wide and limit else effort
+        self.effort = replace(effort, time_limit=(1 - budget.RESERVED) * limit) if self.wide and limit else effort
         self.shapes: BlockShapes | LevelBlocks = (LevelBlocks if self.wide else BlockShapes)(program.cone, self.prior)
         size = program.size
         self.master = Master(program.utility, np.ones((size, 1)), self.prior, warm=not self.wide)
         self.width = 1.0
-        self.patience = WIDE_NODES if self.wide else NODES
+        self.patience = budget.WIDE_NODES if self.wide else budget.NODES
         self.scale = (self.prior + 1 / size) / 2
         p = np.where(self.prior > 0, self.prior, 1.0)
         # -p log p prices every column: sum p v log (p v / w) <= 0. Its sum is the entropy.
@@ -84,7 +69,7 @@ class _RobustSolve:
             if stopped or self.best - master.value <= effort.allowed / 4:
                 break
             if not self._round():
-                if self.patience >= NODES:
+                if self.patience >= budget.NODES:
                     break
                 self.patience *= 6
         value = None if master.theta is None else master.value
@@ -99,7 +84,7 @@ class _RobustSolve:
 
         def stop(share: float) -> bool:
             left = effort.remaining()
-            over = left is not None and begun is not None and left < (1 - WARM * share) * begun
+            over = left is not None and begun is not None and left < (1 - budget.WARM * share) * begun
             return over or bool(effort.stopped())
 
         start = primal_start(self.shapes, stop)
@@ -111,8 +96,7 @@ class _RobustSolve:
         return Dual(self.prices, evidence=self.search)
 
     def _round(self) -> bool:
-        """Price from the middle of the master's optimum, or, without progress, ever nearer to the prices of its
-        last vertex; whether there was progress."""
+        """Price from the middle of the master's optimum, then ever nearer to its vertex; whether there was progress."""
         if self._try(self._central(), self.width):
             return True
         middle = (self.center + self.master.prices) / 2
@@ -120,7 +104,7 @@ class _RobustSolve:
 
     def _central(self) -> FloatArray:
         """Prices in the box that nearly solve the master."""
-        gap = max((self.best - self.master.value) / CENTRAL, 1e-13)
+        gap = max((self.best - self.master.value) / budget.CENTRAL, 1e-13)
         half = self.width * self.scale
         found = boxed_prices(self.master.worth, self.master.columns, self.center, half, gap)
         return found.prices if np.isfinite(found.gap) else (self.center + self.master.prices) / 2
@@ -133,18 +117,18 @@ class _RobustSolve:
 
         def enough(found: Pricing[Any]) -> bool:
             # The bound will not improve as predicted, and there are enough columns.
-            hopeless = total + found.best > before - SERIOUS * promised
+            hopeless = total + found.best > before - budget.SERIOUS * promised
             return not complete and hopeless and found.best > found.bound / 2 and len(found.columns) >= size
 
         search = self._price(prices, enough)
-        if self.wide and search.best < SPENT * search.bound:
-            self.patience = min(NODES, GROWN * self.patience)
-        if at_edge and self.best < before - SERIOUS * promised:
+        if self.wide and search.best < budget.SPENT * search.bound:
+            self.patience = min(budget.NODES, budget.GROWN * self.patience)
+        if at_edge and self.best < before - budget.SERIOUS * promised:
             self.width *= 2.0
-        chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: ADDED * size]]
+        chosen = [v for _, v in sorted(search.columns, key=lambda entry: -entry[0])[: budget.ADDED * size]]
         if isinstance(self.shapes, LevelBlocks):
             chosen += self._climb(self.shapes, chosen, prices)
-        if chosen and self.best - master.value > BALANCED * self.best:
+        if chosen and self.best - master.value > budget.BALANCED * self.best:
             # Rounded, as nearly constant columns are nearly equal, and a simplex stalls on columns too close.
             balanced = (balance(self.shapes, v / (self.prior @ v)) for v in chosen)
             chosen += list({np.round(v / (self.prior @ v), 5).tobytes(): v for v in balanced}.values())
@@ -174,9 +158,9 @@ class _RobustSolve:
         """Nodes that one search may have."""
         left, limit = self.effort.remaining(), self.effort.time_limit
         if not self.wide or left is None or not limit:
-            return min(NODES, self.patience)
-        late = (nodes for share, nodes in PATIENT if left <= (1 - share) * limit)
-        return min(NODES, max([self.patience, *late]))
+            return min(budget.NODES, self.patience)
+        late = (nodes for share, nodes in budget.PATIENT if left <= (1 - share) * limit)
+        return min(budget.NODES, max([self.patience, *late]))
 
     def _climb(self, blocks: LevelBlocks, columns: list[FloatArray], prices: FloatArray) -> list[FloatArray]:
         """Columns of positive reduced price by climbing from some, and from those of the master's optimum."""
@@ -186,5 +170,5 @@ class _RobustSolve:
         if not starts:
             return []
         found, height = LevelClimbs(blocks).climb(np.array(starts), prices)
-        order = np.argsort(-height)[: ADDED * self.program.size]
+        order = np.argsort(-height)[: budget.ADDED * self.program.size]
         return list(found[order[height[order] > 0]])

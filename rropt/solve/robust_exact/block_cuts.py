@@ -1,11 +1,8 @@
 """One block of a column with fixed lower limits elsewhere: best-first boxes with chords and cuts of its own.
 
-Where the inputs of other blocks have lower limits, a cut R.v <= gamma T.v with T over this block implies T.v >= R.lower
-/ gamma, which ties the inputs of this block only. Blocks bounded so, one by one, have trees whose sizes add up; in one
-tree over all inputs they would multiply.
+A cut R.v <= gamma T.v with T over this block implies T.v >= R.lower / gamma, which ties the inputs of this block only:
+trees block by block have sizes that add up, and would multiply in one tree over all inputs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass

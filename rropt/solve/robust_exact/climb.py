@@ -5,8 +5,6 @@ which a linear programme over cuts approximates. Its answer is moved into the co
 are added; so a climb finds its column and the cuts around it together. Many climbs run side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,12 +1,8 @@
-"""The `cuts` route: column generation on the exact cone of robust local differential privacy.
+"""The `cuts` route: column generation on the exact cone of robust local differential privacy, known by its cuts.
 
-The cone is represented by its cuts only. Columns come from climbing along gradients over a linear programme with cuts
-that are generated on the way; its points are moved into the cone toward the constant column, which lies strictly
-inside. The bound comes from boxes at prices that are raised evenly for all inputs by most of the wanted gap: raised
-along the prior instead, rare inputs would need far more boxes.
+Points of climbs are moved into the cone toward the constant column, which lies strictly inside. Prices are raised
+evenly for all inputs by most of the wanted gap: raised along the prior, rare inputs would need far more boxes.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable
@@ -25,19 +21,7 @@ from rropt.solve.kernel.boxes.budget import PROVING
 from rropt.solve.kernel.budget import GRACE, LEAST_GAP
 from rropt.solve.kernel.master import Master
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim, never, solve_part
-from rropt.solve.robust_exact.budget import (
-    BATCHES,
-    BOXES,
-    FIRST,
-    KEPT,
-    LAST,
-    LEAST,
-    MOST_RANDOM,
-    RANDOM,
-    ROUGH,
-    SHARE,
-    USEFUL,
-)
+from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.climb import Climber
 from rropt.solve.robust_exact.cut_batches import BatchedCutSearch
 from rropt.solve.robust_exact.cut_pool import CutPool
@@ -140,15 +124,14 @@ class _Generation:
         return Answer(claim, MatrixDraft.of(master.matrix()), dual)
 
     def _polytope(self) -> FloatArray:
-        """Columns (n x k) of the best mechanism over the polytope of lower bounds, a smaller cone: good starts, and
-        the answer is no worse."""
+        """Columns (n x k) of the best mechanism over the polytope, a smaller cone: the answer is no worse."""
         none = np.zeros((0, self.size))
         if max(map(len, self._cone.blocks)) > LARGEST_BLOCK:
             return none
-        left, rough = self.effort.remaining(), replace(self.effort, gap=max(self.effort.gap, ROUGH))
+        left, rough = self.effort.remaining(), replace(self.effort, gap=max(self.effort.gap, budget.ROUGH))
         inner = replace(self._program, cone=RobustCone(self._cone.level, self._cone.blocks, self._cone.lower_bounds))
         route = self.effort.route("columns")
-        found = solve_part(route, inner, rough, None if left is None else FIRST * left)[0].matrix
+        found = solve_part(route, inner, rough, None if left is None else budget.FIRST * left)[0].matrix
         if found is None:
             return none
         points = found.T[found.sum(axis=0) > 1e-12]
@@ -159,24 +142,23 @@ class _Generation:
         """Whether a start has had its share of the time."""
         left, limit = self.effort.remaining(), self.effort.time_limit
         return bool(self.effort.stopped()) or (
-            left is not None and limit is not None and left < (1 - 2 * FIRST) * limit
+            left is not None and limit is not None and left < (1 - 2 * budget.FIRST) * limit
         )
 
     def _late(self) -> bool:
         """Whether the remaining time goes into one bound."""
         left, limit = self.effort.remaining(), self.effort.time_limit
-        return left is not None and limit is not None and left < (1 - LAST) * limit
+        return left is not None and limit is not None and left < (1 - budget.LAST) * limit
 
     def _climbs(self, prices: FloatArray) -> FloatArray:
-        """Columns worth adding: from climbs that begin at the columns in use, which are few and near good ones, or else
-        from batches with more; none where no climb found one."""
+        """Columns worth adding, by climbs from those in use, which are few and near, or else from batches with more."""
         points, worth = self._climber.climbed(self.used, prices)
-        good = self._climber.fresh(points, worth, LEAST * self.gap)
-        if worth.max() > USEFUL * self.gap:
+        good = self._climber.fresh(points, worth, budget.LEAST * self.gap)
+        if worth.max() > budget.USEFUL * self.gap:
             return good
         near = self._good(prices)
-        first, most = (max(int(share * self.size), 1) for share in BATCHES)
-        count = min(RANDOM * self.size, MOST_RANDOM)
+        first, most = (max(int(share * self.size), 1) for share in budget.BATCHES)
+        count = min(budget.RANDOM * self.size, budget.MOST_RANDOM)
         for _ in range(min(first + 2 * self.searches, most)):
             if self.effort.stopped():
                 break
@@ -187,7 +169,7 @@ class _Generation:
                 self._climber.sparse_points(count // 8),
             ]
             points, worth = self._climber.climbed(np.vstack(random), prices)
-            more = self._climber.fresh(points, worth, LEAST * self.gap)
+            more = self._climber.fresh(points, worth, budget.LEAST * self.gap)
             if len(more):
                 return np.vstack([good, more])
         return good
@@ -195,16 +177,15 @@ class _Generation:
     def _good(self, prices: FloatArray) -> FloatArray:
         """The columns with the smallest reduced losses."""
         loss = prices @ self.master.columns - self.master.worth
-        return self.master.columns.T[np.argsort(loss, kind="stable")[: KEPT * self.size]]
+        return self.master.columns.T[np.argsort(loss, kind="stable")[: budget.KEPT * self.size]]
 
     def _searched(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
-        """(columns worth adding, whether the search was the last one), after a search at prices raised by the gap: by
-        cases where they promise more than boxes."""
+        """(columns worth adding, whether it was the last search) at raised prices: by cases where they promise more."""
         self.pool.take(self._climber.pool, self.used, self.size)
         self.searches += 1
-        slack = SHARE * self.gap * (1 / self.size + self.prior) / 2
+        slack = budget.SHARE * self.gap * (1 / self.size + self.prior) / 2
         cases = CaseSearch(Cases(self.pool, self.prior, prices + slack, self.used, slack))
-        cases.cases.margin = (1 - SHARE) * self.gap
+        cases.cases.margin = (1 - budget.SHARE) * self.gap
         if cases.promising(self.master.value):
             return self._by_cases(cases, prices, last)
         return self._by_boxes(prices, last)
@@ -224,7 +205,7 @@ class _Generation:
 
         def probe(points: FloatArray) -> FloatArray:
             found, worth = self._climber.climbed(points, prices)
-            return self._climber.fresh(found, worth, SHARE * self.gap)
+            return self._climber.fresh(found, worth, budget.SHARE * self.gap)
 
         return probe
 
@@ -236,18 +217,20 @@ class _Generation:
         points = np.array(columns)
         points /= points.mean(axis=1, keepdims=True)
         climbs, worth = self._climber.climbed(points, prices)
-        return np.vstack([points, self._climber.fresh(climbs, worth, LEAST * self.gap)]), False
+        return np.vstack([points, self._climber.fresh(climbs, worth, budget.LEAST * self.gap)]), False
 
     def _by_boxes(self, prices: FloatArray, last: bool) -> tuple[FloatArray, bool]:
         """The search in one tree of boxes, kept from one time to the next."""
-        raised = prices + SHARE * self.gap / self.size
+        raised = prices + budget.SHARE * self.gap / self.size
         if self._search is None:
             self._search = BatchedCutSearch(self.pool, self.prior, raised, self.used)
-            self._search.cuts.margin = (1 - SHARE) * self.gap
+            self._search.cuts.margin = (1 - budget.SHARE) * self.gap
         else:
             self._search.at(raised, self.used)
         search = self._search
-        ended = search.search(BOXES, self._closing(lambda: search.nodes), None if last else self._probe(prices), last)
+        ended = search.search(
+            budget.BOXES, self._closing(lambda: search.nodes), None if last else self._probe(prices), last
+        )
         total = float(raised.sum()) + max(search.bound, 0.0)
         best = self._best
         if best is not None and best[2] is None and best[0] < total:

@@ -1,11 +1,8 @@
 """The search over a confidence cone where boxes are bounded by the hundred: best-first still, but many at once.
 
-Any multipliers give a valid bound of a box, so accuracy matters for speed only: the interior-point method over arrays
-that bounds the boxes of other cones takes the cuts in use as its rows. Where an optimum violates a cut, its box waits
+The interior-point method over arrays takes the cuts in use as its rows. Where an optimum violates a cut, its box waits
 until a few cuts are collected.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 
@@ -97,8 +94,7 @@ class CutFlights:
         self._settled([box for box in done if isinstance(box, _Flight)])
 
     def _prepare(self) -> None:
-        """Take the cuts that are wanted, those of HiGHS's programme, and those that were of use lately. Boxes in flight
-        begin again."""
+        """Take wanted cuts, those of HiGHS's programme, and those used lately; boxes in flight begin again."""
         if self._flights is not None:
             self._fresh += [box.node for box in self._flights.boxes if isinstance(box, _Flight)]
         if not len(self._rows):

@@ -1,7 +1,5 @@
 """Linear programmes over some inputs under a few cuts of a pool, kept warm, and the bounds that their duals prove."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -138,8 +136,7 @@ class CutProgram:
                 self.offer(box, box.use.plus(along, factor), cost, base)
 
     def _falling(self, box: CutBox, along: Multipliers, cost: FloatArray) -> float:
-        """The multiple of a ray from which terms without a limit no longer rise; 0 where there are none, or where
-        the ray does not change their sign."""
+        """The multiple of a ray from which terms without a limit no longer rise; 0 where it changes no sign."""
         rising, falling = (
             own - use.nu * self.prior - (use.values @ self.pool.rows[use.cuts])[self.inputs]
             for own, use in ((cost, box.use), (np.zeros(len(cost)), along))

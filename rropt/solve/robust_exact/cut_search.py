@@ -5,8 +5,6 @@ a . v is at most that of the chords, a linear programme over the cuts. The searc
 prices, or finds a column of the cone where it is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -115,8 +115,3 @@ class CutTree:
     roots: Sequence[CutBox]
     bound: float
     cuts: Sequence[tuple[int, int, tuple[int, ...], tuple[int, ...]]]
-
-    @property
-    def by_cases(self) -> bool:
-        """Whether every root is the case of one input."""
-        return isinstance(self.roots[0], CaseBox)

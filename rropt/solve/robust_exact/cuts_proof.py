@@ -6,8 +6,6 @@ balls, and the prices are raised along the prior by the excess of the worst leaf
 unit of that lowers a leaf by p_x at least.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -59,7 +57,7 @@ def _prove_tree(program: Program, dual: Dual) -> Proof | None:
     if found is None or not math.isfinite(found.bound):
         return None
     bound = math.fsum(dual.prices) + found.bound
-    writer = (_CaseWriter if found.by_cases else _BoxWriter)(program, found, bound)
+    writer = (_CaseWriter if isinstance(found.roots[0], CaseBox) else _BoxWriter)(program, found, bound)
     prices = raised(dual.prices, program.prior)
     for _ in range(WRITINGS if writer.unit else 0):
         writer.lacking = {}

@@ -17,25 +17,8 @@ from rropt.model.convex_terms import X_LOG_X, xlogx
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Search, Serial
+from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.block_cuts import BlockSearch, bound_together
-from rropt.solve.robust_exact.budget import (
-    CASES,
-    FINE,
-    HIGHEST,
-    MOST,
-    MOST_OF_BLOCK,
-    NEAR_TANGENT,
-    PARTED,
-    PROMISING,
-    REACHED,
-    ROUNDS,
-    SHARED,
-    SPARED,
-    TANGENT,
-    TANGENTS,
-    TOGETHER,
-    TRIED,
-)
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 from rropt.solve.robust_exact.cut_search import Probe
@@ -65,11 +48,11 @@ class _Trial:
             return False
         if best > room:
             return self._move()
-        if self._splits >= PARTED:
+        if self._splits >= budget.PARTED:
             return False
         # Blocks that lose little wait for the others.
-        share = SHARED * max(part.bound - part.block.best for part in parts)
-        fresh = sum(part.split(TOGETHER) for part in parts if part.bound - part.block.best >= share)
+        share = budget.SHARED * max(part.bound - part.block.best for part in parts)
+        fresh = sum(part.split(budget.TOGETHER) for part in parts if part.bound - part.block.best >= share)
         self._splits += fresh
         self._cases.parted += 2 * fresh
         return fresh > 0
@@ -83,7 +66,7 @@ class _Trial:
                 return False
             point[list(block)] = part.block.point
         w = float(cases.prior @ point)
-        if self._tangents >= TANGENTS or abs(w / self._t - 1) <= TANGENT:
+        if self._tangents >= budget.TANGENTS or abs(w / self._t - 1) <= budget.TANGENT:
             self.point = point
             return False
         self._t, self._tangents, self._splits = w, self._tangents + 1, 0
@@ -103,7 +86,7 @@ class Cases:
         self, pool: CutPool, prior: FloatArray, prices: FloatArray, near: FloatArray, slack: FloatArray
     ) -> None:
         self.pool, self.prior, self.prices, self._slack = pool, prior, prices, slack
-        self._whole = CutProgram(pool, prior, MOST * len(prior))
+        self._whole = CutProgram(pool, prior, budget.MOST * len(prior))
         self._whole.add(range(len(pool.cone.pairs)))
         self._whole.add(np.unique(pool.nearest(near, len(prior))).tolist())
         self._programs: dict[tuple[int, int], CutProgram] = {}
@@ -132,7 +115,7 @@ class Cases:
     def split(self, nodes: Sequence[CaseBox], enough: float) -> list[CaseBox]:
         """Split the boxes that are too large for blocks; the others are bounded by blocks, one step at a time and one
         box a case, for the blocks of a case share their programmes. They are split where that does not help."""
-        early = [box for box in nodes if box.bound >= self.accept + TRIED]
+        early = [box for box in nodes if box.bound >= self.accept + budget.TRIED]
         found = [part for box in early for part in self._split(box, None)]
         tried: dict[int, _Trial] = {}
         for box in (box for box in nodes if box not in early):
@@ -180,7 +163,7 @@ class Cases:
         """Bound a box by its own linear programme, moving the tangent, and cutting where the optimum is too large."""
         program, t = self._whole, box.t
         self.lower(box, program.proved(box.use, *self._costs(box, t), box), t, box.use)
-        for turn in range(ROUNDS):
+        for turn in range(budget.ROUNDS):
             trial = box.part()
             trial.bound = box.top
             v = program.tighten(trial, *self._costs(box, t))
@@ -194,7 +177,7 @@ class Cases:
             if box.top <= 0:
                 return
             w = float(self.prior @ v)
-            if turn < TANGENTS and abs(w / t - 1) > NEAR_TANGENT:
+            if turn < budget.TANGENTS and abs(w / t - 1) > budget.NEAR_TANGENT:
                 t = w
             elif self.value(v) <= 0 or not self._cut(v):
                 # Cutting helps only where the optimum itself is too good; elsewhere the chords are too loose.
@@ -213,14 +196,14 @@ class Cases:
         column = inside[0] / float(self.prior @ inside[0])
         if (price := self.value(column)) > self.accept:
             self.columns.append(column)
-            self.accept = (1 + SPARED) * price + self.margin
+            self.accept = (1 + budget.SPARED) * price + self.margin
             return []
         return met[0]
 
     def begun(self, box: CaseBox, t: float) -> list[BlockSearch]:
         """The searches of the blocks of a box, with tangents at t."""
         cost = self.prices + self.prior * (1 + np.log(t))
-        tolerance = FINE * float(self._slack[box.x])
+        tolerance = budget.FINE * float(self._slack[box.x])
         return [
             BlockSearch(self._program(box.x, s), s, box.lower, box.upper, cost, tolerance)
             for s in range(len(self.pool.cone.blocks))
@@ -230,7 +213,7 @@ class Cases:
         """The programme of block s for columns with the most mass on x: cuts of such columns are alike."""
         if (x, s) not in self._programs:
             block = self.pool.cone.blocks[s]
-            self._programs[x, s] = CutProgram(self.pool, self.prior, MOST_OF_BLOCK * len(block), block)
+            self._programs[x, s] = CutProgram(self.pool, self.prior, budget.MOST_OF_BLOCK * len(block), block)
         return self._programs[x, s]
 
     # -- splits ----------------------------------------------------------------------------------------
@@ -248,11 +231,11 @@ class Cases:
     def _find_causes(self, box: CaseBox, point: FloatArray) -> tuple[int, float]:
         """(input, where): the one that adds most to levels that its lower limit leaves out; -1 where none does."""
         over = point - box.lower
-        over = np.where((self.prior > 0) & (over > REACHED * (box.upper - box.lower)), over, 0.0)
+        over = np.where((self.prior > 0) & (over > budget.REACHED * (box.upper - box.lower)), over, 0.0)
         at = int(np.argmax(self.prior * over))
         if over[at] <= 0:
             return -1, 0.0
-        return at, float(0.5 * (box.lower[at] + min(point[at], HIGHEST)))
+        return at, float(0.5 * (box.lower[at] + min(point[at], budget.HIGHEST)))
 
 
 class CaseSearch(Search[CaseBox]):
@@ -260,7 +243,7 @@ class CaseSearch(Search[CaseBox]):
     floats; not above 0 where they are high enough."""
 
     def __init__(self, cases: Cases) -> None:
-        super().__init__(cases, Serial(cases, lambda nodes: CASES))
+        super().__init__(cases, Serial(cases, lambda nodes: budget.CASES))
         self.cases = cases
         self.run(np.inf)
 
@@ -268,7 +251,7 @@ class CaseSearch(Search[CaseBox]):
         """Whether most columns have nearly all their mass on one input, as at high levels of epsilon: the bounds at
         the roots are low then beside the value of the mechanism, and blocks can be bounded one by one. Elsewhere boxes
         over the slice p.v = 1 are fewer."""
-        return sum(max(root.top, 0.0) for root in self.roots) <= PROMISING * value
+        return sum(max(root.top, 0.0) for root in self.roots) <= budget.PROMISING * value
 
     @property
     def tree(self) -> CutTree:

@@ -1,10 +1,7 @@
 """Any other problem on the exact cone of a confidence set: outer polyhedral cones, solved by another route.
 
-Finitely many cuts make a larger, polyhedral cone, and the optimum over it is a bound. The worst distributions for its
-columns give further cuts, until the mechanism moved into the exact cone loses no more than is allowed. Between two such
-optima columns climb along the slope of the utility less their prices, each over a linear programme of its own: that
-costs little, and finds nearly all cuts that matter. Where the utility is a sum over columns, the columns that are found
-inside are mixed by a linear programme, whose prices the climbs then take.
+docs/theory/robust.md has the idea. Where the utility is a sum over columns, those found inside are mixed by a linear
+programme, whose prices the climbs then take.
 """
 
 from __future__ import annotations
@@ -26,20 +23,7 @@ from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.lp import LpModel
 from rropt.solve.kernel.polyhedral import model_sides
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, solve_part
-from rropt.solve.robust_exact.budget import (
-    AT_BOUNDARY,
-    CLIMBS,
-    CONES,
-    FINER,
-    FIRST_GAP,
-    FIRST_SHARE,
-    LEAST_SLOPED,
-    MIXTURE_CLIMBS,
-    MIXTURES,
-    NO_MASS,
-    PRESENT,
-    SMALL,
-)
+from rropt.solve.robust_exact import budget
 from rropt.solve.robust_exact.cut_pool import CutPool
 from rropt.solve.robust_exact.cut_program import CutProgram
 
@@ -74,11 +58,11 @@ class Outer:
         # The cuts that a column with all its mass on one input meets: without them one without prior has no limit.
         self.pool.pulled(np.eye(size))
         self._add(range(len(self.pool)))
-        self._lp = CutProgram(self.pool, np.full(size, 1 / size), PRESENT * size, sliced=True)
+        self._lp = CutProgram(self.pool, np.full(size, 1 / size), budget.PRESENT * size, sliced=True)
         self._lp.add(range(len(self.pool)))
         self._best: tuple[float, Answer] | None = None
         self._found: tuple[float, FloatArray] | None = None
-        self._gap, self._seconds = FIRST_GAP, 0.0
+        self._gap, self._seconds = budget.FIRST_GAP, 0.0
         utility = program.utility
         self._mixes = not program.extras and isinstance(utility, Linear | ColumnSum)
         width = 1 if program.outputs is None else len(program.outputs)
@@ -87,7 +71,7 @@ class Outer:
     def run(self) -> Answer:
         """The best mechanism, and the multipliers of the outer cone with the best bound."""
         effort, sign, lost = self.effort, self.program.sign, math.inf
-        for _ in range(CONES):
+        for _ in range(budget.CONES):
             answer, bound, reached = self._solved(lost)
             if not isinstance(answer.draft, MatrixDraft) or not answer.draft.matrix.any():
                 break
@@ -129,13 +113,13 @@ class Outer:
         cut, effort = self.cut(), self.effort
         relaxed = relax(self.program, [cut])
         left = effort.remaining()
-        self._gap = max(effort.gap / 4, min(FIRST_GAP, FINER * lost))
+        self._gap = max(effort.gap / 4, min(budget.FIRST_GAP, budget.FINER * lost))
         begun = time.monotonic()
         answer, reached = solve_part(
             self._route(relaxed),
             relaxed,
             replace(effort, gap=self._gap, absolute_gap=effort.absolute_gap / 4),
-            left if left is None or self._best is not None else FIRST_SHARE * left,
+            left if left is None or self._best is not None else budget.FIRST_SHARE * left,
         )
         self._seconds = time.monotonic() - begun
         value = answer.claim.objective
@@ -164,7 +148,7 @@ class Outer:
         assert isinstance(answer.draft, MatrixDraft)
         matrix = answer.draft.matrix
         masses = matrix.sum(axis=0)
-        kept = masses > NO_MASS
+        kept = masses > budget.NO_MASS
         inside, _, met = self.pool.pulled(matrix.T[kept])
         moved = np.zeros_like(matrix)
         moved[:, kept] = inside.T
@@ -175,7 +159,7 @@ class Outer:
         moved = (moved + np.outer(rest + share, masses / masses.sum())) / (1 + share)
         value = worth(self.program.utility, moved)
         points = Columns(matrix.T[kept] / masses[kept, None] * self.program.size, np.flatnonzero(kept))
-        tight = [] if answer.dual is None else self._climbed(points, answer.dual, CLIMBS)[1]
+        tight = [] if answer.dual is None else self._climbed(points, answer.dual, budget.CLIMBS)[1]
         # What else must hold is left to the rounding, which knows a matrix to move toward.
         plain = not self.program.rows and not self.program.extras
         return [*chain(*met), *tight], self._keep(
@@ -183,31 +167,30 @@ class Outer:
         )
 
     def _mixed(self, answer: Answer) -> tuple[list[int], float]:
-        """(cuts, sign * utility of the best mixture of columns inside), after climbs from the columns of mixtures until
-        these find no better ones."""
+        """(cuts, sign * utility of the best mixture inside), after climbs until these find no better columns."""
         assert isinstance(answer.draft, MatrixDraft)
         matrix = answer.draft.matrix
         masses = matrix.sum(axis=0)
-        kept = np.flatnonzero(masses > NO_MASS)
+        kept = np.flatnonzero(masses > budget.NO_MASS)
         points = matrix.T[kept] / masses[kept, None] * self.program.size
         inside, _, met = self.pool.pulled(points)
         own = kept if self.program.outputs is not None else np.zeros(len(kept), dtype=int)
         self._inside = self._inside.plus(Columns(inside / inside.mean(axis=1, keepdims=True), own))
         value, cuts = -math.inf, list(chain(*met))
         if answer.dual is not None:
-            found, tight, _ = self._climbed(Columns(points, own), answer.dual, MIXTURE_CLIMBS)
+            found, tight, _ = self._climbed(Columns(points, own), answer.dual, budget.MIXTURE_CLIMBS)
             self._inside = self._inside.plus(found)
-        for _ in range(MIXTURES):
+        for _ in range(budget.MIXTURES):
             theta, dual = self._master()
             if theta is None or dual is None:
                 break
             value = float(self._worths(self._inside) @ theta)
             self._keep(value, self._matrix(theta))
             found, tight, met_all = self._climbed(
-                self._inside.at(np.flatnonzero(theta > NO_MASS)), dual, MIXTURE_CLIMBS
+                self._inside.at(np.flatnonzero(theta > budget.NO_MASS)), dual, budget.MIXTURE_CLIMBS
             )
             gains = self._worths(found) - (self._prices(found, dual) * found.points).sum(axis=1)
-            better = np.flatnonzero(gains > SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
+            better = np.flatnonzero(gains > budget.SMALL * max(self.effort.gap * abs(value), self.effort.absolute_gap))
             if (not len(better) and met_all) or self.effort.stopped():
                 break
             self._inside = self._inside.plus(found.at(better))
@@ -231,7 +214,7 @@ class Outer:
         """The mechanism of a mixture."""
         columns = self._inside.points.T * theta
         if self.program.outputs is None:
-            return np.asarray(columns[:, theta > NO_MASS])
+            return np.asarray(columns[:, theta > budget.NO_MASS])
         matrix = np.zeros((self.program.size, len(self.program.outputs)))
         np.add.at(matrix.T, self._inside.outputs, columns.T)
         return matrix
@@ -258,7 +241,7 @@ class Outer:
 
     def _costs(self, columns: Columns, dual: Dual) -> FloatArray | None:
         """The slopes of the utility less the prices (n x k); None where they are not known."""
-        utility, points = self.program.utility, np.maximum(columns.points, LEAST_SLOPED)
+        utility, points = self.program.utility, np.maximum(columns.points, budget.LEAST_SLOPED)
         touching = getattr(dual.evidence, "slopes", None)
         if touching is not None:
             found = touching(points.T, np.array([float(p) for p in self.program.prior])).T
@@ -271,8 +254,7 @@ class Outer:
         return None if found is None else found - self._prices(columns, dual)
 
     def _climbed(self, columns: Columns, dual: Dual, steps: int) -> tuple[Columns, list[int], bool]:
-        """(the best columns for the slopes at some less the prices, by linear programmes with cuts; the cuts that prove
-        them to be; whether all of them are inside)."""
+        """(the best columns for slopes less prices under cuts; the cuts that prove it; whether all are inside)."""
         costs = self._costs(columns, dual)
         if costs is None:
             return columns, [], True
@@ -288,7 +270,7 @@ class Outer:
                     tight[at] = [self._lp.present[row] for row in np.flatnonzero(found.row_dual[1:])]
             ends[active], shares, met = self.pool.pulled(ends[active])
             self._lp.add(cut for own in met for cut in own)
-            active = active[shares > AT_BOUNDARY]
+            active = active[shares > budget.AT_BOUNDARY]
             if not len(active) or self.effort.stopped():
                 break
         points = ends / ends.mean(axis=1, keepdims=True)

@@ -1,7 +1,5 @@
 """A point below all limits: rounding mixes toward it where informations are limited."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rropt.errors import Refusal

@@ -1,7 +1,5 @@
 """Informations as suprema of linear forms: what an interior-point method needs of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

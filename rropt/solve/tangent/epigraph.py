@@ -1,7 +1,5 @@
 """Bayes gains alone, minimised or limited: one linear programme, with the gain of each output as a variable."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise

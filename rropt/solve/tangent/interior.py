@@ -7,8 +7,6 @@ through them an output that vanishes keeps a direction. Source: Boyd and Vandenb
 with Mehrotra's corrector.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """From the floats of a solver to the points of minorants."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rropt.program.cones import FloatArray

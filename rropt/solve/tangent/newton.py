@@ -1,7 +1,5 @@
 """One Newton step of an interior-point method over columns that meet in few rows."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The `tangent` route: convex informations minimised or limited, proved by linear forms that they never fall below."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Descriptions of problems for readers of reports: one sentence for each objective and constraint."""
 
-from __future__ import annotations
-
 from rropt.declare.constraints.base import described
 from rropt.errors import counted
 from rropt.model.prior import DataColumn

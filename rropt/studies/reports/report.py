@@ -1,7 +1,5 @@
 """Reports of a solve: its files are read, the certificate is checked again, and contradictions are named."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile
@@ -40,6 +38,8 @@ def read_report(source: str | os.PathLike[str]) -> Report:
     path = place / SOLUTION if place.is_dir() else place
     content = solution_of(path)
     where = str(path)
+    if isinstance(content.get("problem"), dict):
+        raise InputError("Solution.save wrote this, not `rropt solve`", where, "rr.write_report(solution) draws it")
     text = _of(content, "problem", str, where)
     problem = parse_problem(text, source=where)
     contradictions: list[str] = []

@@ -1,7 +1,5 @@
 """A report as one HTML page: no script, no font, no picture from elsewhere; light and dark; readable on a telephone."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The data of a report of one solve."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -6,8 +6,6 @@ implies. The certificate's own description is not trusted: each part of its prob
 follows from it, or it is named as a difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +23,7 @@ from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Program
 from rropt.prove.certificates import Certificate
 from rropt.prove.problem_digest import canonical, differences
-from rropt.solve.compose.events import one_output_an_action
+from rropt.solve.compose.actions import one_output_an_action
 
 Terms = tuple[tuple[int, int, Fraction], ...]
 Weights = Mapping[tuple[str, ...], Fraction]

@@ -1,7 +1,5 @@
 """The fields of a solution for JSON and rows of tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rropt.model.promises import promises_to_list

@@ -7,8 +7,6 @@ of a column found there is the next inequality; and the small violation of the l
 mixing in an uninformative output.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +20,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, float_up
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
+from rropt.io.counts import same_labels
 from rropt.io.types import Number
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.convex_terms import xlogx
@@ -83,6 +82,8 @@ def correlated_optimum(
         raise InputError(
             f"{joint!r} is not a Joint of a ChiSquareSet", "correlated_optimum", "give Joint(ChiSquareSet(t))"
         )
+    if prior is not None:
+        same_labels(prior.labels, joint.inputs, "correlated_optimum, prior")
     exact = RLDP(epsilon, joint, form="exact", gamma=gamma)
     search = _Search(joint, exact, joint.prior if prior is None else prior)
     if not search.rows:
@@ -128,9 +129,7 @@ class _Search:
         return float(self.bound[0] - self.best[0].lower)
 
     def _add(self, first: list[Fraction], second: list[Fraction]) -> bool:
-        """The inequality R.v <= gamma T.v, rounded to a weaker one: all private columns satisfy it; whether it is
-        new.
-        """
+        """Add R.v <= gamma T.v, rounded to a weaker inequality that all private columns satisfy; whether it is new."""
         gamma = self.exact.level.ratio.upper
         row = tuple(significant_down(a, 64) - significant_up(gamma * b, 64) for a, b in zip(first, second, strict=True))
         if max(row) <= 0 or row in self.rows:

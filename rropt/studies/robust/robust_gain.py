@@ -6,8 +6,6 @@ in the forms polytope (PolyOpt), product and exact, with their bounds, and the a
 docs/robust-gain.json after each, and the tables of docs/robust.md at the end; it can be stopped and started again.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

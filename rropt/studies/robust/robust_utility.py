@@ -2,8 +2,6 @@
 mixture certified (the game is that of `solve/maximin/maximin.py`), and the protocol Q^2 of Theorem 12.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ most mutual information, and the best one depends on the distribution. Here it i
 costs no privacy: the protocols calibrate whatever sub-protocol they are given over the whole set of distributions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

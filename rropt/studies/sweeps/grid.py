@@ -1,7 +1,5 @@
 """Grids of a sweep: the parameters, their values, and how a value is set in a declared problem."""
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Iterable, Mapping

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rropt.errors import InputError
-from rropt.io.files import lock_alone
+from rropt.io.files import lock_alone, open_file
 from rropt.io.processes import other_version
 
 FORMAT, VERSION = "rropt-sweep", 2
@@ -55,6 +55,9 @@ class Journal:
             if not lock_alone(self._handle):
                 raise InputError("another process runs this sweep now", str(path), "wait until it is done")
             self._read(study, name, dict(environment))
+        except OSError as error:
+            os.close(self._handle)
+            raise InputError(f"cannot read ({error.strerror})", str(self.path), "choose another place") from None
         except BaseException:
             os.close(self._handle)
             raise
@@ -62,7 +65,8 @@ class Journal:
     def _read(self, study: str, name: str, environment: dict[str, str]) -> None:
         if os.fstat(self._handle).st_size > LARGEST:
             raise InputError(f"it has more than {LARGEST:,} bytes", str(self.path), "move it away, and start again")
-        data = self.path.read_bytes()
+        with open_file(self.path) as stream:
+            data = stream.read()
         whole = data[: data.rfind(b"\n") + 1]
         head = {"format": FORMAT, "version": VERSION, "study": study, "name": name, "environment": environment}
         if not whole:

@@ -1,7 +1,5 @@
 """One point of a sweep: its task, its computation, and the digest that identifies it."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import json

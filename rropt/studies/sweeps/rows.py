@@ -1,7 +1,5 @@
 """Rows of a sweep as files: Parquet, CSV or JSON lines, written whole; the same rows give the same bytes."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -6,8 +6,6 @@ without it one process, many, or a cluster give the same rows bit for bit. With 
 the clock decides where a search stops.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

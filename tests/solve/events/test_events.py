@@ -126,7 +126,7 @@ def test_what_the_route_does_not_take_is_said() -> None:
         rr.Problem(rr.Minimize(rr.MinimaxRisk(PRIOR)), rules, inputs=PRIOR.labels, outputs=PRIOR.labels).solve("events")
     with pytest.raises(rr.NoRoute, match="an output for each action"):
         rr.Problem(rr.Maximize(rr.BayesSuccess(PRIOR)), rules, inputs=PRIOR.labels, outputs=list("abcdefg")).solve(
-            "events"
+            "actions"
         )
     program = compiled(rr.MutualInformation(PRIOR))
     assert EventsRoute().refusal(program, "clarabel") is not None

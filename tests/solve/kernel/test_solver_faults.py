@@ -6,15 +6,14 @@ certified or bounded must agree with both checkers and with the optimum that the
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import forked
 import numpy as np
 import pytest
 from drawing import graded, thinned
@@ -187,15 +186,16 @@ highspy.Highs.run = run
 highspy._core._Highs.run = run
 highspy.Highs.solve = run
 from rropt.cli.main import main
-sys.argv = ["rropt", "solve", sys.argv[1], "--out", sys.argv[2]]
 sys.exit(main())
 """
 
 
-def start(tmp_path: Path, what: str) -> subprocess.Popen[str]:
+def ended(tmp_path: Path, what: str) -> subprocess.CompletedProcess[str]:
+    """`rropt solve` where HiGHS does `what`."""
     (tmp_path / "problem.toml").write_text(PROBLEMS["linear"], encoding="utf-8")
-    command = [sys.executable, "-c", DRIVER.format(what=what), str(tmp_path / "problem.toml"), str(tmp_path / "out")]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+    return forked.run(
+        DRIVER.format(what=what), "solve", tmp_path / "problem.toml", "--out", tmp_path / "out", timeout=120
+    )
 
 
 def left(tmp_path: Path) -> list[str]:
@@ -203,31 +203,18 @@ def left(tmp_path: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
-def test_a_solver_that_kills_the_process_leaves_no_files(tmp_path: Path) -> None:
-    process = start(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
-    process.communicate(timeout=120)
-    assert process.returncode == -signal.SIGSEGV
-    assert left(tmp_path) == []
-
-
-def test_a_solver_that_hangs_can_be_ended_and_leaves_no_files(tmp_path: Path) -> None:
-    process = start(tmp_path, "print('hangs', flush=True); time.sleep(600)")
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("hangs"):
-            break
-    process.terminate()
-    process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGTERM
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGTERM])
+def test_a_solver_that_kills_the_process_leaves_no_files(tmp_path: Path, number: int) -> None:
+    """As a crash does, and as somebody who ends a solver that hangs."""
+    assert ended(tmp_path, f"os.kill(os.getpid(), {int(number)}); time.sleep(600)").returncode == -number
     assert left(tmp_path) == []
 
 
 @pytest.mark.parametrize("what", graded(["return highspy.HighsStatus.kOk"], ["return highspy.HighsStatus.kError"]))
 def test_a_solver_that_does_nothing_is_no_answer(tmp_path: Path, what: str) -> None:
-    process = start(tmp_path, what)
-    _, complaint = process.communicate(timeout=120)
-    assert process.returncode in (3, 5), complaint  # neither certified nor proved infeasible
+    done = ended(tmp_path, what)
+    assert done.returncode in (3, 5), done.stderr  # neither certified nor proved infeasible
     # A simple mechanism needs no solver, and may be the witness of a bound that needs none either.
     if "certificate.json" in left(tmp_path):
         assert rr.check(tmp_path / "out" / "certificate.json").proved
-    assert "Traceback" not in complaint
+    assert "Traceback" not in done.stderr

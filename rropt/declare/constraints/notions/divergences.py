@@ -1,7 +1,5 @@
 """Divergences between the outputs of any two inputs, and capacities, as constraints with enclosures by limits."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tuned numbers of the search over boxes, by the module that uses them, each with what it trades."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # executor.py

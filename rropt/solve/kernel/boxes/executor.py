@@ -197,8 +197,7 @@ class BoxExecutor:
 
 
 class _Worker:
-    """One process, with a thread that talks to it: its failures do not stop this process. `task` is what it has had
-    `since`, `why` says how it ended where it was not closed."""
+    """One process and the thread that talks to it, its `task` `since` when, and `why` it ended by itself."""
 
     def __init__(self, box_executor: BoxExecutor) -> None:
         # The new process gets this one's import path, and one thread.

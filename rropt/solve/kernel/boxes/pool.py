@@ -5,8 +5,6 @@ hundred programmes one step (Mehrotra's predictor and corrector); those that are
 places. The result of a box is its multipliers: any multipliers give a valid bound, so accuracy matters for speed only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -208,8 +206,7 @@ class BoxPool:
     def _step(
         self, s: dict[str, FloatArray], off: FloatArray, untied: FloatArray, rest: FloatArray, mean: FloatArray
     ) -> None:
-        """One step: `off` and `untied` are what the rows miss, `rest` the costs that their multipliers leave, `mean`
-        the mean complementarity."""
+        """One step: the rows miss `off` and `untied`, multipliers leave `rest` of the costs; `mean` complementarity."""
         z, slack = s["z"], s["slack"]
         rows = off.shape[1]
         count, width = s["v"].shape
@@ -260,8 +257,7 @@ def _sorted(boxes: Sequence[Box], bounds: FloatArray, enough: float) -> tuple[li
 
 
 def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """Solutions of many systems (n x k x k, n x k x c); of a singular one the best by least squares, as any step is
-    valid, and zero where numbers are not finite."""
+    """Solutions of n systems (n x k x k, n x k x c), by least squares where singular, and zero where not finite."""
     try:
         return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:

@@ -1,7 +1,5 @@
 """The box search where boxes are bounded by the chunk: best-first still, but many of the worst at once."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 

@@ -5,8 +5,6 @@ programme a box, kept warm. Every box keeps the multipliers that bound it, so th
 redone in rationals (docs/certificate-format.md, box trees and branch-trees).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,8 +168,7 @@ class BoxRelaxation(OneByOne[Box]):
         return below, above
 
     def _cut(self, box: Box) -> tuple[int, float] | None:
-        """Where to split a box: the variable whose chord errs most, between the optimum and the middle; None where no
-        chord errs."""
+        """Where to split a box: between the optimum and the middle of the variable whose chord errs most, or None."""
         if box.point is None and not self._solve(box):
             # Empty, but not provably so yet: smaller boxes show it more easily.
             width = np.where(self.problem.shares > 0, box.upper - box.lower, 0.0)
@@ -225,8 +222,7 @@ class BoxRelaxation(OneByOne[Box]):
             self.note(box.point)
 
     def _multipliers(self, row_dual: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(multipliers of the rows with the right signs, slopes of the tangents): a mixture of tangents is no better
-        than the one tangent with the mean slope."""
+        """(signed multipliers of rows, slopes of tangents): a mixture is no better than the tangent of mean slope."""
         problem = self.problem
         dual = row_dual[: self._rows]
         dual = np.where(np.isinf(problem.row_lower), np.maximum(dual, 0.0), dual)
