@@ -702,7 +702,7 @@ class _Work:
                         each = 4 * self.exact if square else self.rounded
                         count += k * (40 * self.exact + 4 * len(column) * each) + 24 * given * leaves * self.rounded
                         if splits or leaf.n:
-                            count += (40 + 4 * len(leaf.n)) * (splits + 1) * k * self.exact
+                            count += (splits + 1) * k * ((40 + 4 * len(leaf.n)) * self.exact + 6 * self.total)
         if numbers := sum(isinstance(token, _NumberSplit) for token in proof.nodes):
             count += (
                 4 * numbers * len(proof.nodes) + 4 * (k * m + sum(len(row.terms) for row in problem.rows)) * self.exact
@@ -6106,9 +6106,9 @@ class _CornerTest:
         return found
 
     def charged(self, cell: _CornerCell, y: int, prices: list[Fraction], charges: list[_Charge]) -> list[Fraction]:
-        """A_y with what `n` adds: n_j e_y "where lo_yx >= c for every [x, c] of S_j; nothing where for some [x, c] of
-        S_j the path has taken the first subtree of an [x, c'] with c' <= c; and min(n_j, 0) e_y [...] in all other
-        cases".
+        """A_y with what `n` adds, "the first of these that applies: n_j e_yx [...] where lo_yx >= c for every [x, c] of
+        S_j; nothing where for some [x, c] of S_j the path has taken the first subtree of an [x, c'] with c' <= c; and
+        min(n_j, 0) e_yx [...] else".
         """
         added = Fraction(0)
         for of, each in charges:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from hostile import FREE, GAMMA, chain, file, names, uniform
@@ -103,6 +104,36 @@ def corner_given(scale: int) -> Any:
     return made
 
 
+def corner_cells(scale: int, bits: int = 250) -> Any:
+    """Cells of an output whose measure has the denominators of all inputs, each with a price of its own there."""
+    k, m = 32, 2
+    parts = [2**bits + 2 * x + 1 for x in range(k)]
+    whole, outputs = 2 ** (bits + 1), names(m)
+    row = {"name": "0", "sense": "=", "rhs": str(Fraction(k, whole)),
+           "terms": [[x, 0, f"1/{part}"] for x, part in enumerate(parts)]}  # fmt: skip
+    tree: list[Any] = [item for i in range(4 * scale) for item in ([i % k, f"{2 + i // k}"], ["1"])]
+    leaf = {"a": [2**50] * k, "l": [], "columns": [[["1"]], [["1"]]]}
+    priced = {**leaf, "columns": [[["1"]], [*tree, ["1"]]], "n": [[0, -1]]}
+    problem = {"inputs": names(k), "outputs": outputs, "rows": [row], "utility": {"kind": "mutual_information"},
+               "cone": GAMMA}  # fmt: skip
+    columns = [{"dense": [str(part) for part in parts]}, {"dense": [str(whole - part) for part in parts]}]
+    mechanism = {"denominators": [str(whole)], "outputs": outputs, "columns": columns}
+    proof = {"kind": "corner-tree", "yield": WORTH, "unit": "1", "nodes": [["n", [[0, "2"]], 1], leaf, priced]}
+    return file(6, problem, mechanism, ("0", WORTH), WORTH, proof, "mi-column-convex")
+
+
+def corner_numbers(scale: int) -> Any:
+    """A long path of branches on numbers, each of which has a price at each leaf that follows."""
+    k, count = 2, 4 * scale
+    row = {"name": "0", "sense": "=", "rhs": "2", "terms": [[x, 0, "1"] for x in range(k)]}
+    leaf = {"a": [9] * k, "l": [], "columns": [[["1"]]]}
+    nodes: list[Any] = [["n", [[0, "2"]], 0]] * count
+    nodes += [{**leaf, "n": [[j, 1 if j < n else -1] for j in range(n + 1)]} for n in range(count - 1, -1, -1)]
+    made = corner(k, 1, {"kind": "mutual_information"}, leaf, 0, [row], lemmas=["mi-column-convex"])
+    made["proof"]["nodes"] = [*nodes[:count], leaf, *nodes[count:]]
+    return made
+
+
 def gibbs(scale: int, share: str = "1", n: Callable[[int], str] = str) -> Any:
     """A logarithm for each number of a point."""
     k, m, points = 10, 10, scale
@@ -189,7 +220,7 @@ STEPS: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
         corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
-        corner_deep_squares, corner_given, gibbs, gibbs_zeros, outer, outer_long, minorant_plain, minorant_given,
-        minorant_square, minorant_bayes, minorant_one, minorant_zeros,
+        corner_deep_squares, corner_given, corner_cells, corner_numbers, gibbs, gibbs_zeros, outer, outer_long,
+        minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros,
     )
 }  # fmt: skip

@@ -117,6 +117,17 @@ def test_a_box_across_a_set_has_the_lower_price() -> None:
     refuted(lower, "columns[0][2]: the inequality of this leaf fails")
 
 
+@pytest.mark.parametrize(("under", "above"), [("2", "2"), ("3/2", "2"), ("2", "3")])
+def test_a_box_on_both_sides_of_a_set_has_the_price_of_the_set(under: str, above: str) -> None:
+    """No column is in such a box, so any price is true there; both checkers take the one that the text names first."""
+    made = branched(["n", [[0, "2"]], 0], AT_MOST, LEAF)
+    unit = int(made["proof"]["unit"])
+    tree = [[0, under], [0, above], ["1"], ["10"], ["1"]]
+    made = put(made, "proof", "nodes", 1, "columns", 0, value=tree)
+    refuted(made, "columns[0][3]: the inequality of this leaf fails")
+    assert said(put(made, "proof", "nodes", 1, "n", 0, 1, value=unit)) == ("PROVED", "")
+
+
 def test_a_box_without_a_smallest_entry_holds() -> None:
     apart: list[Any] = [[0, "2"], ["1"], [1, "2"], ["1"], [2, "2"], ["1"], ["1000"]]
     assert said(counted(apart, FINE, FINE))[0] == "PROVED"

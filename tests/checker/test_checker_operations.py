@@ -14,6 +14,7 @@ from typing import Any
 import hostile_more as hostile
 import pytest
 from drawing import thinned
+from hostile_steps import corner_cells
 from second import campaign
 from second.checker import check, verdict as second_verdict
 from second.work import limit_work
@@ -141,6 +142,15 @@ def test_what_is_beyond_is_unreadable_in_both_and_the_part_is_named(name: str, m
     assert refused.reason.partition(":")[0] == counted(data, monkeypatch)[0]
     monkeypatch.setattr(checker, "MAX_OPERATIONS", count)
     assert check_bytes(data).status != "UNREADABLE"
+
+
+def test_a_cell_is_priced_by_the_common_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The measure of the last output is a sum over all rows: each cell adds it to a price of every input."""
+    each, cells = [], 4
+    for bits in (250, 2500):
+        few, more = (json.dumps(corner_cells(scale, bits)).encode() for scale in (1, 2))
+        each.append((counted(more, monkeypatch)[1] - counted(few, monkeypatch)[1]) / cells / 32)
+    assert each[1] > 6 * (32 * 2500 / 128) ** 2 / 16 > 50 * each[0], "a gcd of so long numbers takes its square"
 
 
 @pytest.mark.parametrize("name", [name for name in hostile.ALL if name.startswith(("gibbs", "outer", "minorant"))])

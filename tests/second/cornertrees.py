@@ -265,9 +265,12 @@ class CornerTree:
 
     def _charged(self, place: Place, y: int, prices: list[fmpq]) -> list[fmpq]:
         for s, number in self.charges:
-            if any(x == z and limit <= c for x, c in s for z, limit in place.below):
+            if all(place.lo[x] >= c for x, c in s):
+                share = number
+            elif any(x == z and limit <= c for x, c in s for z, limit in place.below):
                 continue
-            share = number if all(place.lo[x] >= c for x, c in s) else min(number, fmpq(0))
+            else:
+                share = min(number, fmpq(0))
             prices = [a + share * e for a, e in zip(prices, self.measures[y], strict=True)]
         return prices
 

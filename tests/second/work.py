@@ -253,7 +253,7 @@ def _corner_tree(problem: Any, proof: Any, k: int, price: dict[str, int]) -> int
                     ends, numbers = sum(isinstance(one, list) for one in column) - limits, len(leaf.get("n", []))
                     total += 40 * k * price["x"] + 4 * k * len(column) * each + 24 * given * ends * price["r"]
                     if limits + numbers:
-                        total += (40 + 4 * numbers) * (limits + 1) * k * price["x"]
+                        total += (limits + 1) * k * ((40 + 4 * numbers) * price["x"] + 6 * price["t"])
     if split := sum(isinstance(one, list) and one[0] == "n" for one in proof["nodes"]):
         total += 4 * split * len(proof["nodes"]) + 4 * (k * m + sum(len(row["terms"]) for row in rows)) * price["x"]
     return total
