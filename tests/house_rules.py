@@ -40,9 +40,10 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("exact", "io", "errors"),
 )
 # The trusted checker and the kernel stand apart from the levels: they receive only bytes, like any external caller.
+# `prove` writes proof files with the kernel's own forms and rows; what it writes is read as bytes all the same.
 APART: dict[str, tuple[str, ...]] = {
     "checker": ("solve", "problem", "prove", "cli", "__init__", "__main__"),
-    "kernel": ("solve",),
+    "kernel": ("solve", "prove"),
 }
 # `comparison` may use of the rooms of `solve` only these.
 COMPARISON_MAY = ("solve.kernel.lp", "solve.kernel.milp")

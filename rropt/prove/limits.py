@@ -2,15 +2,21 @@
 edges.
 """
 
+from __future__ import annotations
+
 import heapq
 from collections.abc import Iterator
+from itertools import permutations
+from typing import Any
 
-from rropt.prove.problems import D, Problem, words
+from rropt.kernel import D, dot
+from rropt.prove.problems import Problem, words
 
 CLOSE = 1 << 20  # limits that change by less than this many units are not written
 GUARD = 64
 SPARE = 110  # far above what rounding to units of 1 / D takes from the flow
 UNIT = D * D << GUARD
+Ends = list[Any]
 
 
 class Paths:
@@ -20,13 +26,19 @@ class Paths:
         self.problem = problem
         self.out: list[list[int]] = [[] for _ in range(problem.k)]
         self.into: list[list[int]] = [[] for _ in range(problem.k)]
-        for x, z in problem.pairs():
+        complete = permutations(range(problem.k), 2) if problem.core.cone == "complete" else ()
+        for x, z in problem.index or complete:
             self.out[x].append(z)
             self.into[z].append(x)
 
-    def tree(self, x: int, forward: bool) -> tuple[dict[int, int], dict[int, int]]:
-        """R*(x, z) (R*(z, x) where not `forward`) of every z with a path, over D and rounded up, and the z before it on
-        that path, which stands before it."""
+    def steps(self, x: int, forward: bool) -> Iterator[tuple[int, tuple[int, int, int]]]:
+        """Each input after x (before it where not `forward`), and the edge with its g and h."""
+        for z in (self.out if forward else self.into)[x]:
+            yield z, self.problem.edge(x, z) if forward else self.problem.edge(z, x)
+
+    def tree(self, x: int, forward: bool) -> tuple[dict[int, int], dict[int, tuple[int, tuple[int, int, int]]]]:
+        """R*(x, z) (R*(z, x) where not `forward`) of every z with a path, over D and rounded up, and the y before it on
+        that path, which stands before it, with the edge between them."""
         found, before, todo = {x: D}, {}, [(D, x)]
         settled: dict[int, int] = {}
         while todo:
@@ -34,11 +46,10 @@ class Paths:
             if product > found[y]:
                 continue
             settled[y] = product
-            for z in (self.out if forward else self.into)[y]:
-                _, g, h = self.problem.edge(y, z) if forward else self.problem.edge(z, y)
-                step = -(-product * g // h)
+            for z, edge in self.steps(y, forward):
+                step = -(-product * edge[1] // edge[2])
                 if z not in found or step < found[z]:
-                    found[z], before[z] = step, y
+                    found[z], before[z] = step, (y, edge)
                     heapq.heappush(todo, (step, z))
         return settled, before
 
@@ -46,41 +57,41 @@ class Paths:
 class Limits:
     """The limits of one column as the core computes them, and the lines that produce them."""
 
-    def __init__(self, problem: Problem, paths: Paths, column: int):
+    def __init__(self, problem: Problem, paths: Paths, column: int, low: Ends | None = None, high: Ends | None = None):
         self.problem, self.paths, self.column = problem, paths, column
-        self.low = [0] * problem.k
-        self.high = [problem.total * D // w + 1 if w else None for w in problem.weights]
+        self.low = low or [0] * problem.k
+        self.high = high or [problem.total * D // w + 1 if w else None for w in problem.core.weights]
 
-    def spread(self, x: int, upper: bool) -> Iterator[str]:
-        """Propagate a new limit of v_x along the edges."""
+    def copy(self) -> Limits:
+        """The same limits, to be narrowed."""
+        return Limits(self.problem, self.paths, self.column, self.low[:], self.high[:])
+
+    def set(self, x: int, limit: int, upper: bool) -> bool:
+        """Whether a limit of v_x is closer than the one that there is, which it then replaces."""
+        ends = self.high if upper else self.low
+        if ends[x] is not None and (ends[x] - limit if upper else limit - ends[x]) <= CLOSE:
+            return False
+        ends[x] = limit
+        return True
+
+    def narrow(self, x: int, limit: int, upper: bool) -> Iterator[str]:
+        """v_x <= limit, or v_x >= limit, which a split has said, propagated along the edges."""
+        (self.high if upper else self.low)[x] = limit
         todo = [x]
-        while todo:
-            y = todo.pop(0)
-            for z in (self.paths.into if upper else self.paths.out)[y]:
-                number, g, h = self.problem.edge(z, y) if upper else self.problem.edge(y, z)
-                if upper:
-                    limit = g * (self.high[y] or 0) // h + 1
-                    old = self.high[z]
-                    if old is None or limit < old - CLOSE:
-                        self.high[z] = limit
-                        yield words("u", self.column, number)
-                        todo.append(z)
-                elif (limit := self.low[y] * h // g) > self.low[z] + CLOSE:
-                    self.low[z] = limit
-                    yield words("d", self.column, number)
+        for y in todo:
+            for z, (number, g, h) in self.paths.steps(y, not upper):
+                if self.set(z, g * self.high[y] // h + 1 if upper else self.low[y] * h // g, upper):
+                    yield words("u" if upper else "d", self.column, number)
                     todo.append(z)
 
     def root(self) -> Iterator[str]:
         """The limits of the whole slice p.v = 1: shares of the entries are carried along shortest paths, from x or to
         x, and what rounding leaves is paid by the limit itself. Needs are over UNIT."""
-        problem, weights = self.problem, self.problem.weights
-        for upper in (True, False) if problem.ratios else ():
-            for x in range(problem.k):
+        weights = self.problem.core.weights
+        for upper in (True, False) if self.problem.ratios else ():
+            for x in range(self.problem.k):
                 found, near = self.paths.tree(x, forward=upper)
-                if upper:
-                    parts = [weights[z] * D * UNIT // ratio for z, ratio in found.items()]
-                else:
-                    parts = [weights[z] * ratio for z, ratio in found.items()]
+                parts = [weights[z] * D * UNIT // ratio if upper else weights[z] * ratio for z, ratio in found.items()]
                 if not any(parts) or (not upper and any(w and z not in found for z, w in enumerate(weights))):
                     continue
                 share = UNIT * (UNIT if upper else D) // sum(parts)
@@ -88,48 +99,25 @@ class Limits:
                     # Nothing but the flow itself bounds x: it takes a little more than all of it.
                     share += share >> SPARE
                 amount = share * D // UNIT if upper else -(share * D // UNIT)
-                slopes, fields = [-amount * D * w for w in weights], list[str]()
+                slopes, fields = [-amount * D * w for w in weights], list[object]()
                 slopes[x] += D * D if upper else -D * D
                 need = {z: share * weights[z] for z in found}
                 for z in reversed(found):
                     if z == x or not need[z]:
                         continue
-                    number, g, h = problem.edge(near[z], z) if upper else problem.edge(z, near[z])
+                    y, (number, g, h) = near[z]
+                    here, there = (g, h) if upper else (h, g)
                     # Down for an upper limit: an input of prior 0 has nothing to spare.
-                    units = need[z] // (g << GUARD) if upper else -(-need[z] // (h << GUARD))
-                    fields.append(words("F", number, units))
-                    slopes[z] += units * g if upper else -units * h
-                    slopes[near[z]] += -units * h if upper else units * g
-                    need[near[z]] += units * (h if upper else g) << GUARD
-                left = self.most(slopes)
-                if left is not None:
-                    yield from self.limit(
-                        x, upper, left + amount * problem.total * D * D, [*fields, words("M", amount)]
-                    )
-
-    def most(self, slopes: list[int]) -> int | None:
-        """The largest value of slopes times v, times D, or None where there is none."""
-        if any(slope > 0 and high is None for slope, high in zip(slopes, self.high, strict=True)):
-            return None
-        ends = zip(slopes, self.low, self.high, strict=True)
-        return sum(slope * (high if slope > 0 and high is not None else low) for slope, low, high in ends)
-
-    def limit(self, x: int, upper: bool, left: int, fields: list[str]) -> Iterator[str]:
-        """The limit of v_x that an inequality shows, if it is closer than the one that there is."""
-        limit, old = -(-left // (D * D)) if upper else -left // (D * D), self.high[x]
-        if upper and (old is None or limit < old - CLOSE):
-            self.high[x] = limit
-            yield words("U", self.column, x, limit, *fields)
-        elif not upper and limit > self.low[x] + CLOSE:
-            self.low[x] = limit
-            yield words("L", self.column, x, limit, *fields)
-
-    def narrow(self, x: int, limit: int, upper: bool) -> Iterator[str]:
-        """v_x <= limit, or v_x >= limit, which a split has said."""
-        (self.high if upper else self.low)[x] = limit
-        yield from self.spread(x, upper)
-
-    def empty(self) -> int | None:
-        """An input whose limits exclude each other."""
-        ends = enumerate(zip(self.low, self.high, strict=True))
-        return next((x for x, (low, high) in ends if high is not None and low > high), None)
+                    units = need[z] // (here << GUARD) if upper else -(-need[z] // (here << GUARD))
+                    fields += ["F", number, units]
+                    slopes[z] += units * (here if upper else -here)
+                    slopes[y] += units * (-there if upper else there)
+                    need[y] += units * there << GUARD
+                ends = [
+                    high if slope > 0 else low for slope, low, high in zip(slopes, self.low, self.high, strict=True)
+                ]
+                if None not in ends:
+                    left = dot(slopes, ends) + amount * self.problem.total * D * D
+                    limit = -(-left // (D * D)) if upper else -left // (D * D)
+                    if self.set(x, limit, upper):
+                        yield words("U" if upper else "L", self.column, x, limit, *fields, "M", amount)

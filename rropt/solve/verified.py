@@ -73,13 +73,20 @@ def strengthen(verdict: Verdict, data: bytes, program: str | None = None) -> Ver
         proof = proof_file(certificate)
     except OutsideCoreError as outside:
         return replace(verdict, by=BY_CHECKER, statement=(*verdict.statement, f"outside: {outside}"))
+    except kernel.RefutedError:
+        return disagree(verdict, "kernel", "REFUTED")
     by, judge = (BY_KERNEL, judge_kernel) if program is None else (BY_CORE, lambda text: judge_core(program, text))
-    line = judge(proof)
-    if not claims(line, by.partition(" and ")[0], certificate):
-        reason = f"the {by.partition(' and ')[0]} does not accept what the checker accepts ({line}); please report it"
-        return Verdict("REFUTED", reason, verdict.problem, digest=verdict.digest)
+    line, name = judge(proof), by.partition(" and ")[0]
+    if not claims(line, name, certificate):
+        return disagree(verdict, name, line)
     # Every step of such a proof is a theorem: no lemma is assumed.
     return replace(verdict, by=by, assumptions=())
+
+
+def disagree(verdict: Verdict, name: str, line: str) -> Verdict:
+    """What is said where one program refuses what the checker accepts."""
+    reason = f"the {name} does not accept what the checker accepts ({line}); please report it"
+    return Verdict("REFUTED", reason, verdict.problem, digest=verdict.digest)
 
 
 def judge_kernel(proof: bytes) -> str:
