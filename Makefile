@@ -59,7 +59,7 @@ trials:
 	cd $(CORE)/coq && ocamlfind ocamlopt -w -a -package zarith -linkpkg trial.mli trial.ml print.ml -o trial && ./trial | cmp - said.txt
 
 .PHONY: core core-js proofs trials
-.PHONY: demo test test-all campaign test-exact test-lowest coverage mutation bench weather support docs lint format types wheel clean
+.PHONY: demo test test-all check campaign test-exact test-lowest coverage mutation bench weather support docs lint format types wheel clean
 
 # The people are synthetic and drawn anew each time, with a seed: so the ledger of an earlier demo is thrown away.
 demo: $(VENV)/.installed
@@ -71,11 +71,14 @@ demo: $(VENV)/.installed
 	$(BIN)/rropt estimate $(OUT)/design $(OUT)/protected.csv --column education --truth $(OUT)/people.csv \
 	  --plot $(OUT)/education.svg
 
+# make WITHOUT="some/test_file.py" test leaves files out: .ci/run those that `make coverage` has run just before.
+WITHOUT ?=
 test: $(VENV)/.installed-dev
-	$(call PYTEST,$(VENV)) -m "not long and not exact"
+	$(call PYTEST,$(VENV)) -m "not long and not exact" $(addprefix --ignore=,$(WITHOUT))
 
+# `make types` has run the whole of test_typed.py.
 test-all: test lint types
-	$(call PYTEST,$(VENV)) -m "long and not campaign and not exact"
+	$(call PYTEST,$(VENV)) -m "long and not campaign and not exact" --ignore=tests/test_typed.py
 
 # More seeds and more draws of laws that the other tests take a sample of.
 campaign: $(VENV)/.installed-dev
@@ -83,14 +86,19 @@ campaign: $(VENV)/.installed-dev
 
 # Of the files that are believed, by their own tests: every branch is run, or this fails.
 BELIEVED = rropt/checker.py,rropt/exact.py
-COVER = $(BIN)/python -m coverage run --branch --parallel-mode --include=$(BELIEVED) -m pytest -q -p no:xdist \
-  -m "not long and not exact"
+COVER = OPENBLAS_NUM_THREADS=$(THREADS) OMP_NUM_THREADS=$(THREADS) $(BIN)/python -m coverage run --branch \
+  --parallel-mode --include=$(BELIEVED) -m pytest -q -p no:xdist -m "not long and not exact"
+COVERED_FIRST = $(wildcard tests/checker/test_checker.py tests/checker/test_checker_ap*.py tests/checker/test_checker_[b-c]*.py)
+COVERED_SECOND = $(wildcard tests/checker/test_checker_[d-z]*.py tests/mechanisms/test_exact.py)
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m coverage erase
-	$(COVER) tests/checker/test_checker.py tests/checker/test_checker_ap*.py tests/checker/test_checker_[b-c]*.py & one=$$!; \
-	  $(COVER) tests/checker/test_checker_[d-z]*.py tests/mechanisms/test_exact.py || exit 1; wait $$one
+	$(COVER) $(COVERED_FIRST) & one=$$!; $(COVER) $(COVERED_SECOND) || exit 1; wait $$one
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --show-missing --fail-under=100
+
+# `make coverage`, then `make test-all` without running the same tests twice.
+check: coverage
+	$(MAKE) WITHOUT="$(COVERED_FIRST) $(COVERED_SECOND)" test-all
 
 # Changes every condition of the checker, one at a time, and says which changes no test notices; some ten minutes.
 mutation: $(VENV)/.installed-dev

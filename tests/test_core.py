@@ -75,8 +75,16 @@ def test_mutants_have_one_verdict(core, name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_many_mutants_have_one_verdict(core, name):
-    for mutant in mutants(FILES[name][1], 250, seed=6):
+    for mutant in mutants(FILES[name][1], 50, seed=6):
         alike(core, mutant)
+
+
+@pytest.mark.long
+@pytest.mark.campaign
+def test_all_mutants_have_one_verdict(core):
+    for _, text in FILES.values():
+        for mutant in mutants(text, 250, seed=6):
+            alike(core, mutant)
 
 
 def test_damaged_bytes_have_one_verdict(core):

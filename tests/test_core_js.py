@@ -55,5 +55,5 @@ def alike(script, text):
 @pytest.mark.parametrize("name", thinned(FILES, 33))
 def test_certificates_and_mutants_have_one_verdict(script, name):
     alike(script, FILES[name][1])
-    for mutant in mutants(FILES[name][1], 2, seed=12):
+    for mutant in mutants(FILES[name][1], 1, seed=12):
         alike(script, mutant)

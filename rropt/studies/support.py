@@ -334,15 +334,15 @@ def _stated(objective: str, constraint: str, size: int) -> Problem:
     return Problem(LEAST[objective](at), rules, inputs=at.inputs, outputs=at.inputs)
 
 
-def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> Cell:
-    """Solve the problem of a cell; returns its result."""
+def settle(objective: str, constraint: str, size: int, time_limit: float = TIME_LIMIT) -> tuple[Cell, Solution | None]:
+    """Solve the problem of a cell; returns its result, and the solution where a route takes the problem."""
     begun = time.process_time()
     try:
         found = _stated(objective, constraint, size).solve(gap=GAP, absolute_gap=GAP, time_limit=time_limit)
     except RroptError as error:
-        return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun)
+        return Cell(objective, constraint, size, "no_route", str(error), None, time.process_time() - begun), None
     reason = _reason(found) if found.status == "bounded" else ""
-    return Cell(objective, constraint, size, found.status, reason, found.gap, time.process_time() - begun)
+    return Cell(objective, constraint, size, found.status, reason, found.gap, time.process_time() - begun), found
 
 
 def _reason(found: Solution) -> str:

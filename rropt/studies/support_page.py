@@ -158,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         wanted = [key for key in wanted if key in known and known[key].reason.startswith(PREFIX)]
 
     for key in () if chosen.page else wanted:
-        known[key] = cell = settle(*key)
+        known[key] = cell = settle(*key)[0]
         write(table, [known[key] for key in every if key in known])
         print(*key, cell.status, cell.gap, f"{cell.seconds:.1f} s", cell.reason[:100], sep=" | ", file=sys.stderr)
     found = [known[key] for key in every if key in known]

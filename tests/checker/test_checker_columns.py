@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import Document, assert_limit_named, assert_unreadable, encode, put, rat
+from drawing import graded
 from scipy.optimize import linprog
 from test_checker_boxes import (
     PATH,
@@ -367,11 +368,11 @@ def just_holding(case: Case, rng: random.Random, limits: Limits) -> tuple[Docume
     return leaf, failing, most
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
-def test_what_is_proved_is_true_of_every_matrix_of_its_columns(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "cases"), graded([(0, 15)], [(1, 40), (2, 40)]))
+def test_what_is_proved_is_true_of_every_matrix_of_its_columns(seed: int, cases: int) -> None:
     rng = random.Random(seed)
     counted = {"leaves": 0, "points": 0, "sharp": 0, "zero": 0, "closed": 0, "negative l": 0}
-    for _ in range(40):
+    for _ in range(cases):
         case = random_case(rng)
         numbers = [rng.randint(0, 5) for _ in range(case.m - 1)] + [1]
         fair = [Fraction(n, sum(numbers)) for n in numbers]
@@ -410,8 +411,8 @@ def test_what_is_proved_is_true_of_every_matrix_of_its_columns(seed: int) -> Non
                     counted["points"] += 1
                     counted["zero"] += min(q.sum(axis=0)) < 1e-12
                     counted["sharp"] += value > most - Fraction(1, 50)
-    assert min(counted.values()) >= 2, counted
-    assert min(counted["leaves"], counted["points"], counted["sharp"], counted["zero"]) > 30, counted
+    assert min(counted.values()) >= 1, counted
+    assert min(counted["leaves"], counted["points"], counted["sharp"], counted["zero"]) > cases // 2, counted
 
 
 def test_a_leaf_of_closed_columns() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import shells
 from builders import Document, assert_unreadable, encode, put, rat
-from drawing import thinned
+from drawing import graded, thinned
 from ending import ending
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
@@ -546,9 +546,10 @@ def is_regular(case: Case) -> bool:
     return enclosed(case, Fraction(0), Fraction(0)) != "unproved"
 
 
-def test_the_utility_by_exact_inverses() -> None:
+@pytest.mark.parametrize("matrices", graded([20], [60]))
+def test_the_utility_by_exact_inverses(matrices: int) -> None:
     rng = random.Random(7)
-    for number in range(60):
+    for number in range(matrices):
         k = rng.randint(2, 6)
         m = rng.randint(k, k + 5)
         large = rng.choice((9, 2**53, 10**40))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from drawing import graded
 from hypothesis import given, settings, strategies as st
 from second import campaign
 from second.checker import check
@@ -21,7 +22,7 @@ from second.problems import PROBLEMS
 import rropt as rr
 from rropt.checker import check_bytes
 
-EXAMPLES = pytest.mark.parametrize("examples", [30, pytest.param(600, marks=pytest.mark.long)])
+EXAMPLES = pytest.mark.parametrize("examples", graded([30], [150], [600]))
 
 AWKWARD = [
     *("0", "-1", "1", "2", "1e400", "-1e-400", "nan", "inf", "-inf", "1e308", "9" * 30, "9" * 5000, "0.1", "1_000"),

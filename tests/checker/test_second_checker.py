@@ -21,7 +21,7 @@ import rropt as rr
 from rropt.checker import check_bytes
 
 STORED = campaign.stored()
-QUICK, LONG = 8, 370
+QUICK, LONG, CAMPAIGN = 8, 60, 370
 
 
 def agree(trials: list[campaign.Trial]) -> None:
@@ -62,6 +62,13 @@ def test_levels_hold_on_trees_drawn_at_random(seed: int) -> None:
 @pytest.mark.parametrize("name", STORED)
 def test_both_agree_on_many_mutants(name: str) -> None:
     agree(run(name, LONG, 2))
+
+
+@pytest.mark.long
+@pytest.mark.campaign
+def test_both_agree_on_all_mutants() -> None:
+    for name in STORED:
+        agree(run(name, CAMPAIGN, 2))
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from drawing import graded
 from flint import fmpq, fmpq_mat
 
 import rropt as rr
@@ -176,9 +177,10 @@ def coverage(matrix, truth, n, kind, runs, seed, simultaneous=False):
     return hits / runs, every / runs
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("kind", ["wilson", "wald"])
-@pytest.mark.parametrize("which", ["k-rr", "dense"])
+@pytest.mark.parametrize(
+    ("kind", "which"),
+    graded([], [("wilson", "k-rr"), ("wald", "dense")], [("wilson", "dense"), ("wald", "k-rr")]),
+)
 def test_coverage_of_the_intervals(kind, which):
     truth = np.array([0.4, 0.3, 0.2, 0.1])
     matrix = rr.RandomizedResponse(4, epsilon=1).to_mechanism().matrix if which == "k-rr" else some_matrix(4, 6, 77)[1]

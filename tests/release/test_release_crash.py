@@ -226,8 +226,8 @@ def test_kills_at_random_moments(tmp_path: Path, perform: Perform) -> None:
 
 @forks
 @pytest.mark.long
-def test_two_hundred_kills_at_random_moments(tmp_path: Path, perform: Perform) -> None:
-    kills(200, tmp_path, 2, perform)
+def test_fifty_kills_at_random_moments(tmp_path: Path, perform: Perform) -> None:
+    kills(50, tmp_path, 2, perform)
 
 
 @forks

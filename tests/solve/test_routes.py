@@ -304,7 +304,7 @@ def check_routes_agree(problem: rr.Problem, tight: float = 1e-6) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("seed", graded(range(10), range(10, 75), range(75, 400)))
+@pytest.mark.parametrize("seed", graded(range(10), range(10, 30), range(30, 400)))
 def test_routes_agree_on_random_problems(seed: int) -> None:
     assert check_routes_agree(random_problem(random.Random(f"routes {seed}"))) >= 4
 

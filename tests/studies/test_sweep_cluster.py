@@ -136,10 +136,10 @@ def test_figures_are_the_same_swept_and_at_one_go(cluster: Any, tmp_path: Path) 
 @pytest.mark.long
 def test_figures_3_and_4_are_the_same_swept_and_at_one_go(cluster: Any, tmp_path: Path) -> None:
     for number in (3, 4):
-        whole = lopuhaa2021.figure(number, draws=2, points=10).csv()
+        whole = lopuhaa2021.figure(number, draws=2, points=4).csv()
         out = tmp_path / f"{number}.parquet"
-        assert swept_figure(number, 2, points=10, out=out, workers=2).csv() == whole
-        assert swept_figure(number, 2, points=10, scheduler=cluster.scheduler_address).csv() == whole
+        assert swept_figure(number, 2, points=4, out=out, workers=2).csv() == whole
+        assert swept_figure(number, 2, points=4, scheduler=cluster.scheduler_address).csv() == whole
 
 
 def test_figures_that_are_no_means_of_draws_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,7 +134,7 @@ def test_more_inputs_have_the_bound_without_their_rows(objective: str) -> None:
     """Beyond 16 inputs corners are not listed: the first cell bounds what it can, and its proof is checked."""
     problem = made("many", 18, objective, "bistochastic")
     free = rr.Problem(problem.goal, [problem.constraints[0]]).solve(gap=1e-4, time_limit=20)
-    solution = problem.solve(time_limit=8)
+    solution = problem.solve(time_limit=4)
     assert solution.verdict is not None
     assert solution.verdict.proved
     assert solution.bound is not None

@@ -235,8 +235,8 @@ ROW = {f"{name} {epsilon}": (epsilon, counts, value) for name, epsilon, counts, 
 SMALL = [name for name in ROW if name[:3] in ("2x2", "2x3", "3x2") and name.split()[2] in ("0.5", "2.0", "8.0")][::2]
 SMALL += ["3x3 #0 1.0", "3x3 #0 6.0"]
 OTHERS = [name for name in ROW if name not in SMALL]
-# Of small tables every third row, and all large ones.
-LONG = [name for at, name in enumerate(OTHERS) if at % 3 == 0 or name[:3] in ("4x4", "5x5")]
+# Of small tables every eighth row, and all large ones.
+LONG = [name for at, name in enumerate(OTHERS) if at % 8 == 0 or name[:3] in ("4x4", "5x5")]
 
 
 def solved(counts: np.ndarray, epsilon: str, gap: float) -> rr.Solution:
