@@ -100,7 +100,7 @@ def _codes(values: list[Any], inputs: Sequence[str]) -> np.ndarray:
     if len(unknown):
         known = ", ".join(map(repr, inputs[:6])) + (", ..." if len(inputs) > 6 else "")
         raise InputError(
-            f"{len(unknown):,} of {len(values):,} are unknown: {tally(values[at] for at in unknown)}",
+            f"{len(unknown):,} of {len(values):,} {'is' if len(unknown) == 1 else 'are'} unknown: {tally(values[at] for at in unknown)}",
             "labels",
             f"known are {known}; recode or drop the others first",
         )
