@@ -363,7 +363,7 @@ def test_impossible_combinations_leave_both_alphabets() -> None:
     made = release_table(table, release)
     assert made.column_names == ["status", "k", "age"]
     assert set(zip(made["age"].to_pylist(), made["status"].to_pylist(), strict=True)) == set(cross.combinations)
-    with pytest.raises(InputError, match="columns 'age' with 'status': 1 of 1 are impossible: 'child' with 'married'"):
+    with pytest.raises(InputError, match="columns 'age' with 'status': 1 of 1 is impossible: 'child' with 'married'"):
         release_table(pa.table({"age": ["child"], "status": ["married"]}), release)
 
 

@@ -339,8 +339,8 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
         ),
         "blank values": (
             lambda: Path("t.csv").write_text("x,y\na,1\n,2\n,3\n") and "t.csv",
-            "2 of 3 are unknown: blank (2 times) (known: 'a', 'b', 'c'); recode them, or name the input that they count as:"
-            " --null LABEL for missing values, --other LABEL for all others",
+            "2 of 3 are unknown: blank (2 times) (known: 'a', 'b', 'c'); recode them, or name the input that they count"
+            " as: --null LABEL for missing values, --other LABEL for all others",
         ),
         "a binary file": (lambda: Path("t.csv").write_bytes(bytes(range(256)) * 9) and "t.csv", "t.csv"),
         "text as Parquet": (lambda: Path("t.parquet").write_text("x\na\n" * 9) and "t.parquet", "cannot be read"),
