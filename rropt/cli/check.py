@@ -22,7 +22,7 @@ BAD_INPUT = 2
 
 
 def check(
-    certificates: Annotated[list[str], typer.Argument(help="Certificate files.")],
+    certificates: Annotated[list[str], typer.Argument(help="Certificate files, or folders that `rropt solve` wrote.")],
     problem: Annotated[
         str | None, typer.Option("--problem", metavar="FILE|MODEL", help="The problem that they must be of.")
     ] = None,
@@ -51,13 +51,19 @@ def check(
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)
     declared = None if problem is None else declared_problem(find_problem(problem), data, column)
     worst = 0
-    for name in certificates:
+    for name in map(_file, certificates):
         verdict = judge(name, core=core)
         printed = checker.print_verdict(verdict, name if len(certificates) > 1 else "")
         worst = max(worst, verdict.exit_status, 0 if printed else BAD_INPUT)
         if declared is not None:
             worst = max(worst, compare_problem(declared, name, verdict))
     raise typer.Exit(worst)
+
+
+def _file(name: str) -> str:
+    """The certificate of a folder that `rropt solve` wrote; any other name as it is."""
+    inside = Path(name) / "certificate.json"
+    return str(inside) if inside.is_file() else name
 
 
 def write_proof(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rropt.release.plan import Design, ProtectedColumn
 
 WHERE = "models people"
+FEW = 20
+"""Rows in which a column may have many different values without a warning."""
 
 
 def draw_people(
@@ -153,7 +155,17 @@ def noisy_problem(
 
 
 def _count(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
-    """The frequencies of a column of a CSV, Parquet or Arrow file."""
+    """The frequencies of a column of a CSV, Parquet or Arrow file; a warning where most values occur once."""
+    prior = _counted(data, column, delimiter, null)
+    rows = sum(prior.weights)
+    if 2 * len(prior) > rows > FEW:
+        what = f"{counted(len(prior), 'different values')} in {counted(rows, 'rows')}"
+        remedy = "it looks like an identifier or a measurement; group its values into categories first"
+        say(f"rropt: warning: {data}: column {column!r} has {what}; {remedy}", error=True)
+    return prior
+
+
+def _counted(data: str, column: str, delimiter: str | None, null: str | None) -> Prior:
     from rropt.io.count_records import COLUMNAR
     from rropt.io.extras import need
     from rropt.model.prior import Prior, counted_prior

@@ -1,5 +1,6 @@
 """Counting records of a CSV file, one line a person, in memory that grows with the different values only."""
 
+import codecs
 import csv
 import difflib
 import io
@@ -60,6 +61,14 @@ def refuse_unread(path: str | os.PathLike[str]) -> None:
     for magic, (kind, tool) in PACKED.items():
         if head.startswith(magic):
             raise InputError(f"it is packed by {kind}", str(path), f"unpack it first, as by {tool}")
+
+
+def not_utf8(path: str | os.PathLike[str]) -> InputError:
+    """The error for a text file of data in another encoding, which names one that its first bytes allow."""
+    with open_file(path) as stream:
+        wide = stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    remedy = f"save it with encoding UTF-8, as by: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8 FILE"
+    return InputError("this data file is not UTF-8 text", str(path), remedy)
 
 
 def count_records(
@@ -135,8 +144,7 @@ def records(path: str | os.PathLike[str], delimiter: str | None) -> Iterator[tup
     except OSError as error:
         raise InputError(f"cannot read this data file ({error.strerror})", where, "check the path") from None
     except UnicodeDecodeError:
-        remedy = "save it with encoding UTF-8, as by: iconv -f LATIN1 -t UTF-8 FILE"
-        raise InputError("this data file is not UTF-8 text", where, remedy) from None
+        raise not_utf8(path) from None
     except csv.Error as error:
         what = f"it is not CSV after line {reader.line_num} ({error})"
         raise InputError(what, where, "is the file cut short?") from None

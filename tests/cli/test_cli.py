@@ -220,6 +220,7 @@ def test_a_time_limit_gives_a_true_bound(run: Run) -> None:
     kept = solution("o")
     assert kept["value"] < 0.1232792539 < kept["bound"], "the optimum lies between, as the Zipf prior's is known"
     assert run("check", "o/certificate.json").status == 0
+    assert run("check", "o").out == run("check", "o/certificate.json").out, "the folder of a solve is enough"
 
 
 def test_infeasible_is_4_and_names_what_conflicts(run: Run) -> None:

@@ -98,7 +98,7 @@ ESTIMATE = ["estimate", "m.json", "d.csv", "--column", "level"]
 RELEASES: dict[str, tuple[bytes, list[str], list[str]]] = {
     "semicolons": (b"id;level\n1;a\n2;b\n", APPLY, ["separated by semicolons? Add --delimiter ';'"]),
     "semicolons, released": (b"id;level\n1;a\n2;b\n", ESTIMATE, ["separated by semicolons? Add --delimiter ';'"]),
-    "unknown": (b"id,level\n1,a\n2,c\n", APPLY, ["1 of 2 are unknown: 'c'", "--other LABEL"]),
+    "unknown": (b"id,level\n1,a\n2,c\n", APPLY, ["1 of 2 is unknown: 'c'", "--other LABEL"]),
     "blanks": (b"id,level\n1,a\n2,\n", APPLY, ["1 of 2", "--null LABEL"]),
     "nobody": (GOOD, [*ESTIMATE, "--where", "id=7"], ["d.csv: none of its records has id=7; give a value"]),
 }
@@ -163,6 +163,16 @@ def test_a_mistake_with_files_and_options(name: str, capfd: pytest.CaptureFixtur
     Path("d.csv").write_bytes(content)
     line = said(arguments, capfd)
     assert all(part in line for part in parts), line
+
+
+@pytest.mark.parametrize(("each", "is_told"), [(1, True), (2, False)])
+def test_a_column_of_identifiers_is_told(each: int, is_told: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    """A design for them protects them and says nothing of anybody; nothing else is wrong with the file."""
+    rows = [f"{person},p{person}" for person in range(24) for _ in range(each)]
+    Path("d.csv").write_text("\n".join(["id,level", *rows]) + "\n", encoding="utf-8")
+    assert cli.main(SOLVE) == 0
+    told = "d.csv: column 'level' has 24 different values in 24 rows; it looks like an identifier or a measurement"
+    assert (told in capfd.readouterr().err) == is_told
 
 
 @pytest.mark.parametrize("name", RELEASES)

@@ -113,7 +113,7 @@ def test_joint_columns() -> None:
     frame = pandas.DataFrame({"s": ["m", "f", "f"], "n": [1, 1, 2]})
     made = rr.release.RandomizedColumn(shifted(cross.labels)).fit_transform(frame)
     assert made.ravel().tolist() == ["f, 1", "f, 2", "m, 1"]
-    with pytest.raises(InputError, match="1 of 1 are unknown: 'm, 2'"):
+    with pytest.raises(InputError, match="1 of 1 is unknown: 'm, 2'"):
         rr.release.RandomizedColumn(shifted(cross.labels)).fit_transform(frame.iloc[:1].assign(n=2))
 
 

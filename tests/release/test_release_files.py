@@ -232,12 +232,12 @@ def test_a_mark_of_the_byte_order_is_no_part_of_a_name() -> None:
 
 def test_an_empty_cell_is_missing_and_an_empty_line_of_one_column_too() -> None:
     Path("t.csv").write_text("x,y\n,1\nb,2\n", encoding="utf-8")
-    with pytest.raises(InputError, match="column 'x': 1 of 2 are unknown: ''"):
+    with pytest.raises(InputError, match="column 'x': 1 of 2 is unknown: blank"):
         release_file("t.csv", ProtectedColumn("x", NEXT))
     release_file("t.csv", ProtectedColumn("x", NEXT, null="a"), "o.csv")
     assert read("o.csv")["x"].to_pylist() == ["b", "c"]
     Path("one.csv").write_text("x\na\n\nb\n", encoding="utf-8")
-    with pytest.raises(InputError, match="1 of 3 are unknown"):
+    with pytest.raises(InputError, match="1 of 3 is unknown"):
         release_file("one.csv", ProtectedColumn("x", NEXT))
     release_file("one.csv", ProtectedColumn("x", NEXT, null="c"))
     assert read("one.protected.csv")["x"].to_pylist() == ["b", "a", "c"]
@@ -311,7 +311,10 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
         "no file": (lambda: "none.csv", "there is no such file"),
         "a folder": (lambda: os.mkdir("d.csv") or "d.csv", "it does not have a .parquet file"),
         "no format": (lambda: Path("t.foo").write_text("x\na\n") and "t.foo", "not that of a known format"),
-        "an empty text file": (lambda: Path("t.csv").write_text("") or "t.csv", "cannot be read"),
+        "an empty text file": (
+            lambda: Path("t.csv").write_text("") or "t.csv",
+            "it is empty; give a header and one line a person",
+        ),
         "an empty Parquet file": (lambda: Path("t.parquet").write_text("") or "t.parquet", "cannot be read"),
         "an empty Arrow file": (lambda: Path("t.arrow").write_text("") or "t.arrow", "cannot be read"),
         "no such column": (
@@ -319,10 +322,26 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
             "no column 'x'; its columns are 'y'",
         ),
         "a column twice": (lambda: Path("t.csv").write_text("x,x\na,b\n") and "t.csv", "two columns are named 'x'"),
-        "a line too short": (lambda: Path("t.csv").write_text("x,y\na,1\nb\n") and "t.csv", "cannot be read"),
-        "a line too long": (lambda: Path("t.csv").write_text("x,y\na,1\nb,2,3\n") and "t.csv", "cannot be read"),
-        "not UTF-8": (lambda: Path("t.csv").write_bytes(b"x,y\na,\xff\n") and "t.csv", "cannot be read"),
-        "not UTF-8 in x": (lambda: Path("t.csv").write_bytes(b"x,y\n\xe9,1\n") and "t.csv", "cannot be read"),
+        "a line too short": (
+            lambda: Path("t.csv").write_text("x,y\na,1\nb\n") and "t.csv",
+            "row 3 has 1 value, the header 2",
+        ),
+        "a line too long": (
+            lambda: Path("t.csv").write_text("x,y\na,1\nb,2,3\n") and "t.csv",
+            "row 3 has 3 values, the header 2",
+        ),
+        "not UTF-8": (lambda: Path("t.csv").write_bytes(b"x,y\na,\xff\n") and "t.csv", "is not UTF-8 text; save it"),
+        "not UTF-8 in x": (lambda: Path("t.csv").write_bytes(b"x,y\n\xe9,1\n") and "t.csv", "iconv -f LATIN1"),
+        "UTF-16": (lambda: Path("t.csv").write_text("x,y\na,1\n", "utf-16") and "t.csv", "iconv -f UTF-16"),
+        "not UTF-8 far from its start": (
+            lambda: Path("t.csv").write_bytes(b"x,y\n" + b"a,1\n" * 2**21 + b"\xe9,1\n") and "t.csv",
+            "is not UTF-8 text; save it",
+        ),
+        "blank values": (
+            lambda: Path("t.csv").write_text("x,y\na,1\n,2\n,3\n") and "t.csv",
+            "2 of 3 are unknown: blank (2 times) (known: 'a', 'b', 'c'); recode them, or name the input that they count"
+            " as: --null LABEL for missing values, --other LABEL for all others",
+        ),
         "a binary file": (lambda: Path("t.csv").write_bytes(bytes(range(256)) * 9) and "t.csv", "t.csv"),
         "text as Parquet": (lambda: Path("t.parquet").write_text("x\na\n" * 9) and "t.parquet", "cannot be read"),
         "text as Arrow": (lambda: Path("t.arrow").write_text("x\na\n" * 9) and "t.arrow", "cannot be read"),
@@ -330,7 +349,10 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
             lambda: Path("t.csv").write_text("x\n" + "a\nq\nq\n" * 5) and "t.csv",
             "10 of 15 are unknown: 'q' (10 times) (known: 'a', 'b', 'c')",
         ),
-        "missing values": (lambda: write(pa.table({"x": ["a", None]}), "t.parquet"), "1 of 2 are unknown: missing"),
+        "missing values": (
+            lambda: write(pa.table({"x": ["a", None]}), "t.parquet"),
+            "1 of 2 is unknown: missing (known",
+        ),
         "numbers with fractions": (lambda: write(pa.table({"x": [1.0]}), "t.parquet"), "type double holds no labels"),
         "truth values": (lambda: write(pa.table({"x": [True]}), "t.arrow"), "type bool holds no labels"),
         **{

@@ -22,6 +22,8 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 METHODS = ("unbiased", "locally_best", "minimax", "moments", "mle", "projected", "clipped")
 CAUSES = "most likely they are of a column that was never randomised, of another column, or of another mechanism"
 """The likely cause where counts do not fit."""
+ROUNDING = 1e-20
+"""Of the mean square of some terms: a variance below this is that of one term, rounded."""
 
 
 def recover(
@@ -149,6 +151,18 @@ def _inside(prior: FloatArray) -> FloatArray:
     return np.asarray((prior + 1e-9) / (prior.sum() + 1e-9 * len(prior)))
 
 
+def _slopes(table: FloatArray, shares: FloatArray) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """The slope of the squared terms of each row along its terms where outputs have these shares, and whether there is
+    one. It does not depend on the shares where the terms have two values: it is the sum of the two."""
+    squares = table**2
+    mean = squares @ shares
+    centred = table - (table @ shares)[:, None]
+    along = ((squares - mean[:, None]) * centred) @ shares
+    spread = (centred**2) @ shares
+    is_known = spread > ROUNDING * mean
+    return np.divide(along, spread, out=np.zeros_like(along), where=is_known), is_known
+
+
 def _linear(table: FloatArray, observed: FloatArray, categories: tuple[str, ...], method: str) -> Estimate:
     n = int(observed.sum())
     shares = observed / n
@@ -157,10 +171,9 @@ def _linear(table: FloatArray, observed: FloatArray, categories: tuple[str, ...]
     covariance = (centred * shares) @ centred.T / (n - 1)
     squares = table**2
     mean = squares @ shares
-    # The slope of the squared terms along the terms, over what was seen.
-    along = ((squares - mean[:, None]) * centred) @ shares
-    spread = (centred**2) @ shares
-    slope = np.divide(along, spread, out=np.zeros_like(along), where=spread > 0)
+    # What was seen may have one term only, which has no slope: a rare output that was never released.
+    slope, is_known = _slopes(table, shares)
+    slope = np.where(is_known, slope, _slopes(table, np.full(len(shares), 1 / len(shares)))[0])
     return Estimate(
         categories,
         values,

@@ -99,8 +99,9 @@ def _codes(values: list[Any], inputs: Sequence[str]) -> np.ndarray:
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         known = ", ".join(map(repr, inputs[:6])) + (", ..." if len(inputs) > 6 else "")
+        verb, listed = "is" if len(unknown) == 1 else "are", tally(values[at] for at in unknown)
         raise InputError(
-            f"{len(unknown):,} of {len(values):,} are unknown: {tally(values[at] for at in unknown)}",
+            f"{len(unknown):,} of {len(values):,} {verb} unknown: {listed}",
             "labels",
             f"known are {known}; recode or drop the others first",
         )

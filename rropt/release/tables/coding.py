@@ -147,16 +147,17 @@ class Faults:
             shown = ", ".join(value if times == 1 else f"{value} ({times:,} times)" for value, times in common)
             shown += ", ..." if len(self._examples[key]) > SHOWN else ""
             known = f" (known: {self._known[key]})" if self._known[key] else ""
-            lines.append(f"{column}: {count:,} of {self.rows:,} are {what}: {shown}{known}")
+            lines.append(f"{column}: {count:,} of {self.rows:,} {'is' if count == 1 else 'are'} {what}: {shown}{known}")
         return InputError(
             "; ".join(lines),
             where,
-            "recode them, or name the label to read them as: null or other (--null LABEL, --other LABEL)",
+            "recode them, or name the input that they count as: --null LABEL for missing values, --other LABEL for all"
+            " others (null and other in a release file)",
         )
 
 
 def _show(value: object) -> str:
-    if value is None:
-        return "missing"
+    if value is None or value == "":
+        return "missing" if value is None else "blank"
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from rropt.errors import InputError
+from rropt.errors import InputError, counted
+from rropt.io.count_records import not_utf8
 
 BATCH_ROWS = 1 << 18
 """The most rows of a batch ..."""
@@ -54,6 +55,9 @@ _RECORD = re.compile(r"(got \d+): .*|(value) '.*'")
 """Where Arrow quotes a record of the file: messages must not contain true values."""
 
 
+_SHAPE = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+"""How Arrow says that a record of a text file has more or fewer values than the header; the header is row 1."""
+
 FAULTS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)
 """What pyarrow raises where a file is damaged."""
 
@@ -70,6 +74,15 @@ class reading:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, InputError) or not isinstance(error, FAULTS):
             return
+        if "invalid UTF8" in str(error):
+            raise not_utf8(self.path) from None
+        if shape := _SHAPE.search(str(error)):
+            row, wanted, found = shape.groups()
+            raise InputError(
+                f"row {row} has {counted(int(found), 'values')}, the header {wanted}",
+                str(self.path),
+                "is the file cut short, or does a value hold the delimiter without quotes?",
+            ) from None
         what = _RECORD.sub(r"\1\2", (str(error).splitlines() or [type(error).__name__])[0])
         what = what if len(what) <= 200 else f"{what[:197]}..."
         raise InputError(

@@ -1,5 +1,6 @@
 """CSV and other text files of tables."""
 
+import codecs
 import csv
 import io
 import re
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from rropt.errors import InputError
+from rropt.io.count_records import not_utf8
 from rropt.io.formulas import FIRST, FORMULA, NUMBER, quoted, unquoted
 from rropt.release.tables.streams import Sink, Source, checked_batches, plain, reading
 
@@ -30,7 +32,9 @@ class CsvSource(Source):
         with path.open("rb") as stream:
             self.newline = b"\r\n" if stream.readline(1 << 20).endswith(b"\r\n") else b"\n"
             stream.seek(0)
-            _check_header(stream.read(TEXT_BLOCK), delimiter, str(path))
+            start = stream.read(TEXT_BLOCK)
+            _check_text(start, path)
+            _check_header(start, delimiter, str(path))
             stream.seek(0)
             quotes, last = 0, b""
             while chunk := stream.read(1 << 20):
@@ -135,6 +139,16 @@ class CsvSink(Sink):
 
     def close(self) -> None:
         """Missing values do not occur."""
+
+
+def _check_text(data: bytes, path: Path) -> None:
+    """Raise InputError where the first bytes of a file are not UTF-8, or there are none."""
+    if not data:
+        raise InputError("it is empty", str(path), "give a header and one line a person")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        raise not_utf8(path) from None
 
 
 def _check_header(data: bytes, delimiter: str, where: str) -> None:
