@@ -2,6 +2,8 @@
 
     python proofs/trials.py logs 1000000      the enclosure of logarithms against Arb, and mpmath where it is installed
     python proofs/trials.py fuzz 900          damaged files, for so many seconds: rropt-core and the kernel agree
+    python proofs/trials.py false 25000 5000  changed proofs of false claims, by chance, by reasoning on the rules:
+                                              none is accepted, and rropt-core and the kernel agree
     python proofs/trials.py grow BASE N FILE  a proof file of boxes with N leaves at least, each leaf of BASE split
     python proofs/trials.py pad BASE N FILE   the same proof in N bytes at least: flows of 0 are added to each leaf
 
@@ -16,6 +18,7 @@ import re
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import flint
@@ -117,6 +120,94 @@ def fuzz(seconds: int) -> None:
     print(f"{sum(counts.values())} damaged files in {seconds} seconds: {counts}")
 
 
+OUTSIDE = (-1, -2, 10**6, -(10**6), 1 << 64, -(1 << 64), 1 << 400)
+
+
+def children(lines: list[str], at: int) -> int:
+    """The number after the lines of the first open state at `at`: its token and those of its children."""
+    open_states = 1
+    while open_states and at < len(lines):
+        open_states += {"s": 1, "x": 1, "r": 1, "l": -1, "S": -1, "c": -1}.get(lines[at].split(" ")[0], 0)
+        at += 1
+    return at
+
+
+def reasoned(lines: list[str], first: int, draw: random.Random) -> list[str]:
+    """The lines of a proof with one change that a rule forbids: a sign, a unit, an index outside, what is known in one
+    branch used in its sibling, a line or a field lost or doubled. `first` is the number of the first token."""
+    lines, tokens = lines[:], [i for i in range(first, len(lines)) if lines[i] not in ("", "end")]
+    branches = [i for i in tokens if lines[i][0] in "sxr"]
+    head = next(i for i, line in enumerate(lines) if line.startswith("unit"))
+    how = draw.randrange(8) if tokens else draw.randrange(3)
+    if how < 4:  # one number after the claim: its sign, one unit, an index outside, a sign of a whole line
+        spots = [i for i in range(head, len(lines)) if re.search(r" -?\d", lines[i])]
+        i = draw.choice(spots)
+        fields = lines[i].split(" ")
+        j = draw.choice([j for j, field in enumerate(fields) if field.lstrip("-").isdigit()])
+        old = int(fields[j])
+        if how == 3:
+            lines[i] = re.sub(r" (-?)(\d)", lambda found: f" {'' if found[1] else '-'}{found[2]}", lines[i])
+            lines[i] = re.sub(r" -0(?= |$)", " 0", lines[i])
+        else:
+            fields[j] = str([-old, old + draw.choice([-1, 1]), draw.choice(OUTSIDE)][how])
+            lines[i] = " ".join(fields)
+    elif how == 4 and branches:  # the first child stands for both, or the second
+        i = draw.choice(branches)
+        middle = children(lines, i + 1)
+        end = children(lines, middle)
+        one, two = lines[i + 1 : middle], lines[middle:end]
+        lines[i + 1 : end] = draw.choice([one + one, two + two, two + one])
+    elif how == 5 and branches:  # limits of one branch, or the branch itself, before or behind it
+        i, j = draw.choice(tokens), draw.choice(branches)
+        lines.insert(j, lines.pop(i))
+    elif how == 6:
+        i = draw.choice(tokens)
+        lines[i : i + 1] = draw.choice([[], [lines[i], lines[i]]])
+    else:
+        i = draw.choice(tokens)
+        fields = lines[i].split(" ")
+        j = draw.randrange(len(fields))
+        fields[j : j + 1] = draw.choice([[], [fields[j], fields[j]]])
+        lines[i] = " ".join(fields)
+    return lines
+
+
+def false(by_chance: int, by_reasoning: int) -> None:
+    """Half of those by chance, and all by reasoning, claim by 2^-130 less than a known mechanism attains."""
+    from core_files import claiming_less, mutants, proof_files
+
+    files, draw, counts = list(proof_files().values()), random.Random(time.time_ns()), {}
+    files = [pair for pair in files if pair[0]["bound"] is not None]
+    for number in range(by_chance + by_reasoning):
+        certificate, text = draw.choice(files)
+        low = certificate["problem"]["sense"] == "minimize"
+        value = Fraction(certificate["value"]["upper" if low else "lower"]) * (-1 if low else 1) - Fraction(1, 1 << 130)
+        lying = number >= by_chance or number % 2
+        if lying:
+            text = claiming_less(text, value.as_integer_ratio())
+        if number < by_chance:
+            text = next(mutants(text, 1, draw.getrandbits(60)))
+        else:
+            lines = text.split("\n")
+            text = "\n".join(
+                reasoned(lines, next(i for i, one in enumerate(lines) if one.startswith("ratios")) + 1, draw)
+            )
+        done = subprocess.run([CORE], input=text.encode(), capture_output=True)
+        status, line = kernel.verdict(io.BytesIO(text.encode()))
+        said = (done.stdout.decode().splitlines() or [""])[-1].replace("verified core", "kernel")
+        if (lying and status == 0) or (done.returncode, said.split(" column ")[0]) != (
+            status,
+            line.split(" column ")[0],
+        ):
+            HERE.joinpath("build", "finding.core").write_text(text, encoding="ascii")
+            sys.exit(f"number {number}: core {done.returncode} {said!r}, kernel {status} {line!r}")
+        key = (
+            ("by chance " if number < by_chance else "by reasoning ") + ("false " if lying else "") + line.split(" ")[0]
+        )
+        counts[key] = counts.get(key, 0) + 1
+    print(counts)
+
+
 def read(base: str) -> tuple[list[str], int, kernel.Kernel]:
     """The lines of a proof file, the number of the first token, and the kernel before it."""
     reader = kernel.Reader(io.BytesIO(Path(base).read_bytes()))
@@ -164,4 +255,6 @@ def pad(base: str, size: int, out: str) -> None:
 
 if __name__ == "__main__":
     name, *given = sys.argv[1:]
-    {"logs": logs, "fuzz": fuzz, "grow": grow, "pad": pad}[name](*(int(a) if a.isdigit() else a for a in given))
+    {"logs": logs, "fuzz": fuzz, "false": false, "grow": grow, "pad": pad}[name](
+        *(int(a) if a.isdigit() else a for a in given)
+    )
