@@ -3,8 +3,6 @@
 A problem is a TOML file in this folder; the data that it names lies in `data/` beside it.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 from importlib import resources

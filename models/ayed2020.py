@@ -10,8 +10,6 @@ of 30 gamma variables, so it is drawn here. Figures show the estimates from 10^4
 beside the true optimum.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

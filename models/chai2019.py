@@ -5,8 +5,6 @@ The figures are printed without numbers, so their curves are computed from the d
 the example after Theorem 3.2 and the estimator (7.13).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ designs, but where f(q) = f(q + 1) every mixture of the two has it (`ties`); and
 (6.25) is a lower bound that is exact only where 1 + gamma divides k, far off for gamma above k (`approximate_risk`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,8 +4,6 @@ The split of the variance (2.3) and the risk of projected estimates (chapter 8) 
 `projected_risk` of `rropt.estimation.risk`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

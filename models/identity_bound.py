@@ -5,8 +5,6 @@ blocks (3) keep the chance R_1(a, t) of a correct match (10) at or below xi for 
 return is computed in exact arithmetic; what the paper prints stands beside it under `published`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

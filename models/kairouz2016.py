@@ -12,8 +12,6 @@ binary mechanism, a set T with P(T) nearest 1/2 and its complement, for small ep
 `rropt claims kairouz` says for which they hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -11,8 +11,6 @@ differ (SRR, which lies in its cone, is the least that is shown). Where the pape
 in figures 7 and 9, the pairs of figure 10), those here are a choice.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What varies in the figures of Lopuhaä-Zwakenberg and Goseling: methods, sizes, attributes, and panels of draws."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["ADULT", "ALL", "CASES", "METHODS", "PROTOCOLS", "Case"]

@@ -3,8 +3,6 @@
 One draw of one panel is the piece of work of `rropt.cli.figures`; nothing else is computed here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from rropt.models.lopuhaa2021 import Experiment, Point, draw as drawn_counts, titled

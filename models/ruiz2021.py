@@ -4,8 +4,6 @@ Table 1 gives beta, the entropy rate as a share of its maximum, of four kinds of
 each. Zeros are taken for zeros; the paper replaces them by infinitesimal entries, which change no shown digit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -6,8 +6,6 @@ that gives every attribute the same beta. From the pairwise counts follows what 
 the mutual information of the reports over that of the answers. Counts only are shipped, no person's record.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

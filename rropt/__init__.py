@@ -5,8 +5,6 @@ checker accepts. The names below are loaded when they are first used, so that im
 Further names are in the modules of `_NAMESPACES`: `rr.release`, `rr.estimation` and so on.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

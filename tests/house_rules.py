@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import gc
 import re
 from collections import Counter
@@ -315,6 +316,62 @@ def undocumented(tree: Tree) -> list[str]:
     return faults
 
 
+def annotated(tree: Tree) -> list[str]:
+    """Modules that postpone their annotations where all can be evaluated, or do not where one cannot."""
+    faults = []
+    for name, (_, module) in tree.modules.items():
+        postponed = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in module.body)
+        known = set(dir(builtins))
+        missing = [*unbound(module.body, known)]
+        inner = {node for node in statements(module) if isinstance(node, FUNCTIONS) and read(node) - known}
+        everywhere = known | {one for function in statements(module) if inner for one in bound(function)}
+        missing += [one for function in inner for one in sorted(read(function) - everywhere)]
+        if postponed and not missing:
+            faults.append(f"{name}: every annotation can be evaluated, so the import of annotations can go")
+        if missing and not postponed:
+            faults.append(f"{name}: {missing[0]} in an annotation is not known where it is evaluated")
+    return faults
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def read(node: ast.AST) -> set[str]:
+    """The names that the annotations of a function or a variable read; of texts nothing is read."""
+    if isinstance(node, FUNCTIONS):
+        every = [one.annotation for one in ast.walk(node.args) if isinstance(one, ast.arg)] + [node.returns]
+    else:
+        every = [node.annotation] if isinstance(node, ast.AnnAssign) else []
+    return {one.id for top in every if top is not None for one in ast.walk(top) if isinstance(one, ast.Name)}
+
+
+def bound(node: ast.AST) -> set[str]:
+    """The names that a statement and all within it bind."""
+    nodes = [*ast.walk(node)]
+    names = {
+        (alias.asname or alias.name).partition(".")[0]
+        for one in nodes
+        if isinstance(one, IMPORTS)
+        for alias in one.names
+    }
+    names |= {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return names | {one.name for one in nodes if isinstance(one, (*FUNCTIONS, ast.ClassDef))}
+
+
+IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def unbound(body: Iterable[ast.stmt], known: set[str]) -> Iterator[str]:
+    """What annotations of a module or a class read before it is bound there; adds what is bound to `known`."""
+    for node in body:
+        if isinstance(node, ast.If) and for_types(node.test):
+            continue
+        yield from sorted(read(node) - known)
+        if isinstance(node, ast.ClassDef):
+            yield from unbound(node.body, {*known})
+        known |= {node.name} if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else bound(node)
+
+
 GIVEN = frozenset(["ROUTES", "VERSION", "SETTINGS", "ZERO", "PRIMAL", "OPEN, PLAIN, EXCEPTIONAL"])
 """Names of the solver with numbers that nobody chose: of the format, of other programs, of states."""
 
@@ -462,7 +519,7 @@ PIECES = frozenset([
      "checker_pieces", "mutants_boxes", "mutants_cases",  "mutants_corners",
     "mutants_cornertrees", "mutants_forms",  "mutants_levels", "mutants_levels_walk",
      "mutants_offdiagonal",   "mutants_reading",
-    "mutants_reading_branches", "mutants_reading_designs",  "mutants_riskproofs", "mutants_shapes",
+    "mutants_reading_branches", "mutants_riskproofs", "mutants_shapes",
     "mutants_sums",  "mutants_thresholds", "mutants_trees", "mutants_utilities",  "mutants_yields",
 ])  # fmt: skip
 """The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What

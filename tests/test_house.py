@@ -54,6 +54,7 @@ RULES = (
     rules.heap_loops,
     rules.stray_solvers,
     rules.undocumented,
+    rules.annotated,
     rules.bare_constants,
     rules.scattered_constants,
     rules.overlong,

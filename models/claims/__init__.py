@@ -1,7 +1,5 @@
 """The ledger of published claims: one folder a paper, each entry derived again when it is asked for."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What callers may write for numbers, labels, counts and matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction

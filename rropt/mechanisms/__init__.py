@@ -1,7 +1,5 @@
 """Ways of randomising an answer: explicit matrices and named families, each loaded where it is first used."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

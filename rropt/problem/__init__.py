@@ -1,7 +1,5 @@
 """Problems and their solutions. What belongs to solutions is loaded at its first use."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from rropt.problem.declared import Goal, Maximize, Minimize, Problem

@@ -1,7 +1,5 @@
 """Tables and files in, protected tables and files out."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from rropt.release.cross import CrossClassification

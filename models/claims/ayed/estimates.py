@@ -1,7 +1,5 @@
 """Ayed, Battiston and Camerlenghi: what figure 1 is said to show of the estimates as alpha grows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache

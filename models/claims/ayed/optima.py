@@ -1,7 +1,5 @@
 """Ayed, Battiston and Camerlenghi: what is said of the maximisers, and the interval of section 4.2."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Ayed, Battiston and Camerlenghi: the polytope of private matrices (8), its rows and its vertices."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache

@@ -23,8 +23,6 @@ enclosed.
 **One v_max.** The same with s the probability of the others, B = (1 - s) e + s u.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """Ayed, Battiston and Camerlenghi: Tables 1 to 4 against certified optima, and what the form (8) costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial

@@ -1,7 +1,5 @@
 """The bound on identity disclosure: the example of section 4 and its simulations against their exact expectations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The bound on identity disclosure: which statements hold as printed, Table 1 and its minimum."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

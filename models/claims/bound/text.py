@@ -1,7 +1,5 @@
 """The bound on identity disclosure: what the text says of Nayak's limit 1/3, of the odds, and after Lemma 3.2."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """Chai and Nayak, chapter 6: the size q, the largest trace, minimax risk, and mutual information."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Chai and Nayak, chapters 3 to 5: privacy criteria as bounds on parity, breach regions, admissibility."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product

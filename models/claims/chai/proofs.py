@@ -1,7 +1,5 @@
 """Chai and Nayak: formulas that are printed on the way, in section 6.1 and after Theorem 7.1."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """Chai and Nayak, chapter 7: estimators of t-subset designs, their mixtures, and RAPPOR."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

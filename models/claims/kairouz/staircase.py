@@ -1,7 +1,5 @@
 """Kairouz, Oh and Viswanath: randomised response at large and the binary mechanism at small epsilon, for any prior."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 

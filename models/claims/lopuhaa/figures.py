@@ -1,7 +1,5 @@
 """Robust local differential privacy: what its figures are said to show, on fewer draws or (in full) as many."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

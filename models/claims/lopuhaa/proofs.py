@@ -1,7 +1,5 @@
 """Robust local differential privacy: constants, sizes and factors in the proofs of Theorems 7 and 11."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache

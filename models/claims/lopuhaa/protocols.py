@@ -1,7 +1,5 @@
 """Robust local differential privacy: the protocols built from randomised response, and PolyOpt beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """Robust local differential privacy: the theorems on confidence sets, cones and their optima."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

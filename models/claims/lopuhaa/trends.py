@@ -1,7 +1,5 @@
 """Robust local differential privacy: what section VIII says of n, alpha, the entropy and the Adult data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

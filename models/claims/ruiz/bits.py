@@ -1,7 +1,5 @@
 """Bistochastic privacy: the tridiagonal matrix (7), and the bits of several attributes by Definitions 2 and 3."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product

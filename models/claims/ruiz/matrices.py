@@ -1,7 +1,5 @@
 """Bistochastic privacy: the twelve percentages of Table 1, and the statements about bistochastic matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache

@@ -4,8 +4,6 @@ Written from docs/certificate-format.md, section 6 (corner-tree). One tree serve
 columns into boxes until each set with a price holds all of a box or nothing, or until the box holds whatever it is.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable
