@@ -55,7 +55,7 @@ class Labels:
         away = np.rint(distances).astype(np.int64)
         # An edge that is longer than a path says nothing.
         shortest = [(x, z, length) for x, z, length in ends if length == away[x, z]]
-        edges = np.array(sorted({*shortest, *((x, x, 1) for x in range(k))}), dtype=np.int64).T
+        edges = np.array([*shortest, *((x, x, 1) for x in range(k))], dtype=np.int64).T
         return cls(unit, edges, away)
 
     def within(self, lower: IntArray, upper: IntArray) -> tuple[IntArray, IntArray]:
