@@ -71,7 +71,7 @@ class Graph:
         back = [place[pair] for pair in zip(self.heads.tolist(), self.tails.tolist(), strict=True)]
         net = flows - np.minimum(flows, flows[back])
         ends = self.incidence(np.ones(len(back)), self.ratios).sum(axis=0).max()
-        unit = 2.0 ** np.floor(np.log2(max(loss, 1e-300) / (self.size * float(ends))))
+        unit = 2.0 ** max(np.floor(np.log2(max(loss, 1e-300)) - np.log2(self.size * float(ends))), -1000.0)
         return np.asarray(np.rint(net / unit) * unit)
 
 

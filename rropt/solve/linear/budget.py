@@ -5,6 +5,8 @@ ROUNDS = 200
 """Rounds of new events at most."""
 FEW = 1024
 """Entries up to which HiGHS solves a programme over a graph: its vertices are sparser, and it takes little longer."""
+MOST = 20_000_000
+"""Edges of all columns together, above which the interior point would take gigabytes."""
 LEVELS = 1e-6, 100.0
 """The logs of ratios between which the interior point keeps its digits."""
 LEFT = 0.25

@@ -17,7 +17,7 @@ from rropt.solve.kernel.mean_rows import MeanModel, block_means
 from rropt.solve.kernel.polyhedral import EntryModel, entry_model, farkas_candidate, signed_costs
 from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.linear.angular import Graph, least_cost
-from rropt.solve.linear.budget import FEW, LEFT, LEVELS, ROUNDS
+from rropt.solve.linear.budget import FEW, LEFT, LEVELS, MOST, ROUNDS
 
 F = TypeVar("F")
 
@@ -87,15 +87,18 @@ def _solve(program: Program, effort: Effort) -> Answer:
 
 def own_graph(program: Program) -> Graph | None:
     """The graph of a program that `least_cost` solves: more than FEW entries, no rows, and edges in both directions
-    whose ratios are within floats and leave room."""
+    whose ratios are within floats and leave room, at most MOST for all columns together."""
     cone = program.cone
     if not isinstance(cone, GraphCone) or program.rows or program.outputs is None or program.extras:
         return None
+    width = len(program.outputs)
+    if program.size * width <= FEW or not 0 < len(cone.edges) * width <= MOST:
+        return None
     edges = ratio_edges(cone, program.size)
     pairs, logs = {(x, z) for x, z, _ in edges}, [log for *_, log in edges]
-    if program.size * len(program.outputs) <= FEW or not all((z, x) in pairs for x, z in pairs):
+    if not all((z, x) in pairs for x, z in pairs) or len({x for x, _ in pairs}) < program.size:
         return None
-    if not edges or not LEVELS[0] <= min(logs) <= max(logs) <= LEVELS[1] or len(set(sum(pairs, ()))) < program.size:
+    if not LEVELS[0] <= min(logs) <= max(logs) <= LEVELS[1]:
         return None
     x, z = np.array([edge[:2] for edge in edges]).T
     return Graph(program.size, x, z, np.exp(logs))

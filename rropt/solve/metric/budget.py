@@ -30,12 +30,18 @@ UNIT = 2**36
 """Flows are counted in one over this."""
 TANGENT = 2**30
 """Tangents are multiples of one over this."""
+FLOWS = 2
+"""Flows of a leaf at most: a second one starts from the first, and its rounding is finer."""
 
 # search.py
 TANGENTS = 12
 """Cuts of one cell at most."""
 EXACT = 1e-15
 """A distance of floats that no further tangent lessens."""
+CUT_TOGETHER = 2000
+"""Labels of the cells that one flow bounds together: more take longer paths, fewer take more calls."""
+MOST_MET = 4000
+"""Labellings of a search that climbs at the next prices start from, at most."""
 MOST_LIMITS = 20_000_000
 """Inputs times cells of one search."""
 MOST_OPERATIONS = 1.5e8

@@ -33,7 +33,7 @@ def solve_labels(program: Program, utility: ColumnSum, labels: Labels, effort: E
             return Priced(np.inf, np.zeros((len(a), 0)))
         if level == 0:
             around.price(a)
-            found = climb(around, known, late)
+            found = climb(around, np.concatenate([known, pricer.met]), late)
             columns = around.entries[found].T
             pricer.know(columns)
             excess = np.inf

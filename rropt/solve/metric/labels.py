@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -64,45 +63,34 @@ class Labels:
         return (lower - self.distances).max(axis=1), (upper[:, None] + self.distances).min(axis=0)
 
     def graph(self, lower: IntArray, upper: IntArray) -> ClosureGraph:
-        """The closures that are the labellings between limits, which follow from no tighter ones."""
+        """The closures that are the labellings between limits (cells x inputs), which follow from no tighter ones."""
         tails, heads, steps = self.edges
         counts = upper - lower
-        first = _sums(counts)
-        inputs = np.repeat(np.arange(len(counts)), counts)
+        first = _sums(counts.ravel())
+        places = first[:-1].reshape(counts.shape) - lower - 1
+        owners = np.repeat(np.arange(counts.size), counts.ravel())
+        labels = np.arange(first[-1]) - np.repeat(places.ravel(), counts.ravel())
         # A label of head that is j or more makes one of tail that is j - steps or more.
-        least = np.maximum(lower[heads], lower[tails] + steps) + 1
-        many = np.maximum(np.minimum(upper[heads], upper[tails] + steps) - least + 1, 0)
-        label = np.repeat(least, many) + _count(many)
-        from_, to = np.repeat(heads, many), np.repeat(tails, many)
-        sources = first[from_] + label - lower[from_] - 1
-        targets = first[to] + label - np.repeat(steps, many) - lower[to] - 1
-        return ClosureGraph(inputs, lower[inputs] + 1 + _count(counts), sources, targets)
+        least = np.maximum(lower[:, heads], lower[:, tails] + steps) + 1
+        many = np.maximum(np.minimum(upper[:, heads], upper[:, tails] + steps) - least + 1, 0).ravel()
+        label = np.repeat((least + places[:, heads]).ravel(), many) + _count(many)
+        between = np.repeat((places[:, tails] - steps - places[:, heads]).ravel(), many)
+        cells, inputs = np.divmod(owners, counts.shape[1])
+        return ClosureGraph(cells, inputs, labels, first[:: counts.shape[1]], label, label + between)
 
 
 @dataclass(frozen=True)
 class ClosureGraph:
-    """A node for each of `inputs` and each of its `labels` j: it is chosen where the label is j or more. Where a node
-    of `sources` is chosen, that of `targets` is chosen too."""
+    """A node for each of `inputs` and each of its `labels` j, in each of `cells`: it is chosen where the label is j or
+    more. Where a node of `sources` is chosen, that of `targets` is chosen too. `first` is the first node of each cell,
+    and the number of all nodes."""
 
+    cells: IntArray
     inputs: IntArray
     labels: IntArray
+    first: IntArray
     sources: IntArray
     targets: IntArray
-
-    @cached_property
-    def network(self) -> tuple[IntArray, IntArray, IntArray]:
-        """(starts and columns of the rows of a network with both directions of each arc, the places of the arcs of
-        `sources` and of their reverses). The last two columns of a row are the source and the sink, -2 and -1."""
-        nodes = len(self.inputs)
-        ends = np.concatenate([[self.sources, self.targets], [self.targets, self.sources]], axis=1)
-        keys, places = np.unique(ends[0] * nodes + ends[1], return_inverse=True)
-        rows, heads = np.divmod(keys, max(nodes, 1))
-        every = np.arange(nodes + 1)
-        starts = np.searchsorted(rows, every) + 2 * every
-        spread = np.arange(len(keys)) + 2 * rows
-        columns = np.empty(len(keys) + 2 * nodes, dtype=np.int64)
-        columns[spread], columns[starts[1:] - 2], columns[starts[1:] - 1] = heads, -2, -1
-        return starts, columns, spread[places.reshape(2, -1)]
 
     def left(self, worth: FloatArray, flow: FloatArray) -> FloatArray:
         """What the nodes are worth after a flow from `sources` to `targets`."""
@@ -110,66 +98,57 @@ class ClosureGraph:
         out, into = (np.bincount(ends, flow, size) for ends in (self.sources, self.targets))
         return np.asarray(worth - out + into)
 
+    def sums(self, values: FloatArray) -> FloatArray:
+        """The sum over the nodes of each cell."""
+        return np.bincount(self.cells, values, len(self.first) - 1)
+
+    def best(self, worth: FloatArray, flow: FloatArray | None = None) -> Closures:
+        """The best closure of each cell by the worth of its nodes, from a flow on the arcs. One flow in the network of
+        all cells finds them."""
+        nodes, arcs = len(worth), len(self.sources)
+        left = worth if flow is None else self.left(worth, flow)
+        totals = self.sums(np.maximum(left, 0.0))
+        scales = np.divide(SCALE, totals, out=np.zeros(len(totals)), where=totals > 0)[self.cells]
+        # Capacities are rounded down and flows with them, so that the bound is rounded up.
+        scaled = np.minimum(np.abs(left) * scales, SCALE).astype(np.int32)
+        back = np.zeros(arcs) if flow is None else np.minimum(flow * scales[self.sources], SCALE)
+        every, source, sink = np.arange(nodes), np.full(nodes, nodes), np.full(nodes, nodes + 1)
+        tails = np.concatenate([self.sources, self.targets, source, every, every, sink]).astype(np.int32)
+        heads = np.concatenate([self.targets, self.sources, every, source, sink, every]).astype(np.int32)
+        none = np.zeros(nodes, dtype=np.int32)
+        room = np.concatenate(
+            [np.full(arcs, ENDLESS), back, np.where(left > 0, scaled, 0), none, np.where(left < 0, scaled, 0), none]
+        ).astype(np.int32)
+        network = sparse.csr_matrix((room, (tails, heads)), (nodes + 2, nodes + 2))
+        network.sort_indices()
+        sent = maximum_flow(network, nodes, nodes + 1, method="dinic").flow
+        free = network.data > sent.data
+        residual = sparse.csr_matrix(
+            (free[free], network.indices[free], _sums(free)[network.indptr].astype(np.int32)), network.shape
+        )
+        chosen = np.zeros(nodes + 2, dtype=bool)
+        chosen[breadth_first_order(residual, nodes, return_predecessors=False)] = True
+        reached = self.sums(sent.data[network.indptr[nodes] : network.indptr[nodes + 1]]) if nodes else totals
+        return Closures(self, totals - reached * (totals / SCALE), chosen[:nodes], sent, totals / SCALE, flow)
+
 
 @dataclass(frozen=True)
-class Closure:
-    """What no closure of a graph is worth more than, the nodes `chosen` by one that is worth about as much, and a flow
-    on the arcs of the graph that proves it, but for its rounding."""
+class Closures:
+    """What no closure of each cell of a graph is worth more than, `most`, and the nodes `chosen` by closures that are
+    worth about as much."""
 
     graph: ClosureGraph
-    most: float
+    most: FloatArray
     chosen: np.ndarray[Any, np.dtype[np.bool_]]
-    flow: FloatArray
+    sent: sparse.csr_matrix
+    units: FloatArray
+    before: FloatArray | None
 
-
-def best_closures(
-    graphs: Sequence[ClosureGraph], worths: Sequence[FloatArray], known: Sequence[FloatArray | None]
-) -> list[Closure]:
-    """The best closure of each graph by the worth of its nodes. A flow that is `known` for other worths saves time. One
-    flow in the network of all graphs finds them, as most of the time of a small flow goes into its call."""
-    flows = [np.zeros(len(graph.sources)) if flow is None else flow for graph, flow in zip(graphs, known, strict=True)]
-    first = _sums([len(worth) for worth in worths])
-    begins = _sums([len(graph.network[1]) for graph in graphs])
-    nodes, inner = int(first[-1]), int(begins[-1])
-    starts = [graph.network[0][:-1] + begin for graph, begin in zip(graphs, begins, strict=False)]
-    columns = [
-        np.where(graph.network[1] < 0, graph.network[1] + nodes + 2, graph.network[1] + begin)
-        for graph, begin in zip(graphs, first, strict=False)
-    ]
-    every = np.arange(nodes)
-    start = np.concatenate([*starts, inner + nodes * np.arange(3)]).astype(np.int32)
-    column = np.concatenate([*columns, every, every]).astype(np.int32)
-    # Capacities are rounded down and flows with them, so that the bound is rounded up.
-    lefts = [graph.left(worth, flow) for graph, worth, flow in zip(graphs, worths, flows, strict=True)]
-    totals = np.array([worth[worth > 0].sum() for worth in lefts])
-    scales = np.divide(SCALE, totals, out=np.zeros(len(totals)), where=totals > 0)
-    worth = np.concatenate(lefts)
-    scaled = np.minimum(np.abs(worth) * np.repeat(scales, np.diff(first)), SCALE).astype(np.int32)
-    arcs = [graph.network[2] + begin for graph, begin in zip(graphs, begins, strict=False)]
-    room = np.zeros(len(column), dtype=np.int32)
-    for (_, back), sent, scale in zip(arcs, flows, scales, strict=True):
-        room[back] = np.minimum(sent * scale, SCALE)
-    room[inner : inner + nodes] = np.where(worth > 0, scaled, 0)
-    room[start[1 : nodes + 1] - 1] = np.where(worth < 0, scaled, 0)
-    room[np.concatenate([there for there, _ in arcs])] = ENDLESS
-    shape = nodes + 2, nodes + 2
-    flow = maximum_flow(sparse.csr_matrix((room, column, start), shape), nodes, nodes + 1, method="dinic").flow.data
-    left = room > flow
-    residual = sparse.csr_matrix((left[left], column[left], _sums(left)[start].astype(np.int32)), shape)
-    chosen = np.zeros(nodes + 2, dtype=bool)
-    chosen[breadth_first_order(residual, nodes, return_predecessors=False)] = True
-    values = np.diff(_sums(flow[inner : inner + nodes])[first])
-    return [
-        Closure(
-            graph,
-            float(total - value * (total / SCALE)),
-            chosen[one:end],
-            np.maximum(sent + flow[there] * (total / SCALE), 0),
-        )
-        for graph, total, value, one, end, sent, (there, _) in zip(
-            graphs, totals, values, first, first[1:], flows, arcs, strict=False
-        )
-    ]
+    def flow(self) -> FloatArray:
+        """A flow on the arcs of the graph that proves the bounds, but for its rounding."""
+        graph = self.graph
+        found = np.asarray(self.sent[graph.sources, graph.targets]).ravel() * self.units[graph.cells[graph.sources]]
+        return np.maximum(found if self.before is None else self.before + found, 0.0)
 
 
 def _sums(numbers: Sequence[int] | IntArray) -> IntArray:

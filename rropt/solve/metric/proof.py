@@ -7,7 +7,7 @@ worst one and by more than the rounding of floats.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,9 +23,9 @@ from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.budget import ROUNDED
 from rropt.solve.kernel.route import Dual, Wanted
-from rropt.solve.metric.budget import BATCH, BOXED, TANGENT, UNIT
-from rropt.solve.metric.labels import Closure, Labels
-from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch
+from rropt.solve.metric.budget import BATCH, BOXED, FLOWS, TANGENT, UNIT
+from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels
+from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch, together
 
 VERSION = 6
 """The version of the format that has labels."""
@@ -64,7 +64,9 @@ class _Leaves:
 
     def __init__(self, relaxation: LabelRelaxation) -> None:
         self._relaxation = relaxation
-        self._linked = {(x, z) for pair in relaxation.forest.links.tolist() for x, z in (pair, pair[::-1])}
+        x, z = relaxation.forest.links.T
+        self._linked = np.eye(len(relaxation.p), dtype=bool)
+        self._linked[x, z] = self._linked[z, x] = True
         self._waiting: list[tuple[LabelCell, float, dict[str, Any]]] = []
         self._worst = 0.0
 
@@ -84,49 +86,65 @@ class _Leaves:
         self._bound()
         return self._worst
 
-    def _flows(self, closure: Closure) -> Iterator[list[int]]:
-        """The flows between inputs that are not linked, [x, z, j, y, ...] in their order."""
-        graph = closure.graph
-        counts = np.rint(closure.flow * UNIT).astype(np.int64)
-        some = np.flatnonzero(counts > 0)
-        sources = graph.sources[some]
-        x, z, j = graph.inputs[graph.targets[some]], graph.inputs[sources], graph.labels[sources]
-        found: dict[tuple[int, int], dict[int, int]] = {}
-        for own, other, label, y in zip(x.tolist(), z.tolist(), j.tolist(), counts[some].tolist(), strict=True):
-            if own != other and (own, other) not in self._linked:
-                found.setdefault((own, other), {})[label] = y
-        for pair, numbers in sorted(found.items()):
-            first, last = min(numbers), max(numbers)
-            yield [*pair, first, *(numbers.get(label, 0) for label in range(first, last + 1))]
+    def _fill(
+        self,
+        graph: ClosureGraph,
+        flow: FloatArray,
+        lists: Sequence[list[list[int]]],
+        lower: IntArray,
+        shape: tuple[int, ...],
+    ) -> FloatArray:
+        """Fill a list a cell with the flows between inputs that are not linked, [x, z, j, y, ...] in their order;
+        returns what they add to the step to each label, cells x inputs x labels from the lower limits on."""
+        for own in lists:
+            own.clear()
+        counts = np.rint(flow * UNIT).astype(np.int64)
+        x, z, j = graph.inputs[graph.targets], graph.inputs[graph.sources], graph.labels[graph.sources]
+        cells, i = graph.cells[graph.sources], graph.labels[graph.targets]
+        some = np.flatnonzero((counts > 0) & ~self._linked[x, z])
+        some = some[np.lexsort((j[some], z[some], x[some], cells[some]))]
+        cells, x, z, i, j, counts = (one[some] for one in (cells, x, z, i, j, counts))
+        sent = np.zeros(shape)
+        np.add.at(sent, (cells, x, i - lower[cells, x]), counts / UNIT)
+        np.subtract.at(sent, (cells, z, j - lower[cells, z]), counts / UNIT)
+        before = (-1, -1, -1, -1)
+        for cell, own, other, label, y in np.array([cells, x, z, j, counts]).T.tolist():
+            if before[:3] != (cell, own, other):
+                lists[cell].append([own, other, label])
+            else:
+                lists[cell][-1].extend([0] * (label - before[3] - 1))
+            lists[cell][-1].append(y)
+            before = cell, own, other, label
+        return sent
 
     def _bound(self) -> None:
         if not self._waiting:
             return
         relaxation = self._relaxation
-        cells = [cell for cell, *_ in self._waiting]
-        lower, upper = np.array([cell.lower for cell in cells]), np.array([cell.upper for cell in cells])
+        lower, upper = (np.array([getattr(cell, end) for cell, *_ in self._waiting]) for end in ("lower", "upper"))
+        lists = [element["f"] for *_, element in self._waiting]
         at = np.array([at for _, at, _ in self._waiting])
-        rows = relaxation.rows(lower, upper, at)
-        if not relaxation.forest.whole:
-            closures = relaxation.closures(cells, at)[-1]
-            for row, closure, (cell, _, element) in zip(rows, closures, self._waiting, strict=True):
-                element["f"] = list(self._flows(closure))
-                row += self._sent(cell, element["f"], row.shape).cumsum(axis=1)
-        values, _ = relaxation.forest.best(lower, rows)
-        sizes = np.where(np.isfinite(rows), np.abs(rows), 0.0).max(axis=2).sum(axis=1) + np.exp(at)
-        over = (values + np.exp(at) + ROUNDED * sizes) / (relaxation.entries[upper] @ relaxation.p)
-        self._worst = max(self._worst, float(over.max()))
+        for own in [slice(None)] if relaxation.forest.whole else together(lower, upper):
+            self._worst = max(self._worst, self._bound_some(lower[own], upper[own], at[own], lists[own]))
         self._waiting = []
 
-    def _sent(self, cell: LabelCell, flows: list[list[int]], shape: tuple[int, ...]) -> FloatArray:
-        """What the flows add to the step to each label, inputs x labels from the lower limits on."""
-        sent = np.zeros(shape)
-        for x, z, j, *numbers in flows:
-            step, many = int(self._relaxation.labels.distances[x, z]), np.array(numbers) / UNIT
-            own, other = j - step - int(cell.lower[x]), j - int(cell.lower[z])
-            sent[x, own : own + len(many)] += many
-            sent[z, other : other + len(many)] -= many
-        return sent
+    def _bound_some(self, lower: IntArray, upper: IntArray, at: FloatArray, lists: Sequence[list[list[int]]]) -> float:
+        """Fill the flows of some leaves; returns by how much the worst one is above 0."""
+        relaxation, flow = self._relaxation, None
+        worst = math.inf
+        for _ in range(1 if relaxation.forest.whole else FLOWS):
+            rows = relaxation.rows(lower, upper, at)
+            if not relaxation.forest.whole:
+                closures = relaxation.closures(lower, upper, at, flow)[-1]
+                flow = closures.flow()
+                rows += self._fill(closures.graph, flow, lists, lower, rows.shape).cumsum(axis=2)
+            values, _ = relaxation.forest.best(lower, rows)
+            sizes = np.where(np.isfinite(rows), np.abs(rows), 0.0).max(axis=2).sum(axis=1) + np.exp(at)
+            over = (values + np.exp(at) + ROUNDED * sizes) / (relaxation.entries[upper] @ relaxation.p)
+            worst = float(over.max())
+            if worst <= 0:
+                break
+        return worst
 
 
 def prove(program: Program, dual: Dual | None, wanted: Wanted) -> Proof | Refusal | None:

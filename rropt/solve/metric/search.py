@@ -9,6 +9,7 @@ stay open are split by the label of an input.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,24 +22,37 @@ from rropt.program.programs import Information, Program
 from rropt.solve.kernel.budget import GAIN
 from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
-from rropt.solve.metric.budget import BATCH, EXACT, MANY, MOST_LIMITS, MOST_OPERATIONS, ROOM, TANGENTS, TOLERATED
+from rropt.solve.metric.budget import (
+    BATCH,
+    CUT_TOGETHER,
+    EXACT,
+    MANY,
+    MOST_LIMITS,
+    MOST_MET,
+    MOST_OPERATIONS,
+    ROOM,
+    TANGENTS,
+    TOLERATED,
+)
 from rropt.solve.metric.forest import Forest
-from rropt.solve.metric.labels import Closure, ClosureGraph, IntArray, Labels, best_closures
+from rropt.solve.metric.labels import Closures, IntArray, Labels
 
 
 class LabelCell(Cell):
-    """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `found` are the labellings on
-    both sides of it, `cut` the input and the label at which it is split. `graph` and the last `flow` in it bound it."""
+    """Labellings from `lower` to `upper`. `tangent` is log t of the best bound so far, `cut` the input and the label at
+    which it is split. `met` are the best labellings by tangents on both sides, (log t, labels), of it or of the cell
+    that it is a part of, at the prices of the number `priced`."""
 
-    __slots__ = ("bound", "cut", "flow", "found", "graph", "lower", "parts", "tangent", "upper")
+    __slots__ = ("bound", "cut", "lower", "met", "parts", "priced", "tangent", "upper")
 
-    def __init__(self, lower: IntArray, upper: IntArray, tangent: float | None = None, bound: float = math.inf) -> None:
-        self.lower, self.upper, self.tangent = lower, upper, tangent
-        self.bound, self.parts = bound, None
+    def __init__(self, lower: IntArray, upper: IntArray, parent: LabelCell | None = None) -> None:
+        self.lower, self.upper = lower, upper
+        self.tangent = None if parent is None else parent.tangent
+        self.bound = math.inf if parent is None else parent.bound
+        self.met: list[tuple[float, IntArray]] = [] if parent is None else parent.met
+        self.priced = -1 if parent is None else parent.priced
+        self.parts = None
         self.cut = 0, 0
-        self.found: list[IntArray] = []
-        self.graph: ClosureGraph | None = None
-        self.flow: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -82,13 +96,17 @@ class LabelRelaxation(OneByOne[LabelCell]):
         self._spans = np.ones(len(self.p))
         np.add.at(self._spans, x, bits / 8)
         np.add.at(self._spans, z, bits / 4)
-        self.operations = 0
+        self.operations = self.priced = 0
         self.price(prices, stop)
 
     def price(self, prices: FloatArray, stop: Callable[[], bool] = never) -> None:
         """From now on at other prices."""
         self.prices, self._stop = prices, stop
+        self.priced += 1
+        self.bounded = 0
+        self._met: list[tuple[FloatArray, IntArray]] = []
         self.worth = self.p[:, None] * self._phi - prices[:, None] * self.entries
+        self._gains, self._masses = np.diff(self.worth), np.diff(self.mass)
         self.best = -math.inf
         self.columns: dict[bytes, FloatArray] = {}
 
@@ -116,9 +134,10 @@ class LabelRelaxation(OneByOne[LabelCell]):
         for node in nodes:
             if (node.lower > node.upper).any():
                 node.bound = -math.inf
-        nodes = [node for node in nodes if node.bound > -math.inf and not self._is_closed(node)]
+        nodes = [node for node in nodes if node.bound > -math.inf]
         if not nodes or self._stop():
             return
+        self.bounded += len(nodes)
         cells = _Cells(self, nodes)
         for _ in range(TANGENTS):
             if not cells.step() or self._stop():
@@ -127,9 +146,9 @@ class LabelRelaxation(OneByOne[LabelCell]):
 
     def split_one(self, node: LabelCell) -> Sequence[LabelCell]:
         """By the label in which the labellings on both sides differ most, or by the widest one."""
-        if not node.found:
+        if not node.met or node.priced != self.priced:
             return []
-        first, last = node.found[0], node.found[-1]
+        first, last = node.met[0][1], node.met[-1][1]
         apart = np.abs(self.entries[first] - self.entries[last]) * self.p
         x, c = int(apart.argmax()), 0
         if apart[x] > 0:
@@ -141,11 +160,11 @@ class LabelRelaxation(OneByOne[LabelCell]):
             return []
         away = self.labels.distances
         parts = (
-            LabelCell(node.lower, np.minimum(node.upper, c + away[x]), node.tangent, node.bound),
-            LabelCell(np.maximum(node.lower, c + 1 - away[:, x]), node.upper, node.tangent, node.bound),
+            LabelCell(node.lower, np.minimum(node.upper, c + away[x]), node),
+            LabelCell(np.maximum(node.lower, c + 1 - away[:, x]), node.upper, node),
         )
         self.operations += sum(map(self._count, parts)) - self._count(node)
-        node.cut, node.parts, node.found, node.graph, node.flow = (x, c), parts, [], None, None
+        node.cut, node.parts, node.met = (x, c), parts, []
         return parts
 
     def _count(self, node: LabelCell) -> int:
@@ -153,39 +172,18 @@ class LabelRelaxation(OneByOne[LabelCell]):
         closed = bool((node.lower > node.upper).any())
         return 12 * len(self.p) + (0 if closed else 3 * int((node.upper - node.lower + 2) @ self._spans))
 
-    def closures(self, nodes: Sequence[LabelCell], at: FloatArray) -> tuple[FloatArray, IntArray, list[Closure]]:
-        """(bounds on mu(v) - prices . v in some cells by the tangents at log t, labellings that come near them, the
-        closures whose flows prove the bounds)."""
-        bases, graphs, worths = zip(*map(self._sum, nodes, at), strict=True)
-        flows = [node.flow for node in nodes]
-        found = best_closures(graphs, worths, flows)
-        labels = np.array([node.lower for node in nodes])
-        for node, row, graph, closure in zip(nodes, labels, graphs, found, strict=True):
-            node.flow = closure.flow
-            row += np.bincount(graph.inputs[closure.chosen], minlength=len(row))
-        return np.array(bases) + [closure.most for closure in found], labels, found
-
-    def _sum(self, node: LabelCell, at: float) -> tuple[float, ClosureGraph, FloatArray]:
-        """(what the lower limits of a cell are worth by the tangent at log t, the graph of its labels, what each of
-        these adds)."""
-        if node.graph is None:
-            node.graph = self.labels.graph(node.lower, node.upper)
-        x, j = node.graph.inputs, node.graph.labels
-        rows = self.worth - (1 + at) * self.mass
-        base = float(rows[np.arange(len(rows)), node.lower].sum()) + math.exp(at)
-        return base, node.graph, rows[x, j] - rows[x, j - 1]
-
-    def _is_closed(self, node: LabelCell) -> bool:
-        """Whether the last flow in a cell bounds it by 0 at the present prices; its bound is set then."""
-        if node.flow is None or node.tangent is None:
-            return False
-        base, graph, worth = self._sum(node, node.tangent)
-        left = graph.left(worth, node.flow)
-        bound = base + float(left[left > 0].sum())
-        if bound > 0:
-            return False
-        node.bound = bound / float(self.entries[node.lower] @ self.p)
-        return True
+    def closures(
+        self, lower: IntArray, upper: IntArray, at: FloatArray, flow: FloatArray | None = None
+    ) -> tuple[FloatArray, IntArray, Closures]:
+        """(bounds on mu(v) - prices . v between limits (cells x inputs) by the tangents at log t, labellings that come
+        near them, the closures), from a flow in the graph of the limits."""
+        graph = self.labels.graph(lower, upper)
+        x, j = graph.inputs, graph.labels - 1
+        found = graph.best(self._gains[x, j] - (1 + at)[graph.cells] * self._masses[x, j], flow)
+        every = np.arange(len(self.p))
+        base = (self.worth[every, lower] - (1 + at)[:, None] * self.mass[every, lower]).sum(axis=1) + np.exp(at)
+        owners = (graph.cells * len(self.p) + graph.inputs)[found.chosen]
+        return base + found.most, lower + np.bincount(owners, minlength=lower.size).reshape(lower.shape), found
 
     def tables(self, lower: IntArray, upper: IntArray) -> tuple[FloatArray, FloatArray]:
         """The two parts of `rows`, of which the second is what 1 + log t multiplies."""
@@ -201,23 +199,42 @@ class LabelRelaxation(OneByOne[LabelCell]):
         worth, mass = self.tables(lower, upper)
         return np.asarray(worth - (1 + at)[:, None, None] * mass)
 
-    def met(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    def reached(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """mu(v) - prices . v and p.v of labellings (n, k), which are remembered where they are above 0."""
-        v, w, values = self._worth_of(labels)
+        v, w, values = self.worth_of(labels)
+        self._met.append((values / w, labels))
+        if sum(len(labels) for _, labels in self._met) > 2 * MOST_MET:
+            self.met()
         self.best = max(self.best, float((values / w).max()))
         for n in np.flatnonzero(values > GAIN):
             self.columns[v[n].tobytes()] = v[n]
         return values, w
 
+    def met(self) -> IntArray:
+        """The best of all labellings (n, k) met at the present prices."""
+        if not self._met:
+            return np.zeros((0, len(self.p)), dtype=np.int64)
+        rates, labels = (np.concatenate(one) for one in zip(*self._met, strict=True))
+        some = np.argsort(-rates, kind="stable")[:MOST_MET]
+        self._met = [(rates[some], labels[some])]
+        return np.asarray(labels[some])
+
     def rates(self, labels: IntArray) -> FloatArray:
         """(mu(v) - prices . v) / p.v of labellings (n, k)."""
-        _, w, values = self._worth_of(labels)
+        _, w, values = self.worth_of(labels)
         return np.asarray(values / w)
 
-    def _worth_of(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def worth_of(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         v = self.entries[labels]
         w = v @ self.p
         return v, w, self._phi[labels] @ self.p - w * np.log(w) - v @ self.prices
+
+
+def together(lower: IntArray, upper: IntArray) -> list[slice]:
+    """Cells that are cut together: a few small ones, or a large one."""
+    sizes = np.cumsum((upper - lower).sum(axis=1))
+    ends = [0, *(np.flatnonzero(np.diff(sizes // CUT_TOGETHER)) + 1).tolist(), len(sizes)]
+    return list(itertools.starmap(slice, itertools.pairwise(ends)))
 
 
 def least_labels(p: FloatArray, labels: Labels) -> IntArray:
@@ -228,7 +245,11 @@ def least_labels(p: FloatArray, labels: Labels) -> IntArray:
 
 
 class _Cells:
-    """Cells that are bounded together: in each step those that are open have one more tangent."""
+    """Cells that are bounded together: in each step those that are open have one more tangent.
+
+    Sums of functions of labels and what the cone asks of labels are supermodular. So the best labels rise with log t,
+    and those of a part of a cell are below what is best in the cell and above the part's lower limits, or above it and
+    below the upper ones. Cuts are made between these."""
 
     def __init__(self, relaxation: LabelRelaxation, nodes: Sequence[LabelCell]) -> None:
         self._of, self._nodes = relaxation, nodes
@@ -244,33 +265,57 @@ class _Cells:
         self.least, self.best = np.full(count, np.inf), np.full(count, -np.inf)
         self.tangent = self.at.copy()
         self.below, self.above = np.full((count, 2), np.nan), np.full((count, 2), np.nan)
-        self.under, self.over = self.lower.copy(), self.lower.copy()
+        self.under, self.over = [(0.0, labels) for labels in self.lower], [(0.0, labels) for labels in self.lower]
         self.open = np.arange(count)
-        if relaxation.forest.whole:
-            self._worth, self._mass = relaxation.tables(self.lower, self.upper)
+        self._met = [list(node.met) if node.priced == relaxation.priced else [] for node in nodes]
+        for n, own in enumerate(self._met):
+            for at, labels in own:
+                if (labels >= self.lower[n]).all() and (labels <= self.upper[n]).all():
+                    _, w, value = relaxation.worth_of(labels[None])
+                    self._file(n, at, labels, float(value[0] + w[0] * np.log(w[0])), float(w[0]))
+                    self.at[n] = np.log(w[0])
+
+    def _file(self, n: int, at: float, labels: IntArray, c: float, w: float) -> None:
+        """Labels that are the best of a cell by the tangent at log t: on the side where the best tangent is not."""
+        if math.log(w) < at:
+            self.right[n], self.above[n], self.over[n] = at, (c, w), (at, labels)
+        else:
+            self.left[n], self.below[n], self.under[n] = at, (c, w), (at, labels)
+
+    def _limits(self, n: int, at: float) -> tuple[IntArray, IntArray]:
+        """Limits of the best labels of a cell by the tangent at log t."""
+        lower, upper = self.lower[n], self.upper[n]
+        low, high = lower, upper
+        for other, labels in self._met[n]:
+            if at >= other and (labels <= upper).all():
+                low = np.maximum(low, labels)
+            if at <= other and (labels >= lower).all():
+                high = np.minimum(high, labels)
+        return low, high
 
     def _cuts(self, some: IntArray, at: FloatArray) -> tuple[FloatArray, IntArray]:
-        if not self._of.forest.whole:
-            return self._of.closures([self._nodes[n] for n in some], at)[:2]
-        rows = self._worth[some] - (1 + at)[:, None, None] * self._mass[some]
-        values, labels = self._of.forest.best(self.lower[some], rows)
-        return values + np.exp(at), labels
+        limits = [self._limits(n, log) for n, log in zip(some.tolist(), at.tolist(), strict=True)]
+        lower, upper = (np.array(one) for one in zip(*limits, strict=True))
+        if self._of.forest.whole:
+            values, labels = self._of.forest.best(lower, self._of.rows(lower, upper, at))
+            return values + np.exp(at), labels
+        found = [self._of.closures(lower[own], upper[own], at[own])[:2] for own in together(lower, upper)]
+        return np.concatenate([bounds for bounds, _ in found]), np.concatenate([labels for _, labels in found])
 
     def step(self) -> bool:
         """One more tangent of each open cell; whether any is left open."""
         some = self.open
         at = np.clip(self.at[some], self.left[some], self.right[some])
         bound, labels = self._cuts(some, at)
-        value, w = self._of.met(labels)
+        value, w = self._of.reached(labels)
         self.best[some] = np.maximum(self.best[some], value)
         better = bound < self.least[some]
         self.least[some] = np.minimum(self.least[some], bound)
         self.tangent[some[better]] = at[better]
-        line = np.stack([bound - np.exp(at) + (1 + at) * w, w], axis=1)
-        low = np.log(w) < at
-        above, below = some[low], some[~low]
-        self.right[above], self.above[above], self.over[above] = at[low], line[low], labels[low]
-        self.left[below], self.below[below], self.under[below] = at[~low], line[~low], labels[~low]
+        constants = bound - np.exp(at) + (1 + at) * w
+        for n, *line in zip(some.tolist(), at.tolist(), labels, constants.tolist(), w.tolist(), strict=True):
+            self._file(n, *line)
+            self._met[n].append((line[0], line[1]))
         done = (self.least[some] <= 0) | (self.best[some] > 0) | (bound - value < EXACT)
         done |= self.right[some] - self.left[some] < EXACT
         trial = np.log(w)
@@ -278,7 +323,8 @@ class _Cells:
         for n in np.flatnonzero(both & ~done):
             cell = some[n]
             trial[n], reached = _lowest(self.below[cell], self.above[cell], self.left[cell], self.right[cell])
-            done[n] = self.least[cell] - reached < 1e-3 * (self.least[cell] - max(self.best[cell], 0.0))
+            # Where no tangent closes a cell it is split; its parts have tighter bounds.
+            done[n] = reached > 0 or self.least[cell] - reached < 1e-3 * self.least[cell]
         self.at[some] = trial
         self.open = some[~done]
         return bool(len(self.open))
@@ -287,9 +333,11 @@ class _Cells:
         """Write the bounds into the cells."""
         for n, node in enumerate(self._nodes):
             sides = ((self.below[n], self.under[n]), (self.above[n], self.over[n]))
-            node.found = [labels for line, labels in sides if not np.isnan(line[0])]
-            node.tangent = float(self.tangent[n])
-            node.bound = float(self.least[n] / (self.smallest[n] if self.least[n] > 0 else self.largest[n]))
+            node.met = [own for line, own in sides if not np.isnan(line[0])]
+            node.priced = self._of.priced
+            bound = float(self.least[n] / (self.smallest[n] if self.least[n] > 0 else self.largest[n]))
+            if bound < node.bound:
+                node.bound, node.tangent = bound, float(self.tangent[n])
 
 
 def _lowest(below: FloatArray, above: FloatArray, left: float, right: float) -> tuple[float, float]:
@@ -303,7 +351,8 @@ def _lowest(below: FloatArray, above: FloatArray, left: float, right: float) -> 
 
 class LabelPricer:
     """Columns worth adding at any prices, for a program whose columns are integer labellings. The trees of the last
-    prices are used for the next ones. `found` is the search with the lowest bound on the program so far."""
+    prices are used for the next ones. `found` is the search with the lowest bound on the program so far, `met` are the
+    best labellings of the last one."""
 
     def __init__(self, program: Program, labels: Labels, known: FloatArray | None = None) -> None:
         assert isinstance(program.utility, Information)
@@ -312,6 +361,7 @@ class LabelPricer:
         self._relaxation = LabelRelaxation(program, labels, np.zeros(program.size))
         self._search = MaximumSearch(self._relaxation, Serial(self._relaxation, lambda nodes: BATCH))
         self.found: LabelSearch | None = None
+        self.met = np.zeros((0, program.size), dtype=np.int64)
 
     def __call__(self, prices: FloatArray, accept: float, stop: Callable[[], bool] = never) -> tuple[float, FloatArray]:
         """(a bound on the reduced prices per p.v, up to the rounding of floats; k x n columns with one above `accept`).
@@ -320,24 +370,24 @@ class LabelPricer:
         relaxation, search = self._relaxation, self._search
         accept = self._above_known(prices, accept)
         raised = prices + accept * relaxation.p
-        relaxation.price(raised, stop)
         search.reprice()
-        before = search.nodes
         met = 0
 
         def enough() -> bool:
             nonlocal met
-            made = search.nodes - before
+            made = relaxation.bounded
             if relaxation.columns and not met:
                 met = max(made, 1)
             few = len(relaxation.columns) <= self._size / MANY
             full = relaxation.operations > MOST_OPERATIONS
             return stop() or full or (met > 0 and made >= max(1.5 * met, self._size if few else 0))
 
+        relaxation.price(raised, enough)
         search.run(0.0, Budget(MOST_LIMITS / self._size, enough))
         bound = max(search.bound, 0.0)
         columns = np.array(list(relaxation.columns.values())).reshape(-1, self._size).T
         self.know(columns)
+        self.met = relaxation.met()
         ended = LabelSearch(relaxation, raised, search.roots, bound)
         if self.found is None or ended.total < self.found.total:
             self.found = ended

@@ -10,8 +10,10 @@ import pytest
 from scipy.optimize import linprog
 
 import rropt as rr
+from rropt.program.cones import GraphCone
 from rropt.solve.kernel.route import Dual
 from rropt.solve.linear.angular import Graph, GraphAnswer, least_cost
+from rropt.solve.linear.linear import own_graph
 from rropt.solve.linear.linear_dual import prove_linear
 from rropt.solve.registry import Effort, route_named
 
@@ -54,6 +56,44 @@ def test_it_finds_the_optimum_of_the_linear_programme(size: int, width: int) -> 
         b_eq=np.ones(size),
     )
     assert found.bound - 1e-9 <= known.fun <= found.value + 1e-9
+
+
+ROBUST: dict[str, tuple[list[tuple[int, int]], tuple[float, float], int]] = {
+    "two inputs": ([(0, 1)], (1.0, 1.0), 3),
+    "one output": ([(0, 1), (1, 2)], (0.5, 2.0), 1),
+    "two outputs": ([(0, 1), (1, 2), (0, 2)], (0.5, 2.0), 2),
+    "apart": ([(0, 1), (2, 3), (3, 4)], (0.5, 2.0), 4),
+    "nearly equal": ([(x, x + 1) for x in range(9)], (1e-6, 1e-4), 6),
+    "nearly free": ([(x, x + 1) for x in range(9)], (20.0, 100.0), 6),
+}
+
+
+@pytest.mark.parametrize("kind", ["both signs", "large", "zero"])
+@pytest.mark.parametrize("name", ROBUST)
+def test_any_graph_and_any_costs_end_with_a_bound(name: str, kind: str) -> None:
+    pairs, logs, width = ROBUST[name]
+    rng = np.random.default_rng(3)
+    tails, heads = np.array([pair[::way] for way in (1, -1) for pair in pairs]).T
+    graph = Graph(int(heads.max()) + 1, tails, heads, np.exp(rng.uniform(*logs, len(tails))))
+    scale = {"both signs": 1.0, "large": 1e6, "zero": 0.0}[kind]
+    cost = scale * rng.integers(-3, 4, (graph.size, width))
+    allowed = 1e-6 * scale
+    found = least_cost(graph, cost, lambda value, bound: allowed, lambda: False)
+    assert np.isfinite(found.flows).all()
+    _check(graph, cost, found)
+    assert found.value - found.bound <= 2 * allowed + 1e-200
+
+
+def test_graphs_with_an_edge_in_one_direction_or_an_input_alone_are_left_to_highs() -> None:
+    program = _path(33, 0.5).compile()
+    cone = program.cone
+    assert isinstance(cone, GraphCone)
+    assert own_graph(program) is not None
+    one_way = tuple(edge for edge in cone.edges if edge[:2] != (4, 3))
+    alone = tuple(edge for edge in cone.edges if 0 not in edge[:2])
+    for edges in (one_way, alone, ()):
+        assert own_graph(replace(program, cone=replace(cone, edges=edges))) is None
+    assert own_graph(_path(32, 0.5).compile()) is None
 
 
 def test_wherever_it_is_stopped_it_has_a_mechanism_and_a_true_bound() -> None:

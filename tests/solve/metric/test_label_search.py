@@ -18,7 +18,7 @@ from rropt.program.programs import Information, Program
 from rropt.solve.kernel.master import column_model
 from rropt.solve.kernel.rays import cdd_rays
 from rropt.solve.kernel.route import Effort
-from rropt.solve.kernel.search import Search
+from rropt.solve.kernel.search import Budget, Search
 from rropt.solve.metric.climb import climb
 from rropt.solve.metric.forest import Forest
 from rropt.solve.metric.generation import solve_labels, starts
@@ -157,9 +157,9 @@ def test_a_tree_is_solved_as_its_cuts_solve_it(name: str) -> None:
     root = by_cuts.roots()[0]
     rows = by_cuts.rows(root.lower[None], root.upper[None], np.array([-1.0]))
     linked, chosen = forest.best(root.lower[None], rows)
-    (bound,), (found,), (closure,) = by_cuts.closures([root], np.array([-1.0]))
+    (bound,), (found,), closures = by_cuts.closures(root.lower[None], root.upper[None], np.array([-1.0]))
     assert bound <= float(linked[0]) + math.exp(-1) + 1e-8
-    assert (closure.flow >= 0).all()
+    assert (closures.flow() >= 0).all()
     x, z = forest.links.T
     assert (chosen[0, x] - chosen[0, z] <= forest.after).all()
     assert (chosen[0, z] - chosen[0, x] <= forest.before).all()
@@ -175,23 +175,49 @@ def test_many_cuts_at_once_from_any_flow_are_those_of_one_at_a_time(name: str) -
     relaxation = LabelRelaxation(program, labels, prices_near(program, listed(program, labels.unit), 1))
     roots = [root for root in relaxation.roots() if (root.lower <= root.upper).all()][:3]
     at = np.array([-1.0, -0.5, -2.0])[: len(roots)]
-    alone = [relaxation.closures([root], at[n : n + 1])[0][0] for n, root in enumerate(roots)]
-    generator = np.random.default_rng(5)
+    lower, upper = np.array([root.lower for root in roots]), np.array([root.upper for root in roots])
+    alone = [relaxation.closures(lower[n : n + 1], upper[n : n + 1], at[n : n + 1])[0][0] for n in range(len(roots))]
+    generator, every = np.random.default_rng(5), np.arange(program.size)
     for size in (0.0, 1e-3, 1.0):
-        for root in roots:
-            arcs = len(labels.graph(root.lower, root.upper).sources)
-            root.flow = size * generator.exponential(size=arcs) if size else None
-        bounds, found, closures = relaxation.closures(roots, at)
+        arcs = len(labels.graph(lower, upper).sources)
+        start = size * generator.exponential(size=arcs) if size else None
+        bounds, found, closures = relaxation.closures(lower, upper, at, start)
         assert bounds == pytest.approx(alone, abs=1e-7)
-        for n, closure in enumerate(closures):
-            graph, rows = closure.graph, relaxation.worth - (1 + at[n]) * relaxation.mass
-            every = np.arange(program.size)
-            base = rows[every, roots[n].lower].sum() + math.exp(at[n])
+        graph, flow = closures.graph, closures.flow()
+        assert (flow >= 0).all()
+        rows = [relaxation.worth - (1 + log) * relaxation.mass for log in at]
+        worth = np.array(
+            [rows[n][x, j] - rows[n][x, j - 1] for n, x, j in zip(graph.cells, graph.inputs, graph.labels, strict=True)]
+        )
+        left = graph.sums(np.maximum(graph.left(worth, flow), 0.0))
+        for n, log in enumerate(at):
             # The labelling is worth about as much as the bound, and what the flow leaves shows that none is worth more.
-            assert rows[every, found[n]].sum() + math.exp(at[n]) == pytest.approx(bounds[n], abs=1e-7)
-            left = graph.left(rows[graph.inputs, graph.labels] - rows[graph.inputs, graph.labels - 1], closure.flow)
-            assert base + left[left > 0].sum() == pytest.approx(bounds[n], abs=1e-7)
-            assert (closure.flow >= 0).all()
+            assert rows[n][every, found[n]].sum() + math.exp(log) == pytest.approx(bounds[n], abs=1e-7)
+            assert rows[n][every, lower[n]].sum() + math.exp(log) + left[n] == pytest.approx(bounds[n], abs=1e-7)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_no_labelling_of_a_leaf_is_above_its_bound(name: str) -> None:
+    """Cuts of a part of a cell are made between the best labels of the cell: none that is better is left out."""
+    program = compiled(GRAPHS[name], "1", 3)
+    labels = labels_of(program)
+    columns = listed(program, labels.unit)
+    for seed in range(3):
+        relaxation = LabelRelaxation(program, labels, prices_near(program, columns, seed))
+        every = np.rint(-np.log(columns).T / labels.unit).astype(np.int64)
+        every -= (every - relaxation.least).min(axis=1)[:, None]
+        rates = relaxation.rates(every)
+        # Between the largest of them and nine tenths, so that cells are split and closed.
+        relaxation.price(relaxation.prices + float(np.quantile(rates, 0.9)) * relaxation.p)
+        rates = relaxation.rates(every)
+        search = Search(relaxation)
+        search.run(0.0, Budget(300))
+        covered = np.zeros(len(every), dtype=bool)
+        for leaf in search.leaves():
+            inside = ((every >= leaf.lower) & (every <= leaf.upper)).all(axis=1)
+            covered |= inside
+            assert rates[inside].max(initial=-math.inf) <= leaf.bound + 1e-7
+        assert covered.all()
 
 
 @pytest.mark.parametrize("name", GRAPHS)
