@@ -91,3 +91,24 @@ class ApproximateBound(Extra):
             Row(f"event {number}", "<=", self.delta, self.terms(event)) for number, event in enumerate(events, 1)
         )
         return replace(program.without(ApproximateBound), rows=program.rows + more)
+
+
+def unlisted(program: Program) -> Program:
+    """A program with its one approximate bound in the place of the rows of all its events; itself without those."""
+    outputs = range(len(program.outputs or ()))
+    first = next((row for row in program.rows if len(row.terms) == 2), None)
+    # The events of one output are among all of them.
+    number = program.size * (program.size - 1) * ((1 << len(outputs)) - 2)
+    if first is None or len(program.rows) < number or first.rhs <= 0:
+        return program
+    gamma = -min(value for *_, value in first.terms)
+    if gamma <= 1:
+        return program
+    bound = ApproximateBound(Level(gamma=gamma), first.rhs)
+    sets = [tuple(y for y in outputs if mask >> y & 1) for mask in range(1, (1 << len(outputs)) - 1)]
+    events = {bound.terms(Event(x, z, own)) for x, z in permutations(range(program.size), 2) for own in sets}
+    theirs = [row.sense == "<=" and row.rhs == bound.delta and row.terms in events for row in program.rows]
+    if {row.terms for row, own in zip(program.rows, theirs, strict=True) if own} != events:
+        return program
+    rest = tuple(row for row, own in zip(program.rows, theirs, strict=True) if not own)
+    return replace(program, rows=rest, extras=(*program.extras, bound))

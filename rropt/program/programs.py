@@ -224,9 +224,12 @@ class BayesGain(ColumnSum):
 
     def scores(self) -> tuple[tuple[Fraction, ...], ...]:
         """p_x gain[g][x], one list an action."""
-        total = sum(self.weights)
+        total, zero = sum(self.weights), Fraction(0)
         return tuple(
-            tuple(Fraction(weight, total) * entry for weight, entry in zip(self.weights, row, strict=True))
+            tuple(
+                Fraction(weight * entry.numerator, total * entry.denominator) if entry else zero
+                for weight, entry in zip(self.weights, row, strict=True)
+            )
             for row in self.gain
         )
 

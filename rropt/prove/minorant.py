@@ -46,8 +46,8 @@ class Minorant(Step):
         """The forms of all outputs."""
         utility = self.utility
         if isinstance(utility, BayesGain):
-            scores = utility.scores()
-            return tuple(_of_actions(scores, point) for point in self.points)
+            scores = [[(x, entry) for x, entry in enumerate(score) if entry] for score in utility.scores()]
+            return tuple(_of_actions(len(utility.weights), scores, point) for point in self.points)
         make = _square if isinstance(utility, ChiSquare) else _logarithmic
         groups = list(zip(*utility.given, strict=True)) if isinstance(utility, Information) and utility.given else None
         return tuple(make(groups or [utility.weights], point) for point in self.points)
@@ -135,14 +135,13 @@ def _lowered(value: Fraction) -> Fraction:
     return dyadic_down(value, BITS) - Fraction(1, 1 << BITS) if value else value
 
 
-def _of_actions(scores: Sequence[Form], point: Sequence[int]) -> Form:
-    """The mean of the actions' scores."""
-    form, mass = [Fraction(0)] * len(scores[0]), sum(point)
+def _of_actions(size: int, scores: Sequence[Sequence[tuple[int, Fraction]]], point: Sequence[int]) -> Form:
+    """The mean of the actions' scores, each (input, score) where it is not 0."""
+    form, mass = [Fraction(0)] * size, sum(point)
     for number, score in zip(point, scores, strict=True):
-        for x, entry in enumerate(score) if number else ():
-            if entry:
-                form[x] += number * entry
-    return tuple(_lowered(entry / mass) for entry in form)
+        for x, entry in score if number else ():
+            form[x] += number * entry
+    return tuple(_lowered(entry / mass) if entry else entry for entry in form)
 
 
 def _logarithmic(groups: Sequence[Sequence[int]], point: Sequence[int]) -> Form:

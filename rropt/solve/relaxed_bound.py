@@ -17,10 +17,12 @@ from rropt.program.programs import BayesGain, ChiSquare, Divergence, Information
 from rropt.program.worst_case import LeastInformation
 from rropt.solve.entropy.floor_bound import floor_multipliers
 from rropt.solve.events.bound import event_bound
+from rropt.solve.events.moments import best_moments
 from rropt.solve.kernel.curves import Curve, InformationCurve, curve_class, has_curve
 from rropt.solve.ldp.column_dual import prove_information
 
 Bound = Callable[[Program], "tuple[Fraction, str] | None"]
+MOMENTS = "the optimum under approximate privacy with as many outputs as it takes, in ball arithmetic"
 EVENTS = "the information about each input under the events of approximate privacy, in ball arithmetic"
 
 
@@ -28,7 +30,8 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     """(a bound in the utility's unit, why it holds), or None where none is known.
 
     The simple one (`simple_bound`); under LDP with further constraints an information never exceeds the optimum without
-    them; above an entropy floor multipliers bound it (`floor_bound`), under approximate privacy `event_bound`.
+    them; above an entropy floor multipliers bound it (`floor_bound`), under approximate privacy `event_bound`
+    and `best_moments`.
     """
     if isinstance(program.utility, Sum):
         return _of_parts(program, program.utility, relaxed_bound)
@@ -38,6 +41,8 @@ def relaxed_bound(program: Program) -> tuple[Fraction, str] | None:
     known = [found, *_universal(program)]
     if (within := event_bound(program)) is not None:
         known.append((within, EVENTS))
+    if (moments := best_moments(program)) is not None:
+        known.append((moments.bound, MOMENTS))
     if isinstance(program.utility, Information) and (above := _above_floor(program)) is not None:
         known.append((above, "that of multipliers of the entropy floor, in ball arithmetic"))
     return min(known, key=lambda bound: bound[0])

@@ -228,14 +228,19 @@ class BayesSuccess(Objective):
 
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, "BayesSuccess")
+        # In integers, and of each action only what counts: with many inputs most gains are 0.
+        unit = common_denominator(entry for row in self.gain for entry in row)
+        scored = list(enumerate(zip(self.prior.weights, self.gain, strict=True)))
+        actions = [
+            [(x, weight * int(row[g] * unit)) for x, (weight, row) in scored if row[g]] for g in range(len(self.actions))
+        ]
         total = Fraction(0)
         for y in range(len(mechanism.outputs)):
-            joint = [p * q for p, q in zip(self.prior.probabilities, mechanism.column(y), strict=True)]
-            total += max(
-                sum((self.gain[x][g] * mass for x, mass in enumerate(joint) if self.gain[x][g]), Fraction(0))
-                for g in range(len(self.actions))
-            )
-        return Interval.point(total)
+            column = mechanism.column(y)
+            scale = common_denominator(column)
+            masses = [entry.numerator * (scale // entry.denominator) for entry in column]
+            total += Fraction(max(sum(number * masses[x] for x, number in own) for own in actions), scale)
+        return Interval.point(total / (unit * sum(self.prior.weights)))
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
         gain = tuple(tuple(row[g] for row in self.gain) for g in range(len(self.actions)))

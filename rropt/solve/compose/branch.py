@@ -8,10 +8,12 @@ from dataclasses import replace
 from functools import partial
 
 from rropt.errors import Refusal
+from rropt.program.events import unlisted
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
-from rropt.program.programs import Program
+from rropt.program.programs import Divergence, Program
 from rropt.solve.compose.budget import CELLS
+from rropt.solve.events.moments import LARGEST
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.matrix.branch import by_corners, solve_matrices
@@ -30,6 +32,11 @@ class BranchRoute(Route):
     def takes_goal(self, program: Program) -> bool:
         known = program.sense == "maximize" and curve_class(program.utility) is not None
         return known or by_corners(program)
+
+    def waits(self, program: Program) -> bool:
+        # Of events boxes prove next to nothing at three inputs and more: route events has the optimum of free outputs.
+        listed = 2 < program.size <= LARGEST and unlisted(program) is not program
+        return listed and program.sense == "maximize" and isinstance(program.utility, Divergence)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         if program.extra(OffDiagonalForm) is not None:

@@ -15,10 +15,11 @@ from scipy import sparse
 
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, FloatArray, FreeCone
-from rropt.program.events import ApproximateBound
+from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear, Program
 from rropt.solve.compose.budget import ADDED, ENTRIES, GAINED, LONGEST, PURE, ROUNDS, TRUTH_STEPS
 from rropt.solve.compose.local import LocalSearch
+from rropt.solve.events.moments import best_moments
 from rropt.solve.kernel.climb import Oracle, Vertices, climb_matrix
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Answer, Effort, Route, SolverClaim, solve_part
@@ -39,17 +40,21 @@ class EventsRoute(Route):
     def takes_goal(self, program: Program) -> bool:
         return program.sense == "maximize" and isinstance(program.utility, Divergence)
 
+    def refusal(self, program: Program, solver: str | None) -> tuple[int, Refusal] | None:
+        return super().refusal(unlisted(program), solver)
+
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         return Refusal("events needs fixed outputs", "give the outputs") if program.outputs is None else None
 
     def solve(self, program: Program, effort: Effort) -> Answer:
-        begun, limit = time.monotonic(), effort.time_limit
+        begun, limit, program = time.monotonic(), effort.time_limit, unlisted(program)
         # The mechanism must still be rounded, so the last step begins early.
         end = begun + LONGEST if limit is None else effort.begun + 0.8 * limit
         search = LocalSearch(program, effort, lambda: bool(effort.stopped()) or time.monotonic() > end)
         search.linear = _oracle(program, search.over)
-        pure = pure_and_truth(program, effort, end)
-        search.run([] if pure is None else [pure])
+        pure, moments = pure_and_truth(program, effort, end), best_moments(program)
+        starts = [] if moments is None else [merged(program, moments.columns, search.width)]
+        search.run(starts if pure is None else [*starts, pure])
         if search.best is None:
             return effort.route("linear").solve(replace(program, utility=Linear(())), effort)
         status = effort.stopped() or "a local maximum"

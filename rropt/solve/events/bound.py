@@ -14,7 +14,7 @@ from flint import arb
 
 from rropt.exact import ball, enclosure
 from rropt.model.convex_terms import ConvexTerm
-from rropt.program.events import ApproximateBound
+from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import Divergence, Program
 from rropt.prove.balls import ratio_ball
 
@@ -22,7 +22,7 @@ from rropt.prove.balls import ratio_ball
 def event_bound(program: Program) -> Fraction | None:
     """A bound on mutual information (nats; with a known third variable too, which lessens it) or on chi-square
     information from the program's events; None where it does not have events."""
-    bound, utility = program.extra(ApproximateBound), program.utility
+    bound, utility = unlisted(program).extra(ApproximateBound), program.utility
     if bound is None or not isinstance(utility, Divergence):
         return None
     term = utility.term
