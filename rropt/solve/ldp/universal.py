@@ -10,9 +10,8 @@ from rropt.solve.ldp.budget import HALVINGS, LARGEST_WEIGHT
 
 
 def few_masses(weights: tuple[int, ...]) -> bool:
-    """Whether the weights' total is small in units of their greatest common divisor, and there are more sets of inputs
-    than such units: otherwise nearly every set has a mass of its own."""
-    return sum(weights) // math.gcd(*weights) <= min(LARGEST_WEIGHT, 1 << len(weights))
+    """Whether the weights' total is small in units of their greatest common divisor."""
+    return sum(weights) // math.gcd(*weights) <= LARGEST_WEIGHT
 
 
 def attained_price(weights: tuple[int, ...], curve: Curve) -> tuple[float, tuple[float, ...]]:
