@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import scipy.linalg
+import scipy
 from flint import fmpq, fmpq_mat
 
 from rropt.errors import InputError, Refusal

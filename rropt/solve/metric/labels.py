@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from rropt.exact import cleared
 from rropt.program.cones import FloatArray, GraphCone, reach
@@ -127,6 +126,8 @@ def best_closures(
 ) -> list[Closure]:
     """The best closure of each graph by the worth of its nodes. A flow that is `known` for other worths saves time. One
     flow in the network of all graphs finds them, as most of the time of a small flow goes into its call."""
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
     flows = [np.zeros(len(graph.sources)) if flow is None else flow for graph, flow in zip(graphs, known, strict=True)]
     first = _sums([len(worth) for worth in worths])
     begins = _sums([len(graph.network[1]) for graph in graphs])
