@@ -236,6 +236,7 @@ _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
 _RUNS = re.compile(rb"(?:" + _STRING + rb'|[^"\[\]{}]++)*+([\[\]{}]++|\Z)', re.DOTALL)
 _STRUCTURE = re.compile(_STRING + rb"|([\[{])|([\]}])", re.DOTALL)
 _ONE_SORT = bytes.maketrans(b"{}", b"[]")
+_PLAIN = bytes({*range(256)} - {*b'"[]{}'})  # goes where no escapes are
 
 
 def _scan_depth(data: bytes) -> None:
@@ -245,7 +246,7 @@ def _scan_depth(data: bytes) -> None:
     or too deep, and the text is read token by token.
     """
     brackets = bytearray()
-    for run in _RUNS.finditer(data):
+    for run in _RUNS.finditer(data if b"\\" in data else data.translate(None, _PLAIN)):
         brackets += run[1]
     brackets = brackets.translate(_ONE_SORT)
     for _ in range(MAX_DEPTH):
@@ -410,13 +411,22 @@ def _read_big(value: object, where: Where, positive: bool = False) -> int:
     return _integer(value)
 
 
+def _read_bigs(listed: object, where: Where, count: int) -> list[int]:
+    """A list of `count` BIG >= 0; equal strings are read once."""
+    values, known = _read_list(listed, where, exactly=count), dict[object, int]()
+    for x, value in enumerate(values):
+        if not isinstance(value, str) or value not in known:
+            known[value] = _read_big(value, (where, x))
+    return [known[value] for value in values]
+
+
 @dataclass
 class _Rationals:
     """Reads the RAT of one file and holds their least common denominator."""
 
     common: int = 1
     denominators: set[int] = field(default_factory=lambda: {1})
-    known: dict[str, Fraction] = field(default_factory=dict)
+    known: dict[object, Fraction] = field(default_factory=dict)
 
     def pair(self, value: object, where: Where) -> Pair:
         """RAT: "numerator and denominator coprime, denominator at least 2 where there is one"."""
@@ -437,12 +447,9 @@ class _Rationals:
 
     def rat(self, value: object, where: Where) -> Fraction:
         """A RAT as a Fraction; equal strings share one."""
-        known = self.known.get(value) if isinstance(value, str) else None
-        if known is None:
-            known = Fraction(*self.pair(value, where))
-            assert isinstance(value, str)
-            self.known[value] = known
-        return known
+        if not isinstance(value, str) or value not in self.known:
+            self.known[value] = Fraction(*self.pair(value, where))
+        return self.known[value]
 
     def rat_at_least(self, value: object, where: Where, least: int) -> Fraction:
         """A RAT >= least."""
@@ -480,7 +487,7 @@ def _longest(*values: object) -> int:
         if isinstance(value, str):
             longest = max(longest, len(value))
         elif isinstance(value, list):
-            pending += value
+            pending += [max(value, key=len)] if set(map(type, value)) == {str} else value
         elif isinstance(value, dict):
             pending += [inner for key, inner in value.items() if key not in NO_NUMBERS]
     return longest
@@ -1719,7 +1726,7 @@ def _read_given(value: object, where: Where, weights: list[int]) -> list[list[in
         at = (where, x)
         values = _read_list(item, at, 1, len(given[0]) if given else None)
         _limit(len(weights) * len(values), MAX_PRODUCT, where, "k * J of given")
-        row = [_read_big(entry, (at, z)) for z, entry in enumerate(values)]
+        row = _read_bigs(values, at, len(values))
         if sum(row) != weights[x]:
             _unreadable(at, f"does not sum to the weight of input {x}")
         given.append(row)
@@ -1728,8 +1735,7 @@ def _read_given(value: object, where: Where, weights: list[int]) -> list[list[in
 
 def _read_weights(value: object, where: Where, k: int) -> list[int]:
     """ "k BIG >= 0, sum > 0"."""
-    values = _read_list(value, where, exactly=k)
-    weights = [_read_big(weight, (where, x)) for x, weight in enumerate(values)]
+    weights = _read_bigs(value, where, k)
     if not any(weights):
         _unreadable(where, "the sum must be > 0")
     return weights
@@ -1996,8 +2002,7 @@ class _Mechanism:
 
     def directions(self) -> Iterator[list[Pair]]:
         """Each column up to a positive factor, which no cone feels: a common denominator is left out."""
-        common = len(self.denominators) == 1
-        divisors = [1] * self.k if common else self.denominators
+        divisors = self.denominators if len(self.denominators) > 1 else [1] * self.k
         for column in self.columns:
             yield list(zip(column.entries(self.k), divisors, strict=True))
 
@@ -2028,9 +2033,7 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
         _limit(k * k * m, MAX_QUADRATIC, (where, "outputs"), f"k * k * m of the utility {problem.utility}")
     at = (where, content)
     if problem.structure:
-        values = _read_list(keys[content], at, exactly=k)
-        off_diagonal = [_read_big(item, (at, x)) for x, item in enumerate(values)]
-        return _Mechanism(k, denominators, outputs, [], off_diagonal, common=common.common)
+        return _Mechanism(k, denominators, outputs, [], _read_bigs(keys[content], at, k), common=common.common)
     items = _read_list(keys[content], at, exactly=len(outputs))
     columns = [_read_column(item, (at, y), k) for y, item in enumerate(items)]
     dense = sum(column.dense is not None for column in columns)
@@ -2064,13 +2067,11 @@ def _read_column(value: object, where: Where, k: int) -> _Column:
     """{"dense": [k BIG >= 0]} or {"low": BIG >= 0, "high": BIG >= 0, "members": HEX}."""
     if isinstance(value, dict) and "dense" in value:
         _read_object(value, where, "dense")
-        at: Where = (where, "dense")
-        entries = _read_list(value["dense"], at, exactly=k)
-        return _Column([_read_big(entry, (at, x)) for x, entry in enumerate(entries)])
+        return _Column(_read_bigs(value["dense"], (where, "dense"), k))
     keys = _read_object(value, where, "low high members")
     low = _read_big(keys["low"], (where, "low"))
     high = _read_big(keys["high"], (where, "high"))
-    at = (where, "members")
+    at: Where = (where, "members")
     members = _read_string(keys["members"], at)
     if len(members) != _ceil_div(k, 4) or not _HEX.fullmatch(members):
         _unreadable(at, f"expected {_ceil_div(k, 4)} lower-case hexadecimal digits")
@@ -2089,7 +2090,7 @@ def _check_row_sums(mechanism: _Mechanism) -> None:
     """ "each row sums to its denominator"."""
     sums = [0] * mechanism.k
     for column in mechanism.columns:
-        sums = [s + entry for s, entry in zip(sums, column.entries(mechanism.k), strict=True)]
+        sums = list(map(add, sums, column.entries(mechanism.k)))
     for x, s in enumerate(sums):
         if s != mechanism.denominator(x):
             raise Refuted(f"mechanism.columns: row {x} does not sum to its denominator")
@@ -2146,7 +2147,7 @@ def _extremes(mechanism: _Mechanism) -> Iterator[list[Pair]]:
 def _check_complete(v: list[Pair], gl: Fraction, y: int) -> None:
     """ "complete: max <= gl * min; an all-zero column is allowed"."""
     most = least = v[0]
-    for entry in v:
+    for entry in set(v):
         if _less(most, entry):
             most = entry
         elif _less(entry, least):
@@ -2554,12 +2555,11 @@ def _bayes(problem: _Problem, mechanism: _Mechanism) -> Pair:
         actions.append([(x, w * g.numerator, g.denominator) for x, (w, g) in products if w and g])
     columns: list[Pair] = []
     for v in mechanism.directions():
-        best: Pair | None = None
-        for action in actions:
-            value = _total((n * v[x][0], d * v[x][1]) for x, n, d in action)
-            if best is None or _less(best, value):
+        values = [_total((n * v[x][0], d * v[x][1]) for x, n, d in action) for action in actions]
+        best = values[0]
+        for value in values:
+            if _less(best, value):
                 best = value
-        assert best is not None  # one action or more
         columns.append(best)
     numerator, denominator = _total(columns)
     common = mechanism.denominators[0] if len(mechanism.denominators) == 1 else 1
@@ -2574,14 +2574,15 @@ def _mutual_information(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair,
     2^-159, together 2^-129; w is enclosed to k 2^-159 <= 2^-142, which adds to w log w less
     than 2^-142 * (2 + 111) < 2^-135 in each of at most 2^17 columns. The sum is below 2^-117.
     """
-    common = len(mechanism.denominators) == 1
+    several, first = len(mechanism.denominators) > 1, mechanism.denominators[0]
     lo = hi = 0
     for column in mechanism.columns:
-        weight_of: dict[Pair, int] = {}  # inputs of the same q_x and denominator are taken together
-        for x, entry in enumerate(column.entries(problem.k)):
-            if problem.weights[x]:
-                q = entry, mechanism.denominators[0 if common else x]
-                weight_of[q] = weight_of.get(q, 0) + problem.weights[x]
+        found: dict[int | Pair, int] = {}  # inputs of the same q_x and denominator are taken together
+        entries = column.entries(problem.k)
+        numbers: Iterable[int | Pair] = zip(entries, mechanism.denominators, strict=True) if several else entries
+        for q, weight in zip(numbers, problem.weights, strict=True):
+            found[q] = found.get(q, 0) + weight
+        weight_of = {(q, first) if isinstance(q, int) else q: weight for q, weight in found.items() if weight}
         if not _is_constant(weight_of):  # mu of a constant column is 0
             column_lo, column_hi = _mu(weight_of, problem.total)
             lo, hi = lo + column_lo, hi + column_hi
@@ -2590,13 +2591,8 @@ def _mutual_information(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair,
 
 def _is_constant(values: Iterable[Pair]) -> bool:
     """Whether these rationals are all equal; they need not be in lowest terms."""
-    first: Pair | None = None
-    for value in values:
-        if first is None:
-            first = value
-        elif value[0] * first[1] != first[0] * value[1]:
-            return False
-    return True
+    pairs = list(values)
+    return all(n * pairs[0][1] == pairs[0][0] * d for n, d in pairs)
 
 
 def _mu(weight_of: dict[Pair, int], total: int) -> Pair:
@@ -3584,7 +3580,7 @@ def _read_risk_cut(value: object, where: Where, risk: _Risk) -> _RiskCut:
     if a < 1:
         _unreadable((where, "a"), "must be >= 1")
     at = (where, "point")
-    point = [_read_big(item, (at, x)) for x, item in enumerate(_read_list(keys["point"], at, exactly=len(risk.counts)))]
+    point = _read_bigs(keys["point"], at, len(risk.counts))
     _limit(max(point), MAX_POINT, at, "a number of a point")
     return _RiskCut(c, a, point)
 
@@ -5165,11 +5161,12 @@ class _Leaves:
         k, gh = problem.k, problem.cone.gamma[1]
         self.gh = _pair(gh) if problem.utility == "chi_square" else None
         worth = (gh - 1) ** 2 if self.gh else gh * Fraction(log_bounds(gh.numerator, gh.denominator)[1], ONE)
-        p = [Fraction(weight, problem.total) for weight in problem.weights]
         self.k = k
         self.unit = (gh - 1) / problem.total  # q of an input of weight 1
-        self.c = [_fixed_hi(worth * p_x - (gh - 1) * a) for p_x, a in zip(p, proof.prices, strict=True)]
-        self.q = [_fixed_lo((gh - 1) * p_x) for p_x in p]
+        (e, f), (r, s), (q, d) = _pair(worth / problem.total), _pair(gh - 1), _pair(self.unit)
+        terms = [(n * e, _pair(a)) for n, a in zip(problem.weights, proof.prices, strict=True)]
+        self.c = [_ceil_div((n * s * bottom - f * r * top) << P, f * s * bottom) for n, (top, bottom) in terms]
+        self.q = [(n * q << P) // d for n in problem.weights]
         self.minus_a = _fixed_hi(-_sum(proof.prices))
         self.state = bytearray(k)
         self.inside = 0  # |In|, and the sums of c and of q over In

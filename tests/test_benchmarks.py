@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from drawing import graded
 
-NAMES = ("full_lp", "large", "ties", "metric", "offdiagonal", "rldp", "exact_rldp", "linear_loss", "sampling")
+NAMES = ("first", "full_lp", "large", "ties", "metric", "offdiagonal", "rldp", "exact_rldp", "linear_loss", "sampling")
 NAMES += ("peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "constructors", "growth", "kernels")
 LONG = ("exact_rldp", "limits", "offdiagonal", "release", "rldp")
 

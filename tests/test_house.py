@@ -293,6 +293,19 @@ def test_declaring_a_problem_loads_nothing_that_solving_needs(checkout: Path) ->
     assert {name.partition(".")[0] for name in seen}.isdisjoint({*HEAVY, "networkx"} | {"rich", "typer"})
 
 
+def test_a_first_solve_loads_no_library_that_it_does_not_use(checkout: Path) -> None:
+    """Routes that are not taken bring nothing: these parts of scipy are loaded where they are used."""
+    solved = (
+        "import rropt as rr\n"
+        "goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts([2, 3, 5])))\n"
+        "assert rr.Problem(goal, [rr.LDP(1)]).solve().status == 'certified'"
+    )
+    seen = loaded(solved, checkout)
+    assert "scipy.sparse" in seen
+    parts = {"scipy.special", "scipy.linalg", "scipy.sparse.csgraph", "scipy.optimize", "scipy.stats"}
+    assert seen.isdisjoint(parts | {"networkx", "cvxpy", "cdd", "pandas", "typer", "rich"})
+
+
 @pytest.mark.parametrize("command", [["check", "no such file"], ["--help"]], ids=["check", "help"])
 def test_a_command_loads_what_it_needs(checkout: Path, command: list[str]) -> None:
     """`rropt check` loads the checker alone, and the help no numbers: both are run often, and in scripts."""

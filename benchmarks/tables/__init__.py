@@ -4,6 +4,7 @@ from benchmarks.table import Table
 from benchmarks.tables.birkhoff import Birkhoff
 from benchmarks.tables.constructors import Constructors
 from benchmarks.tables.exact_rldp import ExactRldp
+from benchmarks.tables.first import First
 from benchmarks.tables.full_lp import FullLp
 from benchmarks.tables.growth import Growth
 from benchmarks.tables.kernels import Kernels
@@ -21,6 +22,7 @@ from benchmarks.tables.sampling import Sampling
 from benchmarks.tables.ties import Ties
 
 TABLES: tuple[Table, ...] = (
+    First(),
     FullLp(),
     Large(),
     Ties(),

@@ -13,6 +13,7 @@ from benchmarks.table import (
     Row,
     Scale,
     Table,
+    as_number,
     as_seconds,
     as_size,
     as_small,
@@ -27,12 +28,16 @@ TARGETS = {
     **{(128, epsilon): 5 for epsilon in ("0.5", "1", "2")},
     (128, "4"): 15,
     **{(256, epsilon): 10 for epsilon in ("0.5", "1", "2")},
-    (256, "4"): 90,
+    **{(256, epsilon): 1.5 for epsilon in ("3", "4", "6")},
+    **{(512, epsilon): 5 for epsilon in ("3", "4", "6")},
+    **{(1024, epsilon): 20 for epsilon in ("3", "4", "6")},
     (2000, "1"): 5,
     (10000, "1"): 20,
 }
 """Seconds to stay within, by inputs and epsilon."""
 TINY = {(12, "1"): 2}
+TENTH = 0.1
+"""Seconds of a check over those of a solve, at most."""
 CERTIFICATE_LIMIT = {256: 5_000_000}
 """Bytes that a certificate may take, by inputs."""
 
@@ -46,10 +51,10 @@ class Large(Table):
 Route `columns`, Dirichlet(1) priors, to a proved gap of {GAP:g} nats. *Solve* is end to end (certificate and check
 included): the median over the seeds, and the slowest seed. *Check* is the checker alone on the bytes of the saved file,
 *certificate* the size of that file, *nodes* the branches and leaves of the proof's tree: of each the largest over the
-seeds. The target is met where every seed is certified and the slowest one stays within the time; checking must not
-take longer than solving plus a minute, and a certificate of 256 inputs not more than 5 MB. Every solve is stopped at
-twice its target (at least 10 s). There is nothing to put beside it: at k = 64 the full linear programme would have
-2^64 columns."""
+seeds. The target is met where every seed is certified and the slowest one stays within the time; a certificate of 256
+inputs must not have more than 5 MB. *Check / solve* is the largest over the seeds, to be a tenth. Every solve is
+stopped at twice its target (at least 10 s). There is nothing to put beside it: at k = 64 the full linear programme
+would have 2^64 columns."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("k", "k"),
         Column("epsilon", "epsilon"),
@@ -61,6 +66,8 @@ twice its target (at least 10 s). There is nothing to put beside it: at k = 64 t
         Column("target, s", "target"),
         Column("met", "target met"),
         Column("check, s", "check", as_seconds),
+        Column("check / solve", "share", as_number(2)),
+        Column("a tenth", "target met check"),
         Column("certificate, MB", "size", as_size),
         Column("nodes", "nodes"),
     )
@@ -75,10 +82,10 @@ twice its target (at least 10 s). There is nothing to put beside it: at k = 64 t
         runs = [solved(information_problem(dirichlet(size, seed), epsilon), "columns", GAP, limit) for seed in seeds]
         certified = sum(run.certified for run in runs)
         slowest = max(run.seconds for run in runs)
+        share = max(run.check_seconds / run.seconds for run in runs)
         reached = (
             certified == len(runs)
             and slowest <= target
-            and all(run.check_seconds <= run.seconds + 60 for run in runs)
             and all(run.size <= CERTIFICATE_LIMIT.get(size, run.size) for run in runs)
         )
         return {
@@ -92,6 +99,8 @@ twice its target (at least 10 s). There is nothing to put beside it: at k = 64 t
             "target": target,
             "target met": mark(reached),
             "check": max(run.check_seconds for run in runs),
+            "share": share,
+            "target met check": mark(share <= TENTH),
             "size": max(run.size for run in runs),
             "nodes": max(run.nodes for run in runs),
         }

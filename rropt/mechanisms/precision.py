@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from rropt.errors import InputError, shown
 from rropt.exact import rational
@@ -47,7 +47,7 @@ def sample_size(
     if frequencies is not None:
         same_labels(frequencies.labels, channel.inputs, "frequencies")
     variance = float(variances(channel, frequencies).max())
-    z = -float(special.ndtri(float(1 - share) / (2 * k if simultaneous else 2)))
+    z = -float(scipy.special.ndtri(float(1 - share) / (2 * k if simultaneous else 2)))
     return max(2, math.ceil(z * z * variance / float(width) ** 2))
 
 

@@ -1,5 +1,6 @@
 """`column-dual` proofs by a bound on every mechanism: mutual information is at most the entropy of the input."""
 
+import math
 from fractions import Fraction
 
 from rropt.errors import Refusal
@@ -11,6 +12,8 @@ from rropt.prove.trees import column_dual
 
 VERSION = 4
 """The version of the format that has such proofs."""
+NEAR = 1e-9
+"""Entropies above a bound by more than this, nats, are not proved: floats are far more precise."""
 
 
 def entropy_proof(program: Program) -> Proof:
@@ -29,7 +32,10 @@ def entropy_proof(program: Program) -> Proof:
 
 def or_entropy(program: Program, proof: Proof | None, why: str) -> Proof | Refusal:
     """The proof, or that by the entropy of the input where it proves less or there is none; `why` there is none."""
-    if program.utility.plain:
+    total, bound = sum(program.weights), None if proof is None else proof.bound
+    # Floats decide only whether the exact proof is worth making.
+    shares = [weight / total for weight in program.weights if weight]
+    if program.utility.plain and (bound is None or -math.fsum(p * math.log(p) for p in shares) < float(bound) + NEAR):
         entropy = entropy_proof(program)
         assert entropy.bound is not None
         if proof is None or proof.bound is None or entropy.bound < proof.bound:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import scipy.linalg
+import scipy
 from flint import fmpq, fmpq_mat
 
 from rropt.errors import InputError, Refusal
@@ -177,7 +177,7 @@ def round_off_diagonals(program: Program, off_diagonal: FloatArray) -> OffDiagon
 
 
 def _round(program: Program, candidate: FloatArray, labels: tuple[str, ...]) -> Mechanism | None:
-    table = [_grid_row(row) for row in candidate.tolist()]
+    table = _grid_rows(candidate)
     if (weights := _kept_frequencies(program)) is not None:
         # Flows from inputs to outputs are rounded together, rows and columns at once, which tiny entries survive. A row
         # without weight is in no equation.
@@ -222,20 +222,22 @@ def _kept_frequencies(program: Program) -> tuple[int, ...] | None:
     return whole
 
 
-def _grid_row(row: list[float]) -> list[int]:
-    """A row of floats that sum to about one, as integers that sum to 2^53: rounded down, then one more for the
-    largest remainders (a zero stays zero); the few units that float sums may be off go the same way."""
-    scaled = [entry * GRID for entry in row]  # exact: a power of two
-    whole = [int(entry) for entry in scaled]
-    order = sorted((y for y in range(len(row)) if row[y] > 0), key=lambda y: whole[y] - scaled[y])
-    missing = GRID - sum(whole)
-    if missing < 0:
-        whole[max(order, key=whole.__getitem__)] += missing
-        return whole
-    each, rest = divmod(missing, len(order))
-    for position, y in enumerate(order):
-        whole[y] += each + (position < rest)
-    return whole
+def _grid_rows(table: FloatArray) -> list[list[int]]:
+    """Rows of floats that sum to about one, as integers that sum to 2^53: rounded down, then one more for the
+    largest remainders (a zero stays zero); the few units that float sums may be off go the same way. All of it is exact
+    in doubles and machine integers."""
+    scaled = table * GRID  # a power of two
+    whole = scaled.astype(np.int64)
+    order = np.argsort(np.where(table > 0, whole - scaled, np.inf), axis=1, kind="stable")
+    places, count = np.arange(table.shape[1]), (table > 0).sum(axis=1)
+    missing = GRID - whole.sum(axis=1)
+    each, rest = np.divmod(np.maximum(missing, 0), count)
+    more = np.where(places < count[:, None], each[:, None] + (places < rest[:, None]), 0)
+    for row in np.flatnonzero(missing < 0).tolist():
+        more[row, whole[row, order[row]].argmax()] = missing[row]
+    np.put_along_axis(whole, order, np.take_along_axis(whole, order, axis=1) + more, axis=1)
+    rows: list[list[int]] = whole.tolist()
+    return rows
 
 
 def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[list[Fraction]] | None:

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special
+import scipy
 
 from rropt.errors import InputError, counted, plain
 from rropt.io.arguments import checked
@@ -63,7 +63,7 @@ class Estimate(ByContent):
         if kind not in ("wilson", "wald"):
             raise InputError(f"{kind!r} is not a kind of interval", "intervals", "use 'wilson' or 'wald'")
         outside = (1 - level) / (len(self.values) if simultaneous else 1)
-        z = -float(special.ndtri(outside / 2))
+        z = -float(scipy.special.ndtri(outside / 2))
         if kind == "wald":
             half = z * self.standard_errors
             found = np.column_stack([self.centre - half, self.centre + half])

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from scipy import linalg
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -59,12 +58,12 @@ def _step(table: FloatArray, shares: FloatArray, values: FloatArray, ratio: Floa
     root = (np.sqrt(shares) / mixed)[:, None] * table
     hessian = root.T @ root
     ridge = RIDGE * float(np.trace(hessian)) / len(values)
-    factor = linalg.cho_factor(hessian + ridge * np.eye(len(values)))
+    factor = scipy.linalg.cho_factor(hessian + ridge * np.eye(len(values)))
     upper = np.triu(factor[0])
     # 1/2 z'Hz - c.z = 1/2 |U z - U'^-1 c|^2 + constant, with c = H pi - gradient.
     linear = (hessian @ values + ridge * values) - (1 - ratio)
     try:
-        target, _ = scipy.optimize.nnls(upper, linalg.solve_triangular(upper, linear, trans="T"))
+        target, _ = scipy.optimize.nnls(upper, scipy.linalg.solve_triangular(upper, linear, trans="T"))
     except RuntimeError:  # its own limit of iterations; the other step always goes on
         return np.asarray(values * ratio)
     before = -float(shares @ np.log(mixed)) + values.sum()

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.boxes.tree import BoxTree
@@ -114,18 +114,18 @@ class TraceCriterion(DesignCriterion):
         inner, product = basis.T @ basis, self._ask(triangle).T @ basis
         outer = product.T @ product
         if self.ridge:
-            solved = linalg.solve_triangular(triangle, basis)
+            solved = scipy.linalg.solve_triangular(triangle, basis)
             outer = outer + self.ridge * (solved.T @ solved)
         return -np.diagonal(outer), 2 * inner * outer
 
     def certified(self, triangle: FloatArray, mu: float) -> Certified:
         asked = self._ask(triangle)
-        forms = np.asarray(linalg.solve_triangular(triangle, asked))
+        forms = np.asarray(scipy.linalg.solve_triangular(triangle, asked))
         gained = 2 * float(np.sum(self.queries * forms)) - self.offset
         return Certified(float(np.sum(asked**2)) - self.offset, forms, gained)
 
     def _ask(self, triangle: FloatArray) -> FloatArray:
-        return np.asarray(linalg.solve_triangular(triangle, self.queries, trans="T"))
+        return np.asarray(scipy.linalg.solve_triangular(triangle, self.queries, trans="T"))
 
 
 @dataclass(frozen=True)
@@ -150,4 +150,4 @@ class DeterminantCriterion(DesignCriterion):
     def certified(self, triangle: FloatArray, mu: float) -> Certified:
         k = len(triangle)
         value = -2 * float(np.log(np.abs(np.diagonal(triangle))).sum())
-        return Certified(value, np.asarray(linalg.solve_triangular(triangle, np.eye(k))), k + value)
+        return Certified(value, np.asarray(scipy.linalg.solve_triangular(triangle, np.eye(k))), k + value)

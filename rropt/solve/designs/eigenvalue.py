@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from rropt.program.cones import FloatArray
 from rropt.solve.designs.budget import ACCURACY, CLUSTER, FAINT, FINEST, LARGEST_MULTIPLICITY
@@ -67,7 +67,7 @@ class EigenvalueCriterion(DesignCriterion):
     def derivatives(self, triangle: FloatArray, basis: FloatArray, mu: float) -> tuple[FloatArray, FloatArray]:
         _, values, vectors = self._spectrum(triangle)
         weights = _weights(values, mu)
-        turned = vectors.T @ linalg.solve_triangular(triangle, basis)
+        turned = vectors.T @ scipy.linalg.solve_triangular(triangle, basis)
         outer = turned.T @ (weights[:, None] * turned)
         # u is chosen best at every t: its part of the curvature is taken out.
         along = (weights**2) @ turned**2
@@ -86,7 +86,7 @@ class EigenvalueCriterion(DesignCriterion):
 
     def _spectrum(self, triangle: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(M^-1, eigenvalues of E rising, eigenvectors)."""
-        inverse = linalg.solve_triangular(triangle, np.eye(len(triangle)))
+        inverse = scipy.linalg.solve_triangular(triangle, np.eye(len(triangle)))
         own = inverse @ inverse.T
         values, vectors = np.linalg.eigh(own - np.outer(self.prior, self.prior))
         return own, values, vectors

@@ -8,7 +8,7 @@ dual feasible over the given columns at every step.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from rropt.program.cones import FloatArray
 from rropt.solve.designs.budget import NEAR, ROUGH, SHRINK, SINGULAR
@@ -66,15 +66,15 @@ def _centre(
     for _ in range(STEPS):
         try:
             triangle = _triangle(unit, mass)
-            basis = np.asarray(linalg.solve_triangular(triangle, unit, trans="T"))
+            basis = np.asarray(scipy.linalg.solve_triangular(triangle, unit, trans="T"))
             scale = scale or criterion.scale(triangle)
             mu = mu or scale / n
             slope, curvature = criterion.derivatives(triangle, basis, mu)
             slope = slope - mu / mass
             hessian = curvature + np.diag(mu / mass**2)
             missing = 1 - columns @ mass
-            factor = linalg.cho_factor(hessian + 1e-15 * np.trace(hessian) / n * np.eye(n), lower=True)
-            solved = linalg.cho_solve(factor, np.column_stack([columns.T, -slope]))
+            factor = scipy.linalg.cho_factor(hessian + 1e-15 * np.trace(hessian) / n * np.eye(n), lower=True)
+            solved = scipy.linalg.cho_solve(factor, np.column_stack([columns.T, -slope]))
             prices = np.linalg.solve(columns @ solved[:, :k], columns @ solved[:, k] - missing)
         except (np.linalg.LinAlgError, ValueError):
             return None

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from scipy.special import log_softmax, logsumexp
 
 from rropt.program.cones import FloatArray
 from rropt.program.entropy_floors import ConcaveFloor
@@ -42,7 +41,7 @@ def floor_multipliers(program: Program) -> FloorMultipliers | None:
     least = [(None if row.sense == "=" else 0.0, None) for row in program.rows]
 
     def function(z: FloatArray) -> tuple[float, FloatArray]:
-        t, u, codes = z[0], z[1 : 1 + len(right)], -log_softmax(z[1 + len(right) :])
+        t, u, codes = z[0], z[1 : 1 + len(right)], -scipy.special.log_softmax(z[1 + len(right) :])
         scores = p[:, None] * codes - (table.T @ u).reshape(k, m)
         heat = t * shares - p
         rows = np.zeros((k, m))
@@ -50,7 +49,7 @@ def floor_multipliers(program: Program) -> FloorMultipliers | None:
         for x in range(k):
             if heat[x] > 1e-9:
                 levels = scores[x] / heat[x]
-                top = logsumexp(levels)
+                top = scipy.special.logsumexp(levels)
                 rows[x] = np.exp(levels - top)
                 value += heat[x] * top
                 slope += shares[x] * (top - rows[x] @ levels)
@@ -70,6 +69,6 @@ def floor_multipliers(program: Program) -> FloorMultipliers | None:
         for z in (start, found.x):
             value = function(z)[0]
             if np.isfinite(value) and (best is None or value < best.value):
-                codes = -log_softmax(z[1 + len(right) :])
+                codes = -scipy.special.log_softmax(z[1 + len(right) :])
                 best = FloorMultipliers(float(value), float(z[0]), z[1 : 1 + len(right)], codes)
     return best

@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
+import scipy
 from scipy import sparse
-from scipy.special import logsumexp
 
 from rropt.program.cones import FloatArray, FreeCone
 from rropt.program.entropy_floors import ConcaveFloor
@@ -86,7 +85,7 @@ class _DualFunction:
         heats = z[-1] * self.shares + self.own
         scores = self.cost - (self.table.T @ z[:-1]).reshape(self.shape)
         levels = scores / heats[:, None] + self.barred
-        tops = logsumexp(levels, axis=1)
+        tops = scipy.special.logsumexp(levels, axis=1)
         matrix = np.exp(levels - tops[:, None])
         entropies = tops - (matrix * np.where(matrix > 0, levels, 0.0)).sum(axis=1)
         gradient = np.concatenate([self.right - self.table @ matrix.ravel(), [self.shares @ entropies - self.height]])

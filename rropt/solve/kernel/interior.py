@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from rropt.program.cones import FloatArray
 from rropt.solve.kernel.budget import FEASIBLE, INSIDE, PIVOT, STEPS

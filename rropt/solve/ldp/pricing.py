@@ -69,9 +69,10 @@ class LdpPricer:
     def __init__(self, weights: tuple[int, ...], curve: Curve, a: FloatArray) -> None:
         total = sum(weights)
         p = np.array([weight / total for weight in weights])
-        # Where the total is large, nearly every weight occurs, and limiting it proves nothing. Weights with a common
-        # divisor would leave a gap between "at most S" and "at least S + 1".
-        self.by_weight = few_masses(weights) and math.gcd(*weights) == 1
+        # Where the total is large, nearly every weight occurs, and limiting it proves nothing; where it is above the
+        # number of sets, nearly every set has a weight of its own. Weights with a common divisor would leave a gap
+        # between "at most S" and "at least S + 1".
+        self.by_weight = few_masses(weights) and total <= 1 << len(weights) and math.gcd(*weights) == 1
         self.units = total if self.by_weight else 1
         self.weights = np.array(weights if self.by_weight else [0] * len(p))
         self.curve = curve

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+import scipy
 from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from rropt.program.cones import FloatArray
 from rropt.solve.linear.budget import (
@@ -84,6 +83,8 @@ class Elimination:
     """
 
     def __init__(self, pairs: np.ndarray, size: int, width: int) -> None:
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
         near = sparse.csr_matrix((np.ones(len(pairs)), pairs.T), (size, size))
         self._order = reverse_cuthill_mckee((near + near.T).tocsr(), symmetric_mode=True)
         self._place = np.argsort(self._order)

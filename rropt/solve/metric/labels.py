@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from rropt.exact import cleared
 from rropt.program.cones import FloatArray, GraphCone, reach
@@ -105,6 +104,8 @@ class ClosureGraph:
     def best(self, worth: FloatArray, flow: FloatArray | None = None) -> Closures:
         """The best closure of each cell by the worth of its nodes, from a flow on the arcs. One flow in the network of
         all cells finds them."""
+        from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
         nodes, arcs = len(worth), len(self.sources)
         left = worth if flow is None else self.left(worth, flow)
         totals = self.sums(np.maximum(left, 0.0))

@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 import numpy as np
-import scipy.linalg
+import scipy
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
