@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,8 @@ MOST_WRITTEN = 1 << 22
 """Cells up to which a matrix is written out."""
 MOST_OUTPUTS = 1 << 20
 """Outputs of a mechanism, each with a label. A column of a table that is released holds one of them."""
+FAMILIES = {"hadamard-response": "HadamardResponse", "local-hashing": "LocalHashing"}
+"""The names of families in files, and those of their classes in `rropt.mechanisms`, which loads them."""
 LIMB = 31
 """Bits of a weight that are added up at once, in 64 bits."""
 
@@ -60,8 +63,6 @@ class TwoLevelFamily(RandomizedChannel):
     def epsilon(self) -> Interval:
         return log_enclosure(self.ratio)
 
-    named: ClassVar[str]
-    """Its name in a file."""
     further: ClassVar[tuple[str, ...]] = ()
     """Its parameters beside the ratio: whole numbers."""
 
@@ -93,8 +94,8 @@ class TwoLevelFamily(RandomizedChannel):
         """The positions of n reports among the m outputs."""
 
     @abstractmethod
-    def estimate_outputs(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
-        """As `Mechanism.estimate`, from counts of the m outputs."""
+    def observed(self, times: np.ndarray) -> np.ndarray:
+        """What its `estimate` takes, where the m outputs were reported so many times."""
 
     def to_mechanism(self) -> Mechanism:
         """The mechanism in exact integers. Up to 2^22 cells its matrix is written out; beyond, it keeps the family, in
@@ -212,7 +213,11 @@ class FamilyMechanism(Mechanism):
         return found.reshape(given.shape).astype(np.min_scalar_type(len(self.outputs) - 1))
 
     def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
-        return self.family.estimate_outputs(counts, method=method, prior=prior)
+        # scipy's statistics take half a second to load.
+        from rropt.mechanisms.estimators.recover import checked_counts
+
+        times = checked_counts(counts, self.outputs).astype(np.int64)
+        return self.family.estimate(self.family.observed(times), method=method, prior=prior)
 
     @cached_property
     def rank(self) -> int:
@@ -220,27 +225,23 @@ class FamilyMechanism(Mechanism):
         return self.family.size
 
     def _write(self) -> tuple[int, dict[str, object]]:
-        return 3, {"family": self.family.named, "parameters": self.family.parameters()}
+        named = {made: name for name, made in FAMILIES.items()}
+        return 3, {"family": named[type(self.family).__name__], "parameters": self.family.parameters()}
 
 
 def family_of_document(document: dict[str, Any], where: str) -> FamilyMechanism:
     """The mechanism of a file of version 3: the name of a family and its parameters. Raises InputError."""
-    from rropt.mechanisms.families.hadamard import HadamardResponse
-    from rropt.mechanisms.families.hashing import LocalHashing
-
-    families: dict[object, type[HadamardResponse | LocalHashing]] = {
-        one.named: one for one in (HadamardResponse, LocalHashing)
-    }
     inputs, name, given = names_of(document["inputs"], f"{where}: inputs"), document["family"], document["parameters"]
-    if not isinstance(name, str) or name not in families:
-        raise InputError(f"family {name!r:.40} is unknown", where, f"known are {', '.join(map(str, families))}")
-    check_keys(given if isinstance(given, dict) else {}, {"ratio", *families[name].further}, f"{where}: parameters")
+    if not isinstance(name, str) or name not in FAMILIES:
+        raise InputError(f"family {name!r:.40} is unknown", where, f"known are {', '.join(FAMILIES)}")
+    family = getattr(import_module("rropt.mechanisms"), FAMILIES[name])
+    check_keys(given if isinstance(given, dict) else {}, {"ratio", *family.further}, f"{where}: parameters")
     numbers = {key: naturals_of(value, f"{where}: {key}") for key, value in given.items()}
     ratio, more = numbers.pop("ratio"), {key: value[0] for key, value in numbers.items()}
     if len(ratio) != 2 or not ratio[1] or any(len(value) != 1 for value in numbers.values()):
         raise InputError("ratio is a numerator and a denominator, other parameters are one number", where)
     try:
-        made = families[name](inputs, gamma=Fraction(*ratio), **more).to_mechanism()
+        made = family(inputs, gamma=Fraction(*ratio), **more).to_mechanism()
     except InputError as error:
         raise InputError(error.what, f"{where}: {error.where}", error.remedy) from None
     if not isinstance(made, FamilyMechanism):

@@ -48,8 +48,6 @@ class HadamardResponse(TwoLevelFamily):
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "ratio", ratio)
 
-    named = "hadamard-response"
-
     @property
     def width(self) -> int:
         """K, the number of outputs: the smallest power of two above k."""
@@ -76,6 +74,9 @@ class HadamardResponse(TwoLevelFamily):
 
     def positions(self, reports: np.ndarray) -> np.ndarray:
         return reports
+
+    def observed(self, times: np.ndarray) -> np.ndarray:
+        return times
 
     @cached_property
     def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
@@ -140,8 +141,6 @@ class HadamardResponse(TwoLevelFamily):
         if self.size <= MOST_COVARIED:
             covariance = self.covariance(projected(values)) / n
         return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance=covariance))
-
-    estimate_outputs = estimate
 
 
 def _odd(numbers: np.ndarray) -> np.ndarray:

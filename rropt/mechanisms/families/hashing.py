@@ -70,7 +70,7 @@ class LocalHashing(TwoLevelFamily):
         for name, value in (("labels", labels), ("level", level), ("ratio", ratio), ("buckets", g), ("digits", digits)):
             object.__setattr__(self, name, value)
 
-    named, further = "local-hashing", ("buckets",)
+    further = ("buckets",)
 
     @property
     def own(self) -> Fraction:
@@ -106,6 +106,11 @@ class LocalHashing(TwoLevelFamily):
     def positions(self, reports: np.ndarray) -> np.ndarray:
         places = self.buckets ** np.arange(1, self.digits + 1)
         return np.asarray(reports[:, :-1] @ places + reports[:, -1])
+
+    def observed(self, times: np.ndarray) -> np.ndarray:
+        numbers = np.arange(self.count)
+        reports = np.column_stack([self._functions(numbers // self.buckets), numbers % self.buckets])
+        return np.repeat(reports.astype(np.uint16), times, axis=0)
 
     @cached_property
     def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
@@ -159,14 +164,6 @@ class LocalHashing(TwoLevelFamily):
         mean, slope = self.squares
         moments = np.column_stack([mean + slope * values, np.full(self.size, slope)])
         return ended(Estimate(self.labels, values, values, variances, moments, n, method, covariance=covariance))
-
-    def estimate_outputs(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
-        from rropt.mechanisms.estimators.recover import checked_counts
-
-        numbers = np.arange(self.count)
-        reports = np.column_stack([self._functions(numbers // self.buckets), numbers % self.buckets])
-        observed = checked_counts(counts, self.output_labels()).astype(np.int64)
-        return self.estimate(np.repeat(reports.astype(np.uint16), observed, axis=0), method=method, prior=prior)
 
     def _check(self, reports: Any) -> np.ndarray:
         rows = array_of(reports, "reports")
