@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 
 OTHER = 65534
 """The user nobody."""
+PAUSE = 0.01
+"""Seconds between looks: without them this takes a processor of its own. A file is written for longer."""
 
 
 def is_complete(data: bytes) -> bool:
@@ -35,7 +37,7 @@ if __name__ == "__main__":
         os.setuid(OTHER)
     print("watching", flush=True)
     looks = 0
-    while not select.select([sys.stdin], [], [], 0)[0]:
+    while not select.select([sys.stdin], [], [], PAUSE)[0]:
         looks += 1
         for path in (*root.glob("all*"), *root.glob("*/*")):
             if path.name.endswith((".tmp", "-wal", "-journal", "-shm")) or path.name.startswith(("all", "t.parquet.")):

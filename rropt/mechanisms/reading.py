@@ -111,8 +111,16 @@ Columns = list[tuple[int, ...] | tuple[tuple[int, int, int]]]
 """Dense columns, and two-valued ones as a tuple that holds one (low, high, members)."""
 
 
+KEYS: dict[object, tuple[str, ...]] = {
+    1: ("denominators", "outputs", "columns"),
+    2: ("denominators", "off_diagonal"),
+    3: ("family", "parameters"),
+}
+"""What the versions of a mechanism file hold beside the inputs."""
+
+
 def mechanism_document(text: str, where: str) -> dict[str, object]:
-    """The object of a mechanism file, of version 1 or 2. Raises InputError."""
+    """The object of a mechanism file, of any version. Raises InputError."""
     try:
         document = json.loads(text, object_pairs_hook=_unique, parse_int=_small_int)
     except InputError as error:
@@ -122,10 +130,9 @@ def mechanism_document(text: str, where: str) -> dict[str, object]:
     if not isinstance(document, dict) or document.get("format") != "rropt-mechanism":
         raise InputError("this is not a mechanism file", where, "give a file that Mechanism.save wrote")
     version = document.get("version")
-    if version not in (1, 2) or isinstance(version, bool):
+    if isinstance(version, bool) or version not in KEYS:
         raise InputError(f"version {version!r:.40} is unknown", where, "update rropt")
-    numbers = {"off_diagonal"} if version == 2 else {"outputs", "columns"}
-    check_keys(document, {"format", "version", "inputs", "denominators", *numbers}, where)
+    check_keys(document, {"format", "version", "inputs", *KEYS[version]}, where)
     return document
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit
+from rropt.mechanisms.implicit import FamilyMechanism
 from rropt.release.facade import counted_of
 from rropt.release.plan import ProtectedColumn
 
@@ -41,8 +42,8 @@ def estimate_file(
     are estimated, with categories "a, b" (the first column major) and the Kronecker product of the matrices. A column
     with a mechanism for each stratum is mapped to all of them, `{stratum: mechanism}`, or to its `ProtectedColumn`: the
     strata are then pooled, each by its own mechanism, unless `where` names one. `method` as `Mechanism.estimate`,
-    `where` and `delimiter` as `counts_of`. Counts that cannot come from the mechanism are a warning of the estimate.
-    Raises InputError.
+    `where` and `delimiter` as `counts_of`. Counts that cannot come from the mechanism are a warning of the estimate,
+    but of a mechanism that keeps its family in place of a matrix, which is not tested. Raises InputError.
     """
     cells = math.prod(_largest(one) for one in columns.values())
     if len(columns) > 1 and cells > LARGEST:
@@ -55,6 +56,10 @@ def estimate_file(
         raise InputError(f"none of its records has {asked}", str(file), "give a value that stands in that column")
     from rropt.mechanisms.estimators.recover import Sample, recover_strata
 
+    first = list(found.cells[0].axes.values())
+    if len(found.cells) == len(first) == 1 and isinstance(first[0], FamilyMechanism):
+        # Without the matrix, which may be too large.
+        return replace(first[0].estimate(found.tables[0], method=method), notes=found.notes)
     samples = []
     for cell, table in zip(found.cells, found.tables, strict=True):
         mechanisms = list(cell.axes.values())

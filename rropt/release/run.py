@@ -100,10 +100,10 @@ class FileRelease:
                 found = self._finish(ledger, same) or (self._standing(ledger, same) if standing else None)
                 if found is not None:
                     return found
-            crossed, earlier, _ = self._count(ledger)
+            crossed, earlier, total = self._count(ledger)
             if manifest_path(self.output).is_dir():
                 raise InputError("cannot write (a folder has this name)", str(manifest_path(self.output)))
-            rows = self._look(crossed, earlier)
+            rows = self._look(crossed, earlier, total)
             if _state(self.data) != before:
                 raise InputError(
                     "it changed while it was read", str(self.data), "release it when no program writes to it"
@@ -143,10 +143,10 @@ class FileRelease:
         levels = zip(self.privacy.levels, self.scopes, strict=True)
         return Privacy(tuple(Level(one.columns, Fraction(1)) if scope in before else one for one, scope in levels))
 
-    def _look(self, crossed: list[str], earlier: list[Fraction | float]) -> int:
+    def _look(self, crossed: list[str], earlier: list[Fraction | float], total: Fraction | float) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
         Raises InputError for values that cannot be released, so that the draw does not stop half-way."""
-        for caution in (*crossed, *cautions_of_designs(self.release, self.cost, earlier)):
+        for caution in (*crossed, *cautions_of_designs(self.release, self.cost, len(earlier), total)):
             self.warn(caution)
         rows = 0
 

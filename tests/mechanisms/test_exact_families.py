@@ -329,7 +329,7 @@ def test_short_reports_are_drawn_exactly_by_enumeration(family: HadamardResponse
     for x in range(family.size):
         again = type(family)(family.size, gamma=family.ratio, **extra(family))
         bits = np.array([case[1:] for case in cases])
-        one = Scripted(*bits.T.tolist()) if isinstance(family, HadamardResponse) else Scripted(bits.tolist())
+        one = Scripted(*bits.T.tolist())
         again.__dict__["_samplers"] = (one, Scripted([case[0] for case in cases]))
         drawn = again.sample([x] * len(cases), source=rr_source())
         found = [F(0)] * len(design.outputs)

@@ -191,6 +191,12 @@ def test_unknown_and_missing_values_are_counted_and_listed(frame: Callable[..., 
     for part in ("'q' (6 times)", "missing (3 times)", "'b ' (3 times)", "'a', 'b', 'c'"):
         assert part in line
     assert "\n" not in line
+    # Of many different ones five are shown.
+    with pytest.raises(InputError, match="7 of 7 are unknown: ") as caught:
+        release_table(frame({"x": list("pqrstuv")}), ProtectedColumn("x", ABC))
+    shown = str(caught.value).split("unknown: ")[1].split(" (known")[0]
+    assert shown.endswith(", ...")
+    assert shown.count("'") == 2 * 5
 
 
 def test_declared_labels_take_missing_and_unknown_values(frame: Callable[..., Any]) -> None:

@@ -214,7 +214,7 @@ def folder_ends(kind: str, way: str, ends: int, root: Path, seed: int) -> None:
             first = [sys.executable, "-c", LIMITED, str(limit), *command[1:]]
             with subprocess.Popen(first, cwd=root, start_new_session=True, stderr=subprocess.DEVNULL) as process:
                 while process.poll() is None and len(draws(shared)) == before:
-                    time.sleep(0.01)
+                    time.sleep(0.05)
                 if isinstance(how, signal.Signals):
                     time.sleep(rng.uniform(0, 0.3))
                     with contextlib.suppress(ProcessLookupError):
@@ -276,7 +276,7 @@ def test_a_folder_in_two_processes_that_is_ended_draws_no_file_twice(root: Path)
         before = len(draws(root / "all"))
         with subprocess.Popen(command, cwd=root, start_new_session=True, stderr=subprocess.DEVNULL) as process:
             while process.poll() is None and len(draws(root / "all")) == before:
-                time.sleep(0.01)
+                time.sleep(0.05)
             time.sleep(rng.uniform(0, 0.3))
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -84,6 +84,7 @@ def test_what_is_forced_is_counted_as_infinite(capfd: pytest.CaptureFixture[str]
     out, err = capfd.readouterr()
     assert "before infinite" in " ".join(out.split())
     assert "ox.csv" in err
+    assert "2 draws (1 made before) add up to epsilon infinite" in err
     told = json.loads(Path("oy.csv.manifest.json").read_text(encoding="utf-8"))
     assert (told["earlier_draws"], told["epsilon_with_earlier"]) == (1, None)
     # It stays infinite for whoever releases more of these people.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ from scipy import stats
 
 from rropt.cli import main as cli
 from rropt.errors import InputError
+from rropt.mechanisms.families.hadamard import HadamardResponse
+from rropt.mechanisms.families.hashing import LocalHashing
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
+from rropt.mechanisms.implicit import FamilyMechanism
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release import ProtectedColumn, Release, release_file, release_folder
 from rropt.release.storage.account import Account
@@ -22,6 +26,7 @@ import pyarrow.parquet as pq  # noqa: E402
 
 from rropt.mechanisms.sampling.keyed import KeyedFunction, Texts  # noqa: E402
 from rropt.release.storage.memo import Memo, Scope  # noqa: E402
+from rropt.release.tables import stack as stacks  # noqa: E402
 from rropt.release.tables.stack import Stack  # noqa: E402
 
 ABC = RandomizedResponse(("a", "b", "c"), epsilon=1).to_mechanism()
@@ -126,17 +131,39 @@ def test_the_answers_follow_the_mechanism() -> None:
         assert stats.chisquare(counts, ABC.matrix[x] * len(drawn)).pvalue > 1e-6
 
 
-def test_the_answers_of_an_implicit_mechanism_follow_it() -> None:
-    """It takes two words of each record."""
-    size, number = 60, 5_000
-    mechanism = RandomizedResponse(size, epsilon=3).to_mechanism()
-    rows = [(str(at), "7", "") for at in range(number)]
-    release_file(write("t.parquet", rows), ProtectedColumn("x", mechanism), **WITH)
-    drawn = np.array(list(answers("t.protected.parquet").values()), dtype=int)
-    shares = [float(mechanism.entry(7, y)) for y in range(size)]
-    assert stats.chisquare(np.bincount(drawn, minlength=size), np.array(shares) * number).pvalue > 1e-6
-    release_file(write("again/t.parquet", rows[::-1]), ProtectedColumn("x", mechanism), **WITH)
-    assert answers("again/t.protected.parquet") == answers("t.protected.parquet")
+IMPLICIT = {
+    "response": RandomizedResponse(300, epsilon=3).to_mechanism(),
+    "hadamard": FamilyMechanism(HadamardResponse(60, epsilon=2)),
+    "hashing": FamilyMechanism(LocalHashing(20, epsilon=1)),
+}
+
+
+@pytest.mark.parametrize("name", IMPLICIT)
+@pytest.mark.parametrize("strata", [1, 3])
+def test_the_answers_of_an_implicit_mechanism_follow_it(
+    name: str, strata: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes several words of each record; strata of many categories each take their own."""
+    monkeypatch.setattr(stacks, "MOST_STACKED", 0)
+    mechanism, number = IMPLICIT[name], 5_000
+    made = {str(at): mechanism for at in range(strata)} if strata > 1 else mechanism
+    column = ProtectedColumn("x", made, **({"by": "note"} if strata > 1 else {}))
+    sampler = type(Stack(column).tables).__name__
+    assert sampler == ("StrataSampler" if strata > 1 else type(mechanism).__name__)
+    rows = [(str(at), "7", str(at % strata)) for at in range(number)]
+    release_file(write("t.parquet", rows), column, **WITH)
+    place = {label: y for y, label in enumerate(mechanism.outputs)}
+    drawn = np.array([place[label] for label in answers("t.protected.parquet").values()])
+    shares = [float(mechanism.entry(7, y)) for y in range(len(place))]
+    assert stats.chisquare(np.bincount(drawn, minlength=len(place)), np.array(shares) * number).pvalue > 1e-6
+    release_file(write("again/t.csv", rows[::-1]), column, **WITH)
+    assert pq.read_table("t.protected.parquet")["x"].to_pylist() == release_answers("again/t.protected.csv")[::-1]
+
+
+def release_answers(path: str) -> list[str]:
+    """The column x of a text file, whose cells may hold commas."""
+    with Path(path).open(newline="", encoding="utf-8") as stream:
+        return [row["x"] for row in csv.DictReader(stream)]
 
 
 @pytest.mark.long

@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rropt.errors import InputError, counted
-from rropt.exact import Interval, log_enclosure
+from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels, number_array
 from rropt.io.types import Categories, Number
-from rropt.mechanisms.channel import RandomizedChannel
-from rropt.mechanisms.columns import TwoValuedColumn
-from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.implicit import TwoLevelFamily
 from rropt.mechanisms.sampling import MechanismSampler, Source
-from rropt.mechanisms.sampling.labels import codes_of, flat_codes
+from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import secure_source
 from rropt.mechanisms.sets.families import declared_ratio
-from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 
@@ -34,7 +30,7 @@ MOST_COVARIED = 2048
 
 @checked
 @dataclass(frozen=True, init=False)
-class HadamardResponse(RandomizedChannel):
+class HadamardResponse(TwoLevelFamily):
     """Report one of K = 2^b > k outputs: those where row x + 1 of the Hadamard matrix is +1 are gamma times as likely.
 
     Row i of the K x K matrix is (-1)^(number of common bits of i and y); row 0, all +1, is left out. `categories` is k
@@ -53,15 +49,6 @@ class HadamardResponse(RandomizedChannel):
         object.__setattr__(self, "ratio", ratio)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return self.labels
-
-    @property
-    def size(self) -> int:
-        """k, the number of categories."""
-        return len(self.labels)
-
-    @property
     def width(self) -> int:
         """K, the number of outputs: the smallest power of two above k."""
         return 1 << self.size.bit_length()
@@ -72,28 +59,24 @@ class HadamardResponse(RandomizedChannel):
         return (self.ratio - 1) / (self.ratio + 1)
 
     @property
-    def parity(self) -> Fraction | float:
-        return self.ratio
+    def count(self) -> int:
+        return self.width
 
     @property
-    def epsilon(self) -> Interval:
-        return log_enclosure(self.ratio)
+    def memberships(self) -> int:
+        return self.width // 2
 
-    def to_mechanism(self) -> Mechanism:
-        """The explicit k x K matrix, outputs "0", "1", ...; refuses more than 2^22 cells."""
-        k, width = self.size, self.width
-        if k * width > LARGEST_MATRIX:
-            raise InputError(f"it would have {counted(k * width, 'cells')}", "to_mechanism", "use the family itself")
-        low, high = self.ratio.denominator, self.ratio.numerator
-        columns = tuple(
-            TwoValuedColumn(low, high, sum(1 << x for x in range(k) if not ((x + 1) & y).bit_count() & 1))
-            for y in range(width)
-        )
-        return Mechanism(self.labels, tuple(map(str, range(width))), columns, ((low + high) * width // 2,))
+    def output_labels(self) -> tuple[str, ...]:
+        return tuple(map(str, range(self.width)))
 
-    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
-        """Through the explicit matrix, so up to 2^22 cells. Raises InputError beyond."""
-        return self.to_mechanism().mutual_information(prior, units=units)
+    def members(self, y: int) -> np.ndarray:
+        return np.asarray(_odd(np.arange(1, self.size + 1) & y) == 0)
+
+    def positions(self, reports: np.ndarray) -> np.ndarray:
+        return reports
+
+    def observed(self, times: np.ndarray) -> np.ndarray:
+        return times
 
     @cached_property
     def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
@@ -115,10 +98,6 @@ class HadamardResponse(RandomizedChannel):
         wrong = _odd(rows & drawn) == likely
         drawn ^= np.where(wrong, rows & -rows, 0)
         return drawn.astype(np.min_scalar_type(self.width - 1))
-
-    def randomize(self, labels: Any, *, source: Source | None = None) -> np.ndarray:
-        """As `sample`, from labels to outputs."""
-        return self.sample(codes_of(labels, self.labels), source=source)
 
     @property
     def squares(self) -> tuple[float, float]:

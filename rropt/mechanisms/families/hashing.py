@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rropt.errors import InputError, counted
-from rropt.exact import Interval, log_enclosure
 from rropt.io.arguments import checked
 from rropt.io.counts import category_labels
 from rropt.io.frames import array_of
 from rropt.io.types import Categories, Number
-from rropt.mechanisms.channel import RandomizedChannel
-from rropt.mechanisms.mechanism import Mechanism
+from rropt.mechanisms.implicit import TwoLevelFamily
 from rropt.mechanisms.sampling import MechanismSampler, Source
-from rropt.mechanisms.sampling.labels import codes_of, flat_codes
+from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sources import secure_source
 from rropt.mechanisms.sets.families import declared_ratio
-from rropt.mechanisms.sets.mixture import LARGEST_MATRIX
 from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 
@@ -36,7 +33,7 @@ MOST_COVARIED = 1 << 26
 
 @checked
 @dataclass(frozen=True, init=False)
-class LocalHashing(RandomizedChannel):
+class LocalHashing(TwoLevelFamily):
     """Report a random hash function and the randomised hash of the answer, g values at ratio gamma.
 
     A category is the point x of GF(g)^d whose coordinates are the digits of its number; a report is a vector a of
@@ -73,53 +70,47 @@ class LocalHashing(RandomizedChannel):
         for name, value in (("labels", labels), ("level", level), ("ratio", ratio), ("buckets", g), ("digits", digits)):
             object.__setattr__(self, name, value)
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return self.labels
-
-    @property
-    def size(self) -> int:
-        """k, the number of categories."""
-        return len(self.labels)
+    further = ("buckets",)
 
     @property
     def own(self) -> Fraction:
         """The probability of the true residue."""
         return self.ratio / (self.ratio + self.buckets - 1)
 
-    @property
-    def parity(self) -> Fraction | float:
-        return self.ratio
-
-    @property
-    def epsilon(self) -> Interval:
-        return log_enclosure(self.ratio)
-
     @cached_property
     def points(self) -> np.ndarray:
         """k x d digits of the categories' numbers, base g, the lowest first."""
-        numbers = np.arange(self.size)
-        return np.stack([numbers // self.buckets**at % self.buckets for at in range(self.digits)], axis=1)
+        return self._functions(np.arange(self.size))
 
-    def to_mechanism(self) -> Mechanism:
-        """The explicit matrix of g^(d+1) outputs "a1,...,ad:r"; refuses more than 2^22 cells."""
-        g, d = self.buckets, self.digits
-        if g ** (d + 1) * self.size > LARGEST_MATRIX:
-            raise InputError(
-                f"it would have {counted(g ** (d + 1), 'columns')} of {self.size}",
-                "to_mechanism",
-                "use the family itself",
-            )
-        functions = np.stack([np.arange(g**d) // g**at % g for at in range(d)], axis=1)
-        hashes = self.points @ functions.T % g
-        high, low = self.own / g**d, self.own / self.ratio / g**d
-        rows = [[high if h == r else low for h in row for r in range(g)] for row in hashes.tolist()]
-        names = [f"{','.join(map(str, a))}:{r}" for a in functions.tolist() for r in range(g)]
-        return Mechanism.from_rationals(rows, inputs=self.labels, outputs=names)
+    @property
+    def count(self) -> int:
+        return int(self.buckets ** (self.digits + 1))
 
-    def mutual_information(self, prior: Prior, *, units: str = "nats") -> Interval:
-        """Through the explicit matrix, so for few categories only. Raises InputError beyond."""
-        return self.to_mechanism().mutual_information(prior, units=units)
+    @property
+    def memberships(self) -> int:
+        return int(self.buckets**self.digits)
+
+    def output_labels(self) -> tuple[str, ...]:
+        """ "a1,...,ad:r": the last number goes round first, then a1, then a2."""
+        names = [",".join(map(str, one)) for one in self._functions(np.arange(self.memberships)).tolist()]
+        return tuple(f"{name}:{residue}" for name in names for residue in range(self.buckets))
+
+    def _functions(self, numbers: np.ndarray) -> np.ndarray:
+        """The vectors a of these numbers, whose digits they are, the lowest first."""
+        return np.stack([numbers // self.buckets**at % self.buckets for at in range(self.digits)], axis=-1)
+
+    def members(self, y: int) -> np.ndarray:
+        function, residue = divmod(y, self.buckets)
+        return np.asarray(self.points @ self._functions(np.array(function)) % self.buckets == residue)
+
+    def positions(self, reports: np.ndarray) -> np.ndarray:
+        places = self.buckets ** np.arange(1, self.digits + 1)
+        return np.asarray(reports[:, :-1] @ places + reports[:, -1])
+
+    def observed(self, times: np.ndarray) -> np.ndarray:
+        numbers = np.arange(self.count)
+        reports = np.column_stack([self._functions(numbers // self.buckets), numbers % self.buckets])
+        return np.repeat(reports.astype(np.uint16), times, axis=0)
 
     @cached_property
     def _samplers(self) -> tuple[MechanismSampler, MechanismSampler]:
@@ -133,16 +124,15 @@ class LocalHashing(RandomizedChannel):
         given = flat_codes(codes, self.size)
         source = secure_source() if source is None else source
         uniform, away = self._samplers
-        zeros = np.zeros((len(given), self.digits), dtype=np.uint8)
-        functions = uniform.sample(zeros, source=source).astype(np.int64)
-        hashes = (functions * self.points[given]).sum(axis=1)
-        shift = away.sample(zeros[:, 0], source=source).astype(np.int64)
-        found = np.column_stack([functions, (hashes + shift) % self.buckets])
-        return found.astype(np.min_scalar_type(self.buckets - 1))
-
-    def randomize(self, labels: Any, *, source: Source | None = None) -> np.ndarray:
-        """As `sample`, from labels to reports."""
-        return self.sample(codes_of(labels, self.labels), source=source)
+        # One word of every value, then the next: the words of memoised draws come in this order.
+        zeros, points = np.zeros(len(given), dtype=np.uint8), self.points.astype(np.int32)
+        found = np.empty((len(given), self.digits + 1), dtype=np.min_scalar_type(self.buckets - 1))
+        hashes = np.zeros(len(given), dtype=np.int32)
+        for at in range(self.digits):
+            found[:, at] = digit = uniform.sample(zeros, source=source)
+            hashes = (hashes + points[given, at] * digit) % self.buckets
+        found[:, -1] = (hashes + away.sample(zeros, source=source)) % self.buckets
+        return found
 
     @property
     def squares(self) -> tuple[float, float]:

@@ -35,6 +35,10 @@ class Source(ABC):
         """Where further words for value number `at` of the last call come from: here, unless each value has its own."""
         return self
 
+    def part(self, at: np.ndarray) -> Source:
+        """Where the words of the values `at` of all come from: here, unless each value has its own."""
+        return self
+
 
 class _KeyStream(Source):
     """The key stream of ChaCha20 under one key; not for several threads at once, nor for two sides of a fork."""

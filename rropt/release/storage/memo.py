@@ -137,6 +137,10 @@ class _Records(Source):
         self._from, self._to = self._to, self._to + count
         return np.ascontiguousarray(self._words[self._from : self._to, self._at % 2]).astype(np.uint32, copy=False)
 
+    def part(self, at: np.ndarray) -> Source:
+        texts = self._identities
+        return _Records(self._scope, self._rows[at], Texts(texts.data, texts.starts[at], texts.ends[at]))
+
     def of(self, at: int) -> Source:
         record = self._from + at
         return self._scope.further(int(self._rows[record]), self._identities.text(record), self._at)

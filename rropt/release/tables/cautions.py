@@ -13,7 +13,7 @@ from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.estimators.linear import float_rank
 from rropt.release.plan import Release
-from rropt.release.privacy import Privacy, epsilon_above, together
+from rropt.release.privacy import Privacy, epsilon_above
 from rropt.release.tables.coding import is_text, settled
 
 MOST_VALUES = 1000
@@ -26,8 +26,8 @@ TELLING = 0.5
 """A column is named that determines this share of the entropy of a protected one."""
 
 
-def cautions_of_designs(release: Release, privacy: Privacy, earlier: Sequence[Fraction | float]) -> Iterator[str]:
-    """Cautions that do not need the data; `earlier` are the parities of what was drawn from them before."""
+def cautions_of_designs(release: Release, privacy: Privacy, earlier: int, total: Fraction | float) -> Iterator[str]:
+    """Cautions that do not need the data. So many draws were made from them before, and all have the parity `total`."""
     for column in release.columns:
         for stratum, mechanism in column.strata:
             k = len(mechanism.inputs)
@@ -41,15 +41,14 @@ def cautions_of_designs(release: Release, privacy: Privacy, earlier: Sequence[Fr
             )
     # Memoised answers that were drawn before cost nothing.
     most = max((level.parity for level in privacy.levels), default=Fraction(1))
-    total = together([privacy.parity, *earlier])
-    if most > 1 and len(privacy.levels) + len(earlier) > 1 and total > most:
-        draws = counted(len(privacy.levels) + len(earlier), "draws")
-        before = f" ({len(earlier)} made before)" if earlier else ""
+    if most > 1 and len(privacy.levels) + earlier > 1 and total > most:
+        draws = counted(len(privacy.levels) + earlier, "draws")
+        before = f" ({earlier} made before)" if earlier else ""
         yield (f"{draws}{before} add up to epsilon {_text(total)} for a person, more than the {_text(most)} of any one")
 
 
 def _text(parity: Fraction | float) -> str:
-    return shown(epsilon_above(parity), 6, up=True)
+    return "infinite" if parity == math.inf else shown(epsilon_above(parity), 6, up=True)
 
 
 def cautions_of_columns(

@@ -1,6 +1,9 @@
 """A protected column as tables: the row of a mechanism for each value, and the label of each drawn number."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,12 +15,15 @@ from rropt.errors import InputError, counted
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source, sums
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
+from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sums import SumsSampler
 from rropt.release.cross import LARGEST_PRODUCT, joined, split
 from rropt.release.plan import ProtectedColumn
 
 NULL, UNKNOWN = -1, -2
 """Codes of a missing value, and of one that is not a label."""
+MOST_STACKED = 1 << 22
+"""Cells of one table for all strata at most; above, each stratum is drawn by its own mechanism."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +107,14 @@ class Stack:
         return name, *self.outputs
 
     @cached_property
-    def tables(self) -> Mechanism | MechanismSampler | SumsSampler:
+    def tables(self) -> Mechanism | MechanismSampler | SumsSampler | StrataSampler:
         """The sampler of memoised draws, and of those that have no constant time."""
         if sums.takes(self.rows, len(self.outputs), self._denominators):
             return SumsSampler(*self._stacked())
         if len(self.column.strata) == 1:
             return self.column.strata[0][1]
+        if self.rows * len(self.outputs) > MOST_STACKED:
+            return StrataSampler([one for _, one in self.column.strata], self.outputs)
         return MechanismSampler(*self._stacked())
 
     @cached_property
@@ -179,8 +187,12 @@ class Stack:
         if public or len(strata) == 1:
             return max(one.parity for one in strata)
         worst: Fraction = Fraction(1)
+        places = [{label: y for y, label in enumerate(one.outputs)} for one in strata]
         for label in self.outputs:
-            ends = [_ends(one, label) for one in strata]
+            ends = [
+                one.extremes(place[label]) if label in place else (Fraction(0), Fraction(0))
+                for one, place in zip(strata, places, strict=True)
+            ]
             least, most = min(low for low, _ in ends), max(high for _, high in ends)
             if most > 0:
                 if least == 0:
@@ -189,10 +201,27 @@ class Stack:
         return worst
 
 
-def _ends(mechanism: Mechanism, label: str) -> tuple[Fraction, Fraction]:
-    if label not in mechanism.outputs:
-        return Fraction(0), Fraction(0)
-    return mechanism.extremes(mechanism.outputs.index(label))
+class StrataSampler:
+    """Draws the outputs of several mechanisms, whose inputs are numbered one mechanism after the other, each by its own
+    sampler; `outputs` are the labels of all."""
+
+    def __init__(self, mechanisms: Sequence[Mechanism], outputs: Sequence[str]) -> None:
+        place = {label: y for y, label in enumerate(outputs)}
+        self._ends = np.cumsum([len(one.inputs) for one in mechanisms])
+        self._mechanisms = mechanisms
+        self._places = [np.array([place[label] for label in one.outputs]) for one in mechanisms]
+        self.dtype = np.min_scalar_type(len(outputs) - 1)
+
+    def sample(self, codes: np.ndarray, *, source: Source | None = None) -> np.ndarray:
+        """One output for each of n inputs, as `Mechanism.sample`."""
+        given = flat_codes(codes, int(self._ends[-1]))
+        which = np.searchsorted(self._ends, given, side="right")
+        drawn = np.empty(len(given), dtype=self.dtype)
+        for number, (mechanism, end, places) in enumerate(zip(self._mechanisms, self._ends, self._places, strict=True)):
+            at = np.flatnonzero(which == number)
+            own = None if source is None else source.part(at)
+            drawn[at] = places[mechanism.sample(given[at] - (end - len(mechanism.inputs)), source=own)]
+        return drawn
 
 
 def _list(labels: Any) -> str:
