@@ -6,6 +6,8 @@ LARGEST_RANK = 1 << 18
 ROUNDED, PROVED, CHECKED, COMPARED, LAST = 1.3, 1.8, 2.1, 2.3, 2.5
 """Seconds after the end of a solve when each of the remaining steps is ended, so that the next ones have time: a step
 that begins late still has a tick of the clock, and there are four steps."""
+LEAST = 1.0
+"""Seconds that a last resort has whatever the time is: no answer at all is worse than one that is late."""
 VALUE_BITS = 96
 """An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
 

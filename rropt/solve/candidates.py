@@ -7,7 +7,7 @@ constant is mixed in, as little as the rows allow.
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import count
+from itertools import chain, count
 from math import log
 
 import numpy as np
@@ -86,10 +86,13 @@ def last_resort(
         simple = [*_in_groups(program), *_constants(program)]
         if len(simple) > 1:
             simple.sort(key=lambda one: -program.sign * worth_of(program.utility, objective, one))
-    if program.extra(OffDiagonalForm) is None and program.size == len(program.outputs or ()):
-        # Limits from below may leave the truth only, or k-RR.
-        simple = [*simple, _window(program, 1, 0, _ratio(program))]
-    return next((one for one in simple if (fits(one) if fits else not program.excess(one))), None)
+    rest: Iterator[Mechanism] = iter(())
+    if program.extra(OffDiagonalForm) is None and program.outputs is not None:
+        # Limits from below may leave the truth only, or k-RR; others what a row would have each input answer.
+        gamma = _ratio(program)
+        response = [_window(program, 1, 0, gamma)] if program.size == len(program.outputs) else []
+        rest = chain(response, _wanted(program, gamma))
+    return next((one for one in chain(simple, rest) if (fits(one) if fits else not program.excess(one))), None)
 
 
 def _alike(program: Program) -> Mechanism:
@@ -120,8 +123,7 @@ def _others(program: Program) -> Iterator[Mechanism]:
     if program.extra(Mixture) is not None or k * width > LARGEST or isinstance(program.utility, RowEntropy):
         return
     if program.outputs is not None:
-        for gains in _gains(program):
-            yield _one_each(program, gains.argmax(axis=1).tolist(), gamma)
+        yield from _wanted(program, gamma)
     if width != k:
         return
     for size in (1 << bit for bit in range(k.bit_length()) if 1 << bit < k):
@@ -212,6 +214,11 @@ def _gains(program: Program) -> Iterator[FloatArray]:
         yield program.sign * program.utility.matrix(*shape)
     for row in [row for row in program.rows if row.sense == "<="][:ROWS]:
         yield -Linear(row.terms).matrix(*shape)
+
+
+def _wanted(program: Program, gamma: Fraction | None) -> Iterator[Mechanism]:
+    """Each input answers what a linear goal, or a row, would have it answer, as often as the ratio allows."""
+    return (_one_each(program, gains.argmax(axis=1).tolist(), gamma) for gains in _gains(program))
 
 
 def _one_each(program: Program, best: Sequence[int], gamma: Fraction | None) -> Mechanism:

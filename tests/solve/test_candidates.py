@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -12,6 +13,9 @@ from drawing import graded
 from ending import ending
 
 import rropt as rr
+from rropt.problem import declared, solving
+from rropt.program.programs import Linear, Utility
+from rropt.solve import assembly
 from rropt.solve.candidates import best_candidate, last_resort
 
 F = Fraction
@@ -271,6 +275,49 @@ def test_what_a_row_would_have_each_input_answer_is_an_answer(maker: type[rr.AtM
     even = rr.Prior.uniform(12)
     loss = rr.ExpectedLoss(even, [[sign * cost for cost in row] for row in costs])
     problem = rr.Problem(rr.Minimize(rr.MutualInformation(even)), [maker(loss, sign * F(least + 1, 12))])
-    found = best_candidate(problem.compile(), problem.objective, None)
-    assert found is not None
-    assert not problem.compile().excess(found)
+    program = problem.compile()
+    for found in (best_candidate(program, problem.objective, None), last_resort(program, problem.objective)):
+        assert found is not None
+        assert not program.excess(found)
+
+
+def test_what_time_ended_leaves_an_answer_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where to compile takes all the time of later steps, too: a million different losses did, and had no answer."""
+    begun: list[str] = []
+
+    class Long(rr.ExpectedLoss):
+        def form(self, inputs: tuple[str, ...]) -> Utility:
+            begun.append("form")
+            while len(begun) < 4:
+                pass
+            return super().form(inputs)
+
+    class Slow(rr.LDP):
+        def violation(self, mechanism: rr.Mechanism) -> Fraction:
+            until = time.monotonic() + 0.3
+            while time.monotonic() < until:
+                pass
+            return super().violation(mechanism)
+
+    monkeypatch.setattr(declared, "BRIEF", 0.0)
+    monkeypatch.setattr(solving, "LATE", 0.0)
+    for name, seconds in (("COMPARED", 0.0), ("LAST", 0.0), ("LEAST", 60.0)):
+        monkeypatch.setattr(assembly, name, seconds, raising=False)
+    far = [[abs(x - y) for y in range(len(prior()))] for x in range(len(prior()))]
+    solution = rr.Problem(rr.Minimize(Long(prior(), far)), [Slow(1)]).solve(time_limit=0.01)
+    assert len(begun) == 4, "it was ended three times"
+    assert solution.mechanism is not None
+    assert rr.LDP(1).violation(solution.mechanism) <= 0
+    assert solution.attained is not None
+    assert solution.limit is not None
+    assert solution.limit <= solution.attained.lower
+
+
+def test_products_that_were_made_before_the_end_are_not_made_again() -> None:
+    loss = rr.ExpectedLoss(prior(), [[x + y + 1 for y in range(4)] for x in range(len(prior()))])
+    one, two = loss.form(prior().labels), loss.form(prior().labels)
+    assert isinstance(one, Linear)
+    assert isinstance(two, Linear)
+    assert all(a is b for (*_, a), (*_, b) in zip(one.cost, two.cost, strict=True))
+    weights = prior().probabilities
+    assert one.cost == tuple((x, y, weights[x] * (x + y + 1)) for x in range(len(prior())) for y in range(4))

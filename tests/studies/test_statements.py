@@ -108,6 +108,11 @@ LOOSE_AND_STRICT: dict[str, tuple[rr.Problem, rr.Problem]] = {
     "maximal_leakage": (problem(rr.privacy.MaximalLeakage("0.8")), problem(rr.privacy.MaximalLeakage("0.2"))),
     "cone": (problem(rr.LDP(2)), problem(rr.LDP(2), rr.ConeConstraint([[1, -2, 0], [-2, 1, 0]]))),
     "another prior": (problem(rr.LDP(1)), problem(rr.LDP(1), goal=rr.Maximize(rr.Trace(OTHER)))),
+    # A trace has the prior in its costs, too.
+    "another prior of an information": (
+        problem(rr.LDP(1), goal=INFORMATION),
+        problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(OTHER))),
+    ),
     "another objective": (problem(rr.LDP(1), goal=INFORMATION), problem(rr.LDP(1))),
     "the other sense": (problem(rr.LDP(1)), problem(rr.LDP(1), goal=rr.Minimize(rr.Trace(PRIOR)))),
 }
@@ -139,6 +144,19 @@ def test_a_certificate_of_another_problem_proves_nothing(name: str, tmp_path: Pa
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "It guarantees" not in page
     assert '<div class="verdict bad"' in page
+
+
+def test_other_outputs_are_another_problem() -> None:
+    """Without a row the number of outputs may be left free; other labels may not stand for those declared."""
+    gain = [[1, 0], [0, 1], [0, 1]]
+    one, other = (
+        problem(rr.LDP(1), goal=rr.Maximize(rr.ExpectedGain(PRIOR, gain, actions=actions)))
+        for actions in (["x", "y"], ["x", "z"])
+    )
+    certificate = one.solve().certificate
+    assert certificate is not None
+    assert statement(one, certificate).is_declared
+    assert statement(other, certificate).differences == ('outputs[1]: declared as "z", "y" in the certificate',)
 
 
 def test_the_page_says_what_the_other_certificate_proves(tmp_path: Path) -> None:

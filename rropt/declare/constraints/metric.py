@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -115,7 +116,9 @@ class MetricDP(Constraint):
             known = shortest.get((a, b))
             if known is None or d < known:
                 shortest[a, b] = d
-        object.__setattr__(self, "edges", tuple((a, b, shortest[a, b]) for a, b in sorted(shortest)))
+        # To look each edge up again takes as long as to sort them.
+        ranked = sorted(shortest.items(), key=itemgetter(0))
+        object.__setattr__(self, "edges", tuple((a, b, d) for (a, b), d in ranked))
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "connected", connected)
 
@@ -299,16 +302,20 @@ def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
     if not isinstance(graph, Iterable) or isinstance(graph, (str, Mapping)):
         raise InputError(f"{graph!r} is not a graph", "MetricDP", "give a networkx graph, a distance matrix or edges")
     seen, weights = False, _Weights()
-    clean: set[str] = set()
+    names: dict[str | int, str] = {}
     for edge in bounded(graph, "MetricDP graph"):
         # Abstract classes are slow to test, and most edges are tuples or lists.
         listed = type(edge) in (tuple, list) or (isinstance(edge, Sequence) and not isinstance(edge, str))
         if not listed or len(edge) not in (2, 3):
             raise InputError(f"{edge!r} is not an edge", "MetricDP", "write (a, b) or (a, b, weight)")
         a, b = edge[:2]
-        if not (type(a) is type(b) is str and a != b and a in clean and b in clean):
+        short = type(a) in (str, int) and type(b) in (str, int)
+        if short and a != b and a in names and b in names and names[a] != names[b]:
+            a, b = names[a], names[b]
+        else:
             a, b = clean_labels(edge[:2], "edge of MetricDP", 2)
-            clean |= {a, b}
+            if short:
+                names |= {edge[0]: a, edge[1]: b}
         weight = weights.of(edge[2] if len(edge) == 3 else 1, a, b)
         seen = True
         yield a, b, weight

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 from rropt.declare.objectives.base import Objective, check_domain, check_prior
@@ -138,18 +139,29 @@ class _Expected(Objective):
             total += p * Fraction(mass, scale * denominator)
         return Interval.point(total)
 
+    @cached_property
+    def _costs(self) -> dict[int, list[tuple[int, int, Fraction]]]:
+        """The rows of `form` so far: there may be millions of products, and work that time ends is not done again."""
+        return {}
+
     def form(self, inputs: tuple[str, ...]) -> Utility:
-        cost: list[tuple[int, int, Fraction]] = []
+        rows = self._costs
         for x, (p, row) in enumerate(zip(self.prior.probabilities, self.matrix, strict=True)):
+            if x in rows:
+                continue
             # Most matrices have few different entries, each one object: their products with p are shared as well.
             known: dict[int, Fraction] = {}
+            cost: list[tuple[int, int, Fraction]] = []
+            over, under = p.numerator, p.denominator
             for g, entry in enumerate(row if p else ()):
                 product = known.get(id(entry))
                 if product is None:
-                    product = known[id(entry)] = p * entry
+                    # Faster than the product of two rationals.
+                    product = known[id(entry)] = Fraction(over * entry.numerator, under * entry.denominator)
                 if product:
                     cost.append((x, g, product))
-        return Linear(tuple(cost))
+            rows[x] = cost
+        return Linear(tuple(chain.from_iterable(map(rows.__getitem__, range(len(self.matrix))))))
 
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {"matrix": [list(row) for row in self.matrix]}
