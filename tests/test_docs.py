@@ -162,6 +162,20 @@ def test_pages_give_the_sizes_of_the_trusted_files_as_they_are() -> None:
             assert abs(now - int(size)) <= 0.02 * now, f"{name} has {now} lines"
 
 
+NAMED = [
+    ROOT / "SECURITY.md", *(ROOT / "docs" / "theory").glob("*.md"),
+    *(ROOT / "docs" / f"{name}.md" for name in ("architecture", "certificate-format", "reliability", "verified-core")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", NAMED, ids=lambda page: page.stem)
+def test_the_files_that_a_page_names_are_there(page: Path) -> None:
+    """Of the pages about the code: a path in backticks is in the checkout, in rropt/ or in rropt/solve/."""
+    roots = [ROOT, ROOT / "rropt", ROOT / "rropt" / "solve", ROOT / "rropt" / "solve" / "kernel"]
+    named = re.findall(r"`((?:[a-z_]+/)+[\w*]*(?:\.[a-z]+)?)`", page.read_text(encoding="utf-8"))
+    assert not [path for path in named if not any([*root.glob(path.rstrip("/"))] for root in roots)]
+
+
 def test_entries_of_matrices_are_no_links() -> None:
     text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
     assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")
