@@ -117,10 +117,10 @@ def test_the_page_names_every_reader() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reader", "step"), graded([], itertools.product(READERS, [3]), itertools.product(READERS, [1])), ids=str
+    ("reader", "step"), graded([], itertools.product(READERS, [4]), itertools.product(READERS, [1])), ids=str
 )
 def test_a_file_of_others_ends_in_one_line_within_its_limits(reader: str, step: int, tmp_path: Path) -> None:
-    """Each reader has a third of the shapes, another one than its neighbours, and all of them in a campaign."""
+    """Each reader has a quarter of the shapes, others than its neighbours, and all of them in a campaign."""
     name, size, arguments = READERS[reader]
     tried = [*SHAPES][[*READERS].index(reader) % step :: step]
     (tmp_path / "d").mkdir()

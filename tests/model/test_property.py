@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from drawing import graded, priors
+from drawing import priors
 from hypothesis import given, settings, strategies as st
 
 import rropt as rr
@@ -92,17 +92,22 @@ def test_linear_objectives_are_certified_and_private(
     linear(prior, epsilon, kind, numbers)
 
 
-OFTEN = pytest.mark.parametrize("examples", graded([], [400], [3000]))
+@pytest.mark.long
+@pytest.mark.campaign
+@given(priors(2, 12), LEVELS)
+@settings(max_examples=3000, derandomize=True)
+def test_information_is_certified_and_private_often(prior: rr.Prior, epsilon: Fraction) -> None:
+    information(prior, epsilon)
 
 
-@OFTEN
-def test_information_is_certified_and_private_often(examples: int) -> None:
-    settings(max_examples=examples, derandomize=True)(given(priors(2, 12), LEVELS)(information))()
-
-
-@OFTEN
-def test_linear_objectives_are_certified_and_private_often(examples: int) -> None:
-    settings(max_examples=examples, derandomize=True)(given(priors(2, 12), LEVELS, KINDS, NUMBERS)(linear))()
+@pytest.mark.long
+@pytest.mark.campaign
+@given(priors(2, 12), LEVELS, KINDS, NUMBERS)
+@settings(max_examples=3000, derandomize=True)
+def test_linear_objectives_are_certified_and_private_often(
+    prior: rr.Prior, epsilon: Fraction, kind: str, numbers: list[int]
+) -> None:
+    linear(prior, epsilon, kind, numbers)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-30", "1e-17", "1e-15", "1e-9", "1e-4", "12", "20"])

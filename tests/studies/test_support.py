@@ -34,7 +34,7 @@ from rropt.studies.support_page import leakage_page, page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 KNOWN = {cell.key: cell for cell in read(DOCS / "support.json")}
-PATIENT = 60.0
+PATIENT = 300.0
 """Seconds for a cell that is said to be certified: the machine may be slower, or have other things to do."""
 
 TIED = [f"{rule}{with_ldp}" for rule in ("bistochastic", "entropy_rate", "invariant") for with_ldp in ("", " + ldp")]
