@@ -64,6 +64,7 @@ CASES = (
     Case("path of 64", lambda: nx.path_graph(64), 1e-6, 5),
     Case("grid 6 x 6", lambda: grid(6), 1e-6, 1.5),
     Case("planar, 50", lambda: planar(50), 1e-6, 20),
+    Case("planar, 100", lambda: planar(100), 1e-6, 20),
 )
 LONG = (
     Case("grid 10 x 10", lambda: grid(10), 1e-6, 10),

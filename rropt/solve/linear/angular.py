@@ -14,6 +14,7 @@ import scipy
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.lp import LpModel
 from rropt.solve.linear.budget import (
     BAND,
     BEYOND,
@@ -63,15 +64,32 @@ class Graph:
         tails = sparse.csr_matrix((at_tails, (edges, self.tails)), shape)
         return (tails + sparse.csr_matrix((at_heads, (edges, self.heads)), shape)).tocsr()
 
-    def thinned(self, flows: FloatArray, loss: float) -> FloatArray:
-        """The flows (edges x m) with one direction of each pair at 0, as what goes there and back harms the bound, and
-        rounded to multiples of a power of two that is so small that it costs the bound `loss` at most."""
+    def unit(self, loss: float) -> float:
+        """A power of two that is so small that flows rounded to its multiples cost the bound `loss` at most."""
+        ends = self.incidence(np.ones(len(self.tails)), self.ratios).sum(axis=0).max()
+        return float(2.0 ** max(np.floor(np.log2(max(loss, 1e-300)) - np.log2(self.size * float(ends))), -1000.0))
+
+    def one_way(self, flows: FloatArray) -> FloatArray:
+        """The flows (edges x m) with one direction of each pair at 0: what goes there and back harms the bound."""
         place = {pair: e for e, pair in enumerate(zip(self.tails.tolist(), self.heads.tolist(), strict=True))}
         back = [place[pair] for pair in zip(self.heads.tolist(), self.tails.tolist(), strict=True)]
-        net = flows - np.minimum(flows, flows[back])
-        ends = self.incidence(np.ones(len(back)), self.ratios).sum(axis=0).max()
-        unit = 2.0 ** max(np.floor(np.log2(max(loss, 1e-300)) - np.log2(self.size * float(ends))), -1000.0)
-        return np.asarray(np.rint(net / unit) * unit)
+        return np.asarray(flows - np.minimum(flows, flows[back]))
+
+    def fewer(self, flows: FloatArray, room: FloatArray, stop: Stop) -> FloatArray:
+        """Flows (edges x m) on some of the edges that have flows, such that no input gets more than its `room` (k x m):
+        a vertex of the least sum of each column. A column that has none within tolerances, or that comes after
+        `stop()`, is as it was."""
+        inward, found = self.incidence(-np.ones(len(self.tails)), self.ratios).T.tocsc(), flows.copy()
+        none = np.full(self.size, -np.inf)
+        for y in range(flows.shape[1]):
+            if stop():
+                break
+            some = np.flatnonzero(flows[:, y])
+            lp = LpModel(-np.ones(len(some)), inward[:, some], none, room[:, y], np.zeros(len(some)))
+            answer = lp.solve(None, None)
+            if answer.status == "optimal" and answer.x is not None:
+                found[some, y] = np.maximum(answer.x, 0.0)
+        return found
 
 
 class Elimination:
@@ -214,10 +232,17 @@ def least_cost(graph: Graph, cost: FloatArray, watch: Watch, stop: Stop) -> Grap
         value, proved = float(offset.sum()) + scale * value, float(offset.sum()) + scale * best
         allowed = watch(value, proved)
         if value - proved <= allowed or rounds == ROUNDS_INSIDE or stop() or not path.advance(stop):
-            thin = graph.thinned(scale * flows, THIN * max(allowed, value - proved, 1e-12 * scale))
-            prices = row_prices(cost, path.inward @ thin)
-            return GraphAnswer(path.matrix, thin, -prices, value, float(prices.sum()), rounds)
+            break
         rounds += 1
+    loss = THIN * max(allowed, value - proved, 1e-12 * scale)
+    unit = graph.unit(loss)
+    flows = graph.one_way(flows)
+    fewer = graph.fewer(flows, path.cost - row_prices(path.cost, path.inward @ flows)[:, None], stop)
+    thin, thinner = (np.rint(scale * some / unit) * unit for some in (flows, fewer))
+    prices, others = (row_prices(cost, path.inward @ some) for some in (thin, thinner))
+    if others.sum() >= prices.sum() - loss:
+        thin, prices = thinner, others
+    return GraphAnswer(path.matrix, thin, -prices, value, float(prices.sum()), rounds)
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """Columns that exceed some prices, by steps from known ones: most columns are found so, and cuts prove the rest.
 
 Labellings of a graph are closed under minima, maxima and shifts. A step moves the label of one input by one, and others
-as far as they must follow. Where no step gains, two labellings are crossed: a part of one with a part of the other.
+as far as they must follow. Where no step gains, two labellings are crossed: a part of one with a part of the other; not
+on trees, where cells are bounded as quickly.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ def climb(relaxation: LabelRelaxation, known: IntArray, stop: Callable[[], bool]
     """Labellings (n, k) above the prices of a relaxation, near the known ones; none where none is found."""
     starts = _best(relaxation, known)
     found = _ends(relaxation, starts, stop)
-    if not len(found) and not stop():
+    if not len(found) and not stop() and not relaxation.forest.whole:
         found = _ends(relaxation, _best(relaxation, np.concatenate(list(_crossed(relaxation, starts)))), stop)
     return found
 
