@@ -35,6 +35,8 @@ from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, Mixed
 from rropt.solve.tangent.anchor import limit_anchor
 from rropt.solve.weight_rounding import Weights, round_weights
 
+Cell = tuple[int, int]
+
 
 def round_draft(program: Program, draft: Draft | Dual | None) -> tuple[Mechanism, Weights | None] | Refusal | None:
     """An exact mechanism near a draft that satisfies the program, and the weights of its permutations where these are
@@ -260,6 +262,22 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
         side - sum((value * values[cell] for cell, value in own.items()), Fraction(0))
         for side, own in zip(right, system, strict=True)
     ]
+    change = _correction(system, values, residual) if any(residual) else {}
+    if change is None:
+        return None
+    for cell, step in change.items():
+        values[cell] += step
+        if values[cell] < 0:
+            return None
+    solved = [[values[of[x, y]] if (x, y) in of else table[x][y] for y in range(width)] for x in range(program.size)]
+    # Rows that looked dependent beside tiny entries may be left over.
+    return solved if all(sum(row, Fraction(0)) == 1 for row in solved) else None
+
+
+def _correction(
+    system: list[dict[int, Fraction]], values: list[Fraction], residual: list[Fraction]
+) -> dict[int, Fraction] | None:
+    """What to add to a few large unknowns, so that independent equations hold; None where there are none of them."""
     dense = np.zeros((len(system), len(values)))
     for number, coefficients in enumerate(system):
         for cell, value in coefficients.items():
@@ -278,18 +296,12 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
         change = matrix.solve(fmpq_mat([[_fmpq(residual[number])] for number in rows]))
     except ZeroDivisionError:
         return None
-    for position, cell in enumerate(chosen):
-        step = change[position, 0]
-        values[cell] += Fraction(int(step.p), int(step.q))
-        if values[cell] < 0:
-            return None
-    solved = [[values[of[x, y]] if (x, y) in of else table[x][y] for y in range(width)] for x in range(program.size)]
-    # Rows that looked dependent beside tiny entries may be left over.
-    return solved if all(sum(row, Fraction(0)) == 1 for row in solved) else None
+    steps = (change[position, 0] for position in range(rank))
+    return {cell: Fraction(int(step.p), int(step.q)) for cell, step in zip(chosen, steps, strict=True)}
 
 
 def _tied(program: Program, cells: list[Cell]) -> tuple[dict[Cell, int], list[Row]]:
-    """The number of the unknown of each cell, from 0 on, and the equality rows that say more than that two are equal."""
+    """The number of the unknown of each cell, and the equality rows that say more than that two cells are equal."""
     parent = {cell: cell for cell in cells}
 
     def root(cell: Cell) -> Cell:

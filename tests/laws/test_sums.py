@@ -84,7 +84,9 @@ def drawn_rule(random: np.random.Generator, size: int) -> Rule:
         ratios = [(cell(size, x, y) - np.exp(epsilon) * cell(size, z, y), 0.0) for x, z, y in places]
         return Rule(rr.LDP(epsilon=str(epsilon)), ratios)
     if kind == 1:
-        sums = [(sign * sum(cell(size, x, y) for x in range(size)), sign * 1.0) for y in range(size) for sign in (1, -1)]
+        sums = [
+            (sign * sum(cell(size, x, y) for x in range(size)), sign * 1.0) for y in range(size) for sign in (1, -1)
+        ]
         return Rule(rr.patterns.Bistochastic(), sums)
     if kind == 2:
         ratios = [(cell(size, x, y) - np.e * cell(size, z, y), 0.0) for x, z, y in places if abs(x - z) == 1]

@@ -116,7 +116,5 @@ def _mu(utility: Divergence, group: tuple[int, ...], total: int, entries: list[a
     mean = sum((share * entry for share, entry in zip(shares, entries, strict=True)), arb(0))
     if not mean > 0:
         return arb(0)
-    phi = sum(
-        (share * utility.term.ball(entry / mean) for share, entry in zip(shares, entries, strict=True)), arb(0)
-    )
+    phi = sum((share * utility.term.ball(entry / mean) for share, entry in zip(shares, entries, strict=True)), arb(0))
     return ball(Fraction(mass, total)) * mean * (phi - utility.term.one)
