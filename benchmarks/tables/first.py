@@ -74,9 +74,9 @@ class First(Table):
     about: ClassVar[str] = f"""\
 Seconds of processor time (user and system), the median of {STARTS["default"]} starts. *First solve* is a process that
 imports rropt, declares mutual information under LDP for three inputs, solves it and saves the result. Bytecode is
-there, as it is after the first start of all. *Small solves* are problems of 4 to 8 inputs with counts of 100 to 10,000 people,
-epsilon 0.2 to 5, in one process: all are certified, or the table fails. *Ten inputs* is the time of rropt, certificate
-and check included, over that of `scipy.optimize.linprog` alone (`highs-ds`) on all columns."""
+there, as it is after the first start of all. *Small solves* are problems of 4 to 8 inputs with counts of 100 to
+10,000 people, epsilon 0.2 to 5, in one process: all are certified, or the table fails. *Ten inputs* is the time of
+rropt, certificate and check included, over that of `scipy.optimize.linprog` alone (`highs-ds`) on all columns."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("what", "what"),
         Column("s", "spent", as_number(3)),
