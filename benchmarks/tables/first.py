@@ -23,7 +23,7 @@ import rropt as rr
 goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts([2, 3, 5])))
 rr.Problem(goal, [rr.LDP(1)]).solve().certificate.save({place!r})
 """
-STARTS = 5
+STARTS: dict[Scale, int] = {"tiny": 1, "default": 5, "full": 5}
 """Starts of one command, of which the median counts."""
 COUNTS: dict[Scale, int] = {"tiny": 5, "default": 200, "full": 1000}
 """Small problems that are solved."""
@@ -33,10 +33,10 @@ BESIDE: dict[Scale, int] = {"tiny": 1, "default": 20, "full": 100}
 """Problems of ten inputs that are solved by the linear programme, too."""
 
 
-def spent(command: Sequence[str]) -> float:
+def spent(command: Sequence[str], starts: int) -> float:
     """Seconds of processor time, user and system, of a command that must succeed: the median."""
     seconds = []
-    for _ in range(STARTS):
+    for _ in range(starts):
         before = os.times()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         after = os.times()
@@ -72,11 +72,11 @@ class First(Table):
     name: ClassVar[str] = "first"
     title: ClassVar[str] = "The first second, and small problems"
     about: ClassVar[str] = f"""\
-Seconds of processor time (user and system), the median of {STARTS} starts. *First solve* is a process that imports
-rropt, declares mutual information under LDP for three inputs, solves it and saves the result. Bytecode is there, as it
-is after the first start of all. *Small solves* are problems of 4 to 8 inputs with counts of 100 to 10,000 people,
-epsilon 0.2 to 5, in one process: all are certified, or the table fails. *Ten inputs* is the time of rropt, certificate
-and check included, over that of `scipy.optimize.linprog` alone (`highs-ds`) on all columns."""
+Seconds of processor time (user and system), the median of {STARTS["default"]} starts. *First solve* is a process that
+imports rropt, declares mutual information under LDP for three inputs, solves it and saves the result. Bytecode is
+there, as it is after the first start of all. *Small solves* are problems of 4 to 8 inputs with counts of 100 to
+10,000 people, epsilon 0.2 to 5, in one process: all are certified, or the table fails. *Ten inputs* is the time of
+rropt, certificate and check included, over that of `scipy.optimize.linprog` alone (`highs-ds`) on all columns."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("what", "what"),
         Column("s", "spent", as_number(3)),
@@ -86,13 +86,13 @@ and check included, over that of `scipy.optimize.linprog` alone (`highs-ds`) on 
     )
 
     def measure(self, scale: Scale) -> Result:
-        command = [sys.executable, "-m", "rropt"]
+        command, many = [sys.executable, "-m", "rropt"], STARTS[scale]
         with tempfile.TemporaryDirectory() as folder:
             place = str(Path(folder) / "certificate.json")
             starts = {
-                "first solve": (spent([sys.executable, "-c", FIRST.format(place=place)]), 0.8),
-                "`rropt check`": (spent([*command, "check", place]), 0.15),
-                "`rropt --help`": (spent([*command, "--help"]), 0.3),
+                "first solve": (spent([sys.executable, "-c", FIRST.format(place=place)], many), 0.8),
+                "`rropt check`": (spent([*command, "check", place], many), 0.15),
+                "`rropt --help`": (spent([*command, "--help"], many), 0.3),
             }
         count = COUNTS[scale]
         solve_one(*drawn(0, 4))
