@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterable
 from types import FrameType
@@ -190,62 +186,3 @@ def test_which_mechanisms_it_takes() -> None:
     assert Stack(both).constant is not None
     drawn = Stack(both).draw(np.arange(60_000) % 6)
     assert abs(np.mean(drawn == np.arange(60_000) % 3) - float(ours.entry(0, 0))) < 0.02
-
-
-COUNTED = """
-import sys
-import numpy as np
-from rropt.mechanisms.families.randomized_response import RandomizedResponse
-from rropt.mechanisms.sampling import MechanismSampler, Source
-from rropt.mechanisms.sampling.constant import ConstantTimeSampler
-
-class Words(Source):
-    def __init__(self):
-        self.draw = np.random.default_rng(7)
-
-    def words(self, count):
-        return self.draw.integers(1 << 32, size=count, dtype=np.uint32)
-
-name, k, which = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-mechanism = RandomizedResponse(k, epsilon=1).to_mechanism()
-rows = list(zip(*mechanism.numerators, strict=True))
-sampler = {"constant": ConstantTimeSampler, "alias": MechanismSampler}[name](rows, mechanism.row_denominators)
-draw = np.random.default_rng(1)
-columns = [np.zeros(8192, dtype=np.int64), draw.integers(k, size=8192)]
-for _ in range(10):
-    sampler.sample(columns[which], source=Words())
-"""
-DRAWN = 10 * 8192
-COUNTS = ("I refs", "D refs", "D1 misses", "Mispredicts")
-
-
-def counts(name: str, k: int, which: int) -> dict[str, int]:
-    """What a simulated processor does in a process that draws one column: the same in every run, but for some thousand
-    instructions of a billion while Python starts."""
-    command = [
-        "valgrind",
-        "--tool=cachegrind",
-        "--cache-sim=yes",
-        "--branch-sim=yes",
-        "--cachegrind-out-file=/dev/null",
-    ]
-    command += ["--D1=32768,8,64", "--LL=8388608,16,64", sys.executable, "-c", COUNTED, name, str(k), str(which)]
-    given = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
-    told = subprocess.run(command, env=given, capture_output=True, text=True, check=True).stderr
-    return {one: int(re.search(rf"{one}:\s+([\d,]+)", told)[1].replace(",", "")) for one in COUNTS}  # type: ignore[index]
-
-
-@pytest.mark.long
-@pytest.mark.campaign
-@pytest.mark.parametrize("k", [2, 16, 128])
-def test_a_simulated_processor_does_the_same_for_a_fixed_and_a_random_column(k: int) -> None:
-    """Instructions, reads and writes, and what the first cache and the branches miss, less than a tenth a value apart.
-    The sampler of other draws reads the row of the value: at 128 inputs the cache tells its two columns apart."""
-    if shutil.which("valgrind") is None:
-        pytest.skip("needs valgrind (Debian: valgrind)")
-    fixed, mixed = (counts("constant", k, which) for which in (0, 1))
-    for name in COUNTS:
-        assert abs(fixed[name] - mixed[name]) < DRAWN / 10, (name, fixed, mixed)
-    if k == 128:
-        fixed, mixed = (counts("alias", k, which) for which in (0, 1))
-        assert mixed["D1 misses"] - fixed["D1 misses"] > DRAWN / 4, (fixed, mixed)
