@@ -137,3 +137,33 @@ def test_where_it_is_not_taken_the_message_says_what_to_declare(declare) -> None
         declare()
     with pytest.raises(rr.InputError, match="not above 0"):
         rr.LDP(-1)
+
+
+KNOWN = {
+    "auto": [[8, 10, 10], [28, 15, 47], [24, 21, 43]],
+    "columns": [[8, 10], [10, 28], [15, 47]],
+}
+"""Counts by route. Of the second ones the sums of conditional frequencies are one but for rounding."""
+
+
+@pytest.mark.parametrize("route", KNOWN)
+@pytest.mark.filterwarnings("error")
+def test_what_is_sensitive_is_secret_where_one_distribution_is_known(route: str) -> None:
+    """Rows that bind each other leave no slack: boxes overflowed, and constants counted as outside of the cone."""
+    counts = KNOWN[route]
+    pairs = rr.Pairs([f"s{i}" for i in range(3)], [f"u{i}" for i in range(len(counts[0]))])
+    known = rr.Prior.from_counts(counts, pairs=pairs)
+    rule = rr.RLDP(0, rr.robust.KnownDistribution(known))
+    solution = rr.Problem(rr.Maximize(rr.MutualInformation(known)), [rule]).solve(route=route)
+    assert solution.status == "certified"
+    found = solution.mechanism
+    assert found is not None
+    assert rule.violation(found) <= 0
+    answers = []
+    for s, row in enumerate(counts):
+        shares = [Fraction(count, sum(row)) for count in row]
+        columns = [found.column(y)[s * len(row) :] for y in range(len(found.outputs))]
+        answers.append([sum(p * q for p, q in zip(shares, column, strict=False)) for column in columns])
+    assert answers[0] == answers[1] == answers[2], "what is released says nothing of what is sensitive"
+    assert solution.value is not None
+    assert solution.value > 0.1

@@ -104,6 +104,33 @@ def test_no_answer_is_worse_than_a_simple_mechanism(goal: str, rule: str) -> Non
         assert all(one.violation(solution.mechanism) <= 0 for one in rules)
 
 
+@pytest.mark.parametrize("rule", ["LDP 2", "floor"])
+@pytest.mark.parametrize("goal", ["information", "trace", "gain", "loss"])
+def test_what_is_answered_without_a_search_is_no_worse_either(goal: str, rule: str) -> None:
+    """A search that ends hides whether candidates are there; one that is ended needs them."""
+    rules = RULES[rule]()
+    problem = rr.Problem(GOALS[goal](), rules, inputs=LABELS, outputs=LABELS)  # type: ignore[arg-type]
+    program, objective = problem.compile(), problem.objective
+    sign = 1 if problem.goal.sense == "maximize" else -1
+
+    def worth(mechanism: rr.Mechanism) -> float:
+        value = objective.value(mechanism)
+        return sign * float(value.upper if sign > 0 else value.lower)
+
+    kept = [
+        mechanism
+        for rows in simple(F(2))
+        for mechanism in [rr.Mechanism.from_rationals(rows, inputs=LABELS, outputs=program.outputs or LABELS)]
+        if not any(one.violation(mechanism) > 0 for one in rules)
+    ]
+    best, last = best_candidate(program, objective, None), last_resort(program, objective)
+    for found in (best, last):
+        assert (found is not None) >= bool(kept)
+        assert found is None or not program.excess(found)
+    if best is not None:
+        assert all(worth(best) >= worth(one) - 1e-9 * max(1, abs(worth(best))) for one in kept)
+
+
 def test_a_row_under_a_steep_edge_is_kept_by_a_constant() -> None:
     """(.01, .01, .98) keeps all of it; the linear programme alone found no point between the constraints."""
     rules = [

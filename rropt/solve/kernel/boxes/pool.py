@@ -26,11 +26,15 @@ class BoxPool:
         self.boxes: list[Box] = []
         signs = np.where(np.isfinite(problem.row_upper), 1.0, -1.0)
         equal = problem.row_lower == problem.row_upper
-        self._equal, self._rest = np.flatnonzero(equal), np.flatnonzero(~equal)
-        self._signs = signs[self._rest]
-        self._sides = np.where(self._signs > 0, problem.row_upper[self._rest], -problem.row_lower[self._rest])
-        self._rows = self._signs[:, None] * problem.dense[self._rest]
-        self._ties, self._right = problem.dense[self._equal], problem.row_upper[self._equal]
+        sides = np.where(signs > 0, problem.row_upper, -problem.row_lower)
+        rows = signs[:, None] * problem.dense
+        self._all_signs, self._equal = signs, np.flatnonzero(equal)
+        self._pairs, implied = _opposite(rows, sides, equal)
+        self._rest = np.flatnonzero(~equal & ~implied)
+        self._signs, self._sides, self._rows = signs[self._rest], sides[self._rest], rows[self._rest]
+        first = self._pairs[:, 0]
+        self._ties = np.concatenate([problem.dense[self._equal], rows[first]])
+        self._right = np.concatenate([problem.row_upper[self._equal], sides[first]])
         thin = sparse.csr_matrix(self._rows)
         # A product with a sparse matrix costs more to call than a small dense one costs to do.
         small = self._rows.size <= DENSE
@@ -87,13 +91,14 @@ class BoxPool:
         dual = np.array([box.dual for box in boxes])
         lower, upper = np.array([box.lower for box in boxes]), np.array([box.upper for box in boxes])
         alpha, beta = problem.curve.chord(lower, upper)
+        flows = np.maximum(self._all_signs * dual, 0.0)
         return {
             "lower": lower,
             "upper": upper,
             "cost": problem.shares * alpha + problem.cost,
             "constant": problem.constant + beta @ problem.shares,
-            "best f": np.maximum(self._signs * dual[:, self._rest], 0.0),
-            "best nu": dual[:, self._equal],
+            "best f": flows[:, self._rest],
+            "best nu": np.hstack([dual[:, self._equal], flows[:, self._pairs[:, 0]] - flows[:, self._pairs[:, 1]]]),
         }
 
     def _begun(self, boxes: Sequence[Box]) -> dict[str, FloatArray]:
@@ -176,7 +181,10 @@ class BoxPool:
         self._spare(s, enough)
         dual = np.zeros((len(done), len(problem.row_lower)))
         dual[:, self._rest] = self._signs * s["best f"]
-        dual[:, self._equal] = s["best nu"]
+        dual[:, self._equal] = s["best nu"][:, : len(self._equal)]
+        both = s["best nu"][:, len(self._equal) :]
+        for at, flow in zip(self._pairs.T, (both, -both), strict=True):
+            dual[:, at] = self._all_signs[at] * np.maximum(flow, 0.0)
         points = np.clip(s["v"], s["lower"], s["upper"])
         alpha, beta = problem.curve.chord(s["lower"], s["upper"])
         errors = problem.shares * (alpha * points + beta - problem.curve.value(points))
@@ -274,3 +282,22 @@ def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
 def _longest(value: FloatArray, step: FloatArray) -> FloatArray:
     """(boxes, 1): how far positive values may go along a step before one of them reaches zero."""
     return np.asarray(1.0 / np.maximum((step / value).min(axis=1, initial=0.0) * -1.0, 1e-3)[:, None])
+
+
+def _opposite(rows: FloatArray, sides: FloatArray, equal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of inequalities that say together that a form is one number, as (pairs, 2), and which rows these and others
+    like them imply: between two such rows a point has no slack, and an interior-point method has nowhere to stand."""
+    known: dict[bytes, int] = {}
+    pairs: list[tuple[int, int]] = []
+    implied = np.zeros(len(rows), dtype=bool)
+    ties = [rows[at] for at in np.flatnonzero(equal)]
+    for at in np.flatnonzero(~equal).tolist():
+        other = known.get((-rows[at] + 0.0).tobytes())
+        known.setdefault((rows[at] + 0.0).tobytes(), at)
+        if other is None or implied[other] or sides[other] != -sides[at]:
+            continue
+        implied[[at, other]] = True
+        if np.linalg.matrix_rank(np.array([*ties, rows[at]])) > len(ties):
+            ties.append(rows[at])
+            pairs.append((other, at))
+    return np.array(pairs, dtype=int).reshape(-1, 2), implied

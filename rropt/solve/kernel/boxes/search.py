@@ -15,7 +15,7 @@ from scipy import sparse
 from rropt.model.convex_terms import Centred
 from rropt.program.cones import CompleteCone, FloatArray, base_cone, cone_rows, reach, tightest_log
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information, Program
-from rropt.solve.kernel.boxes.budget import CLIMBS, PROVING, REMEMBERED, STALE
+from rropt.solve.kernel.boxes.budget import CLIMBS, FEASIBLE, PROVING, REMEMBERED, STALE
 from rropt.solve.kernel.boxes.executor import BoxExecutor
 from rropt.solve.kernel.boxes.pooled import box_search
 from rropt.solve.kernel.boxes.separable import BoxSearch, SeparableForms
@@ -181,9 +181,11 @@ class BoxPricer:
         return np.array(list(named.values())).T
 
     def holds(self, v: FloatArray) -> bool:
-        """Whether a column lies in the cone (a complete one holds every constant)."""
+        """Whether a column lies in the cone (a complete one holds every constant), as far as floats tell: at level 0
+        sums that are 0 are one of rounding."""
         point = np.concatenate([v, v[: len(self.forms.lower) - self._size]])
-        return bool((self.forms.matrix[:-1] @ point <= 0).all())
+        rows = self.forms.matrix[:-1]
+        return bool((rows @ point <= FEASIBLE * (abs(rows) @ abs(point))).all())
 
     def every_action(self, prices: FloatArray, utility: BayesGain) -> tuple[float, FloatArray]:
         """(the largest reduced price of a Bayes gain, columns with a positive one): one linear programme an action."""
