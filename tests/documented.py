@@ -37,6 +37,11 @@ INTERNAL = [
     "enclosed",
     "keys",
     "describe",
+    "likelier",
+    "observed",
+    "output_labels",
+    "parameters",
+    "positions",
 ]
 
 

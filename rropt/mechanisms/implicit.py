@@ -86,7 +86,7 @@ class TwoLevelFamily(RandomizedChannel):
         """The labels of the m outputs of its mechanism."""
 
     @abstractmethod
-    def members(self, y: int) -> np.ndarray:
+    def likelier(self, y: int) -> np.ndarray:
         """Whether each input is a member of output y: k truth values."""
 
     @abstractmethod
@@ -122,7 +122,7 @@ class FamilyColumn(Column):
     at: int
 
     def _written(self) -> TwoValuedColumn:
-        bits = np.packbits(self.family.members(self.at), bitorder="little").tobytes()
+        bits = np.packbits(self.family.likelier(self.at), bitorder="little").tobytes()
         low, high = self.family.ratio.denominator, self.family.ratio.numerator
         return TwoValuedColumn(low, high, int.from_bytes(bits, "little"))
 
@@ -163,7 +163,7 @@ class FamilyMechanism(Mechanism):
     def column(self, y: int) -> tuple[Fraction, ...]:
         y = position(y, len(self.outputs), "output")
         low, high = self._two
-        return tuple(high if one else low for one in self.family.members(y).tolist())
+        return tuple(high if one else low for one in self.family.likelier(y).tolist())
 
     @cached_property
     def _two(self) -> tuple[Fraction, Fraction]:
@@ -172,7 +172,7 @@ class FamilyMechanism(Mechanism):
         return Fraction(numbers[0], self.denominators[0]), Fraction(numbers[1], self.denominators[0])
 
     def extremes(self, y: int) -> tuple[Fraction, Fraction]:
-        inside = self.family.members(position(y, len(self.outputs), "output"))
+        inside = self.family.likelier(position(y, len(self.outputs), "output"))
         low, high = self._two
         return (high if inside.all() else low), (high if inside.any() else low)
 
@@ -192,7 +192,7 @@ class FamilyMechanism(Mechanism):
         ]
         inside: dict[int, int] = {}
         for y in range(family.count):
-            chosen = family.members(y)
+            chosen = family.likelier(y)
             weight = sum(int(part[chosen].sum()) << at * LIMB for at, part in enumerate(parts))
             inside[weight] = inside.get(weight, 0) + 1
 

@@ -475,7 +475,7 @@ def test_what_is_wrong_in_the_last_row_is_known_before_anything_is_written(monke
 
     monkeypatch.setattr(os, "open", watched)
     write(rows=[*ROWS * 1000, ("q", "a")])
-    refused("1 of 4,001 are unknown: 'q'", "t.csv", X, "o.csv")
+    refused("1 of 4,001 is unknown: 'q'", "t.csv", X, "o.csv")
     assert not [name for name in opened if name.startswith(".o.csv.")]
 
 

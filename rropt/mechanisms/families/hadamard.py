@@ -69,7 +69,7 @@ class HadamardResponse(TwoLevelFamily):
     def output_labels(self) -> tuple[str, ...]:
         return tuple(map(str, range(self.width)))
 
-    def members(self, y: int) -> np.ndarray:
+    def likelier(self, y: int) -> np.ndarray:
         return np.asarray(_odd(np.arange(1, self.size + 1) & y) == 0)
 
     def positions(self, reports: np.ndarray) -> np.ndarray:

@@ -99,7 +99,7 @@ class LocalHashing(TwoLevelFamily):
         """The vectors a of these numbers, whose digits they are, the lowest first."""
         return np.stack([numbers // self.buckets**at % self.buckets for at in range(self.digits)], axis=-1)
 
-    def members(self, y: int) -> np.ndarray:
+    def likelier(self, y: int) -> np.ndarray:
         function, residue = divmod(y, self.buckets)
         return np.asarray(self.points @ self._functions(np.array(function)) % self.buckets == residue)
 

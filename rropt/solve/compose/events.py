@@ -40,7 +40,7 @@ class EventsRoute(Route):
     def takes_goal(self, program: Program) -> bool:
         return program.sense == "maximize" and isinstance(program.utility, Divergence)
 
-    def refusal(self, program: Program, solver: str | None) -> tuple[int, Refusal] | None:
+    def refusal(self, program: Program, solver: str | None = None) -> tuple[int, Refusal] | None:
         return super().refusal(unlisted(program), solver)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
