@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +14,7 @@ import numpy as np
 from flint import arb
 
 from rropt.errors import InputError, counted
-from rropt.exact import Interval, enclosure, log_enclosure, xlogx_ball
+from rropt.exact import Interval, enclosure, log_enclosure, shown, xlogx_ball
 from rropt.io.arguments import position
 from rropt.io.frames import array_of
 from rropt.mechanisms.channel import RandomizedChannel
@@ -223,6 +224,14 @@ class FamilyMechanism(Mechanism):
     def rank(self) -> int:
         """Rank of Q: the rows less their mean are orthogonal to each other and to ones, and none of them is zero."""
         return self.family.size
+
+    def __repr__(self) -> str:
+        k, m = counted(len(self.inputs), "inputs"), counted(len(self.outputs), "outputs")
+        level = shown(self.epsilon.upper, 6, up=True)
+        return f"Mechanism({k} x {m} of {type(self.family).__name__}, epsilon <= {level})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
 
     def _write(self) -> tuple[int, dict[str, object]]:
         named = {made: name for name, made in FAMILIES.items()}

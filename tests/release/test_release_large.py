@@ -158,6 +158,11 @@ def test_a_large_family_is_kept_in_its_file(make: Any, tmp_path: Path) -> None:
     assert again.parity == family.ratio
     assert again.epsilon.upper <= 1
     assert digest(again) == digest(made)
+    # Shown without its matrix.
+    text = f"Mechanism(5,000 inputs x {len(made.outputs):,} outputs of {make.__name__}, epsilon <= 1)"
+    assert repr(made) == text
+    assert made._repr_html_() == f"<p>{text.replace('<', '&lt;')}</p>"
+    assert "matrix" not in vars(made)
 
 
 def test_strata_of_many_categories_are_drawn_each_by_its_own() -> None:

@@ -12,6 +12,8 @@ FOR_PROOF = 0.15
 BOXED = 8
 """Inputs up to which boxes are used, since the verified core checks their proofs: they take less than a second there.
 Above it labels are far quicker; the checker alone has their proofs."""
+CUT_TOGETHER = 2000
+"""Labels of the cells that one flow bounds together: more take longer paths, fewer take more calls."""
 MOST_INPUTS = 512
 """Inputs of a proof by labels at most."""
 MOST_NODES, MOST_OF_A_TREE = 10_000, 100_000
@@ -38,8 +40,6 @@ TANGENTS = 12
 """Cuts of one cell at most."""
 EXACT = 1e-15
 """A distance of floats that no further tangent lessens."""
-CUT_TOGETHER = 2000
-"""Labels of the cells that one flow bounds together: more take longer paths, fewer take more calls."""
 MOST_MET = 4000
 """Labellings of a search that climbs at the next prices start from, at most."""
 MOST_LIMITS = 20_000_000

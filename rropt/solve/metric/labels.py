@@ -8,6 +8,7 @@ is then largest at a closure of a graph with a node for each input and label (Is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -18,7 +19,16 @@ from scipy import sparse
 from rropt.exact import cleared
 from rropt.program.cones import FloatArray, GraphCone, reach
 from rropt.program.programs import Information, Program
-from rropt.solve.metric.budget import ENDLESS, LEAST, LONGEST, MOST_INPUTS, MOST_NODES, MOST_OF_A_TREE, SCALE
+from rropt.solve.metric.budget import (
+    CUT_TOGETHER,
+    ENDLESS,
+    LEAST,
+    LONGEST,
+    MOST_INPUTS,
+    MOST_NODES,
+    MOST_OF_A_TREE,
+    SCALE,
+)
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -150,6 +160,13 @@ class Closures:
         graph = self.graph
         found = np.asarray(self.sent[graph.sources, graph.targets]).ravel() * self.units[graph.cells[graph.sources]]
         return np.maximum(found if self.before is None else self.before + found, 0.0)
+
+
+def together(lower: IntArray, upper: IntArray) -> list[slice]:
+    """Cells that are cut together: a few small ones, or a large one."""
+    sizes = np.cumsum((upper - lower).sum(axis=1))
+    ends = [0, *(np.flatnonzero(np.diff(sizes // CUT_TOGETHER)) + 1).tolist(), len(sizes)]
+    return list(itertools.starmap(slice, itertools.pairwise(ends)))
 
 
 def _sums(numbers: Sequence[int] | IntArray) -> IntArray:

@@ -24,8 +24,8 @@ from rropt.solve.kernel.boxes.tree import BoxTree
 from rropt.solve.kernel.budget import ROUNDED
 from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.metric.budget import BATCH, BOXED, FLOWS, TANGENT, UNIT
-from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels
-from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch, together
+from rropt.solve.metric.labels import ClosureGraph, IntArray, Labels, together
+from rropt.solve.metric.search import LabelCell, LabelPricer, LabelRelaxation, LabelSearch
 
 VERSION = 6
 """The version of the format that has labels."""

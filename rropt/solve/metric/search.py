@@ -9,7 +9,6 @@ stay open are split by the label of an input.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ from rropt.solve.kernel.route import never
 from rropt.solve.kernel.search import Budget, Cell, MaximumSearch, OneByOne, Serial
 from rropt.solve.metric.budget import (
     BATCH,
-    CUT_TOGETHER,
     EXACT,
     MANY,
     MOST_LIMITS,
@@ -35,7 +33,7 @@ from rropt.solve.metric.budget import (
     TOLERATED,
 )
 from rropt.solve.metric.forest import Forest
-from rropt.solve.metric.labels import Closures, IntArray, Labels
+from rropt.solve.metric.labels import Closures, IntArray, Labels, together
 
 
 class LabelCell(Cell):
@@ -229,13 +227,6 @@ class LabelRelaxation(OneByOne[LabelCell]):
         v = self.entries[labels]
         w = v @ self.p
         return v, w, self._phi[labels] @ self.p - w * np.log(w) - v @ self.prices
-
-
-def together(lower: IntArray, upper: IntArray) -> list[slice]:
-    """Cells that are cut together: a few small ones, or a large one."""
-    sizes = np.cumsum((upper - lower).sum(axis=1))
-    ends = [0, *(np.flatnonzero(np.diff(sizes // CUT_TOGETHER)) + 1).tolist(), len(sizes)]
-    return list(itertools.starmap(slice, itertools.pairwise(ends)))
 
 
 def least_labels(p: FloatArray, labels: Labels) -> IntArray:
