@@ -228,7 +228,8 @@ def test_the_schema_refuses_structural_mutants_and_nothing_else(path: Path) -> N
 @pytest.mark.long
 @pytest.mark.parametrize("path", EXAMPLES + CASES, ids=names(EXAMPLES + CASES))
 def test_of_many_mutants(path: Path) -> None:
-    assert compared(path, 40)["refused"] >= 16
+    count = 40 if path in EXAMPLES else 10  # the others are long, and a schema takes its time
+    assert compared(path, count)["refused"] >= 2 * count // 5
 
 
 @pytest.mark.long
