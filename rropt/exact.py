@@ -122,7 +122,7 @@ def rational_table(
     rows: Iterable[Sequence[object]], where: str, read: Callable[[object, str], T]
 ) -> tuple[tuple[T, ...], ...]:
     """What `read` makes of each entry of a table; equal numbers are one object. Raises InputError that says where."""
-    known = {kind: _Read(read, where) for kind in (float, int, str)}
+    known: dict[type, _Read[T]] = {kind: _Read(read, where) for kind in (float, int, str)}
     found: list[tuple[T, ...]] = []
     for x, row in enumerate(rows):
         kinds = set(map(type, row))
