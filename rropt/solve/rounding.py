@@ -35,6 +35,8 @@ from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, Mixed
 from rropt.solve.tangent.anchor import limit_anchor
 from rropt.solve.weight_rounding import Weights, round_weights
 
+Cell = tuple[int, int]
+
 
 def round_draft(program: Program, draft: Draft | Dual | None) -> tuple[Mechanism, Weights | None] | Refusal | None:
     """An exact mechanism near a draft that satisfies the program, and the weights of its permutations where these are
@@ -242,24 +244,46 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
     """A near table with exact rows and equalities, by independent large entries; None where one gets negative."""
     width = len(table[0])
     cells = [(x, y) for x in range(program.size) for y in range(width) if (x, y) not in program.empty_cells]
-    index = {cell: number for number, cell in enumerate(cells)}
+    # Cells that rows make equal are one unknown: of a circulant matrix there are k, not k^2.
+    of, rest = _tied(program, cells)
+    values = [Fraction(0)] * (max(of.values()) + 1)
+    for x, y in reversed(cells):
+        values[of[x, y]] = table[x][y]
     system: list[dict[int, Fraction]] = []
-    residual: list[Fraction] = []
-    for x in range(program.size):
-        system.append({index[x, y]: Fraction(1) for y in range(width) if (x, y) in index})
-        residual.append(1 - sum(table[x], Fraction(0)))
-    for row in program.rows:
-        if row.sense == "=" and not is_emptiness(program, row):
-            system.append({index[x, y]: value for x, y, value in row.terms if (x, y) in index})
-            residual.append(row.rhs - sum((value * table[x][y] for x, y, value in row.terms), Fraction(0)))
-    if not any(residual):
-        return table
-    dense = np.zeros((len(system), len(cells)))
+    right = [Fraction(1)] * program.size + [row.rhs for row in rest]
+    sums = [[(x, y, Fraction(1)) for y in range(width)] for x in range(program.size)]
+    for terms in (*sums, *(row.terms for row in rest)):
+        own: dict[int, Fraction] = {}
+        for x, y, value in terms:
+            if (x, y) in of:
+                own[of[x, y]] = own.get(of[x, y], Fraction(0)) + value
+        system.append(own)
+    residual = [
+        side - sum((value * values[cell] for cell, value in own.items()), Fraction(0))
+        for side, own in zip(right, system, strict=True)
+    ]
+    change = _correction(system, values, residual) if any(residual) else {}
+    if change is None:
+        return None
+    for cell, step in change.items():
+        values[cell] += step
+        if values[cell] < 0:
+            return None
+    solved = [[values[of[x, y]] if (x, y) in of else table[x][y] for y in range(width)] for x in range(program.size)]
+    # Rows that looked dependent beside tiny entries may be left over.
+    return solved if all(sum(row, Fraction(0)) == 1 for row in solved) else None
+
+
+def _correction(
+    system: list[dict[int, Fraction]], values: list[Fraction], residual: list[Fraction]
+) -> dict[int, Fraction] | None:
+    """What to add to a few large unknowns, so that independent equations hold; None where there are none of them."""
+    dense = np.zeros((len(system), len(values)))
     for number, coefficients in enumerate(system):
         for cell, value in coefficients.items():
             dense[number, cell] = float(value)
     # Pivots are large entries, which absorb the correction best; then independent rows.
-    size = np.array([float(table[x][y]) for x, y in cells])
+    size = np.array([float(value) for value in values])
     few = _largest_cells(dense, size)
     _, upper, pivots = scipy.linalg.qr((dense * size)[:, few], mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(upper))
@@ -268,20 +292,34 @@ def _solve_equalities(program: Program, table: list[list[Fraction]]) -> list[lis
     _, _, row_pivots = scipy.linalg.qr(dense[:, chosen].T, mode="economic", pivoting=True)
     rows = [int(number) for number in row_pivots[:rank]]
     matrix = fmpq_mat([[_fmpq(system[number].get(cell, Fraction(0))) for cell in chosen] for number in rows])
-    right = fmpq_mat([[_fmpq(residual[number])] for number in rows])
     try:
-        change = matrix.solve(right)
+        change = matrix.solve(fmpq_mat([[_fmpq(residual[number])] for number in rows]))
     except ZeroDivisionError:
         return None
-    solved = [list(row) for row in table]
-    for position, cell in enumerate(chosen):
-        x, y = cells[cell]
-        step = change[position, 0]
-        solved[x][y] += Fraction(int(step.p), int(step.q))
-        if solved[x][y] < 0:
-            return None
-    # Rows that looked dependent beside tiny entries may be left over.
-    return solved if all(sum(row, Fraction(0)) == 1 for row in solved) else None
+    steps = (change[position, 0] for position in range(rank))
+    return {cell: Fraction(int(step.p), int(step.q)) for cell, step in zip(chosen, steps, strict=True)}
+
+
+def _tied(program: Program, cells: list[Cell]) -> tuple[dict[Cell, int], list[Row]]:
+    """The number of the unknown of each cell, and the equality rows that say more than that two cells are equal."""
+    parent = {cell: cell for cell in cells}
+
+    def root(cell: Cell) -> Cell:
+        while parent[cell] != cell:
+            parent[cell] = cell = parent[parent[cell]]
+        return cell
+
+    rest = []
+    for row in program.rows:
+        if row.sense != "=" or is_emptiness(program, row):
+            continue
+        ends = [(x, y) for x, y, _ in row.terms]
+        if row.rhs or len(ends) != 2 or sum(value for *_, value in row.terms) or any(end not in parent for end in ends):
+            rest.append(row)
+            continue
+        parent[root(ends[0])] = root(ends[1])
+    number: dict[Cell, int] = {}
+    return {cell: number.setdefault(root(cell), len(number)) for cell in cells}, rest
 
 
 def _largest_cells(dense: FloatArray, size: FloatArray) -> np.ndarray:

@@ -319,3 +319,34 @@ def test_no_bound_is_beaten() -> None:
         w = [sum(p[x] * q[x][y] for x in range(3)) for y in range(3)]
         information = sum(p[x] * q[x][y] * log(q[x][y] / w[y]) for x in range(3) for y in range(3))
         assert 0.7 * information + 0.3 * sum(q[x][x] for x in range(3)) <= bound
+
+
+def first_point_of_all(step: Document) -> None:
+    step["points"][1] = step["points"][0]
+
+
+WEAKER: dict[str, tuple[int, Callable[[Document], object], str]] = {
+    "cut": (0, lambda step: step.update(ratio="3"), "REFUTED"),
+    "drop": (0, lambda step: step.update(parts=["outputs"]), "UNREADABLE"),
+    "gibbs": (0, first_point_of_all, "REFUTED"),
+    "majorant": (1, lambda step: step["points"].__setitem__(0, ["1", "2", "3"]), "REFUTED"),
+    "minorant": (0, first_point_of_all, "REFUTED"),
+}
+"""For each kind of step a step of its example, what is changed in it, and what both checkers say then."""
+
+
+@pytest.mark.parametrize("kind", WEAKER)
+def test_a_proof_needs_each_of_its_steps_as_it_is(kind: str) -> None:
+    made = example(f"steps-{kind}")
+    steps = made["proof"]["steps"]
+    assert kind in {step["kind"] for step in steps}
+    assert check_bytes(encode(made)).proved
+    for gone in range(len(steps)):
+        less = copy.deepcopy(made)
+        del less["proof"]["steps"][gone]
+        if not less["proof"]["steps"]:
+            del less["proof"]["steps"]
+        assert check_bytes(encode(less)).status == second_verdict(encode(less))[0] == "UNREADABLE"
+    place, change, expected = WEAKER[kind]
+    change(steps[place])
+    assert check_bytes(encode(made)).status == second_verdict(encode(made))[0] == expected

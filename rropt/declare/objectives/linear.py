@@ -232,7 +232,8 @@ class BayesSuccess(Objective):
         unit = common_denominator(entry for row in self.gain for entry in row)
         scored = list(enumerate(zip(self.prior.weights, self.gain, strict=True)))
         actions = [
-            [(x, weight * int(row[g] * unit)) for x, (weight, row) in scored if row[g]] for g in range(len(self.actions))
+            [(x, weight * int(row[g] * unit)) for x, (weight, row) in scored if row[g]]
+            for g in range(len(self.actions))
         ]
         total = Fraction(0)
         for y in range(len(mechanism.outputs)):

@@ -13,7 +13,7 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import Divergence, Program
 from rropt.solve.compose.budget import CELLS
-from rropt.solve.events.moments import LARGEST
+from rropt.solve.events.budget import LARGEST
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.matrix.branch import by_corners, solve_matrices

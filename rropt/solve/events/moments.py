@@ -18,10 +18,8 @@ from rropt.program.cones import FloatArray
 from rropt.program.events import ApproximateBound, unlisted
 from rropt.program.programs import Divergence, Information, Program
 from rropt.prove.balls import ratio_ball
+from rropt.solve.events.budget import LARGEST
 from rropt.solve.kernel.lp import LpModel
-
-LARGEST = 6
-"""Inputs at most: they have 9,366 rays."""
 
 Steps = tuple[int | None, ...]
 """v_x = gamma^-n_x by input; None where v_x = 0."""
@@ -116,7 +114,5 @@ def _mu(utility: Divergence, group: tuple[int, ...], total: int, entries: list[a
     mean = sum((share * entry for share, entry in zip(shares, entries, strict=True)), arb(0))
     if not mean > 0:
         return arb(0)
-    phi = sum(
-        (share * utility.term.ball(entry / mean) for share, entry in zip(shares, entries, strict=True)), arb(0)
-    )
+    phi = sum((share * utility.term.ball(entry / mean) for share, entry in zip(shares, entries, strict=True)), arb(0))
     return ball(Fraction(mass, total)) * mean * (phi - utility.term.one)

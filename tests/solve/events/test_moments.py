@@ -84,9 +84,7 @@ def test_listed_events_are_known_again_and_nothing_else_is() -> None:
     assert whole.required(ApproximateBound).delta == Fraction(1, 10)
     first, *rest = program.rows
     further = replace(first, name="further", rhs=Fraction(1, 20))
-    assert unlisted(replace(program, rows=(further, *program.rows))) == replace(
-        program, rows=(further, *program.rows)
-    )
+    assert unlisted(replace(program, rows=(further, *program.rows))) == replace(program, rows=(further, *program.rows))
     assert unlisted(replace(program, rows=(*program.rows, further))).rows == (further,)
     for rows in (
         rest,
