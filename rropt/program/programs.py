@@ -224,12 +224,9 @@ class BayesGain(ColumnSum):
 
     def scores(self) -> tuple[tuple[Fraction, ...], ...]:
         """p_x gain[g][x], one list an action."""
-        total, zero = sum(self.weights), Fraction(0)
+        total = sum(self.weights)
         return tuple(
-            tuple(
-                Fraction(weight * entry.numerator, total * entry.denominator) if entry else zero
-                for weight, entry in zip(self.weights, row, strict=True)
-            )
+            tuple(Fraction(w, total) * entry if entry else entry for w, entry in zip(self.weights, row, strict=True))
             for row in self.gain
         )
 
