@@ -176,6 +176,20 @@ def test_the_files_that_a_page_names_are_there(page: Path) -> None:
     assert not [path for path in named if not any([*root.glob(path.rstrip("/"))] for root in roots)]
 
 
+def test_the_parts_of_the_checker_have_the_sizes_that_the_page_gives() -> None:
+    """Within a tenth or 20 lines, for every heading of the file and no other."""
+    lines = (ROOT / "rropt" / "checker.py").read_text(encoding="utf-8").splitlines()
+    found = [(i, heading[1]) for i, line in enumerate(lines) if (heading := re.fullmatch(r"# (\d\. .+)", line))]
+    sizes = {name: end - i for (i, name), (end, _) in zip(found, [*found[1:], (len(lines), "")], strict=True)}
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    said = {
+        name: int(size.replace(",", ""))
+        for name, size in re.findall(r"^\| (\d\. .+) \| ([\d,]+) \|$", page, re.MULTILINE)
+    }
+    assert said.keys() == sizes.keys()
+    assert not [name for name, size in sizes.items() if abs(size - said[name]) > max(20, size // 10)]
+
+
 def test_entries_of_matrices_are_no_links() -> None:
     text = "a[x][y], [a link](x.md), `b[x][y]`\n```py\nc[0][1]\n```\n"
     assert site_hook().unlinked(text) == text.replace("a[x][y]", "a[x]\\[y]")
