@@ -378,7 +378,6 @@ NOT_LABELLED_HERE = {
     "KeyTable.possible": "made by KeyTable.of",
     "KeyTable.of.possible": "truth values; what has labels is refused",
     "PermutationMixture.is_shown_by.weights": "by permutation; asked by the solver only",
-    **dict.fromkeys(("HadamardResponse.observed.times", "LocalHashing.observed.times"), "asked by its mechanism only"),
     "LocalHashing.estimate.counts": "reports, one row a person",
     "SubsetMixture.estimate.counts": "reports, one row a person",
     "MetricDP.from_keys.graph": "edges, by label",
