@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from rropt.declare.objectives.base import Objective, check_domain
+from rropt.declare.objective import Objective, check_domain
 from rropt.errors import InputError
 from rropt.exact import Interval
 from rropt.io.arguments import checked

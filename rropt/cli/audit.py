@@ -121,7 +121,7 @@ def _show(found: Audit, name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from rropt.declare.constraints.base import described
+    from rropt.declare.constraint import described
     from rropt.studies.reports import terminal
 
     console = terminal.console()

@@ -10,8 +10,8 @@ from typing import Any
 from rropt.comparison.orders.admissible import Admissibility, Improvement, admissible, improve
 from rropt.comparison.printed import align, read_oriented
 from rropt.comparison.robust_audit import RobustAudit, robust_audit
+from rropt.declare.constraint import described
 from rropt.declare.constraints import LDP, RLDP, Constraint
-from rropt.declare.constraints.base import described
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute
 from rropt.exact import Interval, float_down, float_up, rational, rational_text, shown

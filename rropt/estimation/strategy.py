@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.declare.objectives.risk import MinimaxRisk
 from rropt.errors import InputError
 from rropt.io.arguments import checked

@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rropt.declare.constraint import with_distinct_names
 from rropt.declare.constraints import RLDP, ApproximateLDP, Constraint, PointwiseMaximalLeakage
-from rropt.declare.constraints.base import with_distinct_names
+from rropt.declare.objective import Sum
 from rropt.declare.objectives import Objective
-from rropt.declare.objectives.base import Sum
 from rropt.errors import InputError
 from rropt.exact import cleared
 from rropt.io.arguments import checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from rropt.declare.constraints.base import described
+from rropt.declare.constraint import described
 from rropt.declare.constraints.mixture import PermutationMixture
 from rropt.errors import InputError
 from rropt.mechanisms.mechanism import Mechanism

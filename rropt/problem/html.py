@@ -6,7 +6,7 @@ import html
 import math
 from typing import TYPE_CHECKING
 
-from rropt.declare.constraints.base import described
+from rropt.declare.constraint import described
 from rropt.errors import counted, plain
 
 if TYPE_CHECKING:

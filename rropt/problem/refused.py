@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rropt.declare.constraints.base import described
+from rropt.declare.constraint import described
 from rropt.errors import InputError, NoRoute
 from rropt.problem.changes import with_constraints
 from rropt.program.programs import Program

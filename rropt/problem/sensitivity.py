@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from rropt.declare.constraint import described
 from rropt.declare.constraints import (
     LDP,
     RLDP,
@@ -18,7 +19,6 @@ from rropt.declare.constraints import (
     MetricDP,
     SharedEntropyRate,
 )
-from rropt.declare.constraints.base import described
 from rropt.errors import InputError
 from rropt.exact import Interval, float_down, float_up, rational
 from rropt.io.types import Number

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint
-from rropt.declare.constraints.base import described
 from rropt.errors import NoRoute
 from rropt.io.clock import LATE
 from rropt.mechanisms.mechanism import Mechanism

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import rropt as rr
-from rropt.declare.constraints.base import AtLevel
+from rropt.declare.constraint import AtLevel
 
 PRIOR = rr.Prior.from_counts([[3, 2], [1, 4]], pairs=rr.Pairs(2, 2))
 MAKE = {

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rropt.declare import objectives
+from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.approximate import ApproximateLDP
-from rropt.declare.constraints.base import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
 from rropt.declare.constraints.entropy import EntropyRate, SharedEntropyRate
 from rropt.declare.constraints.identification import IdentificationRisk

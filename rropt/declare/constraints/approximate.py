@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import ClassVar
 
-from rropt.declare.constraints.base import NAME_OUTPUTS, AtLevel
+from rropt.declare.constraint import NAME_OUTPUTS, AtLevel
 from rropt.errors import InputError
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked

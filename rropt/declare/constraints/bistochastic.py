@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.programs import Row

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from flint import arb
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.patterns import Blocks
 from rropt.errors import InputError, counted
 from rropt.exact import ball, declared_text, enclosure, rational, xlogx_ball

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Literal
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.errors import InputError
 from rropt.exact import declared_text
 from rropt.io.arguments import checked

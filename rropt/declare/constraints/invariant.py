@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.types import Counts

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from rropt.declare import objectives
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.notions.divergences import CapacityNotion
+from rropt.declare.objective import check_prior
 from rropt.declare.objectives import Objective
-from rropt.declare.objectives.base import check_prior
 from rropt.errors import InputError
 from rropt.exact import declared_text, dyadic_down, log_enclosure, rational
 from rropt.io.arguments import checked

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rropt.declare.constraints.base import AtLevel, Constraint
+from rropt.declare.constraint import AtLevel, Constraint
 from rropt.errors import InputError, counted
 from rropt.exact import common_denominator, declared_text, exp_enclosure, rational, rational_table
 from rropt.io.arguments import checked

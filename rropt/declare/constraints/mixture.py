@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import permutations as all_orders
 from typing import Any, ClassVar
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.declare.constraints.bistochastic import Bistochastic
 from rropt.errors import InputError, counted, positive_integer
 from rropt.exact import rational

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, ClassVar
 
-from rropt.declare.constraints.base import AtLevel
+from rropt.declare.constraint import AtLevel
 from rropt.errors import InputError, counted
 from rropt.exact import rational
 from rropt.io.arguments import checked

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from rropt.declare.constraints.base import NAME_OUTPUTS, Constraint
+from rropt.declare.constraint import NAME_OUTPUTS, Constraint
 from rropt.errors import InputError, counted
 from rropt.exact import coefficient, rational_table
 from rropt.io.arguments import checked

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import permutations, product
 from typing import ClassVar
 
-from rropt.declare.constraints.base import AtLevel
+from rropt.declare.constraint import AtLevel
 from rropt.errors import InputError
 from rropt.exact import rational
 from rropt.io.arguments import checked

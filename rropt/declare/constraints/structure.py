@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.errors import InputError, counted
 from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked

@@ -9,7 +9,7 @@ import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
 
-from rropt.declare.objectives.base import Objective, Sum, declared
+from rropt.declare.objective import Objective, Sum, declared
 from rropt.declare.objectives.d_optimality import DOptimality
 from rropt.declare.objectives.e_optimality import EOptimality
 from rropt.declare.objectives.entropy import InjectedEntropy

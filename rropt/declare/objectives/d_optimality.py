@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from flint import arb
 
-from rropt.declare.objectives.base import Objective, check_domain
+from rropt.declare.objective import Objective, check_domain
 from rropt.declare.objectives.information_matrix import information_matrix, positive_prior, with_margin
 from rropt.exact import Interval, dyadic_down, dyadic_up, enclosure
 from rropt.io.arguments import checked

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from rropt.declare.objectives.base import Objective, check_domain
+from rropt.declare.objective import Objective, check_domain
 from rropt.declare.objectives.information_matrix import information_matrix, positive_prior, with_margin
 from rropt.exact import BITS, Interval, enclosure
 from rropt.io.arguments import checked

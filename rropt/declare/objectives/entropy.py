@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from flint import arb
 
-from rropt.declare.objectives.base import Objective
+from rropt.declare.objective import Objective
 from rropt.errors import InputError
 from rropt.exact import Interval, ball, enclosure, xlogx_ball
 from rropt.io.arguments import checked

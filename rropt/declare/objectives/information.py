@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from flint import arb
 
-from rropt.declare.objectives.base import Objective, check_domain, check_prior
+from rropt.declare.objective import Objective, check_domain, check_prior
 from rropt.errors import InputError
 from rropt.exact import Interval, ball, cleared, enclosure, rational
 from rropt.io.arguments import checked

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from flint import arb, arb_mat, fmpq
 
-from rropt.declare.objectives.base import check_prior
+from rropt.declare.objective import check_prior
 from rropt.errors import InputError
 from rropt.exact import Interval
 from rropt.mechanisms.mechanism import Mechanism

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from rropt.declare.objectives.base import Objective
+from rropt.declare.objective import Objective
 from rropt.exact import Interval
 from rropt.io.arguments import checked
 from rropt.mechanisms.mechanism import Mechanism

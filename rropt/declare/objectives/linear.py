@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar, Self
 
-from rropt.declare.objectives.base import Objective, check_domain, check_prior
+from rropt.declare.objective import Objective, check_domain, check_prior
 from rropt.errors import InputError
 from rropt.exact import Interval, coefficient, common_denominator, rational_table
 from rropt.io.arguments import checked

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from flint import arb, arb_mat, fmpq
 
-from rropt.declare.objectives.base import Objective, check_domain
+from rropt.declare.objective import Objective, check_domain
 from rropt.declare.objectives.information_matrix import information_matrix, positive_prior
 from rropt.errors import InputError
 from rropt.exact import BITS, Interval, enclosure, rational, rational_table

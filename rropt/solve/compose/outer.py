@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rropt.declare.constraints.base import with_distinct_names
+from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint, Floor, LinearConstraint
-from rropt.declare.constraints.base import described
 from rropt.errors import InputError
 from rropt.io.content import ByContent
 from rropt.mechanisms.mechanism import Mechanism

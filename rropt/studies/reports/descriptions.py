@@ -1,6 +1,6 @@
 """Descriptions of problems for readers of reports: one sentence for each objective and constraint."""
 
-from rropt.declare.constraints.base import described
+from rropt.declare.constraint import described
 from rropt.errors import counted
 from rropt.model.prior import DataColumn
 from rropt.problem import Problem

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rropt import errors
-from rropt.declare.constraints.base import described
+from rropt.declare.constraint import described
 from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.mechanism import Mechanism

@@ -12,8 +12,8 @@ import numpy as np
 import scipy
 from scipy import sparse
 
+from rropt.declare.constraint import Constraint
 from rropt.declare.constraints import RLDP
-from rropt.declare.constraints.base import Constraint
 from rropt.declare.objectives import MutualInformation
 from rropt.errors import InputError, NoRoute, Refusal
 from rropt.exact import float_up

@@ -12,7 +12,7 @@ import pytest
 from drawing import graded, random_prior, thinned
 
 import rropt as rr
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.declare.objectives import Objective
 from rropt.exact import Interval
 from rropt.mechanisms.mechanism import Mechanism

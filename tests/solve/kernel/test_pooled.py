@@ -10,7 +10,7 @@ import pytest
 from drawing import thinned
 
 import rropt as rr
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.model.convex_terms import SQUARE, X_LOG_X, Centred, ConvexTerm
 from rropt.solve.kernel.boxes import pool as boxpool, pooled
 from rropt.solve.kernel.boxes.pool import BoxPool

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rropt.declare.constraints.base import Constraint
+from rropt.declare.constraint import Constraint
 from rropt.declare.objectives.leakage import ChannelCapacity
 from rropt.errors import InputError
 from rropt.exact import Interval, ball, declared_text, dyadic_up, enclosure, rational, rational_text

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from rropt.declare.constraints.base import Constraint
-from rropt.declare.objectives.base import check_domain, check_prior
+from rropt.declare.constraint import Constraint
+from rropt.declare.objective import check_domain, check_prior
 from rropt.declare.objectives.leakage import BayesCapacity
 from rropt.exact import rational
 from rropt.io.arguments import checked
