@@ -136,6 +136,9 @@ def _of_strata(
         strata = dict(given.strata) if isinstance(given, ProtectedColumn) else _map(given, by)
         if isinstance(given, ProtectedColumn) and given.by != by:
             raise InputError(f"{_named(columns)} was released by {', '.join(by)}", str(path), "give its release file")
+        for stratum in strata:
+            if stratum not in digests:
+                raise _no_stratum(path, by, list(digests), _show(by, stratum))
         for stratum in picked:
             if stratum not in strata:
                 raise InputError(f"no mechanism is given for {_show(by, stratum)}", str(path), "give one a stratum")
@@ -163,10 +166,13 @@ def _pick_strata(path: Path, by: Columns, strata: Sequence[Columns], where: Mapp
     wanted = {name: str(where[name]) for name in by if name in where}
     found = [one for one in strata if all(one[by.index(name)] == value for name, value in wanted.items())]
     if not found:
-        shown = ", ".join(_show(by, one) for one in strata[:6]) + (", ..." if len(strata) > 6 else "")
-        asked = ", ".join(f"{name}={value}" for name, value in wanted.items())
-        raise InputError(f"{asked} is not a stratum of it", str(path), f"its strata are {shown}")
+        raise _no_stratum(path, by, strata, ", ".join(f"{name}={value}" for name, value in wanted.items()))
     return found
+
+
+def _no_stratum(path: Path, by: Columns, strata: Sequence[Columns], asked: str) -> InputError:
+    shown = ", ".join(_show(by, one) for one in strata[:6]) + (", ..." if len(strata) > 6 else "")
+    return InputError(f"{asked} is not a stratum of it", str(path), f"its strata are {shown}")
 
 
 def _pick(

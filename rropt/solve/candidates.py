@@ -127,7 +127,8 @@ def _others(program: Program) -> Iterator[Mechanism]:
     if width != k:
         return
     for size in (1 << bit for bit in range(k.bit_length()) if 1 << bit < k):
-        for shift in sorted({0, 1, k - size // 2}):
+        every = size == 1 and k <= SHIFTED and program.extra(PosteriorRisk) is not None
+        for shift in range(k) if every else sorted({0, 1, k - size // 2}):
             yield _window(program, size, shift % k, gamma)
 
 

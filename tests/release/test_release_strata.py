@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 from pathlib import Path
@@ -110,6 +111,40 @@ def test_the_plan_pools_all_strata_or_picks_one(capfd: pytest.CaptureFixture[str
     with pytest.raises(InputError, match="counts do not add up"):
         rr.release.counts_of("safe.csv", "race", both)
     assert rr.release.counts_of("safe.csv", "race", both, where={"sex": "Male"}).sum() == 40_000
+
+
+MIDDLE = rr.RandomizedResponse(RACES, epsilon=2).to_mechanism()
+WRONG = (
+    {"Male": LOOSE, "Female": STRICT},
+    {"Male": MIDDLE, "Female": LOOSE},
+    {"Male": STRICT, "Female": MIDDLE},
+    {"Male": STRICT, "Female": STRICT},
+    {"Male": STRICT},
+    {"Male": STRICT, "Female": LOOSE, "Other": LOOSE},
+)
+
+
+def test_each_stratum_is_held_to_its_own_mechanism() -> None:
+    """In a map of mechanisms too, however the release is read, and in every stratum that is read."""
+    both = {"Male": STRICT, "Female": LOOSE}
+    few = people().slice(0, 600)
+    csv.write_csv(few, "few.csv")
+    rr.release.release_file("few.csv", rr.release.ProtectedColumn("race", both, by="sex"), "safe.csv")
+    readers = (
+        lambda given, **where: rr.release.estimate_file("safe.csv", {"race": given}, **where).n,
+        lambda given, **where: rr.release.counts_of("safe.csv", "race", given, **where).sum(),
+        lambda given, **where: rr.release.table_of("safe.csv", {"race": given}, **where).sum(),
+    )
+    refused = "another mechanism in sex=|no mechanism is given for sex=|sex=Other is not a stratum of it"
+    for made in WRONG:
+        for given, read in itertools.product((made, rr.release.ProtectedColumn("race", made, by="sex")), readers):
+            for where in ({}, {"where": {"sex": "Male"}}, {"where": {"sex": "Female"}}):
+                sex = where.get("where", {}).get("sex")
+                if sex and made.get(sex) is both[sex] and len(made) <= len(both):
+                    assert read(given, **where) == few["sex"].to_pylist().count(sex)
+                else:
+                    with pytest.raises(InputError, match=refused):
+                        read(given, **where)
 
 
 def test_strata_of_one_mechanism_pool_to_what_it_estimates_alone() -> None:

@@ -56,6 +56,7 @@ RULES: dict[str, Callable[[], list[rr.Constraint]]] = {
     "cone": lambda: [rr.LDP(3), rr.ConeConstraint([[1, -2, 0, 0, 0]])],
     "bistochastic": lambda: [rr.LDP(1), rr.patterns.Bistochastic()],
     "identification": lambda: [rr.IdentificationRisk(COUNTS, "0.3")],
+    "identification 0.05": lambda: [rr.IdentificationRisk(COUNTS, "0.05")],
     "identification 1e-4": lambda: [rr.IdentificationRisk(COUNTS, "0.0001")],
     "events": lambda: [rr.ApproximateLDP(1, delta="1/10")],
 }
@@ -104,7 +105,7 @@ def test_no_answer_is_worse_than_a_simple_mechanism(goal: str, rule: str) -> Non
         assert all(one.violation(solution.mechanism) <= 0 for one in rules)
 
 
-@pytest.mark.parametrize("rule", ["LDP 0.01", "LDP 2"])
+@pytest.mark.parametrize("rule", ["LDP 0.01", "LDP 2", "identification 0.05"])
 @pytest.mark.parametrize("goal", ["information", "trace", "gain", "loss"])
 def test_what_is_answered_without_a_search_is_no_worse_either(goal: str, rule: str) -> None:
     """A search that ends hides whether candidates are there; one that is ended needs them."""
@@ -129,6 +130,17 @@ def test_what_is_answered_without_a_search_is_no_worse_either(goal: str, rule: s
         assert found is None or not program.excess(found)
     if best is not None:
         assert all(worth(best) >= worth(one) - 1e-9 * max(1, abs(worth(best))) for one in kept)
+
+
+def test_what_breaks_a_row_is_mixed_with_as_little_of_a_constant_as_keeps_it() -> None:
+    """k-RR at ratio 4 has .5 on the diagonal, where the row allows 1/3: with the uniform matrix at 5/9 it keeps it."""
+    one = [[int((x, y) == (0, 0)) for y in range(5)] for x in range(5)]
+    rules = [rr.LDP(gamma=4), rr.LinearConstraint(one, "<=", "1/3")]
+    problem = rr.Problem(rr.Maximize(rr.Trace(rr.Prior.uniform(LABELS))), rules, inputs=LABELS, outputs=LABELS)
+    found = best_candidate(problem.compile(), problem.objective, None)
+    assert found is not None
+    assert all(rule.violation(found) <= 0 for rule in rules)
+    assert problem.objective.value(found).lower > F(32, 100), "of constants it is 1/5"
 
 
 def test_a_row_under_a_steep_edge_is_kept_by_a_constant() -> None:
