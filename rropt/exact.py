@@ -134,9 +134,8 @@ def rational_table(
             else:
                 found.append(tuple(known[type(e)][e] if type(e) in known else read(e, where) for e in row))
         except InputError:
-            for y, entry in enumerate(row):
-                read(entry, f"{where}[{x}][{y}]")  # which raises it with the place
-            raise
+            # Which raises it with the place.
+            found.append(tuple(read(entry, f"{where}[{x}][{y}]") for y, entry in enumerate(row)))
     return tuple(found)
 
 
