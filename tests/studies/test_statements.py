@@ -182,10 +182,16 @@ def test_every_word_for_a_constraint_is_tried() -> None:
 FOUR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
 NINE = rr.Prior.from_counts({"a": 9, "b": 4, "c": 1})
 RISK = rr.IdentificationRisk([50, 30, 15, 5], "0.1")
+SUCCESS = rr.Maximize(rr.BayesSuccess(PRIOR))
 LARGER = {
     "merged": (problem(rr.ApproximateLDP(1, delta="0.05"), goal=BAYES), "derived", "one output for each action"),
     "mixture": (LOOSE_AND_STRICT["permutation_mixture"][1], "derived", "1 row that rropt derived from the weights"),
     "few": (LOOSE_AND_STRICT["permutation_mixture, fewer"][0], "left_out", "weights of permutations"),
+    "merged, floor": (
+        problem(rr.ApproximateLDP(1, delta="0.1"), rr.EntropyRate("1/2"), goal=SUCCESS),
+        "left_out",
+        "the floor on the entropy",
+    ),
     "cone": (
         rr.Problem(rr.Maximize(rr.Trace(NINE)), [rr.LDP(1), rr.IdentificationRisk([9, 4, 1], "0.1")]),
         "derived",
