@@ -221,6 +221,21 @@ def test_a_larger_problem_is_derived_again_and_told(larger: tuple[str, rr.Soluti
     assert "states a larger problem" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+def test_a_value_that_a_certificate_would_not_state_is_not_called_certified() -> None:
+    """The bound without the risk has an output for each action; under it no output is best used for its own input, and
+    the certificate stated .36 for .63."""
+    risk = rr.IdentificationRisk([5, 3, 2], "0.4")
+    solution = problem(rr.ApproximateLDP(1, delta="0.1"), risk, goal=SUCCESS).solve()
+    proves = solution.certificate and solution.certificate.document["value"]
+    if proves:
+        assert abs(float(Fraction(proves["lower"])) - solution.value) < 1e-6
+    else:
+        assert solution.status == "bounded"
+    assert report_of(solution).contradictions == ()
+    assert solution.bound is not None
+    assert solution.value <= solution.bound
+
+
 def checked(solution: rr.Solution, declared: rr.Problem, folder: Path) -> tuple[int, str]:
     """`rropt check --problem` on what `rropt solve` wrote."""
     main.write_results(solution, folder)
