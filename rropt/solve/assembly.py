@@ -54,6 +54,10 @@ APART = (
     "not machine-checked: the certificate format cannot state a limit of a divergence or of a capacity; rropt itself "
     "derives the bound in enclosures, and verifies the mechanism"
 )
+RENAMED = (
+    "not machine-checked: the bound is proved with one output for each action, and outputs of this mechanism are best "
+    "used for others"
+)
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,10 @@ def _prove_of(
     apart = program.extra(Notions) is not None
     if apart and certificate is not None:
         warnings.append(APART)
-    if loose or worst or apart:
+    renamed = own is not None and not worst and shown is not own and not _is_within(shown, own.upper, program, options)
+    if renamed and certificate is not None:
+        warnings.append(RENAMED)
+    if loose or worst or apart or renamed:
         certificate = verdict = None
     if limit is not None:
         ends = in_units(Interval.point(limit), objective.units)

@@ -182,10 +182,16 @@ def test_every_word_for_a_constraint_is_tried() -> None:
 FOUR = rr.Prior.from_counts({"a": 50, "b": 30, "c": 15, "d": 5})
 NINE = rr.Prior.from_counts({"a": 9, "b": 4, "c": 1})
 RISK = rr.IdentificationRisk([50, 30, 15, 5], "0.1")
+SUCCESS = rr.Maximize(rr.BayesSuccess(PRIOR))
 LARGER = {
     "merged": (problem(rr.ApproximateLDP(1, delta="0.05"), goal=BAYES), "derived", "one output for each action"),
     "mixture": (LOOSE_AND_STRICT["permutation_mixture"][1], "derived", "1 row that rropt derived from the weights"),
     "few": (LOOSE_AND_STRICT["permutation_mixture, fewer"][0], "left_out", "weights of permutations"),
+    "merged, floor": (
+        problem(rr.ApproximateLDP(1, delta="0.1"), rr.EntropyRate("1/2"), goal=SUCCESS),
+        "left_out",
+        "the floor on the entropy",
+    ),
     "cone": (
         rr.Problem(rr.Maximize(rr.Trace(NINE)), [rr.LDP(1), rr.IdentificationRisk([9, 4, 1], "0.1")]),
         "derived",
@@ -213,6 +219,21 @@ def test_a_larger_problem_is_derived_again_and_told(larger: tuple[str, rr.Soluti
         assert any(part in line for line in getattr(report.statement, kind))
     assert rr.write_report(solution, tmp_path / "r.html").word == "proved"
     assert "states a larger problem" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_value_that_a_certificate_would_not_state_is_not_called_certified() -> None:
+    """The bound without the risk has an output for each action; under it no output is best used for its own input, and
+    the certificate stated .36 for .63."""
+    risk = rr.IdentificationRisk([5, 3, 2], "0.4")
+    solution = problem(rr.ApproximateLDP(1, delta="0.1"), risk, goal=SUCCESS).solve()
+    proves = solution.certificate and solution.certificate.document["value"]
+    if proves:
+        assert abs(float(Fraction(proves["lower"])) - solution.value) < 1e-6
+    else:
+        assert solution.status == "bounded"
+    assert report_of(solution).contradictions == ()
+    assert solution.bound is not None
+    assert solution.value <= solution.bound
 
 
 def checked(solution: rr.Solution, declared: rr.Problem, folder: Path) -> tuple[int, str]:

@@ -57,7 +57,8 @@ class CsvSource(Source):
         # An empty line is a record of a file with one column, and nothing in any other.
         return pacsv.open_csv(
             str(self.path),
-            read_options=pacsv.ReadOptions(block_size=TEXT_BLOCK),
+            # Only one thread numbers the rows that do not fit.
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=TEXT_BLOCK),
             parse_options=pacsv.ParseOptions(
                 delimiter=self.delimiter, newlines_in_values=True, ignore_empty_lines=names is None or len(names) > 1
             ),

@@ -7,18 +7,16 @@ follows from it, or it is named as a difference.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
 from rropt.errors import counted
-from rropt.exact import exp_enclosure, log_enclosure
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.promises import promised
 from rropt.problem import Problem
 from rropt.program.cones import CompleteCone, GraphCone, base_cone, cone_rows
-from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Program
 from rropt.prove.certificates import Certificate
@@ -75,7 +73,11 @@ def statement(problem: Problem, certificate: Certificate) -> Statement:
         return Statement()
     stated = certificate.document["problem"]
     infeasible = certificate.document.get("mechanism") is None
-    found = [_follows(one, note, stated, infeasible) for one, note in _forms(program)]
+    own = program.payload()
+    left_out = {key: name for key, name in LEFT_OUT.items() if key in own and key not in stated}
+    kept = tuple(extra for extra in program.extras if not extra.payload().keys() & left_out.keys())
+    forms = _forms(replace(program, extras=kept))
+    found = [_follows(one, note, stated, infeasible, list(left_out.values())) for one, note in forms]
     return next((one for one in found if not one.differences), found[0])
 
 
@@ -120,9 +122,11 @@ def _forms(program: Program) -> Iterator[tuple[Program, str]]:
         yield merged, MERGED
 
 
-def _follows(program: Program, note: str, stated: Mapping[str, Any], infeasible: bool) -> Statement:
+def _follows(
+    program: Program, note: str, stated: Mapping[str, Any], infeasible: bool, left_out: list[str]
+) -> Statement:
     own = program.payload()
-    same, derived, left_out = dict(stated), [note] if note else [], []
+    same, derived, left_out = dict(stated), [note] if note else [], [*left_out]
     # Infeasibility does not depend on the objective.
     free = ("sense", "utility") if infeasible else ()
     for key in free:
@@ -130,10 +134,6 @@ def _follows(program: Program, note: str, stated: Mapping[str, Any], infeasible:
     if stated.get("outputs", 0) is None and program.outputs is not None and stated.get("rows") == []:
         same["outputs"] = own["outputs"]
         derived.append(FREE)
-    for key, name in LEFT_OUT.items():
-        if key in own and key not in stated:
-            same[key] = own[key]
-            left_out.append(name)
     declared = {canonical(row.payload()): row.payload() for row in program.rows}
     rows = {canonical(row): row for row in stated.get("rows", [])}
     missed = [row for text, row in declared.items() if text not in rows]
@@ -163,8 +163,6 @@ def _imply(program: Program, row: Mapping[str, Any]) -> str | None:
     limit = Fraction(row["rhs"])
     if (mixture := program.extra(Mixture)) is not None and _of_mixture(mixture, terms, limit):
         return MIXTURE
-    if (floor := program.extra(ConcaveFloor)) is not None and _of_floor(program, floor, terms, limit):
-        return LEFT_OUT["entropy"]
     return "the conditions on every column" if _of_cone(program, terms, limit) else None
 
 
@@ -176,24 +174,6 @@ def _of_mixture(mixture: Mixture, terms: Terms, limit: Fraction) -> bool:
         scores[x][y] = int(value * scale)
     most = mixture.most(scores)
     return most is not None and most <= limit * scale
-
-
-def _of_floor(program: Program, floor: ConcaveFloor, terms: Terms, limit: Fraction) -> bool:
-    """Whether the row is -sum c Q <= -h with h at most the height of the floor and sum c Q at least the entropy.
-
-    By Gibbs' inequality share H(Q_x) <= sum_y c[x, y] Q[x, y] where sum_y exp(-c[x, y] / share) <= 1.
-    """
-    assert program.outputs is not None
-    pairs = zip(floor.shares, floor.sizes, strict=True)
-    height = floor.at_least * sum((share * log_enclosure(Fraction(size)).lower for share, size in pairs), Fraction(0))
-    if -limit > height:
-        return False
-    costs = {(x, y): -value for x, y, value in terms}
-    for x, share in enumerate(floor.shares):
-        own = [costs.get((x, y), Fraction(0)) for y in range(len(program.outputs))]
-        if min(own) < 0 or (share and sum((exp_enclosure(-cost / share).upper for cost in own), Fraction(0)) > 1):
-            return False
-    return True
 
 
 def _of_cone(program: Program, terms: Terms, limit: Fraction) -> bool:
