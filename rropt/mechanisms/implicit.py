@@ -15,7 +15,7 @@ from flint import arb
 
 from rropt.errors import InputError, counted
 from rropt.exact import Interval, enclosure, log_enclosure, shown, xlogx_ball
-from rropt.io.arguments import position
+from rropt.io.arguments import checked, position
 from rropt.io.frames import array_of
 from rropt.mechanisms.channel import RandomizedChannel
 from rropt.mechanisms.columns import Column, TwoValuedColumn
@@ -39,6 +39,7 @@ LIMB = 31
 """Bits of a weight that are added up at once, in 64 bits."""
 
 
+@checked
 class TwoLevelFamily(RandomizedChannel):
     """k inputs and m outputs: output y has the probability gamma / D at the inputs that are its members, 1 / D at the
     others, times the denominator of gamma. Every input is a member of as many outputs, so one D serves all rows."""
@@ -134,6 +135,7 @@ class FamilyColumn(Column):
         return self._written().payload(size)
 
 
+@checked
 class FamilyMechanism(Mechanism):
     """The mechanism of a `family`, which draws and estimates for it. Its matrix is made when it is asked for."""
 
