@@ -363,9 +363,8 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.usefixtures("here")
 def test_the_command_prints_json(file: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """The file's own route and solver are one row among others. In real processes: tests/cli/test_out.py."""
+    """In real processes, whose solvers may print; the file's own route and solver are one row among others."""
     assert cli.main(["compare", file, "--routes", "linear,conic,risk", "--solvers", "highs", "--json"]) == 0
     out, error = capfd.readouterr()
     assert error == ""
