@@ -63,3 +63,18 @@ class RandomizedChannel(ABC):
         `rropt.mechanisms.estimators.METHODS`; `prior` goes with "locally_best".
         Raises InputError, for a mechanism that does not identify the frequencies too.
         """
+
+
+class LabelledChannel(RandomizedChannel):
+    """A channel that holds the labels of its inputs in the field `labels`."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.labels
+
+    @property
+    def size(self) -> int:
+        """k, the number of categories."""
+        return len(self.labels)

@@ -17,7 +17,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval, enclosure, log_enclosure, shown, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.frames import array_of
-from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.channel import LabelledChannel
 from rropt.mechanisms.columns import Column, TwoValuedColumn
 from rropt.mechanisms.mechanism import READERS, Mechanism
 from rropt.mechanisms.reading import check_keys, names_of, naturals_of
@@ -40,22 +40,12 @@ LIMB = 31
 
 
 @checked
-class TwoLevelFamily(RandomizedChannel):
+class TwoLevelFamily(LabelledChannel):
     """k inputs and m outputs: output y has the probability gamma / D at the inputs that are its members, 1 / D at the
     others, times the denominator of gamma. Every input is a member of as many outputs, so one D serves all rows."""
 
-    labels: tuple[str, ...]
     level: Level
     ratio: Fraction
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return self.labels
-
-    @property
-    def size(self) -> int:
-        """k, the number of categories."""
-        return len(self.labels)
 
     @property
     def parity(self) -> Fraction | float:

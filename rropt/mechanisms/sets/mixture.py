@@ -17,7 +17,7 @@ from rropt.errors import InputError, counted
 from rropt.exact import Interval, ball, enclosure, log_enclosure, xlogx_ball
 from rropt.io.arguments import checked, position
 from rropt.io.counts import number_array, same_labels
-from rropt.mechanisms.channel import RandomizedChannel
+from rropt.mechanisms.channel import LabelledChannel
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling import MechanismSampler, Source
@@ -39,7 +39,7 @@ MOST_MASSES = 1 << 22
 
 @checked
 @dataclass(frozen=True, repr=False)
-class SubsetMixture(RandomizedChannel):
+class SubsetMixture(LabelledChannel):
     """Report a set S of categories with Q[x, S] = w_t s_t g for x in S and w_t s_t otherwise, t = |S|.
 
     `labels` are the k categories, `ratio` is g > 1, `weights` are w_0, ..., w_k >= 0 with sum one, the distribution of
@@ -65,15 +65,6 @@ class SubsetMixture(RandomizedChannel):
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "ratio", ratio)
         object.__setattr__(self, "weights", weights)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return self.labels
-
-    @property
-    def size(self) -> int:
-        """k, the number of categories."""
-        return len(self.labels)
 
     def _total(self, t: int) -> Fraction:
         """t g + k - t: the sum of a column of size t over its low entry."""
