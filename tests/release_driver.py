@@ -22,7 +22,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, ledger, release_table, run
 from rropt.release.storage import chain

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import rropt as rr
+from rropt import __main__ as cli
 from rropt.checker import check_bytes
-from rropt.cli import main as cli
 from rropt.cli.release import apply
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rropt.__main__ import certificate_file
 from rropt.cli.data import declared_problem, find_problem
 from rropt.cli.lines import say
 from rropt.errors import InputError
@@ -51,19 +52,13 @@ def check(
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)
     declared = None if problem is None else declared_problem(find_problem(problem), data, column)
     worst = 0
-    for name in map(_file, certificates):
+    for name in map(certificate_file, certificates):
         verdict = judge(name, core=core)
         printed = checker.print_verdict(verdict, name if len(certificates) > 1 else "")
         worst = max(worst, verdict.exit_status, 0 if printed else BAD_INPUT)
         if declared is not None:
             worst = max(worst, compare_problem(declared, name, verdict))
     raise typer.Exit(worst)
-
-
-def _file(name: str) -> str:
-    """The certificate of a folder that `rropt solve` wrote; any other name as it is."""
-    inside = Path(name) / "certificate.json"
-    return str(inside) if inside.is_file() else name
 
 
 def write_proof(

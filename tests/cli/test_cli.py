@@ -25,8 +25,7 @@ from typing import Any
 import forked
 import pytest
 
-from rropt import models
-from rropt.cli import main as cli
+from rropt import __main__ as cli, models
 from rropt.errors import InputError
 from rropt.io.files import write_whole
 from rropt.solve.kernel import highs_run
@@ -882,7 +881,7 @@ def test_a_second_ctrl_c_says_that_it_aborted(run: Run, monkeypatch: pytest.Monk
 
 HIGHS_TWICE = """
 import signal, sys
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.solve.kernel.highs_run import Run
 pressed = []
 def wait(self):

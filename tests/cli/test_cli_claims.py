@@ -12,7 +12,7 @@ import pytest
 from rropt.models import claims as ledger
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.comparison.claims import Claim, Evidence
 from rropt.studies.claims_page import page
 from rropt.studies.ledger import counts, run

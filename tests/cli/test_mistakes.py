@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.solve.registry import ROUTES
 
 pa = pytest.importorskip("pyarrow")

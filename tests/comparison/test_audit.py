@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.comparison.matrix_files import array_matrix, read_matrix
 from rropt.comparison.orientation import oriented
 

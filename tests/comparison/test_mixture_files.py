@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.comparison.matrix_files import read_matrix
 from rropt.comparison.permutations.mixture_files import save_mixture
 from rropt.errors import InputError

@@ -16,7 +16,7 @@ from drawing import graded
 from scipy import stats
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.sampling import MechanismSampler, insecure_seeded_source
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.mechanisms.estimators.fit import LEVEL, fit_probability
 
 

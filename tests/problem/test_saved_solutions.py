@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.problem import Problem, Solution
 from rropt.studies.support import problem_of
 

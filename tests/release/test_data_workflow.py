@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.io import count_records as microdata
 from rropt.io.count_records import count_records
@@ -295,7 +295,7 @@ def test_the_command_draws_as_many_as_were_counted(capfd: pytest.CaptureFixture[
 FULL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 sys.exit(cli.main(sys.argv[2:]))
 """
 

@@ -22,7 +22,7 @@ from drawing import graded
 from ledgers import change, draws, states, write_old
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, Release, release_file, release_folder

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")

@@ -20,7 +20,7 @@ import pytest
 from ledgers import draws, states
 from scipy import stats
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.sampling import insecure_seeded_source
 from rropt.release import ProtectedColumn, counts_of, release_file, release_table

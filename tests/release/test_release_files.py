@@ -18,7 +18,7 @@ import pytest
 from ledgers import draws, states
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism

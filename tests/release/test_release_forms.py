@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import rropt as rr
-from rropt import checker
-from rropt.cli import main as cli
+from rropt import __main__ as cli, checker
 from rropt.errors import InputError
 from rropt.prove.certificates import Certificate
 from rropt.release import load_mechanism

@@ -13,7 +13,7 @@ import pytest
 from ledgers import draws, states
 from scipy import stats
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure
 from rropt.mechanisms.sampling.geometric import GeometricNoise, secure_bits

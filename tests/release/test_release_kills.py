@@ -26,7 +26,7 @@ from ledgers import draws
 from postgres import database, server
 from release_census import Census
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 
 pa = pytest.importorskip("pyarrow")

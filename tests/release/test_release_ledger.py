@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from ledgers import change, draws, states, write_old
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.mechanism import Mechanism

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.hadamard import HadamardResponse
 from rropt.mechanisms.families.hashing import LocalHashing

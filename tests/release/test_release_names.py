@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.release import ProtectedColumn
 
 pa = pytest.importorskip("pyarrow")

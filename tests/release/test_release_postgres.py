@@ -14,7 +14,7 @@ import pytest
 from ledgers import draws, states
 from postgres import USER, database, run, server
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, Release, release_file

@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 from ledgers import draws, events
 
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, release_file

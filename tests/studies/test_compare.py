@@ -25,7 +25,7 @@ import pytest
 from drawing import graded, thinned
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import Refusal
 from rropt.exact import Interval
 from rropt.model.privacy import Level

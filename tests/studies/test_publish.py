@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.model.prior import rounded_prior
 from rropt.release import load_design

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.io.processes import environment
 from rropt.studies.sweeps import grid as grids, points
 from rropt.studies.sweeps.journal import Journal, journal_path

@@ -22,7 +22,7 @@ from ledgers import draws, states
 from rropt.models import lopuhaa2021
 
 import rropt as rr
-from rropt.cli import main as cli
+from rropt import __main__ as cli
 from rropt.cli.figures import swept_figure
 from rropt.io import processes
 from rropt.io.processes import spread
