@@ -166,7 +166,7 @@ def new_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The key.")],
 ) -> None:
     """Make a key for `apply --id COLUMN --key FILE`; a lost key means a new draw."""
-    from rropt.release.storage.memo import new_key as write_key
+    from rropt.release.memo import new_key as write_key
 
     write_key(path)
     say(f"wrote {path}: keep it secret, and {path.name}.records with it: it undoes every release under it")
@@ -186,7 +186,7 @@ def init(
     ] = None,
 ) -> None:
     """Make a ledger for a population; every release of it takes --ledger PATH."""
-    from rropt.release.storage import account
+    from rropt.release import account
     from rropt.release.storage.places import ledger_place
 
     made = account.Account.create(ledger_place(path), ceiling, unit, delta)
@@ -201,7 +201,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print every draw, and the total of a person, as epsilon and as a factor of the odds."""
-    from rropt.release.storage.account import Account, delta, epsilon, odds
+    from rropt.release.account import Account, delta, epsilon, odds
     from rropt.release.storage.places import ledger_place
     from rropt.studies.reports import terminal
 
@@ -234,7 +234,7 @@ def verify(
     public: Annotated[Path | None, typer.Option("--public", metavar="FILE", help="The public key of it.")] = None,
 ) -> None:
     """Compare every line with its hash, every level with its parities, and the ledger with a receipt."""
-    from rropt.release.storage.account import Account, epsilon
+    from rropt.release.account import Account, epsilon
     from rropt.release.storage.places import ledger_place
     from rropt.release.storage.receipts import read_receipt
 
@@ -255,7 +255,7 @@ def sign(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The receipt.")],
 ) -> None:
     """Sign the ledger as it is now; verify --receipt finds out if lines up to here were changed or taken away."""
-    from rropt.release.storage.account import Account
+    from rropt.release.account import Account
     from rropt.release.storage.places import ledger_place
     from rropt.release.storage.receipts import sign_receipt
 
