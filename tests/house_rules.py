@@ -10,7 +10,7 @@ import builtins
 import gc
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -220,12 +220,25 @@ def upward(tree: Tree) -> list[str]:
 
 
 def circles(tree: Tree) -> list[str]:
-    """Circles of modules, and of rooms, by whatever import that really runs (a function's too)."""
+    """Circles of modules, of folders (subfolders apart), and of rooms, by whatever import that really runs (a
+    function's too)."""
     found = [one for one in own(tree.imports()) if one.kind != "typing"]
     modules = nx.DiGraph((one.source, one.target) for one in found)
-    rooms = nx.DiGraph((room(one.source), room(one.target)) for one in found if room(one.source) != room(one.target))
+
+    def between(place: Callable[[str], str], among: list[Import]) -> nx.DiGraph:
+        pairs = ((place(one.source), place(one.target)) for one in among)
+        return nx.DiGraph((source, target) for source, target in pairs if source != target)
+
+    def folder(name: str) -> str:
+        """Where the file of a module stands; a file at the top of the package stands for itself."""
+        path = tree.modules[name][0] if name in tree.modules else None
+        alone = path is None or path.name == "__init__.py" or name.count(".") == 1
+        return name if alone else name.rpartition(".")[0]
+
     faults = []
-    for what, graph in (("modules", modules), ("rooms", rooms)):
+    inside = [one for one in found if room(one.source) == room(one.target)]
+    graphs = {"modules": modules, "folders": between(folder, inside), "rooms": between(room, found)}
+    for what, graph in graphs.items():
         rings = [ring for ring in nx.strongly_connected_components(graph) if len(ring) > 1]
         rings += [{node} for node in nx.nodes_with_selfloops(graph)]
         faults += [f"circle of {what}: {', '.join(sorted(ring))}" for ring in rings]

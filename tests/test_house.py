@@ -166,6 +166,15 @@ BROKEN = {
             "release__b": "",
         },
     ),
+    "a folder and its subfolder import each other": (
+        RING,
+        {
+            "release__a": "from rropt.release.tables import x",
+            "release__tables__x": "",
+            "release__tables__y": "from rropt.release import b",
+            "release__b": "",
+        },
+    ),
     "13 levels": (rules.levels, {f"m{n}__a": f"from rropt.m{n + 1} import a" for n in range(12)} | {"m12__a": ""}),
     "a solver outside of solve": (STRAY, {"prove__a": LAZY + "import highspy"}),
     "a solver at the top of a route": (STRAY, {"solve__a": "import cvxpy as cp"}),

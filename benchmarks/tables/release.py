@@ -61,7 +61,7 @@ def release(data: Path, output: Path) -> None:
 
 def memoised(data: Path, output: Path) -> None:
     """The same under a key."""
-    from rropt.release.storage.memo import new_key
+    from rropt.release.memo import new_key
 
     key = output.with_name(f"{output.name}.key")
     new_key(key)

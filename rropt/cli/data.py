@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
     from rropt.model.prior import Prior
     from rropt.problem import Problem
-    from rropt.release.plan import Design, ProtectedColumn
+    from rropt.release.plans.plan import Design, ProtectedColumn
 
 WHERE = "models people"
 FEW = 20
@@ -139,7 +139,7 @@ def noisy_problem(
     """The problem `exact` of a file, at counts with noise that the ledger of `data` counts. Raises InputError."""
     from rropt.model.prior import Prior
     from rropt.problem_file import load_problem
-    from rropt.release.storage.histogram import noisy_prior
+    from rropt.release.histogram import noisy_prior
     from rropt.release.storage.places import ledger_place
 
     prior = exact.objective.prior
@@ -211,7 +211,7 @@ def draw_estimate(
 ) -> Path:
     """Write the picture of an estimate, with the true frequencies of the file `truth` where it is given."""
     from rropt.io.files import write_whole
-    from rropt.release.tables.picture import estimate_svg, true_frequencies
+    from rropt.release.picture import estimate_svg, true_frequencies
 
     if truth is not None and len(columns) != 1:
         raise InputError("--truth is for one column", truth, "leave it out")
@@ -225,7 +225,7 @@ def _declared_privacy(folder: Path) -> list[Constraint]:
     from rropt.model.promises import promises
     from rropt.problem.solving import with_rules
     from rropt.problem_file import parse_problem
-    from rropt.release.provenance import SOLUTION, solution_of
+    from rropt.release.plans.provenance import SOLUTION, solution_of
 
     if not (folder / SOLUTION).exists():
         return []

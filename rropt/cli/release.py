@@ -169,7 +169,7 @@ def new_key(
 
     A release under the same key gives the same answers. Without the key they are drawn anew, which costs again.
     """
-    from rropt.release.storage.memo import new_key as write_key
+    from rropt.release.memo import new_key as write_key
 
     write_key(path)
     say(f"wrote {path}: keep it secret, and {path.name}.records with it: it undoes every release under it")
@@ -192,7 +192,7 @@ def init(
 
     Every release of these people then takes --ledger PATH.
     """
-    from rropt.release.storage import account
+    from rropt.release import account
     from rropt.release.storage.places import ledger_place
 
     made = account.Account.create(ledger_place(path), ceiling, unit, delta)
@@ -210,7 +210,7 @@ def show(
 
     The total is printed as epsilon and as a factor of the odds.
     """
-    from rropt.release.storage.account import Account, delta, epsilon, odds
+    from rropt.release.account import Account, delta, epsilon, odds
     from rropt.release.storage.places import ledger_place
     from rropt.studies.reports import terminal
 
@@ -246,7 +246,7 @@ def verify(
 
     Every line is compared with its hash, every level with its parities, and the ledger with the receipt.
     """
-    from rropt.release.storage.account import Account, epsilon
+    from rropt.release.account import Account, epsilon
     from rropt.release.storage.places import ledger_place
     from rropt.release.storage.receipts import read_receipt
 
@@ -270,7 +270,7 @@ def sign(
 
     `rropt ledger verify --receipt` then shows whether a line up to here was changed or removed.
     """
-    from rropt.release.storage.account import Account
+    from rropt.release.account import Account
     from rropt.release.storage.places import ledger_place
     from rropt.release.storage.receipts import sign_receipt
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from rropt.release.cross import CrossClassification
 from rropt.release.estimating import estimate_file
 from rropt.release.facade import counts_of, release_file, release_folder, release_table, table_of
-from rropt.release.plan import ProtectedColumn, Release
-from rropt.release.privacy import Privacy as Privacy, privacy_of as privacy_of
-from rropt.release.provenance import load_design as load_design, load_mechanism as load_mechanism
-from rropt.release.reading import ReleaseFile as ReleaseFile, load_release
+from rropt.release.plans.cross import CrossClassification
+from rropt.release.plans.plan import ProtectedColumn, Release
+from rropt.release.plans.privacy import Privacy as Privacy, privacy_of as privacy_of
+from rropt.release.plans.provenance import load_design as load_design, load_mechanism as load_mechanism
+from rropt.release.plans.reading import ReleaseFile as ReleaseFile, load_release
 
 if TYPE_CHECKING:
     from rropt.release.learn import RandomizedColumn

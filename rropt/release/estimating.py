@@ -17,11 +17,11 @@ from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.implicit import FamilyMechanism
 from rropt.release.facade import counted_of
-from rropt.release.plan import ProtectedColumn
+from rropt.release.plans.plan import ProtectedColumn
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
-    from rropt.release.tables.counting import Counted
+    from rropt.release.counting import Counted
 
 LARGEST = 1 << 24
 """Most cells of the joint matrix of several columns."""

@@ -13,13 +13,13 @@ from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.files import named_path
 from rropt.mechanisms.sampling import Source
-from rropt.release.plan import ProtectedColumn, Release
+from rropt.release.plans.plan import ProtectedColumn, Release
 from rropt.release.tables.extras import need
 
 if TYPE_CHECKING:
+    from rropt.release.counting import Counted
     from rropt.release.folder import FolderReleased
     from rropt.release.run import Released
-    from rropt.release.tables.counting import Counted
 
 EXTRA = "tables"
 
@@ -205,7 +205,7 @@ def counted_of(
 ) -> Counted:
     """As `table_of`, with one table a stratum where strata of mechanisms are given, and what else is known."""
     need("pyarrow", EXTRA)
-    from rropt.release.tables.counting import count_released
+    from rropt.release.counting import count_released
 
     if not columns:
         raise InputError("no column is named", "counts", "give at least one")

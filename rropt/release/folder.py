@@ -16,7 +16,7 @@ from rropt.errors import InputError
 from rropt.io.files import folders, named_path
 from rropt.io.processes import checked_workers, spread
 from rropt.release import ledger as ledgers
-from rropt.release.plan import Release
+from rropt.release.plans.plan import Release
 from rropt.release.run import FileRelease
 from rropt.release.storage.places import Place, whole_place
 from rropt.release.storage.postgres import Server

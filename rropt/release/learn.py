@@ -15,8 +15,8 @@ from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.sampling.labels import relabel
 from rropt.problem import Problem
-from rropt.release.cross import joined
-from rropt.release.provenance import load_mechanism
+from rropt.release.plans.cross import joined
+from rropt.release.plans.provenance import load_mechanism
 from rropt.release.tables.extras import need
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class RandomizedColumn(*_BASES):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> RandomizedColumn:
         """Find the mechanism and note the columns of X; its values are not used. Raises InputError."""
-        from rropt.release.privacy import epsilon_above
+        from rropt.release.plans.privacy import epsilon_above
 
         if (self.mechanism is None) == (self.problem is None):
             raise InputError("give either mechanism or problem", "RandomizedColumn", "exactly one of the two is needed")

@@ -23,8 +23,8 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.exact import log_enclosure
-from rropt.release.manifest import file_sha256, read_manifest
-from rropt.release.privacy import Privacy, parity_of, together
+from rropt.release.plans.manifest import file_sha256, read_manifest
+from rropt.release.plans.privacy import Privacy, parity_of, together
 from rropt.release.storage.chain import ABANDONED, DRAWING, INFINITE, RELEASED, SHARE, UNIT, Chain, Cost
 from rropt.release.storage.database import older
 from rropt.release.storage.places import Place, open_ledger, whole_place

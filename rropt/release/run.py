@@ -14,16 +14,16 @@ from rropt.errors import InputError, counted
 from rropt.io.content import ByContent
 from rropt.io.files import folders, usual_mode, write_whole
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release import manifest as manifests
+from rropt.release.earlier import check_places, crossed_before, crossings, names_of
 from rropt.release.ledger import Entry, Ledger, cost_of, temporary_name
-from rropt.release.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
-from rropt.release.plan import Release
-from rropt.release.privacy import Level, Privacy, epsilon_above, parity_text, privacy_of_stacks, together
-from rropt.release.provenance import release_digest
+from rropt.release.memo import Memo
+from rropt.release.plans import manifest as manifests
+from rropt.release.plans.manifest import AS_THEY_ARE, QUOTED, file_sha256, manifest_path, manifest_text, read_manifest
+from rropt.release.plans.plan import Release
+from rropt.release.plans.privacy import Level, Privacy, epsilon_above, parity_text, privacy_of_stacks, together
+from rropt.release.plans.provenance import release_digest
 from rropt.release.storage.chain import INFINITE
-from rropt.release.storage.earlier import check_places, crossed_before, crossings, names_of
 from rropt.release.storage.lines import sync_folder
-from rropt.release.storage.memo import Memo
 from rropt.release.storage.places import Place
 from rropt.release.storage.private import Kept, PrivateStream, is_written
 from rropt.release.tables.batches import Protector

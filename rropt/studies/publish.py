@@ -11,7 +11,7 @@ from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import named_path, open_file, write_whole
 from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM
-from rropt.release.provenance import SOLUTION, load_design, solution_of
+from rropt.release.plans.provenance import SOLUTION, load_design, solution_of
 
 DESIGN = (MECHANISM, "mechanism.csv", "mixture.csv")
 """Files that hold the mechanism only."""

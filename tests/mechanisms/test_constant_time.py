@@ -167,7 +167,7 @@ def test_the_same_steps_are_taken_for_all_values(k: int) -> None:
 def test_which_mechanisms_it_takes() -> None:
     pytest.importorskip("pyarrow")
     from rropt.release import ProtectedColumn
-    from rropt.release.tables.stack import Stack
+    from rropt.release.plans.stack import Stack
 
     assert takes(128, 512, [GRID])
     assert takes(2, 2, [1, GRID, 4])

@@ -21,8 +21,8 @@ from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.io import count_records as microdata
 from rropt.io.count_records import count_records
+from rropt.release.picture import estimate_svg
 from rropt.release.synthetic import insecure_synthetic_people
-from rropt.release.tables.picture import estimate_svg
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("narwhals")

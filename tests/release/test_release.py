@@ -22,8 +22,8 @@ from rropt.mechanisms.sampling import insecure_seeded_source, relabel
 from rropt.mechanisms.sampling.sums import SumsSampler
 from rropt.model.prior import Pairs
 from rropt.release import CrossClassification, ProtectedColumn, Release, privacy_of, release_table
-from rropt.release.cross import joined, split
-from rropt.release.tables.stack import Stack
+from rropt.release.plans.cross import joined, split
+from rropt.release.plans.stack import Stack
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("narwhals")
@@ -256,8 +256,8 @@ def test_mixed_types_are_refused() -> None:
 
 
 def test_many_different_wrong_values_cost_constant_memory() -> None:
+    from rropt.release.plans.stack import Part
     from rropt.release.tables.coding import MOST_EXAMPLES, Faults
-    from rropt.release.tables.stack import Part
 
     faults = Faults()
     part = Part("x", LABELS)

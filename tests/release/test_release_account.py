@@ -26,7 +26,7 @@ from rropt import __main__ as cli
 from rropt.errors import InputError
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, Release, release_file, release_folder
-from rropt.release.plan import Design
+from rropt.release.plans.plan import Design
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402

@@ -33,7 +33,7 @@ from rropt.release import (
     release_file,
     table_of,
 )
-from rropt.release.provenance import digest
+from rropt.release.plans.provenance import digest
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.csv as pacsv  # noqa: E402

@@ -17,7 +17,7 @@ from rropt.comparison.permutations.mixture_files import load_mixture, save_mixtu
 from rropt.io.formulas import is_formula, quoted, unquoted
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.release import ProtectedColumn, counts_of, release_file
-from rropt.release.manifest import read_manifest
+from rropt.release.plans.manifest import read_manifest
 
 pytest.importorskip("pyarrow")
 

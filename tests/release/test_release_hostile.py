@@ -431,7 +431,7 @@ def test_labels_are_escaped_in_every_picture(tmp_path: Path) -> None:
     for text in (repr(mechanism), mechanism._repr_html_()):
         assert "\x1b" not in text
         assert "\x07" not in text
-    from rropt.release.tables.picture import estimate_svg
+    from rropt.release.picture import estimate_svg
 
     drawn = estimate_svg(mechanism.estimate([30, 40]), 0.95, title=ESCAPE)
     assert "\x1b" not in drawn

@@ -24,12 +24,12 @@ from rropt.mechanisms.implicit import FamilyMechanism
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.mechanisms.sampling import insecure_seeded_source
-from rropt.release.provenance import digest
+from rropt.release.plans.provenance import digest
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
-from rropt.release.tables.stack import StrataSampler  # noqa: E402
+from rropt.release.plans.stack import StrataSampler  # noqa: E402
 
 WORK = """
 import sys

@@ -19,15 +19,15 @@ from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.implicit import FamilyMechanism
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.release import ProtectedColumn, Release, release_file, release_folder
-from rropt.release.storage.account import Account
+from rropt.release.account import Account
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 from rropt.mechanisms.sampling.keyed import KeyedFunction, Texts  # noqa: E402
-from rropt.release.storage.memo import Memo, Scope  # noqa: E402
-from rropt.release.tables import stack as stacks  # noqa: E402
-from rropt.release.tables.stack import Stack  # noqa: E402
+from rropt.release.memo import Memo, Scope  # noqa: E402
+from rropt.release.plans import stack as stacks  # noqa: E402
+from rropt.release.plans.stack import Stack  # noqa: E402
 
 ABC = RandomizedResponse(("a", "b", "c"), epsilon=1).to_mechanism()
 COLUMN = ProtectedColumn("x", ABC)

@@ -34,7 +34,7 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 from rropt.release import folder as folders  # noqa: E402
-from rropt.release.storage.account import Account  # noqa: E402
+from rropt.release.account import Account  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rropt as rr
-from rropt.release.provenance import digest
+from rropt.release.plans.provenance import digest
 from rropt.studies.sweeps import sweep as sweeps
 from rropt.studies.sweeps.points import FILES, computed
 from rropt.studies.sweeps.sweep import Swept

@@ -9,10 +9,10 @@ import pyarrow as pa
 from rropt.errors import InputError
 from rropt.io.count_records import check_column
 from rropt.mechanisms.sampling import Source
-from rropt.release.plan import Release
+from rropt.release.plans.plan import Release
+from rropt.release.plans.stack import Stack
 from rropt.release.tables.coding import Faults, check_type, codes, fits, integer_label
 from rropt.release.tables.metadata import has_notes, pandas_types, typed_only
-from rropt.release.tables.stack import Stack
 
 
 @dataclass(frozen=True)

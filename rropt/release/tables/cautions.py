@@ -12,8 +12,8 @@ import pyarrow as pa
 from rropt.errors import counted
 from rropt.exact import shown
 from rropt.mechanisms.estimators.linear import float_rank
-from rropt.release.plan import Release
-from rropt.release.privacy import Privacy, epsilon_above
+from rropt.release.plans.plan import Release
+from rropt.release.plans.privacy import Privacy, epsilon_above
 from rropt.release.tables.coding import is_text, settled
 
 MOST_VALUES = 1000

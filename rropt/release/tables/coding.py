@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rropt.errors import InputError
-from rropt.release.tables.stack import NULL, UNKNOWN, Part
+from rropt.release.plans.stack import NULL, UNKNOWN, Part
 
 MOST_EXAMPLES = 1000
 """Different wrong values that are kept for the error; the others are counted only."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from rropt.errors import InputError
 from rropt.mechanisms.sampling import Source
-from rropt.release.plan import Release
+from rropt.release.plans.plan import Release
 from rropt.release.tables.batches import Protector
 from rropt.release.tables.streams import plain
 

@@ -20,7 +20,7 @@ from rropt.problem import Problem, Solution
 from rropt.problem_file import parse_problem
 from rropt.prove.certificates import Certificate
 from rropt.prove.mechanism_files import CERTIFICATE
-from rropt.release.provenance import SOLUTION, load_mechanism, solution_of
+from rropt.release.plans.provenance import SOLUTION, load_mechanism, solution_of
 from rropt.studies.reports.report_page import page
 from rropt.studies.reports.reported import Report
 from rropt.studies.reports.statements import Statement, Weights, breaches, statement

@@ -22,7 +22,7 @@ from rropt.model.prior import Prior
 from rropt.problem import Problem, Solution
 from rropt.problem_file import problem_to_toml
 from rropt.prove.mechanism_files import CERTIFICATE, MECHANISM
-from rropt.release.provenance import digest
+from rropt.release.plans.provenance import digest
 from rropt.studies.reports.summary import summarise
 
 RESULTS = (

@@ -23,7 +23,7 @@ from rropt.io.files import check_writable, write_whole
 from rropt.io.processes import checked_workers, environment, spread
 from rropt.io.types import Number
 from rropt.problem import Problem
-from rropt.release.manifest import file_sha256
+from rropt.release.plans.manifest import file_sha256
 from rropt.studies.sweeps import points, rows
 from rropt.studies.sweeps.grid import Axis, Variation, axes
 from rropt.studies.sweeps.journal import Journal, journal_path

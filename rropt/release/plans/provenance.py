@@ -10,7 +10,7 @@ from rropt.errors import InputError
 from rropt.io.files import JSON, read_text
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.prove.mechanism_files import read_mechanism
-from rropt.release.plan import Design, Release
+from rropt.release.plans.plan import Design, Release
 
 SOLUTION = "solution.json"
 SOLUTION_FORMAT = "rropt-solution"

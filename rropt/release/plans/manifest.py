@@ -14,10 +14,10 @@ from typing import Any
 
 from rropt.errors import InputError
 from rropt.io.files import JSON, open_file, read_text
-from rropt.release.cross import joined
-from rropt.release.plan import ProtectedColumn
-from rropt.release.privacy import Level, Privacy, epsilon_above, parity_text
-from rropt.release.provenance import digest
+from rropt.release.plans.cross import joined
+from rropt.release.plans.plan import ProtectedColumn
+from rropt.release.plans.privacy import Level, Privacy, epsilon_above, parity_text
+from rropt.release.plans.provenance import digest
 
 FORMAT = "rropt-release"
 SUFFIX = ".manifest.json"

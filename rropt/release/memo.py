@@ -26,9 +26,9 @@ from rropt.io.files import open_file
 from rropt.mechanisms.sampling import Source
 from rropt.mechanisms.sampling.keyed import BLOCK, KeyedFunction, Texts
 from rropt.mechanisms.sampling.sources import secure_bytes
-from rropt.release.provenance import digest
+from rropt.release.plans.provenance import digest
+from rropt.release.plans.stack import Stack
 from rropt.release.tables.coding import check_type
-from rropt.release.tables.stack import Stack
 
 KEY_BYTES = 32
 PATIENCE = 120.0

@@ -11,8 +11,8 @@ from flint import fmpz
 from rropt.exact import float_up, log_enclosure
 from rropt.model.promises import approximate_level
 from rropt.program.events import ApproximateBound
-from rropt.release.plan import ProtectedColumn, Release
-from rropt.release.tables.stack import Stack
+from rropt.release.plans.plan import ProtectedColumn, Release
+from rropt.release.plans.stack import Stack
 
 
 def epsilon_above(parity: Fraction | float) -> float:

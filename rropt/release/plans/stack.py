@@ -17,8 +17,8 @@ from rropt.mechanisms.sampling import MechanismSampler, Source, sums
 from rropt.mechanisms.sampling.constant import ConstantTimeSampler, takes
 from rropt.mechanisms.sampling.labels import flat_codes
 from rropt.mechanisms.sampling.sums import SumsSampler
-from rropt.release.cross import LARGEST_PRODUCT, joined, split
-from rropt.release.plan import ProtectedColumn
+from rropt.release.plans.cross import LARGEST_PRODUCT, joined, split
+from rropt.release.plans.plan import ProtectedColumn
 
 NULL, UNKNOWN = -1, -2
 """Codes of a missing value, and of one that is not a label."""

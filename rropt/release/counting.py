@@ -12,12 +12,12 @@ import pyarrow as pa
 from rropt.errors import InputError, counted
 from rropt.io.count_records import check_column
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.release.agreement import Cell, Columns, Strata, agreed
-from rropt.release.cross import joined, split
 from rropt.release.folder import parquet_names
+from rropt.release.plans.agreement import Cell, Columns, Strata, agreed
+from rropt.release.plans.cross import joined, split
+from rropt.release.plans.stack import Part
 from rropt.release.tables.coding import Faults, check_type, codes, settled
 from rropt.release.tables.formats import open_table
-from rropt.release.tables.stack import Part
 
 LARGEST_COUNTS = 1 << 26
 """Tables of counts with more cells are refused."""

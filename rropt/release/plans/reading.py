@@ -10,8 +10,8 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.io.arguments import checked
 from rropt.io.files import TOML, read_text
-from rropt.release.plan import ProtectedColumn, Release
-from rropt.release.provenance import load_design
+from rropt.release.plans.plan import ProtectedColumn, Release
+from rropt.release.plans.provenance import load_design
 
 TOP_KEYS = ("schema", "data", "output", "delimiter", "drop", "column")
 COLUMN_KEYS = ("name", "names", "as", "mechanism", "mechanisms", "by", "null", "other")

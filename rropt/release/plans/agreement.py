@@ -11,11 +11,11 @@ from typing import Any
 from rropt.errors import InputError
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
-from rropt.release.cross import joined
-from rropt.release.manifest import QUOTED, file_sha256, manifest_path, read_manifest
-from rropt.release.plan import Design, ProtectedColumn, stratum_parts
-from rropt.release.provenance import digest
-from rropt.release.tables.stack import NULL, UNKNOWN, Part
+from rropt.release.plans.cross import joined
+from rropt.release.plans.manifest import QUOTED, file_sha256, manifest_path, read_manifest
+from rropt.release.plans.plan import Design, ProtectedColumn, stratum_parts
+from rropt.release.plans.provenance import digest
+from rropt.release.plans.stack import NULL, UNKNOWN, Part
 
 Columns = tuple[str, ...]
 Strata = tuple[tuple[str, str], ...]

@@ -12,11 +12,11 @@ from rropt.io.types import Number
 from rropt.mechanisms.sampling.geometric import GeometricNoise
 from rropt.mechanisms.sampling.sources import secure_bytes
 from rropt.model.prior import Prior
+from rropt.release.earlier import names_of
 from rropt.release.ledger import Ledger, cost_of, temporary_name
-from rropt.release.manifest import file_sha256
-from rropt.release.privacy import Level, Privacy, parity_text
+from rropt.release.plans.manifest import file_sha256
+from rropt.release.plans.privacy import Level, Privacy, parity_text
 from rropt.release.storage.chain import INFINITE
-from rropt.release.storage.earlier import names_of
 from rropt.release.storage.places import Place
 
 

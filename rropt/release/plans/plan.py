@@ -10,7 +10,7 @@ from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.promises import promised, promises_to_list
-from rropt.release.cross import split
+from rropt.release.plans.cross import split
 
 Proof = Literal["checked", "unchecked", "none"]
 """Whether the checker accepted the certificate of a design, was not run, or there is no certificate."""
