@@ -48,7 +48,9 @@ if __name__ == "__main__":
     while not select.select([sys.stdin], [], [], PAUSE)[0]:
         looks += 1
         for path in (one for first in names(root) for one in (first, *names(first))):
-            if path.name.endswith((".tmp", "-wal", "-journal", "-shm", ".ledger")) or path.name.startswith(("all", "t.parquet.")):
+            if path.name.endswith((".tmp", "-wal", "-journal", "-shm", ".ledger")) or path.name.startswith(
+                ("all", "t.parquet.")
+            ):
                 try:
                     data = path.read_bytes()
                 except OSError:
