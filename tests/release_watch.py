@@ -28,6 +28,14 @@ def is_complete(data: bytes) -> bool:
         return False
 
 
+def names(folder: Path) -> list[Path]:
+    """What stands in a folder; nothing where it is not there any more."""
+    try:
+        return [folder / name for name in os.listdir(folder)]
+    except OSError:
+        return []
+
+
 if __name__ == "__main__":
     root, found = Path(sys.argv[1]), set()
     if os.geteuid() == 0:
@@ -39,8 +47,10 @@ if __name__ == "__main__":
     looks = 0
     while not select.select([sys.stdin], [], [], PAUSE)[0]:
         looks += 1
-        for path in (*root.glob("all*"), *root.glob("*/*")):
-            if path.name.endswith((".tmp", "-wal", "-journal", "-shm")) or path.name.startswith(("all", "t.parquet.")):
+        for path in (one for first in names(root) for one in (first, *names(first))):
+            if path.name.endswith((".tmp", "-wal", "-journal", "-shm", ".ledger")) or path.name.startswith(
+                ("all", "t.parquet.")
+            ):
                 try:
                     data = path.read_bytes()
                 except OSError:

@@ -1,9 +1,10 @@
-"""SECURITY.md: every line of it is held by tests that it names, and those that are nowhere else."""
+"""SECURITY.md: every sentence of it is held by tests that it names, and those that are nowhere else."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import math
 import os
 import pickle
 import re
@@ -16,6 +17,7 @@ from typing import NoReturn
 
 import numpy as np
 import pytest
+from ledgers import change, draws
 
 import rropt as rr
 from rropt import __main__ as cli
@@ -24,6 +26,9 @@ from rropt.cli.release import apply
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
+from rropt.mechanisms.sampling.keyed import Texts
+from rropt.release.storage.memo import Scope, new_key, read_key
+from rropt.release.tables.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -33,30 +38,57 @@ def section(title: str) -> str:
     return TEXT.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
 
 
-def rows(title: str) -> dict[str, str]:
-    """The cells of a table's lines, by the first one."""
+def rows(title: str) -> list[tuple[str, str]]:
+    """The first cell of each line of a table, and what follows it."""
     cells = [line.strip("|").split("|", 1) for line in section(title).splitlines() if line.startswith("| ")]
-    return {first.strip(): rest.strip() for first, rest in cells if first.strip()}
+    return [(first.strip(), rest.strip()) for first, rest in cells if first.strip()]
 
 
-def test_every_line_names_tests_that_are_there() -> None:
-    promised, named = rows("What is promised"), rows("Which test holds what")
+def sentences(title: str, text: str) -> list[str]:
+    """The sentences of a promise, and the parts of one between semicolons and colons; the first begins with its
+    title."""
+    plain = re.sub(r"\s*\([^)]*\)", "", text.rstrip(" |"))
+    first, *others = re.split(r"(?<=[.;:])\s+(?=[A-Za-z`])", plain)
+    return [f"{title} {first}", *others]
+
+
+def test_every_sentence_names_tests_that_are_there() -> None:
+    named = [(first, tests) for first, tests in rows("Which test holds what") if first not in ("Sentence", "---")]
+    promised = [one for title, text in rows("What is promised") for one in sentences(title, text)]
     not_promised = re.findall(r"(?m)^- \*\*(.*?)\.\*\*", section("What is not promised"))
-    assert list(named) == [*promised, *not_promised]
+    assert len(named) == len(promised) + len(not_promised)
+    for (words, _), sentence in zip(named, [*promised, *not_promised], strict=True):
+        assert sentence.startswith(words), (words, sentence)
 
     @cache
     def there(file: str) -> set[str]:
         tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
         return {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
 
-    for line, tests in named.items():
+    for at, (words, tests) in enumerate(named):
         found = re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", tests)
-        assert found or (line in not_promised and tests == "no test: nothing is promised"), line
-        # Each sentence of a promise, and each part of one between semicolons, has a test of its own.
-        sentences = re.split(r"(?<=[.;:])\s+(?=[A-Za-z`])", re.sub(r"\([^)]*\)", "", promised.get(line, "")))
-        assert line in not_promised or len(set(found)) >= len(sentences), line
+        assert found or (at >= len(promised) and tests == "no test: nothing is promised"), words
         for file, name in found:
             assert name in there(file), name
+    # So does each test that the prose names.
+    for file, name in re.findall(r"`(tests/[a-z_/]+\.py)(?:::(test_[a-z0-9_]+))?`", TEXT):
+        assert (ROOT / file).exists(), file
+        assert not name or name in there(file), name
+
+
+def test_nothing_takes_a_seed_but_by_the_name_of_its_source() -> None:
+    """Whoever calls `insecure_seeded_source`, in the whole package: simulated people, and nothing else."""
+    callers = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "rropt").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("insecure_seeded_source", "_KeyStream")
+    ]
+    assert sorted(callers) == ["rropt/mechanisms/sampling/sources.py"] * 2 + ["rropt/release/synthetic.py"]
+    for path in [*(ROOT / "rropt" / "release").rglob("*.py"), *(ROOT / "rropt" / "mechanisms").rglob("*.py")]:
+        assert not re.search(r"(?m)np\.random|^ *import random|^ *from random", path.read_text(encoding="utf-8")), path
+    first, second = (RandomizedResponse(2, epsilon=1).sample(np.zeros(999, dtype=int)) for _ in range(2))
+    assert first.tolist() != second.tolist()
 
 
 def test_apply_takes_no_seed() -> None:
@@ -91,6 +123,21 @@ def test_certified_means_that_the_checker_accepted_the_file(tmp_path: Path) -> N
     # The bound is outside of the value, exactly.
     assert solution.mechanism is not None
     assert Fraction(solution.bound) >= solution.mechanism.mutual_information(prior).lower
+
+
+def test_bounds_are_rounded_outwards() -> None:
+    """The optimum is known in closed form, and is not a rational number: k-ary randomised response is optimal."""
+    labels = tuple("abcd")
+    odds = exp_enclosure(Fraction(1))
+    for sense, cost in ((rr.Maximize, 1), (rr.Minimize, -1)):
+        matrix = [[cost * (x == y) for y in range(4)] for x in range(4)]
+        objective = rr.ExpectedLoss(rr.Prior.uniform(labels), matrix)
+        solution = rr.Problem(sense(objective), [rr.LDP(1)]).solve()
+        assert solution.status == "certified"
+        low, high = (cost * e / (e + 3) for e in (odds.lower, odds.upper))
+        bound = Fraction(solution.bound)
+        assert bound >= max(low, high) if sense is rr.Maximize else bound <= min(low, high)
+        assert abs(bound - low) < Fraction(1, 10**6)
 
 
 class Trap:
@@ -171,3 +218,84 @@ def test_a_copy_in_another_folder_is_not_noticed(tmp_path: Path) -> None:
     third = Path(shutil.copy(data, tmp_path / "third"))
     with pytest.raises(InputError, match="a second draw leaks more"):
         rr.release.release_file(third, column, ledger=tmp_path / "t.csv.ledger")
+
+
+def test_who_has_the_key_undoes_a_memoised_draw(tmp_path: Path) -> None:
+    """At these odds the answer of each value is that value: the key, the mechanism and an identity give them all."""
+    column = rr.release.ProtectedColumn("x", RandomizedResponse(("a", "b"), epsilon=1).to_mechanism())
+    new_key(tmp_path / "key")
+    data = tmp_path / "t.csv"
+    people = [(f"p{at}", "ab"[at * at % 3 % 2]) for at in range(200)]
+    data.write_text("id,x\n" + "".join(f"{one},{value}\n" for one, value in people))
+    rr.release.release_file(data, column, identity="id", key=tmp_path / "key")
+    released = [line.split(",")[1] for line in (tmp_path / "t.protected.csv").read_text().splitlines()[1:]]
+    stack = Stack(column)
+    scope = Scope(read_key(tmp_path / "key"), stack, "id")
+    names = Texts.of([one.encode() for one, _ in people])
+    guessed = [
+        stack.draw(rows, scope.source(rows, names)).tolist()
+        for rows in (np.zeros(200, dtype=int), np.ones(200, dtype=int))
+    ]
+    known = 0
+    for at, ((_, true), answer) in enumerate(zip(people, released, strict=True)):
+        fits = [
+            value for value, code in zip("ab", (guessed[0][at], guessed[1][at]), strict=True) if "ab"[code] == answer
+        ]
+        assert true in fits
+        known += len(fits) == 1
+    # Where the answers of the two values differ the value is known: of a share of two thirds, and never without a key.
+    assert known > 40
+
+
+def test_sums_of_floats_never_draw_some_outputs() -> None:
+    low = Fraction(1, 2**54 + 1)
+    mechanism = rr.Mechanism.from_rationals([[1 - low, low], [low, 1 - low]])
+    assert 36 < mechanism.epsilon.lower < 38
+    first = np.cumsum(mechanism.matrix, axis=1)[:, 0]
+    # Of the 2^53 numbers that numpy draws, how many are below each sum.
+    below = [math.ceil(Fraction(one) * 2**53) for one in first.tolist()]
+    assert below == [2**53, 1]
+    assert mechanism.entry(0, 1) > 0
+
+
+def test_lines_taken_from_the_end_are_noticed_with_a_receipt_alone(tmp_path: Path) -> None:
+    """Said, because it would be wrong to rely on the chain for it."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+    key = Ed25519PrivateKey.from_private_bytes(b"1" * 32)
+    (tmp_path / "key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "key.pub").write_bytes(public)
+    mechanism = RandomizedResponse(("a", "b"), epsilon=1).to_mechanism()
+    data, ledger = tmp_path / "t.csv", tmp_path / "t.csv.ledger"
+    data.write_text("x,y\na,b\n")
+    for name in "xy":
+        rr.release.release_file(
+            data,
+            rr.release.Release([rr.release.ProtectedColumn(name, mechanism)], drop=["xy".strip(name)]),
+            tmp_path / f"{name}.csv",
+        )
+    sign = ["ledger", "sign", str(ledger), "--key", str(tmp_path / "key"), "-o", str(tmp_path / "receipt")]
+    assert cli.main(sign) == 0
+    change(ledger, "DELETE FROM ledger WHERE number > (SELECT MAX(number) - 2 FROM ledger)")
+    assert cli.main(["ledger", "verify", str(ledger)]) == 0
+    assert len(draws(ledger)) == 1
+    receipt = ["--receipt", str(tmp_path / "receipt"), "--public", str(tmp_path / "key.pub")]
+    assert cli.main(["ledger", "verify", str(ledger), *receipt]) == 2
+
+
+def test_the_first_lines_of_the_checker_name_the_problem(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from rropt import checker
+
+    path = tmp_path / "certificate.json"
+    said = []
+    for weights, epsilon in (((5, 3, 1), 1), ((5, 3, 2), 1), ((5, 3, 1), 2)):
+        prior = rr.Prior.from_counts(dict(zip("abc", weights, strict=True)))
+        solution = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(epsilon)]).solve()
+        assert solution.certificate is not None
+        solution.certificate.save(path)
+        assert checker.main([str(path)]) == 0
+        said.append(capsys.readouterr().out.partition("PROVED")[0])
+    assert len(set(said)) == 3
+    assert all("information" in one and "prior" in one for one in said)

@@ -27,7 +27,7 @@ from rropt.model.prior import Prior
 from rropt.model.privacy import Level
 
 if TYPE_CHECKING:
-    from rropt.mechanisms.estimators.estimate import Estimate
+    from rropt.mechanisms.estimators.recover import Answers
 
 MOST_WRITTEN = 1 << 22
 """Cells up to which a matrix is written out."""
@@ -205,12 +205,11 @@ class FamilyMechanism(Mechanism):
         found = self.family.positions(self.family.sample(given.reshape(-1), source=source))
         return found.reshape(given.shape).astype(np.min_scalar_type(len(self.outputs) - 1))
 
-    def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+    def answers(self, counts: np.ndarray) -> Answers:
         # scipy's statistics take half a second to load.
-        from rropt.mechanisms.estimators.recover import checked_counts
+        from rropt.mechanisms.estimators.implicit import FamilyAnswers
 
-        times = checked_counts(counts, self.outputs).astype(np.int64)
-        return self.family.estimate(self.family.observed(times), method=method, prior=prior)
+        return FamilyAnswers(self.family, counts, self.inputs)
 
     @cached_property
     def rank(self) -> int:

@@ -32,6 +32,7 @@ from rropt.model.prior import Prior
 
 if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
+    from rropt.mechanisms.estimators.recover import Answers
 
 GRID = 1 << 53
 """The default denominator: its multiples in [0, 1] are float64 numbers."""
@@ -63,9 +64,8 @@ class Mechanism(RandomizedChannel):
         object.__setattr__(self, "outputs", clean_labels(self.outputs, "outputs"))
         size = len(self.input_labels)
         if len(self.columns) != len(self.outputs):
-            raise InputError(
-                f"{counted(len(self.columns), 'columns')} for {counted(len(self.outputs), 'outputs')}", "mechanism"
-            )
+            given, wanted = counted(len(self.columns), "columns"), counted(len(self.outputs), "outputs")
+            raise InputError(f"{given} for {wanted}", "mechanism")
         if len(self.denominators) not in (1, size) or any(number <= 0 for number in self.denominators):
             raise InputError("denominators must be one or one a row, all positive", "mechanism")
         sums = [0] * size
@@ -132,8 +132,7 @@ class Mechanism(RandomizedChannel):
     @classmethod
     def _from_exact(cls, rows: Sequence[Row], inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Mechanism:
         shared = [math.gcd(scale, *row) for row, scale in rows]
-        reduced = [scale // common for (_, scale), common in zip(rows, shared, strict=True)]
-        denominators = reduced
+        denominators = reduced = [scale // common for (_, scale), common in zip(rows, shared, strict=True)]
         # A default mechanism keeps the denominator 2^53 even where every entry is a coarser fraction.
         if all(GRID % denominator == 0 for denominator in denominators):
             denominators = [GRID]
@@ -178,10 +177,8 @@ class Mechanism(RandomizedChannel):
     @cached_property
     def matrix(self) -> np.ndarray:
         """Q as a read-only k x m float64 array: equal to the integers at 2^53, correctly rounded otherwise."""
-        table = [
-            [entry / denominator for entry, denominator in zip(column, self.row_denominators, strict=True)]
-            for column in self.numerators
-        ]
+        scales = self.row_denominators
+        table = [[entry / scale for entry, scale in zip(column, scales, strict=True)] for column in self.numerators]
         array = np.array(table, dtype=np.float64).T.copy()
         array.flags.writeable = False
         return array
@@ -298,9 +295,15 @@ class Mechanism(RandomizedChannel):
 
     def estimate(self, counts: Any, *, method: str = "unbiased", prior: Prior | None = None) -> Estimate:
         # scipy's statistics take half a second to load, and a solve does not need them.
-        from rropt.mechanisms.estimators.recover import recover
+        from rropt.mechanisms.estimators.recover import checked_counts, recover_sample
 
-        return recover(self.matrix, counts, self.inputs, self.outputs, method, prior)
+        return recover_sample(self.answers(checked_counts(counts, self.outputs)), self.outputs, method, prior)
+
+    def answers(self, counts: np.ndarray) -> Answers:
+        """What estimators take, of the m `counts` of the outputs: floats, non-negative and whole."""
+        from rropt.mechanisms.estimators.recover import Sample
+
+        return Sample(self.matrix, counts, self.inputs)
 
     def payload(self) -> dict[str, object]:
         """The `mechanism` object of the certificate format (section 5)."""

@@ -1,10 +1,12 @@
 """Mechanisms with one number in all off-diagonal cells of a row, at any size: the matrix is never expanded unasked."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, fmpq
@@ -18,6 +20,9 @@ from rropt.mechanisms.mechanism import GRID, READERS, Mechanism
 from rropt.mechanisms.reading import names_of, naturals_of
 from rropt.mechanisms.sampling import MechanismSampler, Source
 from rropt.model.prior import Prior, clean_labels
+
+if TYPE_CHECKING:
+    from rropt.mechanisms.estimators.recover import Answers
 
 MOST_WRITTEN = 256
 """Inputs up to which a matrix is written out in its file, entry by entry."""
@@ -162,6 +167,15 @@ class OffDiagonalMechanism(Mechanism):
         # The others, in a circle from the truth on: each is as likely.
         found = (given.astype(np.int64) + moved * (1 + shift)) % len(self.inputs)
         return np.asarray(found, dtype=np.min_scalar_type(len(self.inputs) - 1))
+
+    def answers(self, counts: np.ndarray) -> Answers:
+        from rropt.mechanisms.estimators.off_diagonal import OffDiagonalAnswers
+
+        scale = self.denominators[0]
+        own = [(on - off) / scale for on, off in zip(self.diagonal, self.off_diagonal, strict=True)]
+        off = [number / scale for number in self.off_diagonal]
+        found = OffDiagonalAnswers(np.array(own), np.array(off), counts, self.inputs)
+        return found if found.is_clear() else super().answers(counts)
 
     def _write(self) -> tuple[int, dict[str, object]]:
         if len(self.inputs) <= MOST_WRITTEN:

@@ -39,8 +39,9 @@ class _Axis:
         alphabets = [tuple(dict.fromkeys(parts[at] for parts in labels)) for at in range(len(columns))]
         self.parts = [Part(name, names) for name, names in zip(columns, alphabets, strict=True)]
         self._table = np.full(tuple(map(len, alphabets)), -1, dtype=np.int64)
+        places = [{name: at for at, name in enumerate(names)} for names in alphabets]
         for y, parts in enumerate(labels):
-            self._table[tuple(names.index(part) for names, part in zip(alphabets, parts, strict=True))] = y
+            self._table[tuple(known[part] for known, part in zip(places, parts, strict=True))] = y
 
     def outputs(self, batch: pa.RecordBatch, faults: Faults) -> np.ndarray | None:
         """The output of each record, or None where a value is not an output; that is counted."""

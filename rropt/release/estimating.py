@@ -15,7 +15,6 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.io.arguments import checked
 from rropt.mechanisms.garbling import explicit
-from rropt.mechanisms.implicit import FamilyMechanism
 from rropt.release.facade import counted_of
 from rropt.release.plans.plan import ProtectedColumn
 
@@ -54,19 +53,17 @@ def estimate_file(
     if where and not any(table.any() for table in found.tables):
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
         raise InputError(f"none of its records has {asked}", str(file), "give a value that stands in that column")
-    from rropt.mechanisms.estimators.recover import Sample, recover_strata
+    from rropt.mechanisms.estimators.recover import Answers, Sample, recover_strata
 
-    first = list(found.cells[0].axes.values())
-    if len(found.cells) == len(first) == 1 and isinstance(first[0], FamilyMechanism):
-        # Without the matrix, which may be too large.
-        return replace(first[0].estimate(found.tables[0], method=method), notes=found.notes)
-    samples = []
+    samples: list[Answers] = []
     for cell, table in zip(found.cells, found.tables, strict=True):
-        mechanisms = list(cell.axes.values())
-        matrix = reduce(np.kron, [one.matrix for one in mechanisms])
+        mechanisms, counts = list(cell.axes.values()), table.ravel().astype(np.float64)
+        if len(mechanisms) == 1:
+            samples.append(mechanisms[0].answers(counts))
+            continue
         labels = product(*(one.inputs for one in mechanisms))
-        inputs = mechanisms[0].inputs if len(mechanisms) == 1 else tuple(", ".join(one) for one in labels)
-        samples.append(Sample(matrix, table.ravel().astype(np.float64), inputs))
+        matrix = reduce(np.kron, [one.matrix for one in mechanisms])
+        samples.append(Sample(matrix, counts, tuple(", ".join(one) for one in labels)))
     made = recover_strata(samples, method)
     return replace(made, warnings=tuple(_misfits(found)), notes=found.notes)
 
@@ -82,7 +79,6 @@ def _largest(given: Any) -> int:
 
 def _misfits(found: Counted) -> Iterator[str]:
     """Counts that cannot come from their mechanism, column by column and stratum by stratum."""
-    from rropt.mechanisms.estimators.fit import misfit
     from rropt.mechanisms.estimators.recover import CAUSES
 
     tests = sum(len(cell.axes) for cell in found.cells)
@@ -91,6 +87,6 @@ def _misfits(found: Counted) -> Iterator[str]:
         within = "".join(f", {name}={value}" for name, value in cell.key)
         for at, (columns, mechanism) in enumerate(cell.axes.items()):
             counts = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis != at)).astype(np.float64)
-            wrong = misfit(mechanism.matrix, counts, mechanism.outputs, tests) if counts.any() else ""
+            wrong = mechanism.answers(counts).misfit(mechanism.outputs, tests) if counts.any() else ""
             if wrong:
                 yield f"{', '.join(columns)}{within}: {wrong}; {likely}"

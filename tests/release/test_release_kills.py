@@ -70,6 +70,7 @@ def watched(root: Path) -> Iterator[list[Any]]:
         assert watcher.stdin is not None
         assert watcher.stdout.readline() == "watching\n"
         yield told
+        assert watcher.poll() is None, "it looked for a part of the time only"
         watcher.stdin.close()
         told += json.loads(watcher.stdout.read())
 

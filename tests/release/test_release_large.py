@@ -1,5 +1,5 @@
 """Thousands of categories: k-ary randomised response, Hadamard response and local hashing stay implicit from their
-files to their releases."""
+files to their releases and their estimates."""
 
 from __future__ import annotations
 
@@ -46,7 +46,12 @@ pq.write_table(pa.table({"x": codes.astype(str), "s": (codes % strata).astype(st
 mechanism = rr.Mechanism.load("m.json")
 given = {"by": "s"} if strata > 1 else {}
 each = {str(at): mechanism for at in range(strata)} if strata > 1 else mechanism
-rr.release.release_file("t.parquet", rr.release.ProtectedColumn("x", each, **given))
+column = rr.release.ProtectedColumn("x", each, **given)
+rr.release.release_file("t.parquet", column)
+found = rr.release.estimate_file("t.protected.parquet", {"x": column})
+assert found.n == rows and not found.warnings and len(found.values) == k
+# Each category is one record in 5,000; the largest of 5,000 normal numbers is below 6.
+assert (abs(found.values - 1 / k) < 6 * found.standard_errors + 1e-9).all()
 # Not `ru_maxrss`: that begins with what the parent had.
 told = Path("/proc/self/status")
 lines = told.read_text().splitlines() if told.exists() else []

@@ -1,13 +1,16 @@
 """Whether counts of released answers can come from a mechanism at all, whatever the true frequencies are."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rropt.mechanisms.estimators.likelihood import maximum_likelihood
+from rropt.mechanisms.estimators.likelihood import MaximumLikelihood, maximum_likelihood
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 LEVEL = 1e-6
 """Counts that are less likely than this under every true frequencies are called impossible."""
@@ -28,14 +31,20 @@ def fit_probability(matrix: FloatArray, counts: FloatArray) -> float:
     s = 1 - (m - 1) / t is exp(-t) (e t / (m - 1))^(m - 1). Source: Agrawal, "Finite-Sample Concentration of the
     Multinomial in Relative Entropy", IEEE Transactions on Information Theory 2020, doi 10.1109/TIT.2020.2996134.
     """
-    possible = matrix.max(axis=0) > 0
+    likeliest = partial(maximum_likelihood, matrix, counts, tolerance=1e-3, rounds=ROUNDS)
+    return fit_of(counts, matrix.max(axis=0) > 0, likeliest)
+
+
+def fit_of(counts: FloatArray, possible: BoolArray, likeliest: Callable[[], MaximumLikelihood]) -> float:
+    """As `fit_probability`, of a mechanism whose outputs are `possible` or not, and where frequencies that are
+    `likeliest` are found without a matrix."""
     if counts[~possible].any():
         return 0.0
     total, freedom = float(counts.sum()), int(possible.sum()) - 1
     if total == 0 or freedom == 0:
         return 1.0
     seen = counts[counts > 0]
-    found = maximum_likelihood(matrix, counts, tolerance=1e-3, rounds=ROUNDS)
+    found = likeliest()
     most = found.log_likelihood + found.gap
     return _tail(float(seen @ np.log(seen / total)) - most - ROUNDING * total, freedom)
 
@@ -50,12 +59,18 @@ def misfit(matrix: FloatArray, counts: FloatArray, outputs: tuple[str, ...], tes
     """One sentence that says what cannot be, where the counts are impossible at the level 1e-6 over `tests` such tests
     together; "" where they may come from the matrix."""
     probability = fit_probability(matrix, counts) * tests
+    return sentence(probability, counts, matrix.min(axis=0), matrix.max(axis=0), outputs)
+
+
+def sentence(
+    probability: float, counts: FloatArray, least: FloatArray, most: FloatArray, outputs: tuple[str, ...]
+) -> str:
+    """The sentence of `misfit`, where the mechanism gives each output at `least` and at `most` these shares."""
     if probability > LEVEL:
         return ""
     shares = counts / counts.sum()
-    over, under = shares - matrix.max(axis=0), matrix.min(axis=0) - shares
     example = ""
-    for word, beyond, limits in (("at most", over, matrix.max(axis=0)), ("at least", under, matrix.min(axis=0))):
+    for word, beyond, limits in (("at most", shares - most, most), ("at least", least - shares, least)):
         y = int(np.argmax(beyond))
         if beyond[y] > 0:
             example = f": {100 * shares[y]:.3g} % are {outputs[y]!r}, of which it gives {word} {100 * limits[y]:.3g} %"

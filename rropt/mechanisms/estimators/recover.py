@@ -1,5 +1,6 @@
 """From counts of outputs to frequencies of inputs, by the method that is asked for."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +11,12 @@ import numpy as np
 from rropt.errors import InputError, counted
 from rropt.io.counts import Numbers, same_labels
 from rropt.mechanisms.estimators.estimate import Estimate
+from rropt.mechanisms.estimators.families import ended
 from rropt.mechanisms.estimators.fit import misfit
 from rropt.mechanisms.estimators.likelihood import maximum_likelihood
 from rropt.mechanisms.estimators.linear import LinearEstimator, full_rank, inverse, locally_best
 from rropt.mechanisms.estimators.minimax import minimax
-from rropt.mechanisms.estimators.simplex import clipped, projected
+from rropt.mechanisms.estimators.terms import Terms, pooled, terms_of
 from rropt.model.prior import Prior
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -22,8 +24,6 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 METHODS = ("unbiased", "locally_best", "minimax", "moments", "mle", "projected", "clipped")
 CAUSES = "most likely they are of a column that was never randomised, of another column, or of another mechanism"
 """The likely cause where counts do not fit."""
-ROUNDING = 1e-20
-"""Of the mean square of some terms: a variance below this is that of one term, rounded."""
 
 
 def recover(
@@ -54,22 +54,83 @@ def recover(
     InputError for counts of a wrong shape, an unknown method, or a matrix that does not identify the frequencies.
     Counts that cannot come from the matrix (p < 1e-6) are a warning of the estimate.
     """
-    observed = checked_counts(counts, outputs)
-    found = recover_strata([Sample(matrix, observed, categories)], method, prior)
-    wrong = misfit(matrix, observed, outputs)
+    return recover_sample(Sample(matrix, checked_counts(counts, outputs), categories), outputs, method, prior)
+
+
+def recover_sample(
+    sample: "Answers", outputs: tuple[str, ...], method: str = "unbiased", prior: Prior | None = None
+) -> Estimate:
+    """As `recover`, from the answers to one mechanism with these `outputs`."""
+    found = recover_strata([sample], method, prior)
+    wrong = sample.misfit(outputs)
     return replace(found, warnings=(f"{wrong}; {CAUSES}",)) if wrong else found
 
 
+class Answers(ABC):
+    """Answers to one mechanism: the m `counts` of its outputs. Its inputs are the `categories`."""
+
+    counts: FloatArray
+    categories: tuple[str, ...]
+
+    @abstractmethod
+    def solve(self, method: str, prior: Prior | None) -> "Solved":
+        """The estimate by a method. Raises InputError where the mechanism does not identify the frequencies."""
+
+    @abstractmethod
+    def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
+        """Why the counts cannot come from the mechanism, in one sentence, at 1e-6 over `tests` such tests together;
+        "" where they may."""
+
+
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Solved:
+    """The terms of the linear estimator behind a method, at the observed shares and at `even` ones; and the k
+    likeliest frequencies, if the method is that."""
+
+    terms: Terms
+    even: Terms
+    likeliest: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Answers):
     """The m `counts` of the outputs of a k x m `matrix` with these `categories` as inputs: one stratum."""
 
     matrix: FloatArray
     counts: FloatArray
     categories: tuple[str, ...]
 
+    def solve(self, method: str, prior: Prior | None) -> Solved:
+        full_rank(self.matrix, self.categories)
+        likeliest = maximum_likelihood(self.matrix, self.counts).values if method == "mle" else None
+        table, m = self._estimator(method, prior, likeliest).table, len(self.counts)
+        return Solved(terms_of(table, self.counts / self.counts.sum()), terms_of(table, np.full(m, 1 / m)), likeliest)
 
-def recover_strata(samples: Sequence[Sample], method: str = "unbiased", prior: Prior | None = None) -> Estimate:
+    def misfit(self, outputs: tuple[str, ...], tests: int = 1) -> str:
+        return misfit(self.matrix, self.counts, outputs, tests)
+
+    def _estimator(self, method: str, prior: Prior | None, likeliest: FloatArray | None) -> LinearEstimator:
+        """The linear unbiased estimator behind a method."""
+        if likeliest is not None:
+            return locally_best(self.matrix, _inside(likeliest))
+        if method == "locally_best":
+            return locally_best(self.matrix, _inside(prior_of(prior, self.categories)))
+        if method == "minimax":
+            return minimax(self.matrix).estimator
+        if method == "moments":
+            return inverse(self.matrix)
+        return locally_best(self.matrix, np.full(len(self.matrix), 1 / len(self.matrix)))
+
+
+def prior_of(prior: Prior | None, categories: tuple[str, ...]) -> FloatArray:
+    """The frequencies of "locally_best". Raises InputError where there are none, or others than these categories."""
+    if prior is None:
+        raise InputError("it needs the frequencies where it is best", "estimate", "give prior, or use 'unbiased'")
+    same_labels(prior.labels, categories, "prior")
+    return prior.array
+
+
+def recover_strata(samples: Sequence[Answers], method: str = "unbiased", prior: Prior | None = None) -> Estimate:
     """The frequencies in all strata together, each of which was answered through its own matrix.
 
     The shares of the strata are those observed. With f_s the shares of the outputs of stratum s among all n answers,
@@ -88,41 +149,35 @@ def recover_strata(samples: Sequence[Sample], method: str = "unbiased", prior: P
         raise InputError(
             f"they count {counted(int(observed.sum()), 'answers')}", "counts", "errors need two answers or more"
         )
-    for one in used:
-        full_rank(one.matrix, one.categories)
-    likeliest = [maximum_likelihood(one.matrix, one.counts).values if method == "mle" else None for one in used]
-    tables, values = [], np.zeros(len(categories))
-    for one, at_most in zip(used, likeliest, strict=True):
-        rows = [categories.index(label) for label in one.categories]
-        table = np.zeros((len(categories), one.matrix.shape[1]))
-        table[rows] = _estimator(one, method, prior, at_most).table
-        tables.append(table)
-        if at_most is not None:
-            values[rows] += at_most * (one.counts.sum() / observed.sum())
-    found = _linear(np.hstack(tables), observed, categories, method)
+    solved = [one.solve(method, prior) for one in used]
+    place = {label: at for at, label in enumerate(categories)}
+    rows = [[place[label] for label in one.categories] for one in used]
+    n, m = int(observed.sum()), len(observed)
+    terms = pooled(
+        [made.terms.at(where, len(categories)) for made, where in zip(solved, rows, strict=True)],
+        [one.counts.sum() / n for one in used],
+    )
+    even = pooled(
+        [made.even.at(where, len(categories)) for made, where in zip(solved, rows, strict=True)],
+        [len(one.counts) / m for one in used],
+    )
+    found = Estimate(
+        categories,
+        terms.mean,
+        terms.mean,
+        terms.spread / (n - 1),
+        terms.moments(even),
+        n,
+        method,
+        covariance=None if terms.covariance is None else terms.covariance / (n - 1),
+    )
     if method == "mle":
+        values = np.zeros(len(categories))
+        for one, made, where in zip(used, solved, rows, strict=True):
+            assert made.likeliest is not None
+            values[where] += made.likeliest * (one.counts.sum() / n)
         return found.within(values, method)
-    if method == "projected":
-        return found.within(projected(found.values), method)
-    if method == "clipped":
-        return found.within(clipped(found.values), method)
-    return found
-
-
-def _estimator(one: Sample, method: str, prior: Prior | None, likeliest: FloatArray | None) -> LinearEstimator:
-    """The linear unbiased estimator behind a method, for one stratum."""
-    if likeliest is not None:
-        return locally_best(one.matrix, _inside(likeliest))
-    if method == "locally_best":
-        if prior is None:
-            raise InputError("it needs the frequencies where it is best", "estimate", "give prior, or use 'unbiased'")
-        same_labels(prior.labels, one.categories, "prior")
-        return locally_best(one.matrix, _inside(prior.array))
-    if method == "minimax":
-        return minimax(one.matrix).estimator
-    if method == "moments":
-        return inverse(one.matrix)
-    return locally_best(one.matrix, np.full(len(one.matrix), 1 / len(one.matrix)))
+    return ended(found)
 
 
 def checked_counts(counts: Any, outputs: tuple[str, ...]) -> FloatArray:
@@ -149,38 +204,3 @@ def _float(value: object) -> float:
 def _inside(prior: FloatArray) -> FloatArray:
     """`prior` moved a little into the simplex, where every output that can occur has a positive share."""
     return np.asarray((prior + 1e-9) / (prior.sum() + 1e-9 * len(prior)))
-
-
-def _slopes(table: FloatArray, shares: FloatArray) -> tuple[FloatArray, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """The slope of the squared terms of each row along its terms where outputs have these shares, and whether there is
-    one. It does not depend on the shares where the terms have two values: it is the sum of the two."""
-    squares = table**2
-    mean = squares @ shares
-    centred = table - (table @ shares)[:, None]
-    along = ((squares - mean[:, None]) * centred) @ shares
-    spread = (centred**2) @ shares
-    is_known = spread > ROUNDING * mean
-    return np.divide(along, spread, out=np.zeros_like(along), where=is_known), is_known
-
-
-def _linear(table: FloatArray, observed: FloatArray, categories: tuple[str, ...], method: str) -> Estimate:
-    n = int(observed.sum())
-    shares = observed / n
-    values = table @ shares
-    centred = table - values[:, None]
-    covariance = (centred * shares) @ centred.T / (n - 1)
-    squares = table**2
-    mean = squares @ shares
-    # What was seen may have one term only, which has no slope: a rare output that was never released.
-    slope, is_known = _slopes(table, shares)
-    slope = np.where(is_known, slope, _slopes(table, np.full(len(shares), 1 / len(shares)))[0])
-    return Estimate(
-        categories,
-        values,
-        values,
-        np.diagonal(covariance),
-        np.column_stack([mean, slope]),
-        n,
-        method,
-        covariance=covariance,
-    )

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rropt.mechanisms.estimators.estimate import Estimate
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
-MOST_COVARIED = 2048
 
 
 @checked
@@ -130,6 +129,7 @@ class HadamardResponse(TwoLevelFamily):
         from rropt.mechanisms.estimators.families import checked_method, ended
         from rropt.mechanisms.estimators.recover import checked_counts
         from rropt.mechanisms.estimators.simplex import projected
+        from rropt.mechanisms.estimators.terms import MOST_COVARIED
 
         checked_method(method, prior)
         observed = checked_counts(counts, tuple(map(str, range(self.width))))
