@@ -157,7 +157,7 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     """A tree over the corners {1, g}^k: its branches are the core's, its leaves get the multipliers of their limits."""
     proof, weights = certificate["proof"], problem.core.weights
     if (problem.core.halfspaces and not problem.leaves_rows_of_cone) or problem.core.utility == "given":
-        raise OutsideCoreError("the verified core has trees of corners without rows of the cone and without 'given'")
+        raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
     unit, prices = over([Fraction(a) for a in proof["prices"]])
     yield from opening(problem, "corner", unit, prices, [])
     g, entropic = problem.ratios[0][0], problem.core.utility == "information"
