@@ -8,14 +8,17 @@ let longest = 1 lsl 26
 let digits = 39457                              (* below 2^(2^17) *)
 
 (* ---- lines and fields ---- *)
-let row_number = ref 0
-let text = Buffer.create 4096
+let row_number = ref 0 and text = Buffer.create 4096
+let chunk = Bytes.create 65536 and at = ref 0 and filled = ref 0      (* what was read, and is not in a line yet *)
+let more ch = if !at = !filled then (at := 0; filled := input ch chunk 0 (Bytes.length chunk)); !filled > 0
 let read_line ch =
   incr row_number; Buffer.clear text;
-  let rec go () = match input_char ch with
-    | '\n' -> Buffer.contents text
-    | c -> if Buffer.length text >= longest then raise (Unreadable (longest, "the line is longer than 64 MiB")); Buffer.add_char text c; go ()
-    | exception End_of_file -> raise (Unreadable (Buffer.length text + 1, "the file ends without the line end")) in go ()
+  let rec go () =
+    if not (more ch) then raise (Unreadable (Buffer.length text + 1, "the file ends without the line end"));
+    let stop = (match Bytes.index_from_opt chunk !at '\n' with Some i when i < !filled -> i | _ -> !filled) in
+    Buffer.add_subbytes text chunk !at (stop - !at);
+    if Buffer.length text > longest then raise (Unreadable (longest, "the line is longer than 64 MiB"));
+    if stop = !filled then (at := stop; go ()) else (at := stop + 1; Buffer.contents text) in go ()
 let fields s = List.rev (fst (List.fold_left (fun (l, at) w -> ((at, w) :: l, at + String.length w + 1)) ([], 1) (String.split_on_char ' ' s)))
 let integer (at, w) =
   let n = String.length w in
@@ -60,7 +63,8 @@ let check ch =
   let next () = ahead := fields (read_line ch) in
   let take key = match !ahead with (_, w) :: r when w = key -> r | l -> stop l in
   let keep () = Buffer.add_string problem_lines (Buffer.contents text); Buffer.add_char problem_lines '\n'; next () in
-  let rec many key f acc = match !ahead with (_, w) :: r when w = key -> let a = f r in keep (); many key f (a :: acc) | _ -> List.rev acc in
+  let rec several key f acc = match !ahead with (_, w) :: r when w = key -> let a = f r in several key f (a :: acc) | _ -> List.rev acc in
+  let many key f = several key (fun r -> let a = f r in keep (); a) [] in
   let three = function [x; y; c] -> let x = integer x in let y = integer y in ((x, y), integer c) | l -> stop l in
   let kept key = let l = integers (take key) in keep (); l in
   next (); (match !ahead with [_, "rropt-core"; _, "1"] -> next () | l -> stop l);
@@ -73,43 +77,39 @@ let check ch =
       | [_, "entropy"] when not (convex || low) -> ZA.one | [_, ("information" | "given" | "chi-square")] when convex || not low -> ZA.one | l -> stop l) in
     let name = snd (List.hd u) in keep ();
     name, (match name with
-      | "linear" -> Linear (den, many "cost" three []) | "bayes" -> Bayes (den, many "gain" integers []) | "entropy" -> Linear (ZA.one, [])
-      | "given" -> Information (many "group" integers []) | "information" -> Information [weights] | _ -> ChiSquare) in
+      | "linear" -> Linear (den, many "cost" three) | "bayes" -> Bayes (den, many "gain" integers) | "entropy" -> Linear (ZA.one, [])
+      | "given" -> Information (many "group" integers) | "information" -> Information [weights] | _ -> ChiSquare) in
   let less, u = (match take "utility" with (_, "less") :: r when low -> true, r | r -> false, r) in
   let name, aim = utility u weights less in let objective, loss = if less then Linear (ZA.one, []), Some { prior = weights; aim } else aim, None in
   let bonus = if name = "entropy" then kept "shares" else [] in
   let base = (match take "cone" with
     | [_, "free"] -> keep (); Free | (_, "complete") :: r -> let r = ratio r in keep (); Complete r
-    | [_, "graph"] -> keep (); Graph (many "edge" (function x :: z :: r -> let x = integer x in let z = integer z in ((x, z), ratio r) | l -> stop l) []) | l -> stop l) in
-  let halfspaces = many "halfspace" integers [] in
+    | [_, "graph"] -> keep (); Graph (many "edge" (function x :: z :: r -> let x = integer x in let z = integer z in ((x, z), ratio r) | l -> stop l)) | l -> stop l) in
+  let halfspaces = many "halfspace" integers in
   let outputs = (match take "outputs" with [_, "free"] -> None | [m] -> Some (integer m) | l -> stop l) in
   (match outputs with Some m when ZA.gt m (ZA.of_int 100000) -> raise (Unreadable (9, "more than 100000 outputs")) | _ -> ()); keep ();
-  let rec rows acc = match !ahead with
-    | (_, "row") :: r -> let equal, right = (match r with [_, "<="; n] -> false, integer n | [_, "="; n] -> true, integer n | l -> stop l) in
-        keep (); rows ({ equal; right; coefficients = many "term" three [] } :: acc)
-    | _ -> List.rev acc in
-  let rows = rows [] in let rec floors acc = match !ahead with
-    | [_, "floor"; a; b] -> let a = integer a in let part = (a, integer b) in keep ();
-        let shares = kept "shares" in let sizes = kept "sizes" in floors ({ part; shares; sizes } :: acc)
-    | (_, "floor") :: l -> stop l | _ -> List.rev acc in
-  let floors = floors [] in let rec limits acc = match !ahead with
-    | [_, "limit"; a; b] -> let a = integer a in let bound = (a, integer b) in keep ();
-        let prior = kept "weights" in let _, aim = utility (take "utility") prior true in limits (({ prior; aim }, bound) :: acc)
-    | (_, "limit") :: l -> stop l | _ -> List.rev acc in
-  let limits = limits [] in let digest = Sha256.digest (Buffer.contents problem_lines) in
+  let rows = several "row" (fun r ->
+    let equal, right = (match r with [_, "<="; n] -> false, integer n | [_, "="; n] -> true, integer n | l -> stop l) in
+    keep (); { equal; right; coefficients = many "term" three }) [] in
+  let pair = function [a; b] -> let a = integer a in let b = integer b in keep (); (a, b) | l -> stop l in
+  let floors = several "floor" (fun r ->
+    let part = pair r in let shares = kept "shares" in let sizes = kept "sizes" in { part; shares; sizes }) [] in
+  let limits = several "limit" (fun r ->
+    let bound = pair r in let prior = kept "weights" in let _, aim = utility (take "utility") prior true in ({ prior; aim }, bound)) [] in
+  let digest = Sha256.digest (Buffer.contents problem_lines) in
   if sha <> digest then raise (Unreadable (9, "the SHA-256 of the problem is " ^ digest ^ " and line 2 has another"));
   let whole = { inner = { plain = { weights; objective; base; halfspaces; outputs; rows }; bonus; floors }; loss; limits } in
   let empty, cl = (match take "claim" with
     | [_, "bound"; n; m] -> let n = integer n in false, (n, integer m) | [_, "infeasible"; n; m] -> let n = integer n in true, (n, integer m) | l -> stop l) in next ();
-  let rec lists key acc = match !ahead with (_, w) :: r when w = key -> let q = integers r in next (); lists key (q :: acc) | _ -> List.rev acc in
+  let lists key = several key (fun r -> let q = integers r in next (); q) [] in
   let value = (match !ahead with
     | (_, "value") :: _ -> (match take "value" with
       | [n; m; d] -> let n = integer n in let m = integer m in let d = integer d in next ();
           let lows = steps (fun g h -> (g, h)) [] (take "lows") in next ();
-          Some (n, m, d, lows, lists "column" [])
+          Some (n, m, d, lows, lists "column")
       | l -> stop l) | _ -> None) in
-  let tangents = lists "points" [] in let rec minorants acc = match !ahead with [_, "minorant"] -> next (); minorants (lists "at" [] :: acc) | (_, "minorant") :: _ :: l -> stop l | _ -> List.rev acc in
-  let touches = minorants [] in
+  let tangents = lists "points" in
+  let touches = several "minorant" (function [] -> next (); lists "at" | l -> stop l) [] in
   let eunit = (match take "unit" with [n] -> integer n | l -> stop l) in next ();
   let prices = integers (take "prices") in next (); let mults = integers (take "mults") in next ();
   let mod_ = (match take "mode" with
@@ -132,7 +132,7 @@ let check ch =
   | None -> refuted ()
   | Some (en, stack) ->
     let rec loop stack = match !ahead with
-      | [_, "end"] -> (match input_char ch with _ -> incr row_number; raise (Unreadable (1, "text after the end")) | exception End_of_file -> ());
+      | [_, "end"] -> if more ch then (incr row_number; raise (Unreadable (1, "text after the end")));
           if stack <> [] then refuted () else if empty then (print_endline "PROVED (verified core): no mechanism exists"; 0)
           else (let shown (n, m) = ZA.to_string (if low then ZA.neg n else n) ^ "/" ^ ZA.to_string m in
             (match value with
@@ -142,6 +142,7 @@ let check ch =
       | l -> let t = token l in (match advance en t stack with None -> refuted () | Some stack -> next (); loop stack) in
     loop stack
 let () =
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20 };
   let status = (try check (if Array.length Sys.argv > 1 then open_in_bin Sys.argv.(1) else stdin) with
     | Unreadable (at, what) -> Printf.printf "UNREADABLE line %d column %d: %s\n" !row_number at what; 2
     | Sys_error what -> Printf.printf "UNREADABLE %s\n" what; 2

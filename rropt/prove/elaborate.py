@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from rropt import kernel
 from rropt.kernel import D, log_below
+from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
 from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, words
 
@@ -52,13 +53,12 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
     yield words("value", *value.as_integer_ratio(), common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
     for column in mechanism["columns"]:
-        numbers = column.get("dense")
-        if numbers is None:
-            members = int(column["members"], 16)
-            numbers = [column["high" if members >> x & 1 else "low"] for x in range(problem.k)]
-        yield words(
-            "column", *(int(n) * (common // denominators[x % len(denominators)]) for x, n in enumerate(numbers))
-        )
+        if "dense" in column:
+            numbers = tuple(map(int, column["dense"]))
+        else:
+            low, high, members = int(column["low"]), int(column["high"]), int(column["members"], 16)
+            numbers = TwoValuedColumn(low, high, members).entries(problem.k)
+        yield words("column", *(n * (common // denominators[x % len(denominators)]) for x, n in enumerate(numbers)))
 
 
 def proof_mode(proof: Json) -> str:
@@ -157,7 +157,7 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     """A tree over the corners {1, g}^k: its branches are the core's, its leaves get the multipliers of their limits."""
     proof, weights = certificate["proof"], problem.core.weights
     if (problem.core.halfspaces and not problem.leaves_rows_of_cone) or problem.core.utility == "given":
-        raise OutsideCoreError("the verified core has trees of corners without rows of the cone and without 'given'")
+        raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
     unit, prices = over([Fraction(a) for a in proof["prices"]])
     yield from opening(problem, "corner", unit, prices, [])
     g, entropic = problem.ratios[0][0], problem.core.utility == "information"

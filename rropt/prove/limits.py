@@ -1,6 +1,4 @@
-"""Limits of the entries of a column: those that follow from the cone, and the propagation of a new one along its
-edges.
-"""
+"""Limits of the entries of a column: those that the cone implies, and the propagation of a new one along its edges."""
 
 from __future__ import annotations
 
@@ -17,24 +15,20 @@ GUARD = 64
 SPARE = 110  # far above what rounding to units of 1 / D takes from the flow
 UNIT = D * D << GUARD
 Ends = list[Any]
+Steps = list[list[tuple[int, tuple[int, int, int]]]]
 
 
 class Paths:
-    """Smallest products of ratios along paths, from one input or to it, and the tree of these paths."""
+    """Smallest products of ratios along paths, from one input or to it, and the tree of these paths. steps[forward][x]
+    has each input after x (before it where not `forward`), and the edge with its g and h."""
 
     def __init__(self, problem: Problem):
-        self.problem = problem
-        self.out: list[list[int]] = [[] for _ in range(problem.k)]
-        self.into: list[list[int]] = [[] for _ in range(problem.k)]
+        self.steps: tuple[Steps, Steps] = ([[] for _ in range(problem.k)], [[] for _ in range(problem.k)])
         complete = permutations(range(problem.k), 2) if problem.core.cone == "complete" else ()
         for x, z in problem.index or complete:
-            self.out[x].append(z)
-            self.into[z].append(x)
-
-    def steps(self, x: int, forward: bool) -> Iterator[tuple[int, tuple[int, int, int]]]:
-        """Each input after x (before it where not `forward`), and the edge with its g and h."""
-        for z in (self.out if forward else self.into)[x]:
-            yield z, self.problem.edge(x, z) if forward else self.problem.edge(z, x)
+            edge = problem.edge(x, z)
+            self.steps[True][x].append((z, edge))
+            self.steps[False][z].append((x, edge))
 
     def tree(self, x: int, forward: bool) -> tuple[dict[int, int], dict[int, tuple[int, tuple[int, int, int]]]]:
         """R*(x, z) (R*(z, x) where not `forward`) of every z with a path, over D and rounded up, and the y before it on
@@ -46,7 +40,7 @@ class Paths:
             if product > found[y]:
                 continue
             settled[y] = product
-            for z, edge in self.steps(y, forward):
+            for z, edge in self.steps[forward][y]:
                 step = -(-product * edge[1] // edge[2])
                 if z not in found or step < found[z]:
                     found[z], before[z] = step, (y, edge)
@@ -79,7 +73,7 @@ class Limits:
         (self.high if upper else self.low)[x] = limit
         todo = [x]
         for y in todo:
-            for z, (number, g, h) in self.paths.steps(y, not upper):
+            for z, (number, g, h) in self.paths.steps[not upper][y]:
                 if self.set(z, g * self.high[y] // h + 1 if upper else self.low[y] * h // g, upper):
                     yield words("u" if upper else "d", self.column, number)
                     todo.append(z)
@@ -113,9 +107,7 @@ class Limits:
                     slopes[z] += units * (here if upper else -here)
                     slopes[y] += units * (-there if upper else there)
                     need[y] += units * there << GUARD
-                ends = [
-                    high if slope > 0 else low for slope, low, high in zip(slopes, self.low, self.high, strict=True)
-                ]
+                ends = [high if s > 0 else low for s, low, high in zip(slopes, self.low, self.high, strict=True)]
                 if None not in ends:
                     left = dot(slopes, ends) + amount * self.problem.total * D * D
                     limit = -(-left // (D * D)) if upper else -left // (D * D)

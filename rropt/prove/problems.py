@@ -101,9 +101,8 @@ class Problem:
         core.sense, floor = problem["sense"], problem.get("entropy")
         core.outputs = None if problem["outputs"] is None else len(problem["outputs"])
         if floor is not None:
-            part, shares = Fraction(floor["at_least"]), reduced(floor["shares"])[1]
-            core.floors = [kernel.Floor(part.numerator, part.denominator, shares, floor["sizes"])]
-            self.floor_divisor = reduced(floor["shares"])[0]
+            self.floor_divisor, shares = reduced(floor["shares"])
+            core.floors = [kernel.Floor(*Fraction(floor["at_least"]).as_integer_ratio(), shares, floor["sizes"])]
         for limit in problem.get("limits", []):
             function = convex(limit["utility"], *reduced(limit["weights"]))
             core.limits.append((function, Fraction(limit["at_most"]).as_integer_ratio()))
@@ -144,6 +143,7 @@ class Problem:
             core.complete = ratio_of(base["gamma" if "gamma" in base else "epsilon"], "gamma" in base)
         core.edges = [(x, z, ratio_of(text, base.get("unit") == "gamma")) for x, z, text in base.get("edges", [])]
         every = [ratio for _, _, ratio in core.edges] if core.complete is None else [core.complete]
+        self.spelled = [words("e" if ratio.exponential else "q", ratio.a, ratio.b) for ratio in every]
         ends = [around(ratio, mode == "corner") for ratio in every]
         self.lows, self.ratios = [low for low, _ in ends], [high for _, high in ends]
         self.index = {(x, z): i for i, (x, z, _) in enumerate(core.edges)}
@@ -153,10 +153,8 @@ class Problem:
 
     def edge(self, x: int, z: int) -> tuple[int, int, int]:
         """The number of the edge from x to z, and its g and h."""
-        if self.core.complete is not None:
-            return (x * self.k + z, *self.ratios[0])
-        i = self.index[x, z]
-        return (i, *self.ratios[i])
+        i = self.index[x, z] if self.index else x * self.k + z
+        return (i, *self.ratios[i if self.index else 0])
 
     def follow(self, steps: list[Json]) -> None:
         """The steps of a proof: what it leaves alone, and where linear forms touch convex functions. The rows of the
@@ -192,8 +190,8 @@ class Problem:
         yield words("sense", core.sense)
         yield words("weights", *core.weights)
         yield from utility_lines("utility" if core.loss is None else "utility less", core)
-        yield words("cone", core.cone, *([] if core.complete is None else [ratio_words(core.complete)]))
-        yield from (words("edge", x, z, ratio_words(ratio)) for x, z, ratio in core.edges)
+        yield words("cone", core.cone, *(self.spelled if core.complete else []))
+        yield from (words("edge", x, z, text) for (x, z, _), text in zip(core.edges, self.spelled, strict=False))
         yield from (words("halfspace", *row) for row in core.halfspaces)
         yield words("outputs", "free" if core.outputs is None else core.outputs)
         for row in core.rows:
@@ -207,11 +205,6 @@ class Problem:
             yield words("limit", *most)
             yield words("weights", *function.weights)
             yield from utility_lines("utility", function)
-
-
-def ratio_words(ratio: Ratio) -> str:
-    """A ratio as it stands in a problem."""
-    return words("e" if ratio.exponential else "q", ratio.a, ratio.b)
 
 
 def touching(function: kernel.Problem, point: list[int]) -> list[int]:
@@ -229,12 +222,10 @@ def touching(function: kernel.Problem, point: list[int]) -> list[int]:
 def multipliers(problem: Problem, scale: int, flows: Iterable[Any], rows: Iterable[Any], *forms: int) -> list[Any]:
     """The fields of flows along edges, of rows of the cone, and of forms in their own units; `scale` is what 1 of the
     certificate is there."""
+    parts = [(amount, "F", *problem.edge(x, z)[::2]) for x, z, amount in flows]
+    parts += [(amount, "C", i, problem.half_scales[i]) for i, amount in rows]
     fields: list[Any] = []
-    for x, z, amount in flows:
-        number, _, h = problem.edge(x, z)
-        if units := amount.numerator * scale // (amount.denominator * h):
-            fields += ["F", number, units]
-    for i, amount in rows:
-        if units := amount.numerator * scale // (amount.denominator * problem.half_scales[i]):
-            fields += ["C", i, units]
+    for amount, key, i, divisor in parts:
+        if units := amount.numerator * scale // (amount.denominator * divisor):
+            fields += [key, i, units]
     return fields + (["M", *forms] if any(forms) else [])

@@ -56,23 +56,28 @@ completeness: where they allow it, the best mechanism is the identity.
 
 ## Which programs accept
 
-Each verdict says it: `PROVED (kernel and checker)` (with `rropt check --core`, where `rropt-core` is installed: `PROVED
-(verified core)`), or `PROVED (checker)` with the lemmas that it assumes, for proofs that the
-[verified core](verified-core.md) lacks.
+Each verdict says it: `PROVED (kernel and checker)`, and `PROVED (verified core)` with `rropt check --core` where
+`rropt-core` is installed; or `PROVED (checker)` with the lemmas that it assumes, and a line `outside: the verified core
+has no ...` for a proof that the [verified core](verified-core.md) lacks. `rropt check --core` says it of a file.
 
-| kind of proof | programs |
-|---|---|
-| linear-dual, farkas | verified core, kernel, checker |
-| column-dual with flows, a tree, boxes or the entropy as a bound | verified core, kernel, checker |
-| branch-tree over columns | verified core, kernel, checker |
-| entropy-dual, entropy-farkas, farkas with an entropy floor | verified core, kernel, checker |
-| linear-dual with events | checker |
-| column-dual with forms or factors (designs), shapes, levels, cuts or cases (robust LDP), confidence cones | checker |
-| column-dual with labels (metric privacy, more than eight inputs) | checker |
-| corner-tree | checker |
-| branch-tree over off-diagonals, and whatever else has a structure | checker |
-| risk-branch, thresholds, and whatever else has a bound on identification risk | checker |
-| whatever has steps from the problem to a relaxation of it | checker |
+| proof | programs | `outside: the verified core has no` |
+|---|---|---|
+| `linear-dual`, `farkas`, `entropy-dual`, `entropy-farkas` | verified core, kernel, checker | |
+| `column-dual` with `flows`, `tree`, `boxes` or `known` | verified core, kernel, checker | |
+| `branch-tree` over columns | verified core, kernel, checker | |
+| these with steps `drop`, `minorant` (least leakage, limits of leakage) | verified core, kernel, checker | |
+| a tree for chi-square or information with rows of the cone or `given` | checker | `trees of corners with` |
+| gains of Bayes with rows that the proof leaves out | checker | `gains of Bayes with rows` |
+| approximate LDP | checker | `with events`, `problems with 'approximate'` |
+| designs | checker | `with forms` |
+| robust LDP, polytope and product | checker | `with shapes`, `with levels`, `cone 'robust'` |
+| robust LDP, exact | checker | `'column-dual' with cuts`, `cone 'confidence'` |
+| metric privacy with more than eight inputs | checker | `with labels` |
+| trees of corners over a matrix | checker | `kind 'corner-tree'` |
+| off-diagonals | checker | `problems with 'structure'` |
+| identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
+| steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'` |
+| sums of utilities | checker | `utility 'sum'` |
 """
 
 LEAKAGE_HEAD = f"""# What can be proved of leakage

@@ -13,6 +13,7 @@ import pytest
 from core_files import judged, proof_files
 
 import rropt as rr
+from rropt import kernel
 from rropt.cli.main import main
 from rropt.prove.elaborate import elaborate
 from rropt.solve import verified
@@ -98,6 +99,22 @@ def test_what_the_kernel_refuses_is_not_certified(monkeypatch):
     assert found.status == "bounded"
     assert found.verdict.status == "REFUTED"
     assert any("the kernel does not accept what the checker accepts (REFUTED at line 7)" in w for w in found.warnings)
+
+
+def test_what_the_kernel_refuses_while_the_proof_file_is_written_is_not_certified(monkeypatch, checkout: Path):
+    """The elaborator takes forms and rows from the kernel, which may refuse them before there is a proof file."""
+
+    def refuse(*_):
+        raise kernel.RefutedError
+
+    monkeypatch.setattr(kernel.Problem, "straight", refuse)
+    for name in ("bayes", "steps-minorant"):
+        found = rr.check(checkout / "docs" / "examples" / f"{name}.json", core=True)
+        assert (found.status, found.by) == ("REFUTED", "")
+        assert found.reason.startswith("the kernel does not accept what the checker accepts (REFUTED)")
+    found = solved(objective=rr.BayesSuccess)
+    assert found.status == "bounded"
+    assert any("(REFUTED)" in warning for warning in found.warnings)
 
 
 def test_a_kernel_that_proves_another_bound_does_not_certify(monkeypatch):

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from core_files import FOLDERS
 from rivals import assert_holds
 
 import rropt
 from rropt.declare import constraints, objectives
 from rropt.problem import Solution
+from rropt.prove.elaborate import elaborate
+from rropt.prove.problems import Json, OutsideCoreError
 from rropt.studies.support import (
     BESIDE,
     CONSTRAINTS,
@@ -169,3 +175,64 @@ def test_every_small_cell_comes_out_again_and_no_rival_is_better(key: Key) -> No
 @pytest.mark.parametrize("key", [*MIDDLE, *LARGE], ids=str)
 def test_some_of_the_other_cells_come_out_again(key: Key) -> None:
     holds(KNOWN[key])
+
+
+def programs() -> list[tuple[set[str], bool, set[str]]]:
+    """The rows of the page's table of proofs: its words, whether the core has them, how the verdict names them."""
+    lines = (DOCS / "support.md").read_text(encoding="utf-8").partition("| proof | programs |")[2].partition("\n\n")[0]
+    rows = [line.split(" | ") for line in lines.splitlines()[2:]]
+    words = re.compile("`([^`]+)`").findall
+    return [(set(words(what)), "verified core" in by, set(words(outside))) for what, by, outside in rows]
+
+
+def edited() -> Iterator[Json]:
+    """Certificates of kinds of which no example is kept; all but the last are outside the core."""
+    for name, part, key, value in (
+        ("linear", "problem", "approximate", {}),
+        ("linear", "problem", "identification_risk", {}),
+        (
+            "chi-square-tree",
+            "problem",
+            "cone",
+            {"kind": "polyhedral", "base": {"kind": "complete", "epsilon": "1"}, "rows": [["1", "-1", "0"]]},
+        ),
+        ("bayes", "problem", "rows", [{"sense": "<=", "rhs": "1", "terms": []}]),
+        ("steps-majorant", "proof", "steps", [{"kind": "majorant"}]),
+        ("linear", "proof", "steps", [{"kind": "majorant"}]),
+        ("linear", "proof", "steps", [{"kind": "cut"}]),
+        ("linear", "proof", "steps", [{"kind": "drop", "parts": ["cone"]}]),
+    ):
+        document = json.loads((DOCS / "examples" / f"{name}.json").read_text(encoding="utf-8"))
+        document[part][key] = value
+        yield document
+
+
+def outside(document: Json) -> str:
+    """What the verdict says that the core lacks."""
+    try:
+        list(elaborate(document))
+    except OutsideCoreError as error:
+        return str(error)
+    return ""
+
+
+def test_the_page_says_of_each_kind_of_proof_which_programs_accept():
+    """Of every kept certificate: inside, its kind stands in a row of the core; outside, the verdict names one row."""
+    rows = programs()
+    inside = set[str]().union(*(words for words, core, _ in rows if core))
+    unseen = inside.union(*(names for _, _, names in rows))
+    kept = [
+        json.loads(path.read_text(encoding="utf-8")) for folder in FOLDERS for path in sorted(folder.glob("*.json"))
+    ]
+    for document in [*(one for one in kept if "proof" in one), *edited()]:
+        proof, reason = document["proof"], outside(document)
+        if reason:
+            named = [names for _, core, names in rows if not core and any(name in reason for name in names)]
+            assert len(named) == 1, reason
+            unseen -= {name for name in named[0] if name in reason}
+            continue
+        used = {proof["kind"], *(key for key in ("flows", "tree", "boxes", "known") if key in proof)}
+        used |= {step["kind"] for step in proof.get("steps", [])}
+        assert used <= inside, used
+        unseen -= used
+    assert not unseen
