@@ -2029,6 +2029,8 @@ def _read_groups(value: object, where: Where, problem: _Problem) -> _Problem:
         weights[group] = weights.get(group, 0) + problem.weights[x]
     n = max(weights) + 1
     _limit(n, MAX_INPUTS, where, "n groups")
+    if n < 2:
+        _unreadable(where, "all inputs are in one group")
     for group in range(n):
         if group not in weights:
             _unreadable(where, f"group {group} has no input")

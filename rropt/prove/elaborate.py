@@ -51,14 +51,15 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         value -= Fraction(1, 1 << 140)
     yield words("value", *value.as_integer_ratio(), common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
+    groups = mechanism.get("groups")
+    size = problem.k if groups is None else max(groups) + 1
     for column in mechanism["columns"]:
         numbers = column.get("dense")
         if numbers is None:
             members = int(column["members"], 16)
-            numbers = [column["high" if members >> x & 1 else "low"] for x in range(problem.k)]
-        yield words(
-            "column", *(int(n) * (common // denominators[x % len(denominators)]) for x, n in enumerate(numbers))
-        )
+            numbers = [column["high" if members >> x & 1 else "low"] for x in range(size)]
+        own = [str(int(n) * (common // denominators[x % len(denominators)])) for x, n in enumerate(numbers)]
+        yield words("column", *(own if groups is None else map(own.__getitem__, groups)))
 
 
 def proof_mode(proof: Json) -> str:

@@ -108,6 +108,7 @@ LISTS: dict[str, tuple[Any, str]] = {
     "null in it": ([0, 1, 0, 1, 0, None], "mechanism.groups[5]: expected an integer from 0 to 5, found null"),
     "a group without inputs": ([0, 2, 0, 2, 0, 2], "mechanism.groups: group 1 has no input"),
     "the first one without inputs": ([1, 2, 1, 2, 1, 2], "mechanism.groups: group 0 has no input"),
+    "one group": ([0] * 6, "mechanism.groups: all inputs are in one group"),
     "fewer groups than rows": ([0, 1, 0, 1, 0, 1], "mechanism.columns[0].dense: expected 2 elements, found 3"),
     "more groups than rows": ([0, 1, 0, 3, 0, 2], "mechanism.columns[0].dense: expected 4 elements, found 3"),
 }  # fmt: skip
@@ -194,15 +195,6 @@ def test_rows_of_different_groups_may_be_equal(kept: list[int]) -> None:
     few, all_rows = verdict(made), verdict(written_out(made))
     assert few.status == all_rows.status
     assert few.status == ("PROVED" if len(set(kept)) == 6 else "REFUTED")  # the first splits equal rows wrongly
-
-
-def test_one_group_says_nothing() -> None:
-    def change(made: Any) -> None:
-        column = {"low": "1", "high": "2", "members": "1"}
-        own = {"denominators": ["4"], "outputs": ["u", "v"], "columns": [column, {"dense": ["2"]}], "groups": [0] * 6}
-        made.update(mechanism=own, value={"lower": "0", "upper": "0"})
-
-    assert verdict(changed(MI, change)).proved
 
 
 def test_members_are_of_groups() -> None:

@@ -58,6 +58,7 @@ def read_groups(value: Any, problem: Problem) -> list[int]:
     must(problem.cone.kind == "complete" and problem.cone.rows is None and not any(others), "groups: problem")
     groups = items(value, index(problem.k), problem.k)
     must(set(groups) == set(range(max(groups) + 1)), "a group without inputs")
+    must(max(groups) >= 1, "one group")
     must(max(groups) < 10**5, "limit: n groups")
     return groups
 
