@@ -59,7 +59,7 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
             members = int(column["members"], 16)
             numbers = [column["high" if members >> x & 1 else "low"] for x in range(size)]
         own = [str(int(n) * (common // denominators[x % len(denominators)])) for x, n in enumerate(numbers)]
-        yield words("column", *(own if groups is None else map(own.__getitem__, groups)))
+        yield " ".join(["column", *(own if groups is None else map(own.__getitem__, groups))])
 
 
 def proof_mode(proof: Json) -> str:
