@@ -12,7 +12,7 @@ from fractions import Fraction
 from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.prove.limits import Limits, Paths
-from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, words
+from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, rational, words
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
@@ -159,7 +159,7 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     proof, weights = certificate["proof"], problem.core.weights
     if (problem.core.halfspaces and not problem.leaves_rows_of_cone) or problem.core.utility == "given":
         raise OutsideCoreError("the verified core has trees of corners without rows of the cone and without 'given'")
-    unit, prices = over([Fraction(a) for a in proof["prices"]])
+    unit, prices = over([rational(a) for a in proof["prices"]])
     yield from opening(problem, "corner", unit, prices, [])
     g, entropic = problem.ratios[0][0], problem.core.utility == "information"
     high = g * log_below(g, D) if entropic else 0

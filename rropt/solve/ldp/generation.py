@@ -12,7 +12,7 @@ import numpy as np
 from rropt.program.cones import FloatArray
 from rropt.program.programs import ColumnSum, Program
 from rropt.solve.kernel.budget import ENUMERATED
-from rropt.solve.kernel.curves import Curve, curve_of
+from rropt.solve.kernel.curves import Curve, curve_of, shares_of
 from rropt.solve.kernel.master import Priced, generate, of_groups, tie_groups
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft
 from rropt.solve.ldp.budget import ADDED, BALANCED, GROUPED, GROUPS, IN_A_SET, LARGEST, MERGED, NEAR, NODES, PRECISE
@@ -25,7 +25,7 @@ from rropt.solve.ldp.universal import attained_price, divided_price
 
 def solve_ldp(program: Program, effort: Effort) -> Answer:
     """The best mechanism for an information under LDP."""
-    p, curve = _floats(program), curve_of(program)
+    p, curve = shares_of(program), curve_of(program)
     group = np.arange(program.size)
     if program.size > GROUPED:
         _, _, mass = divided_price(p, curve)
@@ -42,15 +42,11 @@ def solve_ldp(program: Program, effort: Effort) -> Answer:
     return _generate(program, effort, search=True)
 
 
-def _floats(program: Program) -> FloatArray:
-    return np.array([float(value) for value in program.prior])
-
-
 def _merge(program: Program, group: np.ndarray, effort: Effort) -> Answer | None:
     """The answer for inputs merged by `group` (k), spread out; None where finer groups are worth a try."""
     answer = _generate(of_groups(program, group), effort, search=False)
     ceiling = min(
-        attained_price(program.weights, curve_of(program))[0], divided_price(_floats(program), curve_of(program))[0]
+        attained_price(program.weights, curve_of(program))[0], divided_price(shares_of(program), curve_of(program))[0]
     )
     found = answer.claim.objective
     if answer.matrix is None or found is None:
@@ -81,7 +77,7 @@ def _generate(program: Program, effort: Effort, search: bool) -> Answer:
     assert isinstance(program.utility, ColumnSum)
     k, curve = program.size, curve_of(program)
     gamma = curve.gamma
-    p = _floats(program)
+    p = shares_of(program)
     ceiling, masses = attained_price(program.weights, curve)
     divided, _, mass = divided_price(p, curve)
     if divided < ceiling:
