@@ -1,4 +1,4 @@
-"""The trusted checker of rropt certificates, format versions 1 to 6.
+"""The trusted checker of rropt certificates, format versions 1 to 7.
 
 One file, Python standard library only, nothing of rropt: copy it anywhere and run
 `python checker.py FILE...` (or `python -m rropt.checker FILE...`). It is written from
@@ -24,7 +24,8 @@ with the `events` of the column test; the utilities inverse_determinant and inve
 inverse_trace; identification risk, with a part of section 5 for the mechanism and one of section 6 for its proofs;
 `levels` for robust cones, after `shapes`; `cases` for confidence cones, after the cuts of a box tree; and the tree of
 chi-square information, which is that of mutual information. What only version 6 has: corner-trees, after the box trees;
-`labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked.
+`labels` for graphs, after `levels`; and the steps to a problem that relaxes the one that is asked. What only version 7
+has: `groups` of a mechanism, in section 5.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ MAX_DEPTH = 8
 MAX_INT = 2**53
 MAX_RAT_CHARACTERS = 4000
 MAX_DENOMINATOR_BITS = 2**17
-MAX_INPUTS = 10**5
+MAX_INPUTS = 10**5  # of a mechanism with `groups`: groups
+MAX_GROUPED_INPUTS = 10**6  # inputs where the mechanism has `groups`
 MAX_COLUMNS = 10**5
 MAX_DENSE_ENTRIES = 10**8
 MAX_PRODUCT = 10**7  # tree nodes, edges * m, actions * k, cone rows * k, cone rows * tests, row terms
@@ -97,7 +99,7 @@ MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
 MAX_STEPS = 64
-VERSIONS = (1, 2, 3, 4, 5, 6)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 CONVEX = "mi-column-convex"
 CONVEX_SQUARE = "chi-square-column-convex"
 UNIFORM = "uniform-choice-among-matches"
@@ -984,7 +986,8 @@ def _cube_root_lo(n: int) -> int:
 class _Certificate:
     """A whole file, read. mechanism, value and bound are None exactly when the proof is one that there is none.
 
-    steps: those of the proof; last: the problem after them, `problem` where there are none.
+    steps: those of the proof; last: the problem after them, `problem` where there are none. held: what the mechanism is
+    checked with, `problem` where it has no groups.
     """
 
     version: int
@@ -992,6 +995,7 @@ class _Certificate:
     problem: _Problem
     steps: list[_Step]
     last: _Problem
+    held: _Problem
     mechanism: _Mechanism | None
     value: tuple[Fraction, Fraction] | None
     bound: Fraction | None
@@ -1012,9 +1016,12 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
     _read_word(keys["format"], "format", "rropt-certificate")
     version = keys["version"]
     if type(version) is not int or version not in VERSIONS:
-        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5 or 6, found {_describe(version)}")
+        _unreadable("version", f"expected the integer 1, 2, 3, 4, 5, 6 or 7, found {_describe(version)}")
     rats = _Rationals()
-    problem = _read_problem(keys["problem"], "problem", rats, version)
+    witness = keys["mechanism"]
+    groups = witness.get("groups") if version > 6 and isinstance(witness, dict) else None
+    most = MAX_INPUTS if groups is None else MAX_GROUPED_INPUTS
+    problem = _read_problem(keys["problem"], "problem", rats, version, most)
     digest = _digest(keys["problem"])
     longest = _longest(keys["problem"], keys["mechanism"], keys["proof"])
     steps, last, rest = _read_steps(keys["proof"], "proof", problem, rats, version, longest, _most_operations(size))
@@ -1029,13 +1036,14 @@ def _read_certificate(value: object, size: int = 0) -> _Certificate:
             if keys[name] is not None:
                 _unreadable(name, f"must be null where the proof is {proof.kind}")
         _limit_operations(_Work(longest, rats, problem, None, steps, last, proof), size)
-        return _Certificate(version, digest, problem, steps, last, None, None, None, proof, assumptions)
-    mechanism = _read_mechanism(keys["mechanism"], "mechanism", problem, rats)
-    _limit_operations(_Work(longest, rats, problem, mechanism, steps, last, proof), size)
+        return _Certificate(version, digest, problem, steps, last, problem, None, None, None, proof, assumptions)
+    held = problem if groups is None else _read_groups(groups, ("mechanism", "groups"), problem)
+    mechanism = _read_mechanism(witness, "mechanism", held, rats, "" if groups is None else " groups")
+    _limit_operations(_Work(longest, rats, held, mechanism, steps, last, proof), size)
     ends = _read_object(keys["value"], "value", "lower upper")
     interval = rats.rat(ends["lower"], ("value", "lower")), rats.rat(ends["upper"], ("value", "upper"))
     bound = rats.rat(keys["bound"], "bound")
-    return _Certificate(version, digest, problem, steps, last, mechanism, interval, bound, proof, assumptions)
+    return _Certificate(version, digest, problem, steps, last, held, mechanism, interval, bound, proof, assumptions)
 
 
 def _digest(problem: object) -> str:
@@ -1171,7 +1179,7 @@ def _check_proof(problem: _Problem, proof: _Proof) -> None:
 def _check_certificate(certificate: _Certificate) -> None:
     """Every claim of a certificate; the quick ones first. The proof is of the last problem, all else of `problem`."""
     problem, proof, mechanism = certificate.problem, certificate.proof, certificate.mechanism
-    last = certificate.last
+    last, held = certificate.last, certificate.held
     lemmas = certificate.lemmas() if certificate.version > 4 else _listed_before(problem, proof)
     _check_assumptions(lemmas, certificate.assumptions)
     for i, step in enumerate(certificate.steps):
@@ -1187,22 +1195,22 @@ def _check_certificate(certificate: _Certificate) -> None:
     if proof.kind == "thresholds":
         _check_thetas(last, proof)
     _check_bound_of_proof(last, proof, certificate.bound)
-    _check_outputs(problem, mechanism)
+    _check_outputs(held, mechanism)
     if mechanism.off_diagonal is None:
         _check_row_sums(mechanism)
     else:
         _check_diagonal(mechanism)
-    _check_mechanism_in_cone(problem.cone, mechanism)
-    _check_problem_rows(problem, mechanism)
-    if problem.floor is not None:
-        _check_floor(problem.floor, mechanism)
-    if problem.approximate is not None:
-        _check_approximate(problem.approximate, mechanism)
-    if problem.risk is not None:
-        _check_risk(problem.risk, mechanism)
-        _check_risk_blocks(problem.risk, mechanism)
-    _check_limits(problem, mechanism)
-    utility = _utility(problem, mechanism, certificate.value)
+    _check_mechanism_in_cone(held.cone, mechanism)
+    _check_problem_rows(held, mechanism)
+    if held.floor is not None:
+        _check_floor(held.floor, mechanism)
+    if held.approximate is not None:
+        _check_approximate(held.approximate, mechanism)
+    if held.risk is not None:
+        _check_risk(held.risk, mechanism)
+        _check_risk_blocks(held.risk, mechanism)
+    _check_limits(held, mechanism)
+    utility = _utility(held, mechanism, certificate.value)
     _check_regular(utility)
     _check_value(certificate.value, utility)
     _check_bound_of_value(problem, certificate.bound, utility)
@@ -1420,13 +1428,13 @@ class _Problem:
         return line
 
 
-def _read_problem(value: object, where: Where, rats: _Rationals, version: int) -> _Problem:
-    """Section 4, and which sense, outputs and rows go with which utility."""
+def _read_problem(value: object, where: Where, rats: _Rationals, version: int, most: int = MAX_INPUTS) -> _Problem:
+    """Section 4, and which sense, outputs and rows go with which utility; `most`: inputs."""
     optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
     optional += (" approximate identification_risk" if version > 3 else "") + (" limits" if version > 5 else "")
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
-    inputs = _read_names(keys["inputs"], (where, "inputs"), 2, MAX_INPUTS, "k inputs")
+    inputs = _read_names(keys["inputs"], (where, "inputs"), 2, most, "k inputs")
     k = len(inputs)
     outputs = None
     if keys["outputs"] is not None:
@@ -2007,12 +2015,34 @@ class _Mechanism:
             yield list(zip(column.entries(self.k), divisors, strict=True))
 
 
-def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Mechanism:
-    """Section 5, types and lengths."""
+def _read_groups(value: object, where: Where, problem: _Problem) -> _Problem:
+    """ "What is asked of the mechanism and of its value is asked of the n groups in the place of the inputs, each with
+    the sum of the weights of its inputs": the problem of these n.
+    """
+    of_sums = problem.utility in ("mutual_information", "chi_square") and problem.given is None
+    further = (problem.rows, problem.structure, problem.floor, problem.approximate, problem.risk, problem.limits)
+    if not of_sums or problem.cone.base != "complete" or problem.cone.rows is not None or any(further):
+        _unreadable(where, "goes with an information of the inputs alone, a complete cone and nothing besides")
+    weights: dict[int, int] = {}
+    for x, item in enumerate(_read_list(value, where, exactly=problem.k)):
+        group = _read_index(item, (where, x), problem.k)
+        weights[group] = weights.get(group, 0) + problem.weights[x]
+    n = max(weights) + 1
+    _limit(n, MAX_INPUTS, where, "n groups")
+    if n < 2:
+        _unreadable(where, "all inputs are in one group")
+    for group in range(n):
+        if group not in weights:
+            _unreadable(where, f"group {group} has no input")
+    return replace(problem, k=n, weights=[weights[group] for group in range(n)])
+
+
+def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Rationals, groups: str = "") -> _Mechanism:
+    """Section 5, types and lengths. With `groups` the problem is that of the groups, and the key has been read."""
     k, sets = problem.k, problem.cone.sets
     content = "off_diagonal" if problem.structure else "columns"
     further = " membership" if isinstance(sets, _Confidence) else ""
-    keys = _read_object(value, where, f"denominators outputs {content}{further}")
+    keys = _read_object(value, where, f"denominators outputs {content}{further}{groups}")
     at: Where = (where, "denominators")
     values = _read_list(keys["denominators"], at)
     if len(values) not in (1, k):

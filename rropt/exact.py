@@ -293,6 +293,12 @@ def common_denominator(values: Iterable[Fraction]) -> int:
     return math.lcm(*(value.denominator for value in values))
 
 
+def summed(values: Sequence[Fraction]) -> Fraction:
+    """The sum of many rationals, over their common denominator."""
+    unit = common_denominator(values)
+    return Fraction(sum(value.numerator * (unit // value.denominator) for value in values), unit)
+
+
 def cleared(values: Sequence[Fraction]) -> tuple[int, ...]:
     """The smallest integers in the same proportions as non-negative `values`, not all zero."""
     denominator = common_denominator(values)

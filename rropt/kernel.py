@@ -186,6 +186,15 @@ def dot(a: list[int], b: list[int]) -> int:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
+def together(weights: list[int], columns: list[list[int]]) -> Iterator[tuple[list[int], list[int]]]:
+    """The columns with equal rows once, and what these weigh together: sums over a column are the same."""
+    sums = dict[tuple[int, ...], int]()
+    for weight, row in zip(weights, zip(*columns, strict=True), strict=True):
+        sums[row] = sums.get(row, 0) + weight
+    for q in zip(*sums, strict=True):
+        yield [*sums.values()], [*q]
+
+
 @dataclass
 class Problem:
     """What a proof file says before its claim."""
@@ -349,7 +358,7 @@ class Problem:
         k, d, columns = len(self.weights), witness.d, witness.columns
         need(d > 0 and witness.value[1] > 0)
         need(all(len(q) == k and min(q) >= 0 for q in columns))
-        need(all(sum(q[x] for q in columns) == d for x in range(k)))
+        need({*map(sum, zip(*columns, strict=True))} == {d})
         for floor in self.floors:
             floor.check(k)
             sizes = floor.sizes if floor.a else [1] * k
@@ -390,18 +399,13 @@ class Problem:
             priced = [[w * g for w, g in zip(self.weights, gains, strict=True)] for gains in self.lists]
             return total * self.den * d, sum(max(dot(one, q) for one in priced) for q in columns)
         worth, logs = 0, dict[int, int]()
-        for q in columns:
-            if self.utility == "chi-square":
-                mass = dot(self.weights, q)
-                if mass:
-                    worth += total * dot(self.weights, [n * n for n in q]) * D // mass - mass * D
-                continue
-            for n in {*q} - {0} - logs.keys():
-                logs[n] = log_below(n, d)
-            for group in self.lists:
-                worth += sum(g * n * logs[n] for g, n in zip(group, q, strict=True) if n)
-                mass = dot(group, q)
-                if mass:
+        for group in self.lists or [self.weights]:
+            for weights, q in together(group, columns):
+                if (mass := dot(weights, q)) and self.utility == "chi-square":
+                    worth += total * dot(weights, [n * n for n in q]) * D // mass - mass * D
+                elif mass:
+                    logs |= {n: log_below(n, d) for n in {*q} - {0} - logs.keys()}
+                    worth += sum(g * n * logs[n] for g, n in zip(weights, q, strict=True) if n)
                     worth -= mass * log_above(mass, sum(group) * d)
         return total * d * D, worth
 
@@ -836,7 +840,17 @@ class Reader:
     def __init__(self, stream: BinaryIO):
         self.stream, self.number, self.line = stream, 0, b""
         self.digest = hashlib.sha256()
-        self.words: list[Word] = []
+        self.listed: list[Word] = []
+
+    @property
+    def words(self) -> list[Word]:
+        """The fields of the line, each with its column."""
+        if not self.listed:
+            at = 1
+            for word in self.line[:-1].decode("latin-1").split(" "):
+                self.listed.append((at, word))
+                at += len(word) + 1
+        return self.listed
 
     def next(self, keep: bool = False) -> None:
         """The next line; `keep`: the last one is of the problem."""
@@ -848,10 +862,7 @@ class Reader:
             long = len(self.line) > LONGEST
             what = "the line is longer than 64 MiB" if long else "the file ends without the line end"
             raise UnreadableError(len(self.line) + (not long), what)
-        self.words, at = [], 1
-        for word in self.line[:-1].decode("latin-1").split(" "):
-            self.words.append((at, word))
-            at += len(word) + 1
+        self.listed = []
 
     def take(self, key: str) -> list[Word]:
         """The fields after the key that must stand here."""
@@ -868,8 +879,11 @@ class Reader:
     def lists(self, key: str) -> list[list[int]]:
         """The integers of all lines with a key that are not of the problem."""
         found = []
-        while self.words[0][1] == key:
-            found.append(integers(self.words[1:]))
+        while (fields := self.line[:-1].decode("latin-1").split(" "))[0] == key:
+            # Most numbers of a column are equal. Where one is at fault, its place is looked for.
+            quick = {field: int(field) for field in {*fields[1:]} if WHOLE(field) and len(field) <= DIGITS}
+            whole = quick.keys() >= {*fields[1:]}
+            found.append([*map(quick.__getitem__, fields[1:])] if whole else integers(self.words[1:]))
             self.next()
         return found
 

@@ -1,4 +1,4 @@
-"""More of tests/hostile.py: what only version 6 has, corner-trees and steps."""
+"""More of tests/hostile.py: what only version 6 has, corner-trees and steps, and the groups of version 7."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from hostile import FREE, GAMMA, chain, file, names, uniform
+from hostile import FREE, GAMMA, chain, file, information, names, uniform
 
 WORTH = "9" * 40
 
@@ -216,11 +216,36 @@ def minorant_zeros(scale: int) -> Any:
     return minorant(k, m, {"kind": "bayes", "gain": [["1", *["0"] * (k - 1)]]}, ["1"])
 
 
+def grouped(k: int, n: int, m: int) -> Any:
+    """n groups of k inputs, with the matrix of `uniform`, written out."""
+    proof = {"prices": ["9"] * k, "tree": ["1"]}
+    made = information(k, GAMMA, proof, "mi-column-convex", "v-log-v-convex", version=7)
+    columns = [{"dense": ["1"] * n}] * m
+    made["mechanism"] = {
+        "denominators": [str(m)],
+        "outputs": names(m),
+        "columns": columns,
+        "groups": [x % n for x in range(k)],
+    }
+    return made
+
+
+def many_groups(scale: int) -> Any:
+    """Each input in a group of its own."""
+    return grouped(30 * scale, 30 * scale, 8)
+
+
+def few_groups(scale: int) -> Any:
+    """All inputs in a few groups, and many columns."""
+    return grouped(50 * scale, 4, 20 * scale)
+
+
 STEPS: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
         corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
         corner_deep_squares, corner_given, corner_cells, corner_numbers, gibbs, gibbs_zeros, outer, outer_long,
-        minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros,
+        minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros, many_groups,
+        few_groups,
     )
 }  # fmt: skip

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # Imported with the first of them, as each reads one version of mechanism files.
-from rropt.mechanisms import implicit as implicit, off_diagonal as off_diagonal
+from rropt.mechanisms import grouped as grouped, implicit as implicit, off_diagonal as off_diagonal
 
 if TYPE_CHECKING:
     from rropt.mechanisms.families.bins import response_on_bins

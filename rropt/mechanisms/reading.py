@@ -115,6 +115,7 @@ KEYS: dict[object, tuple[str, ...]] = {
     1: ("denominators", "outputs", "columns"),
     2: ("denominators", "off_diagonal"),
     3: ("family", "parameters"),
+    4: ("denominators", "outputs", "columns", "groups"),
 }
 """What the versions of a mechanism file hold beside the inputs."""
 

@@ -17,15 +17,20 @@ from rropt.exact import Interval, rational_text
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
+from rropt.mechanisms.grouped import GroupedMechanism, grouped_from_file
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
 from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
+from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.programs import Program
+from rropt.program.programs import ChiSquare, Program
 from rropt.prove.assumptions import assumptions, version
 from rropt.prove.problem_digest import differences
 from rropt.prove.steps import VERSION, Step
+
+GROUPS = 7
+"""The version of the format that has groups of inputs."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +119,13 @@ class Certificate(ByContent):
             # `membership` proves that the columns are in their cone, and is not a part of the matrix.
             table = {key: value for key, value in content.items() if key != "membership"}
             form = "off_diagonal" if "off_diagonal" in table else "columns"
-            check_keys(table, {"denominators", "outputs", form}, f"{where}: mechanism")
+            further = {"groups"} & set(table)
+            check_keys(table, {"denominators", "outputs", form, *further}, f"{where}: mechanism")
         except (KeyError, TypeError, AttributeError):
             raise InputError("its mechanism cannot be read", where, "check it with: rropt check") from None
         at = f"{where}: mechanism"
+        if further:
+            return grouped_from_file(table, inputs, at)
         outputs = names_of(table["outputs"], f"{at}: outputs")
         denominators = naturals_of(table["denominators"], f"{at}: denominators")
         if form == "columns":
@@ -128,8 +136,16 @@ class Certificate(ByContent):
         return off_diagonal_from_file(inputs, naturals_of(table["off_diagonal"], f"{at}: off_diagonal"), denominators)
 
 
+def takes_groups(program: Program) -> bool:
+    """Whether a mechanism may state the rows of groups of inputs: only the sums of their weights matter (section 5)."""
+    of_sums = isinstance(program.utility, ChiSquare) or program.utility.plain
+    return of_sums and isinstance(program.cone, CompleteCone) and not program.rows and not program.extras
+
+
 def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
     """The `mechanism` object: with the numbers that prove membership where the cone asks for them."""
+    if isinstance(mechanism, GroupedMechanism) and takes_groups(program):
+        return mechanism.grouped_payload()
     if program.extra(OffDiagonalForm) is not None:
         assert isinstance(mechanism, OffDiagonalMechanism)
         return mechanism.off_diagonal_payload()
@@ -151,7 +167,13 @@ def _document(
     steps: dict[str, object] = {"steps": [step.payload() for step in proof.steps]} if proof.steps else {}
     return {
         "format": "rropt-certificate",
-        "version": max(proof.version, program.format_version, version(names), VERSION if steps else 1),
+        "version": max(
+            proof.version,
+            program.format_version,
+            version(names),
+            VERSION if steps else 1,
+            GROUPS if mechanism is not None and "groups" in mechanism else 1,
+        ),
         "problem": program.payload(),
         "mechanism": mechanism,
         "value": value,

@@ -13,7 +13,7 @@ from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
-from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, words
+from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, rational, words
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
@@ -52,13 +52,16 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         value -= Fraction(1, 1 << 140)
     yield words("value", *value.as_integer_ratio(), common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
+    groups = mechanism.get("groups")
+    size = problem.k if groups is None else max(groups) + 1
     for column in mechanism["columns"]:
         if "dense" in column:
-            numbers = tuple(map(int, column["dense"]))
+            numbers = column["dense"]
         else:
             low, high, members = int(column["low"]), int(column["high"]), int(column["members"], 16)
-            numbers = TwoValuedColumn(low, high, members).entries(problem.k)
-        yield words("column", *(n * (common // denominators[x % len(denominators)]) for x, n in enumerate(numbers)))
+            numbers = TwoValuedColumn(low, high, members).entries(size)
+        own = [str(int(n) * (common // denominators[x % len(denominators)])) for x, n in enumerate(numbers)]
+        yield " ".join(["column", *(own if groups is None else map(own.__getitem__, groups))])
 
 
 def proof_mode(proof: Json) -> str:
@@ -158,7 +161,7 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     proof, weights = certificate["proof"], problem.core.weights
     if (problem.core.halfspaces and not problem.leaves_rows_of_cone) or problem.core.utility == "given":
         raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
-    unit, prices = over([Fraction(a) for a in proof["prices"]])
+    unit, prices = over([rational(a) for a in proof["prices"]])
     yield from opening(problem, "corner", unit, prices, [])
     g, entropic = problem.ratios[0][0], problem.core.utility == "information"
     high = g * log_below(g, D) if entropic else 0

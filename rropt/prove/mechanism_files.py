@@ -11,6 +11,7 @@ from rropt.checker import check_bytes
 from rropt.errors import InputError
 from rropt.exact import exp_enclosure
 from rropt.io.files import JSON, open_file, read_text
+from rropt.mechanisms.grouped import GroupedMechanism
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
 from rropt.model.promises import declared_level, promises
@@ -109,6 +110,8 @@ def _hold_to_ratios(mechanism: Mechanism, cone: Mapping[str, Any], where: str) -
 
 
 def _same(one: Mechanism, other: Mechanism) -> bool:
+    if isinstance(one, GroupedMechanism) and one == other:
+        return True
     if isinstance(one, OffDiagonalMechanism) and isinstance(other, OffDiagonalMechanism):
         # Without the matrix, which may be too large.
         return (one.inputs, one.denominators, one.off_diagonal) == (

@@ -29,7 +29,13 @@ def exp_above(x: Fraction) -> Fraction:
 def over(numbers: list[Fraction], times: int = 1) -> tuple[int, list[int]]:
     """The least common denominator of the numbers, `times` so much, and what they are over it."""
     common = times * math.lcm(*(number.denominator for number in numbers))
-    return common, [int(number * common) for number in numbers]
+    return common, [number.numerator * (common // number.denominator) for number in numbers]
+
+
+def rational(text: str) -> Fraction:
+    """A number of a certificate, in lowest terms."""
+    above, _, below = text.partition("/")
+    return Fraction(int(above), int(below or 1))
 
 
 def reduced(numbers: list[Any]) -> tuple[int, list[int]]:

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from flint import arb, ctx
 
-from rropt.exact import ball, dyadic_up, rational_text
+from rropt.exact import ball, rational_text, summed
 from rropt.program.cones import FloatArray, GraphCone, base_cone, cone_rows
 from rropt.program.programs import Program
 from rropt.prove.balls import LARGEST, PRECISION, PRICE_BITS, SLACK, upper_end
@@ -65,8 +65,13 @@ def raised(
     prices: Iterable[float | Fraction] | FloatArray, prior: Sequence[Fraction], shift: float | Fraction = 0
 ) -> list[Fraction]:
     """Prices plus `shift` times the prior. A price may always be raised, so each is brought to the grid upwards."""
-    exact = Fraction(shift)
-    return [dyadic_up(Fraction(price) + exact * p, PRICE_BITS) for price, p in zip(prices, prior, strict=True)]
+    n, d = shift.as_integer_ratio()
+    found = []
+    for price, p in zip(prices, prior, strict=True):
+        # price + shift p = a / b + n p / d, in integers: there are many.
+        (a, b), below = price.as_integer_ratio(), d * p.denominator
+        found.append(Fraction(-((-(a * below + n * p.numerator * b) << PRICE_BITS) // (b * below)), 1 << PRICE_BITS))
+    return found
 
 
 def raised_tree(
@@ -99,7 +104,7 @@ def raised_tree(
 def column_dual(prices: Sequence[Fraction], version: int, **keys: object) -> Proof:
     """The `column-dual` proof by prices; the `keys` say why every column is worth no more than its price."""
     payload: dict[str, object] = {"kind": "column-dual", "prices": [rational_text(price) for price in prices], **keys}
-    return Proof(payload, sum(prices, Fraction(0)), version)
+    return Proof(payload, summed(prices), version)
 
 
 def branch_tree(bound: Fraction, unit: int, boxes: list[Any]) -> Proof:

@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from rropt.errors import InputError, Refusal
 from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.grouped import GroupedMechanism
 from rropt.mechanisms.margins import round_with_margins
 from rropt.mechanisms.mechanism import GRID, Mechanism
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism
@@ -26,11 +27,13 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Limits, PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import Program, Row
+from rropt.prove.certificates import takes_groups
 from rropt.solve.alike import classes_of, mean_rows, merged, repeated
 from rropt.solve.budget import CANDIDATES, NEGLIGIBLE
 from rropt.solve.entropy.anchor import floor_anchor
 from rropt.solve.events.anchor import event_anchor
 from rropt.solve.kernel.anchor import Anchor, find_anchor, is_emptiness
+from rropt.solve.kernel.master import of_groups
 from rropt.solve.kernel.route import Draft, Dual, ExactDraft, MatrixDraft, MixedWeights, OffDiagonals
 from rropt.solve.tangent.anchor import limit_anchor
 from rropt.solve.weight_rounding import Weights, round_weights
@@ -54,7 +57,11 @@ def round_draft(program: Program, draft: Draft | Dual | None) -> tuple[Mechanism
     elif isinstance(draft, MatrixDraft):
         # A Bayes gain is solved over its actions, which the program itself leaves free.
         outputs = program.outputs if draft.outputs is None else draft.outputs
-        exact = round_to_mechanism(replace(program, outputs=outputs), draft.matrix, outputs, draft.inside)
+        if draft.groups is not None and takes_groups(program):
+            few = round_to_mechanism(of_groups(program, draft.groups), draft.matrix, outputs)
+            exact = few if isinstance(few, Refusal) else GroupedMechanism(program.inputs, few, draft.groups.tolist())
+            return exact if isinstance(exact, Refusal) else (exact, None)
+        exact = round_to_mechanism(replace(program, outputs=outputs), draft.floats(), outputs, draft.inside)
     else:
         nothing = np.zeros((program.size, 1 if program.outputs is None else len(program.outputs)))
         exact = round_to_mechanism(program, nothing, program.outputs)

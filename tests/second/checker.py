@@ -88,14 +88,17 @@ def _check(data: bytes) -> None:
     file = keys(load(data), ["format", "version", "problem", "mechanism", "value", "bound", "proof", "assumptions"])
     must(file["format"] == "rropt-certificate", "format")
     version = file["version"]
-    must(type(version) is int and version in (1, 2, 3, 4, 5, 6), "version")
+    must(type(version) is int and version in (1, 2, 3, 4, 5, 6, 7), "version")
     has_steps = version >= 6 and isinstance(file["proof"], dict) and "steps" in file["proof"]
-    problem = last = read_problem(reader, file["problem"], version, whole=not has_steps)
+    grouped = version >= 7 and isinstance(file["mechanism"], dict) and "groups" in file["mechanism"]
+    problem = last = read_problem(reader, file["problem"], version, whole=not has_steps, grouped=grouped)
     steps, rest = [], file["proof"]
     if has_steps:
         steps = file["proof"]["steps"]
         rest = {key: value for key, value in file["proof"].items() if key != "steps"}
-        last = read_problem(Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), version)
+        last = read_problem(
+            Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), version, grouped=grouped
+        )
         for step in steps:
             if step["kind"] == "cut":
                 reader.rat(step["ratio"])

@@ -346,15 +346,16 @@ def _together(problem: Problem) -> None:
         must((kind == "linear" or bare) and plain and problem.entropy is None, "risk with what")
 
 
-def read_problem(reader: Reader, value: Any, version: int, whole: bool = True) -> Problem:
-    """Everything that section 4 makes UNREADABLE; not `whole`: what it asks of a problem that is not the last one."""
+def read_problem(reader: Reader, value: Any, version: int, whole: bool = True, grouped: bool = False) -> Problem:
+    """Everything that section 4 makes UNREADABLE; not `whole`: what it asks of a problem that is not the last one;
+    `grouped`: its mechanism has groups."""
     optional = [key for key, since in KEYS.items() if version >= since]
     keys(value, ["sense", "inputs", "outputs", "weights", "utility", "cone", "rows"], optional)
     must(value["sense"] in ("maximize", "minimize"), "sense")
     inputs = items(value["inputs"], string, least=2)
     distinct(inputs, "input")
     k = len(inputs)
-    must(k <= 10**5, "limit: k")
+    must(k <= (10**6 if grouped else 10**5), "limit: k")
     outputs = None if value["outputs"] is None else items(value["outputs"], string, least=1)
     if outputs is not None:
         distinct(outputs, "output")

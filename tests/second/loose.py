@@ -226,3 +226,23 @@ def _spread(rng: random.Random, box: Box, inputs: list[int], size: int, leaf: Ca
         sizes = (left - 1) // 2, left - 1 - (left - 1) // 2
         stack += list(zip(sizes, branch(box, z, c), strict=True))[::-1]
     return found
+
+
+def grouped(document: Any) -> Any:
+    """The same claim in version 7: the different rows of its matrix in the order in which they come, and the number of
+    its row for each input."""
+    made = copy.deepcopy(document)
+    mechanism, k = made["mechanism"], len(made["problem"]["inputs"])
+    columns = [
+        column.get("dense") or [column["high" if int(column["members"], 16) >> x & 1 else "low"] for x in range(k)]
+        for column in mechanism["columns"]
+    ]
+    denominators = mechanism["denominators"]
+    rows = list(zip(denominators * k if len(denominators) == 1 else denominators, *columns, strict=False))
+    different = list(dict.fromkeys(rows))
+    below, *columns = zip(*different, strict=True)
+    mechanism["groups"] = [different.index(row) for row in rows]
+    mechanism["columns"] = [{"dense": list(column)} for column in columns]
+    mechanism["denominators"] = denominators if len(denominators) == 1 else list(below)
+    made["version"] = 7
+    return made

@@ -99,7 +99,7 @@ def _place(rng: random.Random, document: Any) -> tuple[str, Any]:
 
 def _top(rng: random.Random, document: Any) -> tuple[str, Any]:
     if rng.random() < 0.7:
-        version = rng.choice([version for version in range(7) if version != document["version"]])
+        version = rng.choice([version for version in range(8) if version != document["version"]])
         return f"version {version}", {**document, "version": version}
     one = rng.choice(NAMES)
     names = rng.choice([[], [one], [one] * 2])

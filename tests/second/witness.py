@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpq
 
 from .claims import Problem
-from .reading import Reader, bad, distinct, entry, items, keys, must, string
+from .reading import Reader, bad, distinct, entry, index, items, keys, must, string
 from .reals import log, need, root, total
 from .risk import check_risk
 
@@ -51,8 +51,31 @@ def _column(reader: Reader, k: int) -> Any:
     return read
 
 
+def read_groups(value: Any, problem: Problem) -> list[int]:
+    """The group of each input: every one from 0 to the largest is there."""
+    others = (problem.rows, problem.structure, problem.entropy, problem.approximate, problem.risk, problem.limits)
+    must(problem.kind in ("mutual_information", "chi_square") and "given" not in problem.utility, "groups: utility")
+    must(problem.cone.kind == "complete" and problem.cone.rows is None and not any(others), "groups: problem")
+    groups = items(value, index(problem.k), problem.k)
+    must(set(groups) == set(range(max(groups) + 1)), "a group without inputs")
+    must(max(groups) >= 1, "one group")
+    must(max(groups) < 10**5, "limit: n groups")
+    return groups
+
+
 def read_mechanism(reader: Reader, value: Any, problem: Problem) -> Mechanism:
-    k, cone = problem.k, problem.cone
+    """With groups the rows are written out, one for each input: what is checked is the whole matrix."""
+    if problem.version >= 7 and isinstance(value, dict) and "groups" in value:
+        groups = read_groups(value["groups"], problem)
+        few = _read(reader, {key: own for key, own in value.items() if key != "groups"}, problem, max(groups) + 1)
+        numerators = [[column[g] for g in groups] for column in few.numerators]
+        return Mechanism([few.denominators[g] for g in groups], few.outputs, numerators, None, None)
+    return _read(reader, value, problem, problem.k)
+
+
+def _read(reader: Reader, value: Any, problem: Problem, k: int) -> Mechanism:
+    """A mechanism of k rows."""
+    cone = problem.cone
     body = "off_diagonal" if problem.structure else "columns"
     with_membership = cone.kind == "confidence"
     keys(value, ["denominators", "outputs", body, *(["membership"] if with_membership else [])])

@@ -44,7 +44,8 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     total = _proof(last, proof, m, price) if own is None else own
     total += _steps(problem, steps, w)
     if mechanism:
-        total += _mechanism(problem, mechanism, m, price) + _utility(problem, mechanism, m, price, lcm)
+        held = problem | ({"inputs": range(max(mechanism["groups"]) + 1)} if "groups" in mechanism else {})
+        total += _mechanism(held, mechanism, m, price) + _utility(held, mechanism, m, price, lcm)
         for limit in [*problem.get("limits", []), *problem["utility"].get("parts", [])]:
             total += _utility({"inputs": problem["inputs"], "utility": limit["utility"]}, mechanism, m, price, lcm)
     return total

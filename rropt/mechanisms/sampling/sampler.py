@@ -207,6 +207,21 @@ class MechanismSampler:
         return array
 
 
+class GroupedSampler(MechanismSampler):
+    """Draws for k inputs of which those of a group have equal rows: `groups[x]` is the row of input x."""
+
+    def __init__(self, rows: Sequence[Sequence[int]], denominators: Sequence[int], groups: Sequence[int]) -> None:
+        super().__init__(rows, denominators)
+        self.inputs = len(groups)
+        self._groups = np.array(groups, dtype=np.uint32)
+
+    def law(self, x: int) -> tuple[Fraction, ...]:
+        return super().law(int(self._groups[x]))
+
+    def _draw(self, codes: np.ndarray, drawn: np.ndarray, source: Source, room: _Room) -> None:
+        super()._draw(self._groups[codes], drawn, source, room)
+
+
 class _Room:
     """The arrays that a chunk of `size` values passes through."""
 

@@ -78,8 +78,9 @@ class Curve(ABC):
 
     @staticmethod
     @abstractmethod
-    def exact_cost(gh: Fraction, log_gh: Fraction, p: Fraction, a: Fraction) -> Fraction:
-        """c_x of an input with probability p and price a, or a little more."""
+    def exact_slopes(gh: Fraction, log_gh: Fraction) -> tuple[Fraction, Fraction]:
+        """c_x of an input with probability p and price a, or a little more, is the first times p less the second times
+        a."""
 
     @staticmethod
     @abstractmethod
@@ -127,8 +128,8 @@ class InformationCurve(Curve):
         return a - 1 - a.log()
 
     @staticmethod
-    def exact_cost(gh: Fraction, log_gh: Fraction, p: Fraction, a: Fraction) -> Fraction:
-        return gh * log_gh * p - (gh - 1) * a
+    def exact_slopes(gh: Fraction, log_gh: Fraction) -> tuple[Fraction, Fraction]:
+        return gh * log_gh, gh - 1
 
     @staticmethod
     def exact_tangent(gh: Fraction, t: Fraction) -> tuple[int, int]:
@@ -174,8 +175,8 @@ class SquareCurve(Curve):
         return rise * rise / (4 * (1 + rise))
 
     @staticmethod
-    def exact_cost(gh: Fraction, log_gh: Fraction, p: Fraction, a: Fraction) -> Fraction:
-        return (gh - 1) * ((gh - 1) * p - a)
+    def exact_slopes(gh: Fraction, log_gh: Fraction) -> tuple[Fraction, Fraction]:
+        return (gh - 1) ** 2, gh - 1
 
     @staticmethod
     def exact_tangent(gh: Fraction, t: Fraction) -> tuple[int, int]:
@@ -204,6 +205,12 @@ def curve_of(program: Program) -> Curve:
     kind = curve_class(program.utility)
     assert kind is not None and isinstance(program.cone, CompleteCone)
     return kind(float(program.cone.level.ratio), float(program.cone.level.log_ratio))
+
+
+def shares_of(program: Program) -> FloatArray:
+    """The k prior probabilities in floats."""
+    total = sum(program.weights)
+    return np.array([weight / total for weight in program.weights])
 
 
 def up(value: Fraction) -> int:

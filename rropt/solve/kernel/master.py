@@ -7,14 +7,14 @@ price d give the bound sum(a) + d, so the loop may stop at any time.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.program.programs import ColumnSum
+from rropt.program.programs import ChiSquare, ColumnSum, Information, Program
 from rropt.solve.kernel.budget import BRIEF, CLOSE, DENSE, FAR, GAIN, KEPT, LOOSE, SHARE, TIGHT
 from rropt.solve.kernel.interior import central_prices, vertex
 from rropt.solve.kernel.lp import LpModel, cost_scale
@@ -32,6 +32,16 @@ class Priced:
 
 Pricer = Callable[[FloatArray, int], Priced]
 """From prices and a level of effort, 0 upwards, to columns and a bound on all."""
+
+
+def of_groups(program: Program, groups: np.ndarray) -> Program:
+    """The program of groups of inputs with equal rows, of which the weights are summed up; `groups` are k numbers."""
+    assert isinstance(program.utility, ChiSquare | Information)
+    sums = [0] * (int(groups.max()) + 1)
+    for group, weight in zip(groups.tolist(), program.weights, strict=True):
+        sums[group] += weight
+    labels, weights = tuple(map(str, range(len(sums)))), tuple(sums)
+    return replace(program, inputs=labels, weights=weights, utility=replace(program.utility, weights=weights))
 
 
 def tie_groups(weights: tuple[int, ...]) -> list[np.ndarray]:

@@ -178,11 +178,12 @@ class Draft(ABC):
 @dataclass(frozen=True)
 class MatrixDraft(Draft):
     """A k x m matrix; `outputs` are the labels of its columns where they are fixed, `inside` another matrix with slack
-    in all inequalities, where one is known."""
+    in all inequalities, where one is known. With `groups`, k numbers of rows, the matrix has one row for each group."""
 
     matrix: FloatArray
     outputs: tuple[str, ...] | None = None
     inside: FloatArray | None = None
+    groups: np.ndarray | None = None
 
     @classmethod
     def of(cls, matrix: FloatArray | None, outputs: tuple[str, ...] | None = None) -> MatrixDraft | None:
@@ -191,7 +192,7 @@ class MatrixDraft(Draft):
 
     def floats(self) -> FloatArray:
         """The matrix."""
-        return self.matrix
+        return self.matrix if self.groups is None else self.matrix[self.groups]
 
 
 @dataclass(frozen=True)

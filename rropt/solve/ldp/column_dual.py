@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rropt.errors import Refusal
-from rropt.exact import rational_text
+from rropt.exact import rational_text, summed
 from rropt.program.cones import CompleteCone, FloatArray
 from rropt.program.programs import ColumnSum, Program
 from rropt.prove.balls import PRICE_BITS
@@ -24,7 +24,7 @@ from rropt.prove.certificates import Proof
 from rropt.prove.trees import column_dual, leaves_below, raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.budget import LEAF_BITS, WORK_BITS
-from rropt.solve.kernel.curves import Curve, curve_of, down, has_curve, up
+from rropt.solve.kernel.curves import Curve, curve_of, down, has_curve, shares_of, up
 from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.ldp.budget import LISTED, NOISE, TREE
 from rropt.solve.ldp.enumeration import Staircases
@@ -59,7 +59,7 @@ def prove_information(
     best = _universal(program)
     # Where sets have few different masses, the best price over these is a bound too, by a tree of few leaves.
     candidates = [prices]
-    prior = np.array([float(p) for p in program.prior])
+    prior = shares_of(program)
     if few_masses(program.weights):
         height, _ = attained_price(program.weights, curve_of(program))
         candidates.insert(0, height * prior)
@@ -83,7 +83,7 @@ def _least_bound(program: Program, a: FloatArray) -> float:
     """The least bound that prices (k,) can prove over all corners; minus infinity where these are too many to list."""
     if program.size > LISTED or not isinstance(program.utility, ColumnSum):
         return -math.inf
-    p = np.array([float(value) for value in program.prior])
+    p = shares_of(program)
     corners = Staircases.of(program.utility, p, curve_of(program).gamma)
     return float(a.sum() + corners.reduced(a).max())
 
@@ -195,15 +195,18 @@ class _LeafTest:
         """The test at some prices."""
         assert isinstance(program.cone, CompleteCone)
         level, curve = program.cone.level, curve_of(program)
-        gh, log_gh = level.ratio.upper, level.log_ratio.upper
-        return cls(
-            [up(curve.exact_cost(gh, log_gh, p, a)) for p, a in zip(program.prior, prices, strict=True)],
-            [down((gh - 1) * p) for p in program.prior],
-            up(-sum(prices, Fraction(0))),
-            sum(program.weights),
-            gh,
-            curve,
-        )
+        gh, total = level.ratio.upper, sum(program.weights)
+        of_weight, of_price = curve.exact_slopes(gh, level.log_ratio.upper)
+        of_weight, share = of_weight / total, (gh - 1) / total
+        unit = of_weight.denominator * of_price.denominator
+        n, m = of_weight.numerator * of_price.denominator, of_price.numerator * of_weight.denominator
+        c = []
+        for weight, price in zip(program.weights, prices, strict=True):
+            # In integers: there are many.
+            a, b = price.numerator, price.denominator
+            c.append(-(((m * a - n * weight * b) << WORK_BITS) // (unit * b)))
+        q = [(share.numerator * weight << WORK_BITS) // share.denominator for weight in program.weights]
+        return cls(c, q, up(-summed(prices)), total, gh, curve)
 
     def tangent(self, t: Fraction) -> tuple[int, int]:
         """A(t) and T(t), each made once."""

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from rropt.program.cones import FloatArray
-from rropt.program.programs import ChiSquare, ColumnSum, Information, Program, Utility
+from rropt.program.programs import ColumnSum, Program
 from rropt.solve.kernel.budget import ENUMERATED
-from rropt.solve.kernel.curves import Curve, curve_of
-from rropt.solve.kernel.master import Priced, generate, tie_groups
+from rropt.solve.kernel.curves import Curve, curve_of, shares_of
+from rropt.solve.kernel.master import Priced, generate, of_groups, tie_groups
 from rropt.solve.kernel.route import Answer, Effort, MatrixDraft
 from rropt.solve.ldp.budget import ADDED, BALANCED, GROUPED, GROUPS, IN_A_SET, LARGEST, MERGED, NEAR, NODES, PRECISE
 from rropt.solve.ldp.enumeration import Staircases
@@ -25,7 +25,7 @@ from rropt.solve.ldp.universal import attained_price, divided_price
 
 def solve_ldp(program: Program, effort: Effort) -> Answer:
     """The best mechanism for an information under LDP."""
-    p, curve = _floats(program), curve_of(program)
+    p, curve = shares_of(program), curve_of(program)
     group = np.arange(program.size)
     if program.size > GROUPED:
         _, _, mass = divided_price(p, curve)
@@ -42,33 +42,18 @@ def solve_ldp(program: Program, effort: Effort) -> Answer:
     return _generate(program, effort, search=True)
 
 
-def _floats(program: Program) -> FloatArray:
-    return np.array([float(value) for value in program.prior])
-
-
 def _merge(program: Program, group: np.ndarray, effort: Effort) -> Answer | None:
     """The answer for inputs merged by `group` (k), spread out; None where finer groups are worth a try."""
-    weights = [0] * (int(group.max()) + 1)
-    for x, weight in zip(group.tolist(), program.weights, strict=True):
-        weights[x] += weight
-    labels = tuple(map(str, range(len(weights))))
-    small = replace(program, inputs=labels, weights=tuple(weights), utility=_at(program.utility, tuple(weights)))
-    answer = _generate(small, effort, search=False)
+    answer = _generate(of_groups(program, group), effort, search=False)
     ceiling = min(
-        attained_price(program.weights, curve_of(program))[0], divided_price(_floats(program), curve_of(program))[0]
+        attained_price(program.weights, curve_of(program))[0], divided_price(shares_of(program), curve_of(program))[0]
     )
     found = answer.claim.objective
     if answer.matrix is None or found is None:
         return None if program.size <= LARGEST else replace(answer, dual=None)
     if program.size <= LARGEST and ceiling - found > effort.allowed / 2:
         return None
-    return replace(answer, draft=MatrixDraft(answer.matrix[group]), dual=None)
-
-
-def _at(utility: Utility, weights: tuple[int, ...]) -> Utility:
-    """The same information of other inputs."""
-    assert isinstance(utility, (Information, ChiSquare))
-    return replace(utility, weights=weights)
+    return replace(answer, draft=MatrixDraft(answer.matrix, groups=group), dual=None)
 
 
 def _start(p: FloatArray, masses: tuple[float, ...], curve: Curve, ties: bool) -> np.ndarray:
@@ -92,7 +77,7 @@ def _generate(program: Program, effort: Effort, search: bool) -> Answer:
     assert isinstance(program.utility, ColumnSum)
     k, curve = program.size, curve_of(program)
     gamma = curve.gamma
-    p = _floats(program)
+    p = shares_of(program)
     ceiling, masses = attained_price(program.weights, curve)
     divided, _, mass = divided_price(p, curve)
     if divided < ceiling:
