@@ -294,7 +294,7 @@ class Program:
         """Number of inputs."""
         return len(self.inputs)
 
-    @property
+    @cached_property
     def prior(self) -> tuple[Fraction, ...]:
         """The k exact prior probabilities."""
         total = sum(self.weights)
