@@ -78,9 +78,8 @@ class Curve(ABC):
 
     @staticmethod
     @abstractmethod
-    def exact_slopes(gh: Fraction, log_gh: Fraction) -> tuple[Fraction, Fraction]:
-        """c_x of an input with probability p and price a, or a little more, is the first times p less the second times
-        a."""
+    def exact_linear(gh: Fraction, log_gh: Fraction) -> Fraction:
+        """r, or a little more: an input with probability p and price a has c = r p - (gh - 1) a."""
 
     @staticmethod
     @abstractmethod
@@ -128,8 +127,8 @@ class InformationCurve(Curve):
         return a - 1 - a.log()
 
     @staticmethod
-    def exact_slopes(gh: Fraction, log_gh: Fraction) -> tuple[Fraction, Fraction]:
-        return gh * log_gh, gh - 1
+    def exact_linear(gh: Fraction, log_gh: Fraction) -> Fraction:
+        return gh * log_gh
 
     @staticmethod
     def exact_tangent(gh: Fraction, t: Fraction) -> tuple[int, int]:
@@ -175,8 +174,8 @@ class SquareCurve(Curve):
         return rise * rise / (4 * (1 + rise))
 
     @staticmethod
-    def exact_slopes(gh: Fraction, log_gh: Fraction) -> tuple[Fraction, Fraction]:
-        return (gh - 1) ** 2, gh - 1
+    def exact_linear(gh: Fraction, log_gh: Fraction) -> Fraction:
+        return (gh - 1) ** 2
 
     @staticmethod
     def exact_tangent(gh: Fraction, t: Fraction) -> tuple[int, int]:

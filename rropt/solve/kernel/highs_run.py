@@ -62,7 +62,7 @@ def load_highs(
     # Threads and seed are fixed so that the same problem gives the same answer, unless a time limit stops it.
     for option, setting in {**options, "random_seed": 0, "threads": 1, **(_GIVEN.get() or {})}.items():
         highs.setOptionValue(option, setting)
-    columns = sparse.csc_matrix(matrix)
+    columns = matrix if isinstance(matrix, sparse.csc_matrix) else sparse.csc_matrix(matrix)
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = columns.shape
     model.col_cost_ = np.asarray(cost, dtype=np.float64)

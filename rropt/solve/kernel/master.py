@@ -117,7 +117,14 @@ def generate(
 def column_model(worth: FloatArray, columns: FloatArray, method: str = "simplex") -> LpModel:
     """max worth . theta, columns theta = 1, theta >= 0, for k x n columns."""
     ones = np.ones(len(columns))
-    return LpModel(worth, sparse.csc_matrix(columns), ones, ones, method=method)
+    return LpModel(worth, as_sparse(columns), ones, ones, method=method)
+
+
+def as_sparse(columns: FloatArray) -> sparse.csc_matrix:
+    """A small table as a sparse matrix, without the detour by triples that SciPy takes."""
+    at, rows = np.nonzero(columns.T)
+    starts = np.searchsorted(at, np.arange(columns.shape[1] + 1)).astype(np.int32)
+    return sparse.csc_matrix((columns.T[at, rows], rows.astype(np.int32), starts), columns.shape)
 
 
 class Master:
@@ -130,7 +137,7 @@ class Master:
     ) -> None:
         self.utility, self.anchor, self.warm, self.dense = utility, anchor, warm, dense
         self.columns = start / (anchor @ start)
-        self._seen = {_key(column) for column in self.columns.T}
+        self._seen = set(_keys(self.columns))
         self.worth = utility.mu(self.columns)
         self._lp = None if dense else self._cold()
         self.status, self.seconds, self.value = "not started", 0.0, -np.inf
@@ -186,26 +193,27 @@ class Master:
         scaled = columns / (self.anchor @ columns)
         gain = self.utility.mu(scaled) - self.prices @ scaled
         least = GAIN * min(float(np.abs(self.worth).max()), 1.0)
-        new = [y for y in np.argsort(-gain) if gain[y] > least and _key(scaled[:, y]) not in self._seen]
-        return scaled[:, new]
+        order = np.argsort(-gain)
+        order = order[gain[order] > least]
+        return scaled[:, [y for y, key in zip(order, _keys(scaled[:, order]), strict=True) if key not in self._seen]]
 
     def unseen(self, columns: FloatArray) -> FloatArray:
         """Those of some columns, scaled, that the master does not have, each once."""
         scaled = columns / (self.anchor @ columns)
-        named = {_key(column): y for y, column in reversed(list(enumerate(scaled.T)))}
+        named = {key: y for y, key in reversed(list(enumerate(_keys(scaled))))}
         return scaled[:, sorted(y for name, y in named.items() if name not in self._seen)]
 
     def add(self, columns: FloatArray) -> None:
         """Append scaled columns, after dropping those that have been idle longest."""
         self._drop_idle()
         worth = self.utility.mu(columns)
-        self._seen.update(_key(column) for column in columns.T)
+        self._seen.update(_keys(columns))
         self.columns = np.hstack([self.columns, columns])
         self.worth = np.concatenate([self.worth, worth])
         if self._lp is None:
             return
         if self._lp.scale == cost_scale(self.worth):
-            self._lp.add_columns(worth, sparse.csc_matrix(columns))
+            self._lp.add_columns(worth, as_sparse(columns))
         else:
             self._lp = self._cold()
 
@@ -220,7 +228,7 @@ class Master:
         keep = (self.theta > 0) | (loss <= np.partition(loss, self._kept // 2)[self._kept // 2])
         if self._lp is not None:
             self._lp.keep_columns(keep)
-        self._seen -= {_key(column) for column in self.columns[:, ~keep].T}
+        self._seen -= set(_keys(self.columns[:, ~keep]))
         self.columns, self.worth, self.theta = self.columns[:, keep], self.worth[keep], self.theta[keep]
 
     def matrix(self) -> FloatArray | None:
@@ -239,5 +247,6 @@ def _average(prices: FloatArray, ties: list[np.ndarray]) -> FloatArray:
     return averaged
 
 
-def _key(column: FloatArray) -> bytes:
-    return np.round(column, 12).tobytes()
+def _keys(columns: FloatArray) -> list[bytes]:
+    """A name for each of some columns, by which equal ones are recognised."""
+    return [row.tobytes() for row in np.round(columns.T, 12)]

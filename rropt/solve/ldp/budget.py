@@ -55,6 +55,11 @@ FEWEST, MOST = 16, 512
 CELLS = 100_000
 """Nodes times inputs that are split together, at most: more would fall out of the processor's cache."""
 
+# small.py
+LEAVES = 8
+"""Leaves for each input, at most, of a tree without limits on number and weight: the checker takes longer for a larger
+one than a search for a smaller one does."""
+
 # starts.py
 CLOSERS = 512
 """Inputs of which all pairs are tried as the last two of a set."""

@@ -29,6 +29,7 @@ from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.ldp.budget import LISTED, NOISE, TREE
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer, Node
+from rropt.solve.ldp.small import small_tree
 from rropt.solve.ldp.universal import attained_price, divided_price, few_masses
 
 
@@ -56,10 +57,15 @@ def prove_information(
     compared. The search ends when the bound is at most `target` (None: when no corner allows a better one), at
     `node_limit` nodes or when `stop()` says so: the bound is true at any time."""
     assert has_curve(program)
+    prior = shares_of(program)
+    corners = _corners(program, prior)
+    if prices is not None and target is not None and corners is not None and corners.bound(prices) <= target:
+        proof = _from_prices(program, prices, target, node_limit, stop, corners)
+        if proof is not None and proof.bound is not None and proof.bound <= target:
+            return proof
     best = _universal(program)
     # Where sets have few different masses, the best price over these is a bound too, by a tree of few leaves.
     candidates = [prices]
-    prior = shares_of(program)
     if few_masses(program.weights):
         height, _ = attained_price(program.weights, curve_of(program))
         candidates.insert(0, height * prior)
@@ -71,21 +77,20 @@ def prove_information(
         assert best.bound is not None
         if tried is None or (target is not None and best.bound <= target):
             continue
-        if target is not None and tried is not prices and _least_bound(program, tried) > target + NOISE:
+        reaches = corners is None or target is None or corners.bound(tried) <= target + NOISE
+        if tried is not prices and not reaches:
             continue
-        proof = _from_prices(program, tried, target, node_limit, stop)
+        proof = _from_prices(program, tried, target, node_limit, stop, corners)
         if proof is not None and proof.bound is not None and proof.bound < best.bound:
             best = proof
     return best
 
 
-def _least_bound(program: Program, a: FloatArray) -> float:
-    """The least bound that prices (k,) can prove over all corners; minus infinity where these are too many to list."""
+def _corners(program: Program, p: FloatArray) -> Staircases | None:
+    """All corners of a prior p (k,); None where these are too many to list."""
     if program.size > LISTED or not isinstance(program.utility, ColumnSum):
-        return -math.inf
-    p = shares_of(program)
-    corners = Staircases.of(program.utility, p, curve_of(program).gamma)
-    return float(a.sum() + corners.reduced(a).max())
+        return None
+    return Staircases.of(program.utility, p, curve_of(program).gamma)
 
 
 def _universal(program: Program) -> Proof:
@@ -100,12 +105,22 @@ def _universal(program: Program) -> Proof:
 
 
 def _from_prices(
-    program: Program, a: FloatArray, target: float | None, node_limit: int, stop: Callable[[], bool]
+    program: Program,
+    a: FloatArray,
+    target: float | None,
+    node_limit: int,
+    stop: Callable[[], bool],
+    corners: Staircases | None,
 ) -> Proof | None:
     curve = curve_of(program)
-    pricer = LdpPricer(program.weights, curve, np.asarray(a, dtype=np.float64))
     accept = -math.inf if target is None else target - math.fsum(a)
-    found = pricer.search(accept=accept, node_limit=node_limit, stop=stop)
+    found = None
+    if corners is not None:
+        p = np.array([float(value) for value in program.prior])
+        found = small_tree(p, curve, a, float(corners.reduced(a).max()), accept)
+    if found is None:
+        pricer = LdpPricer(program.weights, curve, np.asarray(a, dtype=np.float64))
+        found = pricer.search(accept=accept, node_limit=node_limit, stop=stop)
     if not math.isfinite(found.bound):
         return None
     # Floats have errors of some 1e-16: where the bound is that near to the accepted one, the latter is tried first.
@@ -196,10 +211,9 @@ class _LeafTest:
         assert isinstance(program.cone, CompleteCone)
         level, curve = program.cone.level, curve_of(program)
         gh, total = level.ratio.upper, sum(program.weights)
-        of_weight, of_price = curve.exact_slopes(gh, level.log_ratio.upper)
-        of_weight, share = of_weight / total, (gh - 1) / total
-        unit = of_weight.denominator * of_price.denominator
-        n, m = of_weight.numerator * of_price.denominator, of_price.numerator * of_weight.denominator
+        of_weight, rise = curve.exact_linear(gh, level.log_ratio.upper) / total, gh - 1
+        unit, share = of_weight.denominator * rise.denominator, rise / total
+        n, m = of_weight.numerator * rise.denominator, rise.numerator * of_weight.denominator
         c = []
         for weight, price in zip(program.weights, prices, strict=True):
             # In integers: there are many.

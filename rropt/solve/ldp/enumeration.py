@@ -43,6 +43,10 @@ class Staircases:
         """The reduced price of every column at prices a (k,), exact up to rounding."""
         return np.asarray(self.per_mass - (float(a.sum()) + (self.gamma - 1) * subset_sums(a)) / self.mass)
 
+    def bound(self, a: FloatArray) -> float:
+        """The least bound that prices a (k,) prove, up to rounding."""
+        return float(a.sum() + self.reduced(a).max())
+
     def price(self, a: FloatArray) -> Priced:
         """The largest reduced price at prices a (k,), exact up to rounding, and the columns with the largest."""
         reduced = self.reduced(a)

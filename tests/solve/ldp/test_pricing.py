@@ -21,6 +21,7 @@ from rropt.solve.ldp.column_dual import prove_information
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.knapsack import Knapsack, Parts
 from rropt.solve.ldp.pricing import LdpPricer, Node
+from rropt.solve.ldp.small import small_tree
 
 SIZE = 7
 CORNERS = np.array([[s >> x & 1 for x in range(SIZE)] for s in range(1 << SIZE)], dtype=bool)
@@ -245,3 +246,46 @@ def test_logs_of_leaves_are_rounded_down(t: Fraction) -> None:
     known, exact = Fraction(log_down(t), 2**WORK_BITS), log_enclosure(t)
     assert exact.upper - Fraction(2, 2**WORK_BITS) <= known <= exact.upper
     assert known <= exact.lower or exact.lower == exact.upper
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", thinned(range(24), 6))
+def test_parts_bounded_by_a_walk_have_the_bounds_of_the_knapsack_and_hold_all_corners(
+    seed: int, kind: type[Curve]
+) -> None:
+    weights, curve, a = drawn(seed, kind)
+    p = np.array(weights) / sum(weights)
+    if not p.all():
+        assert small_tree(p, curve, a, 0.0, 0.0) is None
+        return
+    pricer = LdpPricer(weights, curve, a)
+    sums = CORNERS @ pricer.c - a.sum(), 1.0 + CORNERS @ pricer.q
+    prices = curve.price(*sums)
+    best, rounding = float(prices.max()), 1e-12 * max(1.0, float(np.abs(prices).max()))
+    found = small_tree(p, curve, a, best, best)
+    assert found is not None
+    corners = 0
+    pending = [(found.root, np.zeros(SIZE, dtype=np.int8))]
+    while pending:
+        node, fixed = pending.pop()
+        if node.split is not None and node.parts is not None:
+            for part, sign in zip(node.parts, (1, -1), strict=True):
+                pending.append((part, np.where(np.arange(SIZE) == node.split.at, np.int8(sign), fixed)))
+            continue
+        whole = Parts.whole(SIZE, pricer.units)
+        whole.fixed = fixed[None, :]
+        pricer.knapsack.evaluate(whole)
+        held = ((fixed == 0) | ((fixed == 1) == CORNERS)).all(axis=1)
+        corners += int(held.sum())
+        assert prices[held].max() <= node.bound + rounding
+        assert abs(node.bound - whole.bound[0]) <= 10 * rounding
+        assert node.bound <= best + rounding
+    assert corners == 1 << SIZE
+
+
+def test_a_tree_that_only_limits_on_number_keep_small_is_left_to_the_search() -> None:
+    curve = InformationCurve.at(1.0)
+    p = np.full(12, 1 / 12)
+    every = Staircases.of(Information((1,) * 12), p, curve.gamma)
+    a = curve.ceiling()[0] * p * 0.9999
+    assert small_tree(p, curve, a, float(every.reduced(a).max()), 0.0) is None
