@@ -201,7 +201,7 @@ def test_columns_that_were_not_released_by_themselves(capfd: pytest.CaptureFixtu
     rr.release.release_file("people.csv", rr.release.ProtectedColumn("race", STRICT), "one.csv", force=True)
     rr.RandomizedResponse(list(N), epsilon=1).to_mechanism().save("sex.json")
     assert cli.main(["estimate", "sex.json", "one.csv", "--column", "sex"]) == 2
-    assert "'sex' was released as it is, and not by a mechanism" in capfd.readouterr().err
+    assert "'sex' was released unchanged, not by a mechanism" in capfd.readouterr().err
 
 
 def test_without_a_manifest_it_works_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:

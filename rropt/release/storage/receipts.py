@@ -64,5 +64,5 @@ def _key(path: Path, load: Any, kind: type) -> Any:
             raise
         found = None
     if not isinstance(found, kind):
-        raise InputError("this is not such a key of Ed25519 without a password", str(path), MAKE)
+        raise InputError("this is not such an Ed25519 key without a password", str(path), MAKE)
     return found
