@@ -352,9 +352,7 @@ class FileRelease:
             raise InputError(
                 f"cannot write ({error.strerror or error})",
                 str(self.output),
-                "free disk space, then use --force; the draw that was begun counts"
-                if counts
-                else "free disk space first",
+                "free disk space and use --force: the begun draw counts" if counts else "free disk space first",
             ) from None
         finally:
             if stream is not None:
