@@ -288,8 +288,8 @@ def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFi
     for text, key, said in (
         (receipt.replace('"lines":5', '"lines":3'), "key.pub", "did not sign it"),
         (receipt, "other.pub", "did not sign it"),
-        (receipt, "key", "not such a key"),
-        (receipt, "receipt", "not such a key"),
+        (receipt, "key", "not a public Ed25519 key"),
+        (receipt, "receipt", "not a public Ed25519 key"),
         ("[" * 100_000, "key.pub", "not a receipt"),
         ("[]", "key.pub", "not a receipt"),
     ):
