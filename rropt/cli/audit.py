@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rropt.comparison.sampler_audit import SamplerAudit
     from rropt.exact import Interval
 
-AUDIT_EPILOG = "Exit status: 0 audited, whatever came out; 2 bad input."
+AUDIT_EPILOG = "Exit status: 0 audited, for every result; 2 bad input."
 SAMPLER_EPILOG = "Exit status: 0 not rejected, which proves nothing; 1 rejected; 2 bad input."
 ROUNDING = 1e-9
 """Share of the ratio below which a violation is attributed to rounding."""
@@ -30,22 +30,32 @@ WIDEST = 60
 
 
 def audit_matrix(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help="CSV, .npy, text, or a mechanism of this package.")],
+    matrix: Annotated[
+        str, typer.Argument(metavar="MATRIX", help="A matrix (.csv, .npy, text), or a mechanism of rropt.")
+    ],
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="The declared level of LDP.")] = None,
-    problem: Annotated[str | None, typer.Option("--problem", metavar="FILE|MODEL", help="What is declared.")] = None,
-    prior: Annotated[str | None, typer.Option("--prior", metavar="CSV", help="Counts: category,count.")] = None,
-    orientation: Annotated[str | None, typer.Option("--orientation", help="The inputs are rows or columns.")] = None,
+    problem: Annotated[
+        str | None, typer.Option("--problem", metavar="FILE|MODEL", help="The problem whose constraints are declared.")
+    ] = None,
+    prior: Annotated[
+        str | None, typer.Option("--prior", metavar="CSV", help="A file of counts: category,count.")
+    ] = None,
+    orientation: Annotated[
+        str | None, typer.Option("--orientation", help="Where the inputs are: rows or columns.")
+    ] = None,
     renormalise: Annotated[
-        bool, typer.Option("--renormalise", help="Divide rows by their sums where they were rounded.")
+        bool, typer.Option("--renormalise", help="Divide rows by their sums, if rounding explains these.")
     ] = False,
-    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default: found.")] = None,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds for the optimum.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: detected).")
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds for computing the optimum.")] = None,
     improved: Annotated[
-        Path | None, typer.Option("--improved", metavar="FILE", help="Save the mechanism that dominates it.")
+        Path | None, typer.Option("--improved", metavar="FILE", help="Save a mechanism that dominates the matrix.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Audit a perturbation matrix from anywhere: exact epsilon, declared privacy, value, distance from the optimum."""
+    """Audit any perturbation matrix: exact epsilon, declared privacy, value, distance from the optimum."""
     from rropt.comparison.audit import audit
     from rropt.io.files import check_writable
     from rropt.model.prior import Prior
@@ -73,20 +83,22 @@ def audit_matrix(
         _show(found, matrix)
     if improved is not None:
         if found.improvement is None:
-            raise InputError("nothing that dominates it was found", "--improved", "leave it out")
+            raise InputError("no mechanism that dominates it was found", "--improved", "leave it out")
         written = found.improvement.mechanism.save(improved)
         if not as_json:
             say(f"wrote {written}")
 
 
 def audit_draws(
-    pairs: Annotated[str, typer.Argument(metavar="PAIRS", help="CSV with a header: input,output, as they were drawn.")],
-    epsilon: Annotated[str, typer.Option("--epsilon", help="The level of LDP that is claimed.")],
-    delta: Annotated[str, typer.Option("--delta", help="The delta that is claimed.")] = "0",
-    confidence: Annotated[float, typer.Option("--confidence", help="A correct sampler passes this often.")] = 0.99,
+    pairs: Annotated[str, typer.Argument(metavar="PAIRS", help="CSV of draws with the header input,output.")],
+    epsilon: Annotated[str, typer.Option("--epsilon", help="The claimed level of LDP.")],
+    delta: Annotated[str, typer.Option("--delta", help="The claimed delta.")] = "0",
+    confidence: Annotated[
+        float, typer.Option("--confidence", help="Probability that a correct sampler passes.")
+    ] = 0.99,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Audit any sampler by its draws: a lower bound of its epsilon and delta, with a stated confidence."""
+    """Audit any sampler by its draws: lower bounds on its epsilon and delta, at a given confidence."""
     from rropt.comparison.sampler_audit import audit_sampler
     from rropt.studies.sweeps.rows import finite
 

@@ -25,28 +25,35 @@ BAD_INPUT = 2
 def check(
     certificates: Annotated[list[str], typer.Argument(help="Certificate files, or folders that `rropt solve` wrote.")],
     problem: Annotated[
-        str | None, typer.Option("--problem", metavar="FILE|MODEL", help="The problem that they must be of.")
+        str | None,
+        typer.Option("--problem", metavar="FILE|MODEL", help="The problem that the certificates must be about."),
     ] = None,
-    data: Annotated[str | None, typer.Option("--data", metavar="CSV", help="Count the problem's inputs here.")] = None,
-    column: Annotated[str | None, typer.Option("--column", help="Its column.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", metavar="CSV", help="Take the counts of the problem's inputs from this file."),
+    ] = None,
+    column: Annotated[str | None, typer.Option("--column", help="The column of --data.")] = None,
     core: Annotated[
-        bool, typer.Option("--core", help="Check with rropt-core, too, or with the kernel where it is not installed.")
+        bool,
+        typer.Option("--core", help="Also check with rropt-core, or with the kernel if rropt-core is not installed."),
     ] = False,
 ) -> None:
-    """Check certificates with the independent checker: 0 proved, 1 refuted, 2 unreadable; the worst counts.
+    """Check certificates with the independent checker.
 
-    With --problem a certificate of another problem is refuted, too, and what differs is named. Where a mixture of
-    permutations is declared, its weights are read from the mixture.csv beside the certificate.
+    Exit status: 0 proved, 1 refuted, 2 unreadable; of several certificates the worst one.
 
-    With --core the verdict says which programs accept: PROVED (verified core), where rropt-core is installed;
-    PROVED (kernel and checker), where it is not; PROVED (checker), where the core has no such proofs. The program is
-    found by the variable RROPT_CORE, or on PATH; `make core` builds it.
+    With --problem, a certificate of another problem is refuted too, and the message names the differences. If the
+    problem declares a mixture of permutations, its weights are read from mixture.csv beside the certificate.
+
+    With --core, the verdict says which programs accept: PROVED (verified core) if rropt-core is installed; PROVED
+    (kernel and checker) if it is not; PROVED (checker) if the core does not cover this kind of proof. The variable
+    RROPT_CORE or PATH gives the program; `make core` builds it.
     """
     from rropt import checker
     from rropt.solve.verified import BUILD, NAME, VARIABLE, check as judge, find_core
 
     if problem is None and (data is not None or column is not None):
-        raise InputError("--data and --column say where --problem counts", "check", "give --problem, too")
+        raise InputError("--data and --column need --problem", "check", "give --problem as well")
     if core and find_core() is None:
         found = f"{NAME} is not on PATH, and {VARIABLE} is not set: the kernel of rropt checks"
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)

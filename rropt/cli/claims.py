@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rropt.comparison.claims import Claim
     from rropt.studies.ledger import Entry
 
-CLAIMS_EPILOG = "Exit status: 0 computed, whatever the verdicts; 1 an entry could not be computed; 2 bad input."
-VERIFY_EPILOG = "Exit status: 0 confirmed, with a correction too; 1 refuted; 2 bad input; 3 not decided."
+CLAIMS_EPILOG = "Exit status: 0 computed, for every verdict; 1 an entry could not be computed; 2 bad input."
+VERIFY_EPILOG = "Exit status: 0 confirmed, also with a correction; 1 refuted; 2 bad input; 3 not decided."
 EXITS = {"confirmed": 0, "confirmed_with_erratum": 0, "refuted": 1, "not_checkable": 3}
 COLOURS = {
     "confirmed": "green",
@@ -37,15 +37,15 @@ def show_claims(
         list[str] | None,
         typer.Argument(
             metavar="[PAPER|ID|PATH]...",
-            help="Papers, ids, beginnings of ids, own claims (.toml, folders); default: all papers.",
+            help="Papers, ids, beginnings of ids, or your own claims (.toml, folders); default: all papers.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="The papers' numbers of draws.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="As many draws as in the papers.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the certificates.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of the documentation.")] = False,
 ) -> None:
-    """Derive published claims again: confirmed, confirmed with an erratum, refuted, or not checkable."""
+    """Recompute published claims: confirmed, confirmed with an erratum, refuted, or not checkable."""
     from rropt.models.claims import select
     from rropt.studies.claims_page import page
     from rropt.studies.ledger import counts
@@ -76,7 +76,7 @@ def verify_claim(
     as_json: Annotated[bool, typer.Option("--json", help="Print one object and nothing else.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the certificates.")] = None,
 ) -> None:
-    """Verify a claim of one's own: a matrix, a number, or both, that is said to be feasible, optimal, or a bound."""
+    """Verify your own claim: that a matrix, a number, or both are feasible, optimal, or a bound."""
     from rropt.studies.claims_page import story
     from rropt.studies.own_claims import read_claim
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rropt.studies.measured import Measured
 
 COMPARE_EPILOG = (
-    "Exit status: 0 no two routes disagree; 1 two disagree, or one broke down; 5 no route takes the problem; "
-    "2 bad input."
+    "Exit status: 0 no two routes disagree; 1 two disagree, or one failed; 5 no route takes the problem; 2 bad input."
 )
 COLOURS = {"certified": "green", "bounded": "yellow", "infeasible": "yellow", "killed": "red", "failed": "bold red"}
 WIDTH = 140
@@ -28,14 +27,14 @@ WIDTH = 140
 
 def compare_routes(
     problems: Annotated[list[str], typer.Argument(metavar="FILE|MODEL...", help="Problem files, or shipped models.")],
-    routes: Annotated[str | None, typer.Option("--routes", metavar="R,R", help="These routes only.")] = None,
+    routes: Annotated[str | None, typer.Option("--routes", metavar="R,R", help="Only these routes.")] = None,
     solvers: Annotated[
         str | None, typer.Option("--solvers", metavar="S,S", help="clarabel, scs, highs (default), or any installed.")
     ] = None,
-    gap: Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")] = None,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds of each; default 60.")] = None,
+    gap: Annotated[float | None, typer.Option("--gap", help="Gap to reach, as a share of |bound|.")] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds for each run; default 60.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
-    repeats: Annotated[int, typer.Option("--repeats", help="Runs of each; the seconds are their median.")] = 1,
+    repeats: Annotated[int, typer.Option("--repeats", help="Runs of each; the table has the median seconds.")] = 1,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -44,7 +43,7 @@ def compare_routes(
         ),
     ] = None,
 ) -> None:  # fmt: skip
-    """Solve problems through every route and solver: what each claims, what is proved, what it took."""
+    """Solve problems with every route and solver: their claims, what is proved, time and memory."""
     from rropt.io.files import check_writable
     from rropt.problem_file import load_problem
     from rropt.studies.compare import Comparisons, compare

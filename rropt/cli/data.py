@@ -27,11 +27,13 @@ def draw_people(
     name: Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model with a prior.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A .csv file.")],
     column: Annotated[str, typer.Option("--column", help="The column's name.")] = "category",
-    count: Annotated[int | None, typer.Option("--count", help="How many (default: as many as were counted).")] = None,
+    count: Annotated[
+        int | None, typer.Option("--count", help="Number of people (default: the sum of the counts).")
+    ] = None,
     seed: Annotated[int, typer.Option("--insecure-seed", help="The same seed draws the same people.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write a CSV file of synthetic people with a model's frequencies, to try releases on: no real record."""
+    """Write a CSV file of synthetic people with a model's frequencies, for trying releases; no record is real."""
     from rropt.io.files import write_whole
     from rropt.models import model_path
     from rropt.problem_file import load_problem
@@ -236,7 +238,7 @@ def _declared_privacy(folder: Path) -> list[Constraint]:
 def identify(
     mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="A mechanism, or a folder of results.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The mechanism file to write.")],
-    share: Annotated[str, typer.Option("--share", help="How often the other design is used, in (0, 1).")] = "0.1",
+    share: Annotated[str, typer.Option("--share", help="Probability of using the other design, in (0, 1).")] = "0.1",
 ) -> None:
     """Mix a design that does not identify the frequencies with one that does, at the same privacy, for `estimate`."""
     from rropt.estimation.identifiability import companion, identifying
@@ -255,14 +257,16 @@ def identify(
     cured = identifying(given, with_=companion(given, most), share=share)
     before, after = float_rank(given.matrix), float_rank(cured.mechanism.matrix)
     if after < len(given.inputs):
-        raise InputError(f"with {share} no frequencies can be estimated in double precision", "--share", "give more")
+        raise InputError(
+            f"with {share} no frequencies can be estimated in double precision", "--share", "give a larger share"
+        )
     place = Path(mechanism)
     for rule in _declared_privacy(place if place.is_dir() else place.parent):
         if rule.violation(cured.mechanism) > 0:
             remedy = (
                 "mix in a design that keeps it: rr.estimation.identifying(mechanism, with_=design, share=...) in Python"
             )
-            raise InputError(f"it would not keep what was declared: {rule.describe()}", mechanism, remedy)
+            raise InputError(f"the mixture would violate a declared constraint: {rule.describe()}", mechanism, remedy)
     written = cured.mechanism.save(out)
     size = counted(len(given.inputs), "inputs")
     say(f"wrote {written}: {counted(after, 'independent outputs')} (before {before}) for {size}")

@@ -28,18 +28,27 @@ def draw_figure(
     name: Annotated[str, typer.Argument(metavar="NAME", help=f"A paper: {', '.join(PAPERS)}.")],
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the figure.")],
     draws: Annotated[int | None, typer.Option("--draws", help="Draws (default: a few; in the paper 200).")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draws.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draws.")] = 1,
     points: Annotated[int, typer.Option("--points", help="How many epsilons from 0.2 to 8.")] = 40,
-    calibration: Annotated[str, typer.Option("--calibration", help="paper, or exact: without its slack.")] = "paper",
-    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds of an optimisation, one point.")] = 20.0,
+    calibration: Annotated[
+        str, typer.Option("--calibration", help="paper, or exact (without the paper's slack).")
+    ] = "paper",
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="Seconds for each optimisation (one point).")
+    ] = 20.0,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = Path("."),
     keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="FILE", help="The curves of all draws; makes it resumable.")
+        Path | None,
+        typer.Option(
+            "--keep",
+            metavar="FILE",
+            help="Save the curves of all draws here, so that the command can continue after a stop.",
+        ),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", help="Processes, for figures that are means of draws.")] = 1,
     scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler.")] = None,
 ) -> None:
-    """Make a paper's figure again: data as CSV, with proved bounds where it optimises, and an SVG picture."""
+    """Reproduce a figure of a paper: data as CSV, with proved bounds of optima, and an SVG picture."""
     from rropt.io.files import check_writable, write_whole
     from rropt.studies.reports import terminal
 
@@ -116,7 +125,7 @@ def write_table(
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the table.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for a CSV file.")] = None,
 ) -> None:
-    """Make a paper's table again, beside the published numbers: as CSV, to the screen or into a folder."""
+    """Reproduce a table of a paper beside the published numbers: as CSV, on the screen or in a folder."""
     from rropt.io.files import check_writable, write_whole
 
     if name not in TABLED:

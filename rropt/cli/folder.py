@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 Workers = Annotated[int | None, typer.Option("--workers", help="For a folder: processes on this machine.")]
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="For a folder: a Dask scheduler, as tcp://127.0.0.1:8786."),
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="For a folder: a Dask scheduler, such as tcp://127.0.0.1:8786."
+    ),
 ]
 REFUSED, ABORTED = 2, 130
 
@@ -52,7 +54,7 @@ def apply_folder(
     from rropt.studies.reports import terminal
 
     if force:
-        raise InputError("--force is for one file", data, "a second draw is decided file by file")
+        raise InputError("--force is for one file", data, "release that file alone with --force")
     if delimiter is not None:
         raise InputError("--delimiter is for text files", data, "leave it out: these are .parquet files")
     try:

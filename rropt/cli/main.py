@@ -57,19 +57,22 @@ ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="A shipped model
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results (default: the problem's name).")]
 RouteName = Annotated[str | None, typer.Option("--route", help=ROUTE_HELP)]
 SolverName = Annotated[
-    str | None, typer.Option("--solver", help="Any that cvxpy or highspy find installed, as clarabel, osqp or gurobi.")
+    str | None,
+    typer.Option(
+        "--solver", help="Any solver that cvxpy or highspy finds installed, such as clarabel, osqp or gurobi."
+    ),
 ]
 SolverOption = Annotated[
     list[str] | None,
-    typer.Option("--solver-option", metavar="NAME=VALUE", help="An option of the solver; several times."),
+    typer.Option("--solver-option", metavar="NAME=VALUE", help="An option of the solver; may be repeated."),
 ]
 Threads = Annotated[int | None, typer.Option("--threads", help="Threads of the solver.")]
-Gap = Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")]
+Gap = Annotated[float | None, typer.Option("--gap", help="Gap to reach, as a share of |bound|.")]
 AbsoluteGap = Annotated[
-    float | None, typer.Option("--absolute-gap", help="Absolute gap at which the solve stops, in the objective's unit.")
+    float | None, typer.Option("--absolute-gap", help="Gap that suffices as well, in the objective's unit.")
 ]
 TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", help="Time limit in seconds; the proved bound so far is returned.")
+    float | None, typer.Option("--time-limit", help="Seconds after which the solve returns the bound proved so far.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -78,7 +81,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 def common(
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
-    """Options that go before a command."""
+    """Options before the name of a command."""
     if version:
         from rropt import __version__
 
@@ -96,23 +99,29 @@ def solve(
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
     data: Annotated[
-        str | None, typer.Option("--data", metavar="FILE", help="Count the inputs in this CSV, Parquet or Arrow file.")
+        str | None,
+        typer.Option(
+            "--data", metavar="FILE", help="Take the counts of the inputs from this CSV, Parquet or Arrow file."
+        ),
     ] = None,
-    column: Annotated[str | None, typer.Option("--column", help="The column to protect.")] = None,
-    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
-    null: Annotated[str | None, typer.Option("--null", help="The category that its blank values count as.")] = None,
+    column: Annotated[str | None, typer.Option("--column", help="The column of --data to count.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
+    ] = None,
+    null: Annotated[str | None, typer.Option("--null", help="The category of blank values of the column.")] = None,
     public_counts: Annotated[
-        int | None, typer.Option("--public-counts", metavar="N", help="Round its counts to multiples of N first.")
+        int | None, typer.Option("--public-counts", metavar="N", help="Round the counts of --data to multiples of N.")
     ] = None,
     solver_option: SolverOption = None,
     threads: Threads = None,
     public_epsilon: Annotated[
-        str | None, typer.Option("--public-epsilon", metavar="E", help="Add noise to them; the ledger counts E.")
+        str | None,
+        typer.Option("--public-epsilon", metavar="E", help="Add noise to the counts of --data; the ledger adds E."),
     ] = None,
-    ledger: Annotated[str | None, typer.Option("--ledger", metavar="PATH|URL", help="As apply has it.")] = None,
-    population: Annotated[str, typer.Option("--population", metavar="NAME", help="As apply has it.")] = "",
+    ledger: Annotated[str | None, typer.Option("--ledger", metavar="PATH|URL", help="As for rropt apply.")] = None,
+    population: Annotated[str, typer.Option("--population", metavar="NAME", help="As for rropt apply.")] = "",
 ) -> None:
-    """Find the best mechanism, prove it, and write mechanism, certificate and solution."""
+    """Find the best mechanism, prove a bound, and write the mechanism, the certificate and the solution."""
     from rropt.io.files import check_writable, held_folder
     from rropt.solve.entropy.solvers import insist_on
     from rropt.studies.reports import terminal

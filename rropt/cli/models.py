@@ -35,10 +35,10 @@ def show(name: Shipped) -> None:
 
 def copy(
     name: Copied,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Another folder.")] = Path("."),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder to copy into.")] = Path("."),
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Copy a model's problem file, and the counts that it reads, into this folder to edit them."""
+    """Copy a model's problem file, and the counts that it reads, into this folder, to be edited."""
     import tomllib
 
     from rropt.io.files import TABLE, TOML, read_text, write_whole

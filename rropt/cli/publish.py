@@ -12,7 +12,7 @@ def publish(
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="The folder that rropt solve wrote.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder.")],
     counts_are_public: Annotated[
-        bool, typer.Option("--counts-are-public", help="Copy certificate and solution with the counts in them.")
+        bool, typer.Option("--counts-are-public", help="Also copy a certificate and a solution that contain counts.")
     ] = False,
 ) -> None:
     """Copy the files of a design that can be published: the mechanism, and its proof and solution unless they hold

@@ -20,20 +20,28 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 
 def apply(
     mechanism: Annotated[
-        str, typer.Argument(metavar="MECHANISM|RELEASE.toml", help="A mechanism file, a folder of results, or a plan.")
+        str,
+        typer.Argument(
+            metavar="MECHANISM|RELEASE.toml", help="A mechanism file, a folder of results, or a release file."
+        ),
     ],
     data: Annotated[str | None, typer.Argument(metavar="DATA", help="A table, or a folder of .parquet files.")] = None,
     column: Annotated[
-        list[str] | None, typer.Option("--column", help="The column; several times: columns perturbed jointly.")
+        list[str] | None,
+        typer.Option("--column", help="The column to protect; repeat it for columns that are perturbed jointly."),
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="The release (default: DATA.protected.SUFFIX).")
+        str | None,
+        typer.Option("--out", "-o", metavar="FILE", help="The released file (default: DATA.protected.SUFFIX)."),
     ] = None,
-    null: Annotated[str | None, typer.Option("--null", help="The label that missing values are read as.")] = None,
-    other: Annotated[str | None, typer.Option("--other", help="The label that unknown values are read as.")] = None,
-    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    null: Annotated[str | None, typer.Option("--null", help="The input that replaces missing values.")] = None,
+    other: Annotated[str | None, typer.Option("--other", help="The input that replaces unknown values.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
+    ] = None,
     name: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="The released column's name; joint answers become one.")
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Name of the released column; joint answers become one column."),
     ] = None,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Do not check the certificate; the manifest says so.")
@@ -41,34 +49,43 @@ def apply(
     force: Annotated[bool, typer.Option("--force", help="Draw again, and overwrite the files.")] = False,
     ledger: Annotated[
         str | None,
-        typer.Option("--ledger", metavar="PATH|URL", help="A second ledger of draws; of a folder, a folder too."),
+        typer.Option(
+            "--ledger",
+            metavar="PATH|URL",
+            help="A second ledger of draws; for a folder of data, a folder or one ledger.",
+        ),
     ] = None,
     population: Annotated[
         str | None,
         typer.Option(
             "--population",
             metavar="NAME",
-            help="Name of the respondents; draws under other names count as draws of other people.",
+            help="Name of the respondents; draws under another name are of other people.",
         ),
     ] = None,
     quote_formulas: Annotated[
         bool,
         typer.Option(
             "--quote-formulas/--no-quote-formulas",
-            help="An apostrophe in front of cells of a text file that a spreadsheet would evaluate.",
+            help="Put an apostrophe in front of cells of a text file that a spreadsheet would evaluate.",
         ),
     ] = True,
     identity: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="The column that names each person, for --key.")
+        str | None, typer.Option("--id", metavar="COLUMN", help="The column that identifies each person, for --key.")
     ] = None,
     key: Annotated[
-        str | None, typer.Option("--key", metavar="FILE", help="The same record gets the same answer under one key.")
+        str | None,
+        typer.Option(
+            "--key",
+            metavar="FILE",
+            help="A key from rropt key new: under it the same record always gets the same answer.",
+        ),
     ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
-    """Protect columns of a table with a mechanism; writes the released table and a manifest; draws only once."""
+    """Randomise columns of a table with a mechanism, once; write the released table and a manifest."""
     from rropt import release
     from rropt.studies.reports import terminal
 
@@ -76,12 +93,12 @@ def apply(
         given = {"--column": column, "--null": null, "--other": other, "--as": name}
         extra = next((name for name, value in given.items() if value), None)
         if extra is not None:
-            raise InputError(f"{extra} is given beside a release file", mechanism, "write it into the file")
+            raise InputError(f"{extra} is given together with a release file", mechanism, "write it into the file")
         plan = release.load_release(mechanism, check=not unchecked)
         declared, table, target = plan.release, data or plan.data, out or plan.output
         delimiter = delimiter or plan.delimiter
         if table is None:
-            raise InputError("it names no data", mechanism, 'add data = "...", or give DATA')
+            raise InputError("it does not name the data", mechanism, 'add data = "...", or give DATA')
     else:
         if data is None or not column:
             raise InputError("no data or no column is named", mechanism, "write: rropt apply MECHANISM DATA --column C")
@@ -123,23 +140,31 @@ def warn_before(caution: str) -> None:
 def estimate(
     mechanism: Annotated[
         str,
-        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the plan of the release."),
+        typer.Argument(metavar="MECHANISM|RELEASE.toml", help="The mechanism, its folder, or the release file."),
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The released file, or a folder of released files.")],
-    column: Annotated[list[str], typer.Option("--column", help="The column; several times: perturbed jointly.")],
+    column: Annotated[
+        list[str],
+        typer.Option("--column", help="The released column; repeat it for columns that were perturbed jointly."),
+    ],
     where: Annotated[
-        list[str] | None, typer.Option("--where", metavar="C=V", help="Only records with this value; or this stratum.")
+        list[str] | None,
+        typer.Option("--where", metavar="C=V", help="Only records with value V in column C, or only this stratum."),
     ] = None,
-    method: Annotated[str, typer.Option("--method", help="unbiased, minimax, mle, moments, projected, clipped.")] = (
-        "unbiased"
-    ),
+    method: Annotated[
+        str, typer.Option("--method", help="The estimator: unbiased, minimax, mle, moments, projected or clipped.")
+    ] = ("unbiased"),
     level: Annotated[float, typer.Option("--level", help="Confidence of the intervals.")] = 0.95,
-    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Of a text file; default , or tab.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="Delimiter of a text file (default: comma, or tab for .tsv).")
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="SVG", help="Draw estimates and intervals.")] = None,
-    truth: Annotated[str | None, typer.Option("--truth", metavar="DATA", help="Draw the true ones of it too.")] = None,
+    truth: Annotated[
+        str | None, typer.Option("--truth", metavar="DATA", help="Also draw the true frequencies, from this file.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recover the frequencies of the true answers from a released file, with errors and intervals."""
+    """Estimate the frequencies of the true answers from a released file, with errors and intervals."""
     from rropt import release
     from rropt.studies.reports import terminal
 
@@ -163,7 +188,7 @@ key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repe
 
 @key_app.command("new")
 def new_key(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The key.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The key file to write.")],
 ) -> None:
     """Make a key for `apply --id COLUMN --key FILE`.
 
@@ -185,7 +210,8 @@ def init(
     ceiling: Annotated[str, typer.Option("--ceiling", metavar="EPSILON", help="The largest sum of all draws.")],
     unit: Annotated[str, typer.Option("--unit", help="The unit whose draws add up.")] = "person",
     delta: Annotated[
-        str | None, typer.Option("--delta", metavar="DELTA", help="Count approximate LDP, to this delta at most.")
+        str | None,
+        typer.Option("--delta", metavar="DELTA", help="Also count approximate LDP, with at most this sum of deltas."),
     ] = None,
 ) -> None:
     """Make a ledger for a population.
@@ -239,8 +265,12 @@ def show(
 @ledger_app.command()
 def verify(
     path: Place,
-    receipt: Annotated[Path | None, typer.Option("--receipt", metavar="FILE", help="What sign wrote.")] = None,
-    public: Annotated[Path | None, typer.Option("--public", metavar="FILE", help="The public key of it.")] = None,
+    receipt: Annotated[
+        Path | None, typer.Option("--receipt", metavar="FILE", help="A receipt that rropt ledger sign wrote.")
+    ] = None,
+    public: Annotated[
+        Path | None, typer.Option("--public", metavar="FILE", help="The public key of the receipt.")
+    ] = None,
 ) -> None:
     """Verify the lines and the levels of a ledger, and a receipt.
 
@@ -251,7 +281,7 @@ def verify(
     from rropt.release.storage.receipts import read_receipt
 
     if (receipt is None) != (public is None):
-        raise InputError("one of --receipt and --public is given", "ledger verify", "give both, or none")
+        raise InputError("only one of --receipt and --public is given", "ledger verify", "give both or neither")
     signed = None if receipt is None or public is None else read_receipt(receipt, public)
     account = Account.load(ledger_place(path), signed)
     lines, draws = counted(account.lines, "lines"), counted(len(account.entries), "draws")
@@ -263,8 +293,8 @@ def verify(
 @ledger_app.command()
 def sign(
     path: Place,
-    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="A private key of Ed25519, a PEM file.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The receipt.")],
+    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="A private Ed25519 key, as a PEM file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The receipt to write.")],
 ) -> None:
     """Sign the ledger as it is now.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SWEEP_EPILOG = (
     "Exit status: 0 every point certified or proved infeasible, 1 a point failed, 3 one is bounded only, 5 one has no "
-    "route, 2 bad input. A stopped sweep with -o is continued by the same command."
+    "route, 2 bad input. After a stop, the same command continues a sweep with -o."
 )
 FAILED, BOUNDED, NO_ROUTE, ABORTED = 1, 3, 5, 130
 GRID = "LOW:HIGH:COUNT, LOW:HIGH:COUNT:log, or values with commas."
@@ -32,36 +32,38 @@ WIDTH = 120
 def sweep_grid(
     problem: Annotated[str, typer.Argument(metavar="FILE|MODEL", help="A problem file, or a shipped model.")],
     epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="GRID", help=GRID)] = None,
-    delta: Annotated[str | None, typer.Option("--delta", metavar="GRID", help="As epsilon.")] = None,
-    beta: Annotated[str | None, typer.Option("--beta", metavar="GRID", help="Of a criterion; as epsilon.")] = None,
+    delta: Annotated[str | None, typer.Option("--delta", metavar="GRID", help="A grid of deltas.")] = None,
+    beta: Annotated[str | None, typer.Option("--beta", metavar="GRID", help="A grid of betas of a criterion.")] = None,
     uniform: Annotated[
-        str | None, typer.Option("--uniform", metavar="GRID", help="Uniform priors over so many categories.")
+        str | None, typer.Option("--uniform", metavar="GRID", help="Uniform priors over these numbers of categories.")
     ] = None,
     prior: Annotated[
         list[str] | None,
-        typer.Option("--prior", metavar="CSV", help="A file of counts; several times."),
+        typer.Option("--prior", metavar="CSV", help="A file of counts; may be repeated."),
     ] = None,
     over: Annotated[
         list[str] | None,
-        typer.Option("--over", metavar="NAME=GRID", help="Any other parameter, as ldp.epsilon or 2.epsilon or gap."),
+        typer.Option("--over", metavar="NAME=GRID", help="Any other parameter, such as ldp.epsilon, 2.epsilon or gap."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="A .parquet, .csv or .jsonl file.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .parquet, .csv or .jsonl.")
     ] = None,
     workers: Annotated[int, typer.Option("--workers", help="Processes on this machine.")] = 1,
     scheduler: Annotated[
-        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, as tcp://127.0.0.1:8786.")
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://127.0.0.1:8786."),
     ] = None,
     keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="DIR", help="Keep mechanism and certificate of each point here.")
+        Path | None,
+        typer.Option("--keep", metavar="DIR", help="Save the mechanism and the certificate of each point here."),
     ] = None,
     route: Annotated[str | None, typer.Option("--route", help="As for rropt solve.")] = None,
-    solver: Annotated[str | None, typer.Option("--solver", help="A solver of the route.")] = None,
-    gap: Annotated[float | None, typer.Option("--gap", help="Wanted gap, as a share of |bound|.")] = None,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds of each point.")] = None,
+    solver: Annotated[str | None, typer.Option("--solver", help="As for rropt solve.")] = None,
+    gap: Annotated[float | None, typer.Option("--gap", help="Gap to reach, as a share of |bound|.")] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds for each point.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects and nothing else.")] = False,
 ) -> None:
-    """Solve a problem at every point of a grid and write one row a point; the last option varies fastest."""
+    """Solve a problem at every point of a grid and write one row per point; the last option varies fastest."""
     from rropt.problem_file import load_problem
     from rropt.studies.reports import terminal
     from rropt.studies.sweeps.sweep import sweep

@@ -67,7 +67,7 @@ class Account(ByContent):
             raise InputError(f"{ceiling} is not above zero", "ceiling", "give an epsilon, such as 4")
         share = None if delta is None else rational(delta, "delta")
         if share is not None and not 0 < share < 1:
-            raise InputError(f"{delta} is not between 0 and 1", "delta", "for 0 leave it out")
+            raise InputError(f"{delta} is not between 0 and 1", "delta", "leave it out for 0")
         if not unit.strip() or not unit.isprintable():
             raise InputError(
                 f"{unit!r} is not a name", "unit", "name one whose draws the ceiling limits, such as person"
@@ -99,7 +99,7 @@ class Account(ByContent):
             file.sync()
             if after is not None and file.marked != after[1]:
                 raise InputError(
-                    f"its line {after[0]} is not the one that the receipt states: lines were changed or taken away",
+                    f"its line {after[0]} is not the one that the receipt states: lines were changed or removed",
                     str(path),
                     "restore the ledger from a copy",
                 )

@@ -128,7 +128,7 @@ def release_folder(
 def _secret(identity: str | None, key: str | os.PathLike[str] | None) -> Path | None:
     """The path of the key. Raises InputError where it stands without a column of identities, or such a column alone."""
     if (identity is None) != (key is None):
-        raise InputError("one of identity and key is given", "release", "give both, or none (--id and --key)")
+        raise InputError("only one of identity and key is given", "release", "give both or neither (--id and --key)")
     return None if key is None else named_path(key)
 
 
@@ -190,7 +190,7 @@ def _one_table(
     found = counted_of(file, columns, where, delimiter)
     if len(found.cells) > 1:
         raise InputError(
-            f"its records were drawn by the mechanisms of {len(found.cells)} strata, whose counts do not add up",
+            f"its records were drawn by the mechanisms of {len(found.cells)} strata, whose counts cannot be added",
             str(file),
             "count one of them with where={column: value}, or give all to estimate_file",
         )

@@ -164,7 +164,9 @@ class FileRelease:
             raise self.protector.faults.error(str(self.data))
         if self.source.rows not in (None, rows):
             raise InputError(
-                f"{rows:,} of its {counted(self.source.rows, 'rows')} were read", str(self.data), "is it cut?"
+                f"{rows:,} of its {counted(self.source.rows, 'rows')} were read",
+                str(self.data),
+                "is the file cut short?",
             )
         for caution in cautions if self.protector.unprotected else ():
             self.warn(caution)
@@ -189,7 +191,7 @@ class FileRelease:
                 )
             if is_written(entry.partial):
                 raise InputError("another process is releasing this data now", str(self.data), "wait until it is done")
-            elsewhere = "" if entry.partial.exists() else ", or goes on on another machine"
+            elsewhere = "" if entry.partial.exists() else ", or still runs on another machine"
             raise InputError(
                 f"a release of {names} to {where} was interrupted on {when} while it was drawn{elsewhere}; "
                 "anyone who saw its partial file learns more from a second draw",
@@ -350,7 +352,7 @@ class FileRelease:
             raise InputError(
                 f"cannot write ({error.strerror or error})",
                 str(self.output),
-                "make room, then use --force: the draw that was begun counts" if counts else "make room first",
+                "free disk space and use --force: the begun draw counts" if counts else "free disk space first",
             ) from None
         finally:
             if stream is not None:

@@ -346,7 +346,7 @@ def test_bad_files_are_one_line(
         (["m.csv", "--epsilon", "x"], "'x' is not a number"),
         (["m.csv", "--epsilon", "1", "--problem", "t.toml"], "both given"),
         (["m.csv", "--orientation", "up"], "use rows or columns"),
-        (["m.csv", "--epsilon", "0.5", "--improved", "o.json"], "nothing that dominates it was found"),
+        (["m.csv", "--epsilon", "0.5", "--improved", "o.json"], "no mechanism that dominates it was found"),
     ],
 )
 def test_bad_arguments_are_one_line(

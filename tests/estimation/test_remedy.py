@@ -308,5 +308,5 @@ def test_what_the_certificate_leaves_out_is_kept_too(tmp_path: Path, capsys: pyt
     path.write_text(json.dumps({**content, "problem": rr.problem_file.problem_to_toml(declared)}), encoding="utf-8")
     for given in (tmp_path / "design", tmp_path / "design" / "mechanism.json"):
         assert cli.main(["identify", str(given), "-o", str(tmp_path / "cured.json")]) == 2
-        assert "it would not keep what was declared: " in capsys.readouterr().err
+        assert "the mixture would violate a declared constraint: " in capsys.readouterr().err
         assert not (tmp_path / "cured.json").exists()

@@ -243,7 +243,7 @@ def test_integers_outside_the_domain_are_unknown() -> None:
     ids=str,
 )
 def test_types_that_hold_no_labels_are_refused(values: list[Any]) -> None:
-    with pytest.raises(InputError, match=r"column 'x': its type .* holds no labels"):
+    with pytest.raises(InputError, match=r"column 'x': its type .* does not hold labels"):
         release_table(pa.table({"x": values}), ProtectedColumn("x", ABC, other="a"))
 
 

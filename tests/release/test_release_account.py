@@ -283,13 +283,13 @@ def test_a_receipt_shows_what_was_changed_or_taken_away(capsys: pytest.CaptureFi
             release_file(people(name), column(name), ledger=ALL)
         assert cli.main(["ledger", "verify", "all"]) == 0
         assert cli.main(check) == 2
-        assert "lines were changed or taken away" in capsys.readouterr().err
+        assert "lines were changed or removed" in capsys.readouterr().err
     receipt = Path("receipt").read_text()
     for text, key, said in (
         (receipt.replace('"lines":5', '"lines":3'), "key.pub", "did not sign it"),
         (receipt, "other.pub", "did not sign it"),
-        (receipt, "key", "not such a key"),
-        (receipt, "receipt", "not such a key"),
+        (receipt, "key", "not a public Ed25519 key"),
+        (receipt, "receipt", "not a public Ed25519 key"),
         ("[" * 100_000, "key.pub", "not a receipt"),
         ("[]", "key.pub", "not a receipt"),
     ):

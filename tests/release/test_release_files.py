@@ -313,7 +313,7 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
         "no format": (lambda: Path("t.foo").write_text("x\na\n") and "t.foo", "not that of a known format"),
         "an empty text file": (
             lambda: Path("t.csv").write_text("") or "t.csv",
-            "it is empty; give a header and one line a person",
+            "it is empty; give a header and one line for each person",
         ),
         "an empty Parquet file": (lambda: Path("t.parquet").write_text("") or "t.parquet", "cannot be read"),
         "an empty Arrow file": (lambda: Path("t.arrow").write_text("") or "t.arrow", "cannot be read"),
@@ -353,8 +353,11 @@ def bad_files() -> dict[str, tuple[Callable[[], Any], str]]:
             lambda: write(pa.table({"x": ["a", None]}), "t.parquet"),
             "1 of 2 is unknown: missing (known",
         ),
-        "numbers with fractions": (lambda: write(pa.table({"x": [1.0]}), "t.parquet"), "type double holds no labels"),
-        "truth values": (lambda: write(pa.table({"x": [True]}), "t.arrow"), "type bool holds no labels"),
+        "numbers with fractions": (
+            lambda: write(pa.table({"x": [1.0]}), "t.parquet"),
+            "type double does not hold labels",
+        ),
+        "truth values": (lambda: write(pa.table({"x": [True]}), "t.arrow"), "type bool does not hold labels"),
         **{
             f"{name} cut at {share}": (
                 lambda name=name, share=share: (write(table(500), name), cut(name, share), name)[2],
@@ -791,7 +794,7 @@ def test_a_release_file_from_any_folder(capfd: pytest.CaptureFixture[str]) -> No
     assert cli.main(["apply", "p/RELEASE.toml"]) == 2
     assert "second draw leaks more" in capfd.readouterr().err
     assert cli.main(["apply", "p/RELEASE.toml", "--column", "x"]) == 2
-    assert "--column is given beside a release file" in capfd.readouterr().err
+    assert "--column is given together with a release file" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

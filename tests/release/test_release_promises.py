@@ -87,7 +87,7 @@ def test_outputs_of_their_own_ask_for_a_name(capsys: pytest.CaptureFixture[str])
     assert "--as NAME" in capsys.readouterr().err
     Path("plan.toml").write_text('schema = 1\ndata = "d.csv"\n[[column]]\nname = "x"\nmechanism = "robust"\n')
     assert cli.main(["apply", "plan.toml", "--as", "answer"]) == 2
-    assert "--as is given beside a release file" in capsys.readouterr().err
+    assert "--as is given together with a release file" in capsys.readouterr().err
 
 
 def test_several_strata_tell_the_promise_of_each(capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,7 +102,7 @@ def _choices(
     if "mechanism" in entry:
         one = given.strata[0][1] if isinstance(given, ProtectedColumn) and not given.by else given
         if isinstance(one, ProtectedColumn | Mapping):
-            raise InputError(f"{_named(columns)} was released without strata", str(path), "give its one mechanism")
+            raise InputError(f"{_named(columns)} was released without strata", str(path), "give its mechanism")
         mechanism = explicit(one, "counts")
         if digest(mechanism) != entry["mechanism"]:
             raise _another(path, columns, mechanism, [entry["mechanism"]])
@@ -118,7 +118,7 @@ def _declare(path: Path, columns: Columns, given: Any, where: Mapping[str, str])
         return _pick(path, given.by, strata, parts, where)
     if isinstance(given, Mapping):
         raise InputError(
-            "no manifest stands beside it, so the column of its strata is not known",
+            "there is no manifest beside it, so the column of its strata is not known",
             str(path),
             "give ProtectedColumn(column, {stratum: mechanism}, by=...), or a RELEASE.toml",
         )
@@ -141,7 +141,9 @@ def _of_strata(
                 raise _no_stratum(path, by, list(digests), _show(by, stratum))
         for stratum in picked:
             if stratum not in strata:
-                raise InputError(f"no mechanism is given for {_show(by, stratum)}", str(path), "give one a stratum")
+                raise InputError(
+                    f"no mechanism is given for {_show(by, stratum)}", str(path), "give one for each stratum"
+                )
             if digest(strata[stratum]) != digests[stratum]:
                 raise _another(path, columns, strata[stratum], [digests[stratum]], _show(by, stratum))
     else:
@@ -153,7 +155,7 @@ def _of_strata(
         raise InputError(
             f"{_named(columns)} has a mechanism for each {_named(by)}, whose true values are not in the release",
             str(path),
-            "no frequencies can be estimated from it: release the strata as they are, or use one mechanism",
+            "no frequencies can be estimated from it: release the strata unchanged, or use one mechanism",
         )
     if len(needed) == 1 and not set(by) & set(where):
         return [_Choice({}, strata[picked[0]])]
@@ -238,7 +240,7 @@ def _refuse_unprotected(path: Path, columns: Columns, given: Any) -> None:
     )
     if not same:
         raise InputError(
-            f"{_named(columns)} was released as it is, and not by a mechanism",
+            f"{_named(columns)} was released unchanged, not by a mechanism",
             str(path),
             "count it: its frequencies need no estimation",
         )

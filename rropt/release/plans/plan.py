@@ -165,7 +165,7 @@ def _strata(mechanism: Any, by: tuple[str, ...], where: str) -> tuple[tuple[tupl
     if not by:
         return (((), mechanism),)
     if not mechanism:
-        raise InputError("it has no mechanism", where, "give one a stratum")
+        raise InputError("it has no mechanism", where, "give one for each stratum")
     found: dict[tuple[str, ...], Any] = {}
     for label, one in mechanism.items():
         parts = stratum_parts(label, len(by))

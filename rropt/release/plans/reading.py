@@ -137,7 +137,7 @@ def _marks(given: Any, where: str) -> Any:
     if given is None or isinstance(given, str):
         return given
     if not isinstance(given, Mapping) or not all(isinstance(one, str) for one in given.values()):
-        raise InputError(f"{given!r} is not a label", where, "write one, or a table of one a column")
+        raise InputError(f"{given!r} is not a label", where, "write one, or a table with one for each column")
     return given
 
 

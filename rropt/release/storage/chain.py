@@ -192,7 +192,7 @@ class Chain(ABC):
     def _taken(self, number: Any, line: Any, chain: Any) -> dict[str, Any]:
         """One line as an event, or as the head of the ledger, compared with the chain."""
         if number != self.seen + 1 or not isinstance(line, str) or link(self.last, line) != chain:
-            raise self.broken(f"line {self.seen + 1} breaks the chain of hashes: a line was changed or taken out")
+            raise self.broken(f"line {self.seen + 1} breaks the chain of hashes: a line was changed or removed")
         try:
             content = json.loads(line)
             if number == 1:

@@ -58,7 +58,7 @@ def _parsed(data: bytes, path: Path) -> list[dict[str, Any]]:
         chain = hashlib.sha256(chain.encode() + _CHAIN.sub(b"}", text)[_BODY:]).hexdigest()
         if (said is None and chained) or (said is not None and said[1].decode() != chain):
             raise InputError(
-                f"line {number} breaks the chain of hashes: a line was changed, added or taken out",
+                f"line {number} breaks the chain of hashes: a line was changed, added or removed",
                 str(path),
                 "restore the ledger from a copy; without it earlier draws are not known",
             )

@@ -64,5 +64,6 @@ def _key(path: Path, load: Any, kind: type) -> Any:
             raise
         found = None
     if not isinstance(found, kind):
-        raise InputError("this is not such a key of Ed25519 without a password", str(path), MAKE)
+        which = "private" if "Private" in kind.__name__ else "public"
+        raise InputError(f"this is not a {which} Ed25519 key without a password", str(path), MAKE)
     return found

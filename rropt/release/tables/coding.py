@@ -22,7 +22,7 @@ def check_type(type_: pa.DataType, where: str) -> None:
         remedy = "cast it to text or to integers first"
         if pa.types.is_floating(inner):
             remedy += " (whole numbers beside missing ones: a nullable integer type)"
-        raise InputError(f"its type {type_} holds no labels", where, remedy)
+        raise InputError(f"its type {type_} does not hold labels", where, remedy)
 
 
 def codes(array: pa.Array, part: Part) -> np.ndarray:

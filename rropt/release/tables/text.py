@@ -145,7 +145,7 @@ class CsvSink(Sink):
 def _check_text(data: bytes, path: Path) -> None:
     """Raise InputError where the first bytes of a file are not UTF-8, or there are none."""
     if not data:
-        raise InputError("it is empty", str(path), "give a header and one line a person")
+        raise InputError("it is empty", str(path), "give a header and one line for each person")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
