@@ -1,7 +1,5 @@
 """Mechanisms in which inputs of a group have equal rows: the different rows once, and a group for each input."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -37,24 +37,12 @@ def changed(made: Any, change: Callable[[Any], object]) -> Any:
     return found
 
 
-def written_out(made: Any) -> Any:
-    """The same claim with a row for each input, in a version that has no groups."""
-    found = copy.deepcopy(made)
-    own = found["mechanism"]
-    groups = own.pop("groups")
-    if len(own["denominators"]) > 1:
-        own["denominators"] = [own["denominators"][g] for g in groups]
-    own["columns"] = [{"dense": [column["dense"][g] for g in groups]} for column in own["columns"]]
-    found["version"] = 6
-    return found
-
-
 @pytest.mark.parametrize("name", ["groups-mi", "groups-chi"])
 def test_groups_say_what_the_rows_say(name: str) -> None:
-    few, all_rows = verdict(STORED[name]), verdict(written_out(STORED[name]))
+    few, all_rows = verdict(STORED[name]), verdict(loose.written_out(STORED[name]))
     assert few.proved
     assert few == all_rows
-    assert verdict(loose.grouped(written_out(STORED[name]))) == few
+    assert verdict(loose.grouped(loose.written_out(STORED[name]))) == few
 
 
 def moved(made: Any, rng: random.Random) -> None:
@@ -86,7 +74,7 @@ def test_what_is_changed_has_the_verdict_of_its_rows(seed: int) -> None:
     if set(own["groups"]) != set(range(len(own["columns"][0]["dense"]))):
         assert verdict(made).status == "UNREADABLE"
         return
-    few, all_rows = verdict(made), verdict(written_out(made))
+    few, all_rows = verdict(made), verdict(loose.written_out(made))
     assert (few.status, few.value_lower, few.digest) == (all_rows.status, all_rows.value_lower, all_rows.digest)
 
 
@@ -173,7 +161,7 @@ def test_there_is_nothing_besides(part: str) -> None:
 
     made = changed(MI, change)
     assert verdict(made).reason == ALONE
-    assert verdict(written_out(made)).status == ("REFUTED" if part == "identification_risk" else "PROVED")
+    assert verdict(loose.written_out(made)).status == ("REFUTED" if part == "identification_risk" else "PROVED")
 
 
 def test_groups_are_of_version_7() -> None:
@@ -192,7 +180,7 @@ def test_rows_of_different_groups_may_be_equal(kept: list[int]) -> None:
         own["groups"] = kept
 
     made = changed(MI, change)
-    few, all_rows = verdict(made), verdict(written_out(made))
+    few, all_rows = verdict(made), verdict(loose.written_out(made))
     assert few.status == all_rows.status
     assert few.status == ("PROVED" if len(set(kept)) == 6 else "REFUTED")  # the first splits equal rows wrongly
 
@@ -221,7 +209,7 @@ def test_denominators_are_of_groups() -> None:
 
 def test_more_inputs_where_there_are_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (checker.MAX_INPUTS, checker.MAX_GROUPED_INPUTS) == (10**5, 10**6)
-    few, rows = json.dumps(MI).encode(), json.dumps(written_out(MI)).encode()
+    few, rows = json.dumps(MI).encode(), json.dumps(loose.written_out(MI)).encode()
     monkeypatch.setattr(checker, "MAX_INPUTS", 3)
     assert check_bytes(few).proved
     assert check_bytes(rows).reason == "problem.inputs: k inputs: 6 is beyond the limit of 3"

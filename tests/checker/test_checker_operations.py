@@ -16,7 +16,7 @@ import hostile_more as hostile
 import pytest
 from drawing import graded, thinned
 from hostile_steps import corner_cells
-from second import campaign
+from second import campaign, loose
 from second.checker import check, verdict as second_verdict
 from second.work import limit_work
 
@@ -230,8 +230,9 @@ def test_an_entry_of_a_matrix_takes_few_calls() -> None:
         goal = rr.Maximize(rr.MutualInformation(rr.Prior.from_counts(weights)))
         certificate = rr.Problem(goal, [rr.LDP(1)]).solve("columns", gap=1e-6, absolute_gap=1e-6).certificate
         assert certificate is not None
-        data = certificate.to_json().encode()
+        document = loose.written_out(certificate.document)  # with a row for each input
+        data = json.dumps(document).encode()
         check_bytes(data)  # what is cached
         taken.append(calls(data))
-        entries.append(sum(len(column["dense"]) for column in certificate.document["mechanism"]["columns"]))
+        entries.append(sum(len(column["dense"]) for column in document["mechanism"]["columns"]))
     assert taken[1] - taken[0] <= 5 * (entries[1] - entries[0])

@@ -447,7 +447,7 @@ def saved(tmp_path: Path) -> tuple[Path, dict[str, object]]:
     ("change", "what"),
     [
         ({"format": "other"}, "not a mechanism file"),
-        ({"version": 4}, "version 4"),
+        ({"version": 5}, "version 5"),
         ({"version": True}, "version True"),
         ({"version": 2}, "keys missing or unknown: columns, off_diagonal, outputs"),
         ({"more": 1}, "more"),

@@ -246,3 +246,15 @@ def grouped(document: Any) -> Any:
     mechanism["denominators"] = denominators if len(denominators) == 1 else list(below)
     made["version"] = 7
     return made
+
+
+def written_out(made: Any) -> Any:
+    """The same claim with a row for each input, in a version that has no groups."""
+    found = copy.deepcopy(made)
+    own = found["mechanism"]
+    groups = own.pop("groups", range(len(found["problem"]["inputs"])))
+    if len(own["denominators"]) > 1:
+        own["denominators"] = [own["denominators"][g] for g in groups]
+    own["columns"] = [{"dense": [column["dense"][g] for g in groups]} for column in own["columns"]]
+    found["version"] = 6
+    return found
