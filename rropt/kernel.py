@@ -226,21 +226,16 @@ class Problem:
             need(bool(touches[0]) and (self.outputs is not None or not (self.rows or self.floors)))
             outputs = 1 if self.outputs is None else self.outputs
         shown = [self.below(one, outputs, points) for one, points in zip(functions, touches, strict=True)]
-        rows = self.rows + self.limit_rows(shown[len(shown) - len(self.limits) :])
+        rows = self.rows[:]
+        for (_, (a, b)), (terms, den) in zip(self.limits, shown[len(shown) - len(self.limits) :], strict=True):
+            if den:
+                need(b > 0)
+                rows.append(Row(False, a * den, [(x, y, b * c) for x, y, c in terms]))
         if self.loss is None:
             return replace(self, rows=rows, limits=[])
         cost = [(x, y, -c) for x, y, c in shown[0][0]]
         plain = replace(self, utility="linear", den=shown[0][1], cost=cost, lists=[], loss=None, limits=[])
         return replace(plain, outputs=outputs, rows=rows)
-
-    def limit_rows(self, shown: list[tuple[list[Term], int]]) -> list[Row]:
-        """The rows of the limits that have terms below them."""
-        rows = []
-        for (_, (a, b)), (terms, den) in zip(self.limits, shown, strict=True):
-            if den:
-                need(b > 0)
-                rows.append(Row(False, a * den, [(x, y, b * c) for x, y, c in terms]))
-        return rows
 
     def below(self, function: Problem, outputs: int, points: list[list[int]]) -> tuple[list[Term], int]:
         """Terms that are at most a convex function times a number, and that number; 0 where there are no points."""
@@ -284,21 +279,8 @@ class Problem:
 
     def at_most(self, columns: list[list[int]], d: int, a: int, b: int) -> None:
         """Refuse unless the utility of the columns over d is at most a / b."""
-        need(b > 0)
-        total, scale, found = sum(self.weights), d * D, 0
-        for q in columns:
-            if self.utility == "bayes":
-                scale = self.den * d
-                found += max(sum(w * g * n for w, g, n in zip(self.weights, one, q, strict=True)) for one in self.lists)
-            elif self.utility == "chi-square":
-                mass = dot(self.weights, q)
-                if mass:
-                    found += total * dot(self.weights, [n * n for n in q]) * D // mass + 1 - mass * D
-            else:
-                for group in self.lists:
-                    mass, whole = dot(group, q), sum(group)
-                    found += sum(g * n * log_above(n * whole, mass) for g, n in zip(group, q, strict=True) if g and n)
-        need(found * b <= a * total * scale)
+        scale, worth = self.worth(columns, d, above=True)
+        need(b > 0 and worth * b <= a * scale)
 
     def relaxed(self, claim: Pair, points: list[list[int]]) -> tuple[Problem, Pair]:
         """A problem without entropies, and a claim about it that implies this one; no points, no floors."""
@@ -367,17 +349,12 @@ class Problem:
             self.check_convex(function)
             function.at_most(columns, d, a, b)
         need(self.outputs is None or len(columns) == self.outputs)
-        if self.complete is not None:
-            need(len(witness.lows) == 1)
-            g, h = witness.lows[0]
-            self.complete.at_least(g, h)
-            need(all(max(q) * h <= g * min(q) for q in columns))
-        elif self.cone == "graph":
-            need(len(witness.lows) == len(self.edges))
-            for (x, z, ratio), (g, h) in zip(self.edges, witness.lows, strict=True):
-                ratio.at_least(g, h)
-                need(0 <= x < k and 0 <= z < k)
+        if self.cone != "free":
+            for x, z, g, h in self.joined(witness.lows, Ratio.at_least):
                 need(all(q[x] * h <= g * q[z] for q in columns))
+        if self.complete is not None:
+            g, h = witness.lows[0]
+            need(all(max(q) * h <= g * min(q) for q in columns))
         need(all(dot(row, q) <= 0 for row in self.halfspaces for q in columns))
         for row in self.rows:
             left = self.total_of(row.terms, columns)
@@ -390,8 +367,8 @@ class Problem:
         scale, worth = self.worth(columns, d)
         need(n * scale <= worth * m)
 
-    def worth(self, columns: list[list[int]], d: int) -> Pair:
-        """What the columns over d are worth at least: a scale, and an integer over it."""
+    def worth(self, columns: list[list[int]], d: int, above: bool = False) -> Pair:
+        """What the columns over d are worth at least, or at most: a scale, and an integer over it."""
         total = sum(self.weights)
         if self.utility == "linear":
             return self.den * d, self.total_of(self.cost, columns)
@@ -400,40 +377,32 @@ class Problem:
             return total * self.den * d, sum(max(dot(one, q) for one in priced) for q in columns)
         worth, logs = 0, dict[int, int]()
         for group in self.lists or [self.weights]:
+            whole = sum(group)
             for weights, q in together(group, columns):
-                if (mass := dot(weights, q)) and self.utility == "chi-square":
-                    worth += total * dot(weights, [n * n for n in q]) * D // mass - mass * D
+                mass = dot(weights, q)
+                if mass and self.utility == "chi-square":
+                    worth += total * dot(weights, [n * n for n in q]) * D // mass + above - mass * D
+                elif above:
+                    worth += sum(g * n * log_above(n * whole, mass) for g, n in zip(weights, q, strict=True) if g and n)
                 elif mass:
                     logs |= {n: log_below(n, d) for n in {*q} - {0} - logs.keys()}
                     worth += sum(g * n * logs[n] for g, n in zip(weights, q, strict=True) if n)
-                    worth -= mass * log_above(mass, sum(group) * d)
+                    worth -= mass * log_above(mass, whole * d)
         return total * d * D, worth
 
-    def table(self, pairs: list[Pair]) -> Callable[[int], Edge]:
-        """The edges by number, h v_x <= g v_z, from proved ratios."""
-        k = len(self.weights)
+    def joined(self, pairs: list[Pair], proved: Callable[[Ratio, int, int], None]) -> list[Edge]:
+        """The edges of a graph, with g and h proved to suit the ratios; of a complete cone none: its pair is proved."""
         if self.complete is not None:
             need(len(pairs) == 1)
-            g, h = pairs[0]
-            self.complete.at_most(g, h)
-
-            def of_pair(e: int) -> Edge:
-                x, z = divmod(e, k)
-                need(0 <= x < k and x != z)
-                return x, z, g, h
-
-            return of_pair
+            proved(self.complete, *pairs[0])
+            return []
         need(len(pairs) == len(self.edges))
-        listed = []
+        found = []
         for (x, z, ratio), (g, h) in zip(self.edges, pairs, strict=True):
-            ratio.at_most(g, h)
-            need(0 <= x < k and 0 <= z < k)
-            listed.append((x, z, g, h))
-
-        def of_list(e: int) -> Edge:
-            return element(listed, e)
-
-        return of_list
+            proved(ratio, g, h)
+            need(0 <= x < len(self.weights) and 0 <= z < len(self.weights))
+            found.append((x, z, g, h))
+        return found
 
 
 def element(items: Sequence[T], i: int) -> T:
@@ -518,7 +487,7 @@ class Kernel:
         self.k, self.total, self.unit = len(problem.weights), sum(problem.weights), header.unit
         problem.check()
         need(header.unit > 0 and self.claim[1] > 0)
-        self.edge = problem.table(header.pairs)
+        self.listed = problem.joined(header.pairs, Ratio.at_most)
         kinds = {"information": "entropic", "given": "entropic", "chi-square": "square"}
         self.kind = kinds.get(problem.utility, "plain")
         self.phi_kind = self.kind
@@ -527,6 +496,14 @@ class Kernel:
         self.forms: list[list[int]] = []
         self.stack: list[State] = []
         self.start()
+
+    def edge(self, e: int) -> Edge:
+        """The edge of a number, h v_x <= g v_z."""
+        if self.problem.complete is None:
+            return element(self.listed, e)
+        x, z = divmod(e, self.k)
+        need(0 <= x < self.k and x != z)
+        return (x, z, *self.header.pairs[0])
 
     def phi(self, c: int) -> int:
         """An upper end of phi(c / D) over D^2."""
@@ -677,18 +654,14 @@ class Kernel:
         need(all(0 <= x < self.k for x in inputs))
         return column
 
-    def highest(self, state: State, y: int, x: int, c: int) -> State:
-        """The state with v_x <= c / D."""
+    def narrowed(self, state: State, y: int, x: int, c: int, upper: bool) -> State:
+        """The state with v_x <= c / D, or v_x >= c / D."""
         phi = self.phi(c)
         child, column = state.branch(y)
-        column.high[x], column.phi_high[x] = c, phi
-        return child
-
-    def lowest(self, state: State, y: int, x: int, c: int) -> State:
-        """The state with v_x >= c / D."""
-        phi = self.phi(c)
-        child, column = state.branch(y)
-        column.low[x], column.phi_low[x] = c, phi
+        if upper:
+            column.high[x], column.phi_high[x] = c, phi
+        else:
+            column.low[x], column.phi_low[x] = c, phi
         return child
 
     def step(self, state: State, token: Token) -> list[State]:
@@ -697,12 +670,13 @@ class Kernel:
         if name == "s":
             y, x, c = numbers
             self.column(state, y, x)
-            return [self.highest(state, y, x, c), self.lowest(state, y, x, c)]
+            return [self.narrowed(state, y, x, c, upper) for upper in (True, False)]
         if name == "x":
             need(self.corner is not None)
             x = numbers[0]
             self.column(state, 0, x)
-            return [self.lowest(self.highest(state, 0, x, end), 0, x, end) for end in (self.corner or 0, D)]
+            both = [(c, self.narrowed(state, 0, x, c, upper=True)) for c in (self.corner or 0, D)]
+            return [self.narrowed(own, 0, x, c, upper=False) for c, own in both]
         if name == "r":
             need(self.corner is not None)
             i, n = numbers
@@ -720,16 +694,16 @@ class Kernel:
             if name == "u":
                 high = column.high[z]
                 need(high is not None)
-                return [self.highest(state, y, x, g * (high or 0) // h + 1)]
+                return [self.narrowed(state, y, x, g * (high or 0) // h + 1, True)]
             need(g > 0)
-            return [self.lowest(state, y, z, column.low[x] * h // g)]
+            return [self.narrowed(state, y, z, column.low[x] * h // g, False)]
         if name in "UL":
             y, x, c = numbers
             column = self.column(state, y, x)
             slopes = [0] * self.k
             slopes[x] = D * D if name == "U" else -D * D
-            self.upper(column, [0] * self.k, slopes, -c * D * D if name == "U" else c * D * D, token.mult)
-            return [(self.highest if name == "U" else self.lowest)(state, y, x, c)]
+            self.upper(column, [0] * self.k, slopes, -c * slopes[x], token.mult)
+            return [self.narrowed(state, y, x, c, name == "U")]
         if name == "c":
             column = self.column(state, *numbers)
             high = column.high[numbers[1]]
@@ -870,11 +844,16 @@ class Reader:
             raise stop(self.words)
         return self.words[1:]
 
-    def kept(self, key: str) -> list[int]:
-        """The integers of a line of the problem."""
-        numbers = integers(self.take(key))
-        self.next(keep=True)
-        return numbers
+    def at(self, key: str) -> bool:
+        """Whether a line with the key stands here."""
+        return self.words[0][1] == key
+
+    def numbers(self, key: str, count: int | None = None, keep: bool = False) -> list[int]:
+        """The integers of the line that must stand here, so many where `count` says it."""
+        words = self.take(key)
+        found = integers(words) if count is None else exactly(count, words)
+        self.next(keep)
+        return found
 
     def lists(self, key: str) -> list[list[int]]:
         """The integers of all lines with a key that are not of the problem."""
@@ -896,7 +875,7 @@ class Reader:
     def many(self, key: str, read: Callable[[list[Word]], T]) -> list[T]:
         """All lines with a key."""
         found = []
-        while self.words[0][1] == key:
+        while self.at(key):
             found.append(read(self.words[1:]))
             self.next(keep=True)
         return found
@@ -940,13 +919,12 @@ def read_problem(reader: Reader) -> Problem:
     reader.next()
     sense = reader.choice(reader.take("sense"), "maximize", "minimize")
     reader.next(keep=True)
-    weights = integers(reader.take("weights"))
-    reader.next(keep=True)
+    weights = reader.numbers("weights", keep=True)
     fields = reader.take("utility")
     low, less = sense == "minimize", [word for _, word in fields[:1]] == ["less"] and sense == "minimize"
     names = CONVEX if less else ("linear",) if low else ("linear", "entropy", *CONVEX)
     utility, den = read_utility(reader, fields[less:], names)
-    bonus = reader.kept("shares") if utility == "entropy" else []
+    bonus = reader.numbers("shares", keep=True) if utility == "entropy" else []
     utility = "linear" if utility == "entropy" else utility
     cost = reader.many("cost", read_term) if utility == "linear" else []
     lists = read_lists(reader, weights, utility)
@@ -967,22 +945,20 @@ def read_problem(reader: Reader) -> Problem:
         raise UnreadableError(9, "more than 100000 outputs")
     reader.next(keep=True)
     rows = []
-    while reader.words[0][1] == "row":
+    while reader.at("row"):
         fields = reader.words[1:]
         sign = reader.choice(fields[:1], "<=", "=")
         right = exactly(1, fields[1:])[0]
         reader.next(keep=True)
         rows.append(Row(sign == "=", right, reader.many("term", read_term)))
     floors = []
-    while reader.words[0][1] == "floor":
-        a, b = exactly(2, reader.words[1:])
-        reader.next(keep=True)
-        floors.append(Floor(a, b, reader.kept("shares"), reader.kept("sizes")))
+    while reader.at("floor"):
+        a, b = reader.numbers("floor", 2, keep=True)
+        floors.append(Floor(a, b, reader.numbers("shares", keep=True), reader.numbers("sizes", keep=True)))
     limits = []
-    while reader.words[0][1] == "limit":
-        a, b = exactly(2, reader.words[1:])
-        reader.next(keep=True)
-        own = reader.kept("weights")
+    while reader.at("limit"):
+        a, b = reader.numbers("limit", 2, keep=True)
+        own = reader.numbers("weights", keep=True)
         name, scale = read_utility(reader, reader.take("utility"), CONVEX)
         limits.append((convex(own, name, scale, read_lists(reader, own, name)), (a, b)))
     digest = reader.digest.hexdigest()
@@ -1032,23 +1008,16 @@ def read_header(reader: Reader) -> Header:
     n, m = exactly(2, fields[1:])
     reader.next()
     witness = None
-    if reader.words[0][1] == "value":
-        numerator, denominator, d = exactly(3, reader.words[1:])
-        reader.next()
+    if reader.at("value"):
+        numerator, denominator, d = reader.numbers("value", 3)
         lows = read_pairs(reader.take("lows"))
         reader.next()
         witness = Witness((numerator, denominator), d, lows, reader.lists("column"))
     points, touches = reader.lists("points"), list[list[list[int]]]()
-    while reader.words[0][1] == "minorant":
-        exactly(0, reader.words[1:])
-        reader.next()
+    while reader.at("minorant"):
+        reader.numbers("minorant", 0)
         touches.append(reader.lists("at"))
-    unit = exactly(1, reader.take("unit"))[0]
-    reader.next()
-    prices = integers(reader.take("prices"))
-    reader.next()
-    mults = integers(reader.take("mults"))
-    reader.next()
+    unit, prices, mults = reader.numbers("unit", 1)[0], reader.numbers("prices"), reader.numbers("mults")
     mode = reader.choice(reader.take("mode"), "dual", "corner", "box", "sheets", "known")
     reader.next()
     pairs = read_pairs(reader.take("ratios"))

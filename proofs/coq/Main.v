@@ -117,15 +117,17 @@ Proof.
 Qed.
 Lemma len_products : forall V g, length g = length V -> length (products V g) = length V.
 Proof. induction V; destruct g; simpl; intros; try discriminate; auto. Qed.
-Lemma linear_ok pb cl hd es root toks qs den cost b b0 t N M : formed pb -> (0 < eunit hd)%Z -> objective pb = Linear den cost -> cl = (N, M) -> (0 < M)%Z ->
-  tests pb hd = Some qs -> add_rows (zlen (weights pb)) 1 (rows pb) (mults hd) Tip 0 = Some (b0, b) -> pays cl (eunit hd) (zsum (prices hd) + b) = true ->
-  length (prices hd) = length (weights pb) -> t = zlen (weights pb) -> edges_of t (base pb) (pairs hd) = Some es ->
+(* What mode dual has checked before its tests. *)
+Definition dual_checked pb cl hd es root toks qs b b0 := tests pb hd = Some qs /\ add_rows (zlen (weights pb)) 1 (rows pb) (mults hd) Tip 0 = Some (b0, b) /\
+  pays cl (eunit hd) (zsum (prices hd) + b) = true /\ length (prices hd) = length (weights pb) /\ edges_of (zlen (weights pb)) (base pb) (pairs hd) = Some es /\
   match es with Pairs _ g h => if (h <=? g)%Z then Some (map (fun _ => Ent h 0 (Some (g, 0%Z))) (weights pb)) else None
-    | _ => Some (map (fun _ => Ent 0 0 None) (weights pb)) end = Some root ->
+    | _ => Some (map (fun _ => Ent 0 0 None) (weights pb)) end = Some root /\
   run (Env Plain (eunit hd) (zsum (weights pb)) (weights pb) (groups_of pb) None es (halfspaces pb) [] (rows pb) cl false) toks
-    (map (fun q => State q [Col root []]) qs) = true -> forall Q, mechanism pb Q -> worth pb Q <= IZR N / IZR M.
+    (map (fun q => State q [Col root []]) qs) = true.
+Lemma linear_ok pb cl hd es root toks qs den cost b b0 N M : formed pb -> (0 < eunit hd)%Z -> objective pb = Linear den cost -> cl = (N, M) -> (0 < M)%Z ->
+  dual_checked pb cl hd es root toks qs b b0 -> forall Q, mechanism pb Q -> worth pb Q <= IZR N / IZR M.
 Proof.
-  intros FM HE HO HC HM HT HR0 HP LA -> HES HRT HRun Q HQ. pose proof (fO pb FM) as O. unfold tests in HT. cbv zeta in HT. rewrite HO in HT, O. destruct O as (Hden & HOut & HCost).
+  intros FM HE HO HC HM (HT & HR0 & HP & LA & HES & HRT & HRun) Q HQ. pose proof (fO pb FM) as O. unfold tests in HT. cbv zeta in HT. rewrite HO in HT, O. destruct O as (Hden & HOut & HCost).
   set (k := zlen (weights pb)) in *. set (E := eunit hd) in *. destruct (add_rows k den (rows pb) (mults hd) (add_terms k (- E) cost Tip) 0) as [[t b']|] eqn:R0; [|discriminate].
   apply Some_inj in HT. subst qs. assert (b' = b) by (eapply add_rows_right; eauto). subst b'. pose proof HQ as (HQ1 & _ & Hlen & HRows).
   assert (LQ : Forall (fun q => Z.of_nat (length q) = k) Q). { eapply Forall_impl; [|exact HQ1]. intros q (L & _). unfold k. rewrite zlen_len. lia. }
@@ -141,15 +143,10 @@ Proof.
   rewrite (sum_prices pb Q _ HQ LA) in I2. rewrite HC in HP. apply pays_ok in HP; auto. eapply Rle_trans; [|exact HP]. unfold worth. rewrite HO. apply IZR_lt in HE, Hden.
   rewrite plus_IZR. apply le_ratio; auto. apply (Rmult_le_reg_l (IZR den)); auto. unfold E in *. replace (IZR den * (IZR (eunit hd) * (form cost Q / IZR den))) with (IZR (eunit hd) * form cost Q) by (field; lra). lra.
 Qed.
-Lemma bayes_ok pb cl hd es root toks qs den gains b b0 t N M : formed pb -> (0 < eunit hd)%Z -> objective pb = Bayes den gains -> cl = (N, M) -> (0 < M)%Z ->
-  tests pb hd = Some qs -> add_rows (zlen (weights pb)) 1 (rows pb) (mults hd) Tip 0 = Some (b0, b) -> pays cl (eunit hd) (zsum (prices hd) + b) = true ->
-  length (prices hd) = length (weights pb) -> t = zlen (weights pb) -> edges_of t (base pb) (pairs hd) = Some es ->
-  match es with Pairs _ g h => if (h <=? g)%Z then Some (map (fun _ => Ent h 0 (Some (g, 0%Z))) (weights pb)) else None
-    | _ => Some (map (fun _ => Ent 0 0 None) (weights pb)) end = Some root ->
-  run (Env Plain (eunit hd) (zsum (weights pb)) (weights pb) (groups_of pb) None es (halfspaces pb) [] (rows pb) cl false) toks
-    (map (fun q => State q [Col root []]) qs) = true -> forall Q, mechanism pb Q -> worth pb Q <= IZR N / IZR M.
+Lemma bayes_ok pb cl hd es root toks qs den gains b b0 N M : formed pb -> (0 < eunit hd)%Z -> objective pb = Bayes den gains -> cl = (N, M) -> (0 < M)%Z ->
+  dual_checked pb cl hd es root toks qs b b0 -> forall Q, mechanism pb Q -> worth pb Q <= IZR N / IZR M.
 Proof.
-  intros FM HE HO HC HM HT HR0 HP LA -> HES HRT HRun Q HQ. pose proof (fO pb FM) as O. unfold tests in HT. cbv zeta in HT. rewrite HO in HT, O. destruct O as (Hden & Hg0 & Hg).
+  intros FM HE HO HC HM (HT & HR0 & HP & LA & HES & HRT & HRun) Q HQ. pose proof (fO pb FM) as O. unfold tests in HT. cbv zeta in HT. rewrite HO in HT, O. destruct O as (Hden & Hg0 & Hg).
   set (E := eunit hd) in *. assert (RW : rows pb = []) by (destruct (rows pb); auto; discriminate). rewrite RW in HT, HR0. apply Some_inj in HT. subst qs. pose proof HQ as (HQ1 & _).
   assert (b = 0%Z). { simpl in HR0. destruct (mults hd); [|discriminate]. congruence. } subst b. rewrite Z.add_0_r in HP.
   pose proof (fT pb FM) as T0. set (T := zsum (weights pb)) in *. rewrite Forall_forall in Hg.
@@ -193,6 +190,9 @@ Proof.
   - pose proof (dot_pos V q B G). lra. - pose proof (IHV q B G x). nra.
 Qed.
 
+Lemma kind_found pb kd : match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end = Some kd -> kd = kind_of pb /\ kd <> Plain.
+Proof. unfold kind_of. intros X. destruct (objective pb); try discriminate; apply Some_inj in X; subst; split; auto; discriminate. Qed.
+
 (* ---- the theorems ---- *)
 Theorem verify_sound pb N M hd toks : verify pb (N, M) hd toks = true -> forall Q, mechanism pb Q -> worth pb Q <= IZR N / IZR M.
 Proof.
@@ -211,14 +211,12 @@ Proof.
   rewrite Forall_forall in HQ1.
   destruct (mod_ hd) eqn:MO.
   - (* Dual *) destruct (HA ltac:(discriminate)) as [LA HP]. destruct (objective pb) as [den cost|den gains|gs|] eqn:O; try discriminate.
-    + destruct (tests pb hd) as [qs|] eqn:TS; [|discriminate]. match type of S with match ?r with _ => _ end = _ => destruct r as [root|] eqn:RT; [|discriminate] end.
-      apply Some_inj in S. injection S as <- <-. eapply linear_ok; eauto. unfold groups_of. rewrite O. exact HRun.
-    + destruct (tests pb hd) as [qs|] eqn:TS; [|discriminate]. match type of S with match ?r with _ => _ end = _ => destruct r as [root|] eqn:RT; [|discriminate] end.
-      apply Some_inj in S. injection S as <- <-. eapply bayes_ok; eauto. unfold groups_of. rewrite O. exact HRun.
+    all: destruct (tests pb hd) as [qs|] eqn:TS; [|discriminate]; match type of S with match ?r with _ => _ end = _ => destruct r as [root|] eqn:RT; [|discriminate] end.
+    all: apply Some_inj in S; injection S as <- <-; assert (DC : dual_checked pb (N, M) hd es root toks qs b b0) by (unfold dual_checked, groups_of; rewrite O; auto 10).
+    + eapply linear_ok; eauto.
+    + eapply bayes_ok; eauto.
   - (* Corner *) destruct (HA ltac:(discriminate)) as [LA HP].
-    assert (K : forall kd, Some kd = match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end -> kd = kind_of pb /\ kd <> Plain).
-    { unfold kind_of. intros kd X. destruct (objective pb); try discriminate; apply Some_inj in X; subst; split; auto; discriminate. }
-    destruct (match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end) as [kd|]; [|discriminate]. destruct (K kd eq_refl) as [-> KP].
+    destruct (match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end) as [kd|] eqn:K; [|discriminate]. apply kind_found in K. destruct K as [-> KP].
     destruct es as [|k0 G h|]; try discriminate. destruct (phi_up (kind_of pb) D) as [p1|] eqn:P1; [|discriminate].
     match type of S with (if ?c then _ else _) = _ => destruct c eqn:C; [|discriminate] end. split_and C. apply Z.eqb_eq in C. subst h. apply Z.leb_le in C1.
     destruct (phi_up (kind_of pb) G) as [p|] eqn:P0; [|discriminate]. apply Some_inj in S. injection S as <- <-.
@@ -228,22 +226,17 @@ Proof.
     destruct (kind_of pb) eqn:KK; try congruence; [left|now right]. split; auto. clear - C0. fold (groups_of pb) in C0.
     destruct (groups_of pb) as [|G0 [|]]; try discriminate C0. apply same_eq in C0. now rewrite C0.
   - (* Box *) destruct (HA ltac:(discriminate)) as [LA HP].
-    assert (K : forall kd, Some kd = match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end -> kd = kind_of pb /\ kd <> Plain).
-    { unfold kind_of. intros kd X. destruct (objective pb); try discriminate; apply Some_inj in X; subst; split; auto; discriminate. }
-    destruct (match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end) as [kd|]; [|discriminate]. destruct (K kd eq_refl) as [-> KP].
+    destruct (match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end) as [kd|] eqn:K; [|discriminate]. apply kind_found in K. destruct K as [-> KP].
     destruct (roots (kind_of pb) (zsum (weights pb)) (weights pb)) as [r|] eqn:RT; [|discriminate]. apply Some_inj in S. injection S as <- <-.
     eapply (conclude pb (N, M) hd WF WF1 Q b N M); eauto. apply B0. discriminate. intros q I. eapply box_ok; eauto.
   - (* Sheets *)
-    assert (K : forall kd, Some kd = match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end -> kd = kind_of pb /\ kd <> Plain).
-    { unfold kind_of. intros kd X. destruct (objective pb); try discriminate; apply Some_inj in X; subst; split; auto; discriminate. }
-    destruct (match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end) as [kd|]; [|discriminate]. destruct (K kd eq_refl) as [-> KP].
+    destruct (match objective pb with Information _ => Some Entropic | ChiSquare => Some Square | _ => None end) as [kd|] eqn:K; [|discriminate]. apply kind_found in K. destruct K as [-> KP].
     destruct (roots (kind_of pb) (zsum (weights pb)) (weights pb)) as [r|] eqn:RT; [|discriminate]. destruct (outputs pb) as [m|] eqn:OM; [|discriminate].
     destruct (forallb (Z.ltb 0) (weights pb)) eqn:POS; [|discriminate]. apply Some_inj in S. injection S as <- <-.
     destruct (sheets_ok pb (N, M) hd WF WF1 es ES Q r m toks HQ OM POS RT HRun) as (A & t & s & ls & LA & RS & PB & F).
     pose proof (add_rows_ok _ 1 _ Q LQ ltac:(lia) _ _ _ _ _ _ (fR pb WF) HRows RS) as I. rewrite mdot_tip in I. rewrite (sum_prices pb Q A HQ LA) in F.
     apply pays_ok in PB; auto. eapply Rle_trans; [|exact PB]. rewrite plus_IZR. pose proof (fT pb WF) as T0. apply IZR_lt in T0, WF1.
-    assert (X : worth pb Q = total (earned pb) Q / IZR (zsum (weights pb))). { unfold worth, earned, kind_of, groups_of in *. destruct (objective pb); try congruence; reflexivity. }
-    rewrite X. apply le_ratio; auto. apply (Rmult_le_reg_l (IZR (zsum (weights pb)))); auto.
+    rewrite worth_earned by auto. apply le_ratio; auto. apply (Rmult_le_reg_l (IZR (zsum (weights pb)))); auto.
     replace (IZR (zsum (weights pb)) * (IZR (eunit hd) * (total (earned pb) Q / IZR (zsum (weights pb))))) with (IZR (eunit hd) * total (earned pb) Q) by (field; lra).
     eapply Rle_trans; [exact F|]. apply Rmult_le_compat_l; lra.
   - (* Known *) destruct (HA ltac:(discriminate)) as [LA HP]. destruct (objective pb) as [| |gs|] eqn:O; try discriminate.

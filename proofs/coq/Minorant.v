@@ -169,7 +169,6 @@ Proof.
   intros FM. pose proof (fO _ FM) as O. pose proof (fT _ FM) as T0. unfold measure, worth. simpl in *. apply IZR_lt in T0.
   destruct (aim u) as [den cost|den gains|gs|]; simpl; unfold Rdiv; try ring. destruct O as (_ & O & _). congruence.
 Qed.
-Definition nonneg (Q : list (list R)) := Forall (Forall (Rle 0)) Q.
 Lemma under_terms_ok u Q : formed (alone u) -> forall ps y l Q', (0 <= y)%Z -> skipn (Z.to_nat y) Q = Q' -> length Q' = length ps ->
   Forall (fun q => length q = length (prior u) /\ Forall (Rle 0) q) Q' -> under_terms u y ps = Some l -> form l Q <= IZR (unit_of u) * measure u Q'.
 Proof.

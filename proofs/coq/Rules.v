@@ -11,7 +11,6 @@ Lemma DRd : DR * d = 1. Proof. apply Rinv_r. pose proof DR_pos. lra. Qed.
 Lemma vdD : vd D = 1. Proof. apply DRd. Qed.
 Lemma vd_mono a b : (a <= b)%Z -> vd a <= vd b.
 Proof. intros H. apply IZR_le in H. pose proof d_pos. unfold vd. nra. Qed.
-Lemma vd_add a b : vd (a + b) = vd a + vd b. Proof. unfold vd. rewrite plus_IZR. ring. Qed.
 
 (* ---- entries ---- *)
 Definition okent kd e y := (0 <= low e)%Z /\ vd (low e) <= y /\ phi kd (vd (low e)) <= IZR (plow e) * d * d /\

@@ -338,6 +338,9 @@ Proof.
   - rewrite Forall_forall in *. intros c C. rewrite dot_plus, dotR_scale by auto. specialize (H c C). specialize (H' c C). nra.
 Qed.
 
+Lemma worth_earned Q : kind_of <> Plain -> worth pb Q = total earned Q / IZR T.
+Proof. unfold worth, earned, kind_of, groups_of. destruct (objective pb); try congruence; reflexivity. Qed.
+
 (* Prices that every column pays bound the sum. *)
 Lemma conclude Q b N M : cl = (N, M) -> (0 < M)%Z -> mechanism pb Q -> length A = length W -> 0 <= IZR b -> pays cl E (zsum A + b) = true -> kind_of <> Plain ->
   (forall q, In q Q -> IZR E * earned q <= dot (zscale T A) q) -> worth pb Q <= IZR N / IZR M.
@@ -347,9 +350,7 @@ Proof.
   { apply (Rmult_le_reg_r (IZR T * IZR E)); [nra|]. replace (total earned Q / IZR T * (IZR T * IZR E)) with (IZR E * total earned Q) by (field; lra).
     replace (IZR (zsum A) / IZR E * (IZR T * IZR E)) with (IZR T * IZR (zsum A)) by (field; lra).
     rewrite <- (sum_prices pb Q A HQ LA), <- !total_mult. apply total_le. intros q I. specialize (H q I). rewrite dot_scale in H. exact H. }
-  assert (X : worth pb Q = total earned Q / IZR T).
-  { unfold worth, earned, kind_of, groups_of in *. destruct (objective pb); try congruence; reflexivity. }
-  rewrite X. eapply Rle_trans; [exact S|]. rewrite plus_IZR. unfold Rdiv. apply Rmult_le_compat_r; [|lra]. apply Rlt_le, Rinv_0_lt_compat. lra.
+  rewrite worth_earned by auto. eapply Rle_trans; [exact S|]. rewrite plus_IZR. unfold Rdiv. apply Rmult_le_compat_r; [|lra]. apply Rlt_le, Rinv_0_lt_compat. lra.
 Qed.
 
 (* ---- boxes ---- *)

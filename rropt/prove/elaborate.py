@@ -13,7 +13,7 @@ from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
-from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, rational, words
+from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, words
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
@@ -35,7 +35,6 @@ def elaborate(certificate: Json) -> Iterator[str]:
     yield from lines
     if certificate["bound"] is not None:
         yield words("claim bound", *(problem.sign * Fraction(certificate["bound"])).as_integer_ratio())
-    if certificate["mechanism"] is not None:
         yield from witness(problem, certificate)
     writer = {"dual": dual, "corner": corner, "box": boxes, "sheets": boxes, "known": known}[mode]
     yield from writer(problem, certificate)
@@ -52,16 +51,14 @@ def witness(problem: Problem, certificate: Json) -> Iterator[str]:
         value -= Fraction(1, 1 << 140)
     yield words("value", *value.as_integer_ratio(), common)
     yield words("lows", *(number for pair in problem.lows for number in pair))
-    groups = mechanism.get("groups")
-    size = problem.k if groups is None else max(groups) + 1
+    groups = mechanism.get("groups", range(problem.k))
+    size = 1 + max(groups)
     for column in mechanism["columns"]:
-        if "dense" in column:
-            numbers = column["dense"]
-        else:
+        if (numbers := column.get("dense")) is None:
             low, high, members = int(column["low"]), int(column["high"]), int(column["members"], 16)
             numbers = TwoValuedColumn(low, high, members).entries(size)
         own = [str(int(n) * (common // denominators[x % len(denominators)])) for x, n in enumerate(numbers)]
-        yield " ".join(["column", *(own if groups is None else map(own.__getitem__, groups))])
+        yield " ".join(["column", *map(own.__getitem__, groups)])
 
 
 def proof_mode(proof: Json) -> str:
@@ -161,7 +158,7 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     proof, weights = certificate["proof"], problem.core.weights
     if (problem.core.halfspaces and not problem.leaves_rows_of_cone) or problem.core.utility == "given":
         raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
-    unit, prices = over([rational(a) for a in proof["prices"]])
+    unit, prices = over([Fraction(*map(int, a.split("/"))) for a in proof["prices"]])
     yield from opening(problem, "corner", unit, prices, [])
     g, entropic = problem.ratios[0][0], problem.core.utility == "information"
     high = g * log_below(g, D) if entropic else 0

@@ -32,12 +32,6 @@ def over(numbers: list[Fraction], times: int = 1) -> tuple[int, list[int]]:
     return common, [number.numerator * (common // number.denominator) for number in numbers]
 
 
-def rational(text: str) -> Fraction:
-    """A number of a certificate, in lowest terms."""
-    above, _, below = text.partition("/")
-    return Fraction(int(above), int(below or 1))
-
-
 def reduced(numbers: list[Any]) -> tuple[int, list[int]]:
     """The largest common divisor of integers, and what they are over it."""
     divisor = math.gcd(*map(int, numbers))
