@@ -22,6 +22,7 @@ from rropt.solve.matrix.budget import (
     BOXES,
     CHUNK,
     CLIMBS,
+    COUNTED,
     FIRST,
     KICKED,
     KICKING,
@@ -44,6 +45,16 @@ def by_corners(program: Program) -> bool:
     """Whether columns are limited over their smallest entries: under LDP, where the best corners of a box are known."""
     own = bent(program)
     return own is not None and isinstance(program.cone, CompleteCone) and listable(own[1], program.size)
+
+
+def weighed(program: Program) -> int:
+    """The number of outputs of which a row fixes a weighted mass: an equation of their column alone, positive."""
+    found = set()
+    for row in program.rows:
+        columns = {y for _, y, _ in row.terms}
+        if row.sense == "=" and len(columns) == 1 and all(value > 0 for *_, value in row.terms):
+            found |= columns
+    return len(found)
 
 
 def solve_matrices(program: Program, effort: Effort) -> Answer:
@@ -163,21 +174,26 @@ class Climber:
 
     def kick(self, most: int, over: Callable[[], object]) -> None:
         """Climb from neighbours of the best matrix, `most` times at most, until `over()` or until many in a row find
-        none better. In some columns of a neighbour two entries become large where they were small, or small; the slope
-        of the utility there is that of the directions of columns, whatever the sums of rows are."""
+        none better. In some columns of a neighbour two entries become large where they were small, or small. Where
+        rows fix the masses of many columns, two of them change so at the same two inputs, which often keeps the masses
+        and the sums of rows. The slope of the utility there is that of the directions of columns, whatever these sums.
+        """
         ratio = float(np.exp(tightest_log(self._cone)))
         patience = min(PATIENCE * self.best.size, WORK // self.best.size)
         size, width = self.best.shape
-        vain = 0
+        swaps, vain = size > COUNTED[1] and weighed(self.program) >= width - 1 > 0, 0
         for _ in range(most):
             if vain >= patience or over():
                 return
-            drawn = self.best.copy()
-            for y in self._random.choice(width, self._random.integers(1, width // KICKED + 2), replace=False):
-                column = drawn[:, y] = drawn[:, y] / max(drawn[:, y].min(), 1e-300)
-                for x in self._random.integers(size, size=2):
-                    column[x] = ratio if column[x] < np.sqrt(ratio) else 1.0
-                drawn[:, y] = column
+            drawn = self.best / np.maximum(self.best.min(axis=0), 1e-300)
+            if swaps:
+                inputs, columns = (self._random.choice(count, 2, replace=False).tolist() for count in (size, width))
+                pairs = [(x, y) for x in inputs for y in columns]
+            else:
+                some = self._random.choice(width, self._random.integers(1, width // KICKED + 2), replace=False)
+                pairs = [(x, y) for y in some.tolist() for x in self._random.integers(size, size=2).tolist()]
+            for x, y in pairs:
+                drawn[x, y] = ratio if drawn[x, y] < np.sqrt(ratio) else 1.0
             slope, before = self._utility.gradient(drawn), self.value
             matrix = None if slope is None else self._vertex(slope)
             if matrix is not None:

@@ -81,7 +81,8 @@ AT_ONCE = 8
 
 # counts.py
 COUNTED = (3, 9)
-"""The numbers of inputs where numbers of outputs are branched on: the corners of all boxes are listed."""
+"""The numbers of inputs where numbers of outputs are branched on: the corners of all boxes are listed. Above them kicks
+swap where masses are fixed: at 8 inputs swaps end 3 % lower, at 16 they end 0.2 % higher."""
 LISTS = 1 << 19
 """The most corners that are listed."""
 GRIDS = 4

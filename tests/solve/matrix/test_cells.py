@@ -17,7 +17,7 @@ from rropt.program.programs import BayesGain, ColumnSum, Divergence, Linear
 from rropt.solve.kernel.polyhedral import entry_model
 from rropt.solve.kernel.route import Effort
 from rropt.solve.kernel.search import Budget, Search
-from rropt.solve.matrix.branch import Climber
+from rropt.solve.matrix.branch import Climber, weighed
 from rropt.solve.matrix.cells import ColumnCells
 from rropt.solve.matrix.corners import ActionCorners, corners_of
 
@@ -157,3 +157,15 @@ def test_kicks_lead_near_the_bound_of_the_first_cell() -> None:
     assert climber.value < 0.95 * search.roots[0].bound
     climber.kick(1000, lambda: False)
     assert climber.value > 0.98 * search.roots[0].bound
+
+
+def test_rows_that_fix_masses_are_told_from_others() -> None:
+    prior = rr.Prior.from_counts([3, 8, 6, 4])
+
+    def made(tie: rr.Constraint) -> int:
+        problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.LDP(1), tie], outputs=prior.labels)
+        return weighed(problem.compile())
+
+    assert made(rr.Invariant(prior)) >= 3
+    assert made(rr.patterns.Bistochastic()) >= 3
+    assert made(rr.Floor("1/10")) == made(rr.patterns.Symmetric()) == 0
