@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from drawing import graded
 
-NAMES = ("first", "full_lp", "large", "ties", "metric", "offdiagonal", "rldp", "exact_rldp", "linear_loss", "sampling")
-NAMES += ("peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "constructors", "growth", "kernels")
+NAMES = ("first", "full_lp", "large", "ties", "metric", "places", "offdiagonal", "rldp", "exact_rldp", "linear_loss")
+NAMES += ("sampling", "peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "constructors", "growth")
+NAMES += ("frontier", "kernels")
 LONG = ("exact_rldp", "limits", "offdiagonal", "release", "rldp")
 
 

@@ -176,3 +176,26 @@ def test_a_centred_term_is_the_term_less_its_tangent_everywhere(term: ConvexTerm
         plain, centred = term.value(v), Centred(term).value(v)
     tangent = (v - 1.0) if term is X_LOG_X else 1.0 + 2.0 * (v - 1.0)
     assert centred == pytest.approx(plain - tangent, abs=1e-15, rel=1e-12)
+
+
+def test_a_box_whose_numbers_overflow_keeps_the_multipliers_that_prove_its_bound() -> None:
+    forms = forms_of("path", 6, 1)
+    boxes, pool = boxes_of(forms, 3, 20), BoxPool(forms)
+    done = pool.screen(boxes, -1.0)
+    pool._state["z"][::2] = np.inf
+    while pool.boxes:
+        done += pool.advance(-1.0)
+    assert sorted(map(id, done)) == sorted(map(id, boxes))
+    for box in boxes:
+        assert np.isfinite(box.dual).all()
+        assert forms.bound(box.lower, box.upper, box.dual, box.slopes) == pytest.approx(box.bound, abs=1e-11)
+
+
+def test_a_cone_without_privacy_whose_columns_lie_on_its_edges_is_certified() -> None:
+    """Each entry is at most the sum of the others: the interior point of a box overflows."""
+    prior = rr.Prior.from_counts([700, 2527, 2855, 717])
+    rows = [[2 if x == z else -2 for x in range(4)] for z in range(4)]
+    assert (
+        rr.Problem(rr.Maximize(rr.MutualInformation(prior)), [rr.ConeConstraint(rows)]).solve(gap=1e-6).status
+        == "certified"
+    )

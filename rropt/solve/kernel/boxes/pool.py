@@ -141,8 +141,9 @@ class BoxPool:
         the optimum of their linear programme and the errors of its chords. A box that failed has no point."""
         s = self._state
         f = s["z"][:, : len(self._sides)]
-        rest = self._residual(s, f, s["nu"])
-        bound = self._prove(s, f, s["nu"], rest)
+        with np.errstate(invalid="ignore"):
+            rest = self._residual(s, f, s["nu"])
+            bound = self._prove(s, f, s["nu"], rest)
         # Bounds are convex in the multipliers. On an empty box these grow without end, and large ones would cost the
         # others their digits in a certificate: only so much of a step is taken as closes the box.
         drop = s["best"] - bound
@@ -150,8 +151,12 @@ class BoxPool:
             taken = np.where(bound <= enough, np.minimum(1.0, 1.1 * (s["best"] - enough) / drop), 1.0)
         taken = np.where(drop > 0, taken, 0.0)
         s["best"] = np.where(drop > 0, s["best"] - taken * drop, s["best"])
-        s["best f"] = np.maximum(s["best f"] + taken[:, None] * (f - s["best f"]), 0.0)
-        s["best nu"] = s["best nu"] + taken[:, None] * (s["nu"] - s["best nu"])
+        # Those of a box that failed may be infinite: it keeps what it had, as even no step toward them is not a number.
+        moves = (drop > 0)[:, None]
+        with np.errstate(invalid="ignore"):
+            nearer = np.maximum(s["best f"] + taken[:, None] * (f - s["best f"]), 0.0)
+            s["best f"] = np.where(moves, nearer, s["best f"])
+            s["best nu"] = np.where(moves, s["best nu"] + taken[:, None] * (s["nu"] - s["best nu"]), s["best nu"])
         off = self._sides - self._product(s["v"]) - s["slack"][:, : len(self._sides)]
         untied = self._right - s["v"] @ self._ties.T
         missing = np.abs(off).max(axis=1, initial=0.0) + np.abs(untied).max(axis=1, initial=0.0)
@@ -171,7 +176,9 @@ class BoxPool:
                 self._state = {}
                 return finished
             off, untied, mean, rest = off[keep], untied[keep], mean[keep], rest[keep]
-        self._step(s, off, untied, rest, mean)
+        # A box whose numbers overflow has no finite bound, and leaves after the step.
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            self._step(s, off, untied, rest, mean)
         return finished
 
     def _finish(self, done: np.ndarray, closed: np.ndarray, feasible: np.ndarray, enough: float) -> list[Box]:
