@@ -21,7 +21,7 @@ from rropt.program.programs import Sense, Utility
 
 
 class Objective(ABC):
-    """Something to maximise or minimise over mechanisms.
+    """A quantity to maximise or minimise over mechanisms.
 
     `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
     sense in which it is sought, `sentence` what it measures, for reports. `prior` is the prior that it is taken at,

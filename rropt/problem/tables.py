@@ -39,8 +39,7 @@ PAIR_KEYS = ("sensitive", "other", "pairs")
 
 def problem_from(made: type[Problem], text: str, source: str, given: Prior | None) -> Problem:
     """A problem (of the class `made`) from TOML text. `source` is the file's path: it stands in messages, and
-    `counts_file` and `data_file` are relative to its folder. A `given` prior takes the place of [input]. Raises
-    InputError."""
+    `counts_file` and `data_file` are relative to its folder. A `given` prior replaces [input]. Raises InputError."""
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

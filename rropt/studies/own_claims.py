@@ -46,7 +46,7 @@ def verify_claim(
     orientation: str | None = None,
     time_limit: float | None = None,
 ) -> Judged:
-    """Judge a claim about a problem: "confirmed", "confirmed_with_erratum" (true after the correction in `errata`),
+    """Decide a claim about a problem: "confirmed", "confirmed_with_erratum" (true after the correction in `errata`),
     "refuted", or "not_checkable" (the bound was not tight enough in the time).
 
     `claimed` is "feasible" (the matrix satisfies the constraints, exactly), "optimal" (the matrix, the value, or

@@ -328,7 +328,7 @@ def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
 @checked
 @dataclass(frozen=True, init=False)
 class MaximalRLDP(AtLevel):
-    """Robust LDP over all distributions: Q[x, y] <= exp(epsilon) Q[z, y] where x and z differ in what is sensitive.
+    """Robust LDP over all distributions: Q[x, y] <= exp(epsilon) Q[z, y] if x and z have different sensitive values.
 
     `groups` names the sensitive value of each of the k inputs, by label or in their order, or is the `Pairs` that the
     inputs are. Inputs that share it protect each other through a third one at 2 epsilon. Declare `epsilon` in [0, 20]
