@@ -51,9 +51,9 @@ class Large(Table):
 Route `columns`, Dirichlet(1) priors, to a proved gap of {GAP:g} nats. *Solve* is end to end (certificate and check
 included): the median over the seeds, and the slowest seed. *Check* is the checker alone on the bytes of the saved file,
 *certificate* the size of that file, *nodes* the branches and leaves of the proof's tree: of each the largest over the
-seeds. The target is met where every seed is certified and the slowest one stays within the time; a certificate of 256
+seeds. The target is met if every seed is certified and the slowest one is within the time; a certificate of 256
 inputs must not have more than 5 MB. *Check / solve* is the largest over the seeds, to be a tenth. Every solve is
-stopped at twice its target (at least 10 s). There is nothing to put beside it: at k = 64 the full linear programme
+stopped at twice its target (at least 10 s). There is no comparison: at k = 64 the full linear programme
 would have 2^64 columns."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("k", "k"),
