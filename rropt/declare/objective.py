@@ -143,7 +143,7 @@ class Sum(Objective):
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         fixed = {own for _, part in self.terms if (own := part.outputs(inputs)) is not None}
         if len(fixed) > 1:
-            raise InputError("its terms fix different outputs", "Sum", "label them alike")
+            raise InputError("its terms fix different outputs", "Sum", "give all the same outputs")
         return min(fixed, default=None)
 
     def value(self, mechanism: Mechanism) -> Interval:

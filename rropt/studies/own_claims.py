@@ -102,7 +102,11 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
         matrix = place.parent / table["matrix_file"]
     file = place.parent / table["problem"]
     if not file.exists():
-        raise InputError(f"problem: there is no file {file}", where, "it is looked for beside the claim")
+        raise InputError(
+            f"problem: there is no file {file}",
+            where,
+            "paths are relative to the folder of the claim",
+        )
     problem = load_problem(file)
     try:
         own = _stated(problem, table["claimed"], matrix, table.get("value"), table.get("orientation"), limit)

@@ -255,7 +255,7 @@ def _labelled_edges(table: Table) -> list[Weighted]:
     """The finite distances of a table whose rows and columns have the same labels, as edges."""
     names = table.row_names("MetricDP distances")
     if names is None or table.column_keys is None:
-        raise InputError("only one axis has labels", "MetricDP distances", "label both alike")
+        raise InputError("only one axis has labels", "MetricDP distances", "give both the same labels")
     # In the order in which the edges are kept: to sort a million of them takes longer than to read them.
     order = sorted(names)
     rows = _distances(table.of(order, order, "MetricDP distances"))
@@ -361,7 +361,7 @@ class MaximalRLDP(AtLevel):
         read = Numbers.read(groups, where)
         names = tuple(clean_labels([group], where)[0] for group in read.values)
         if len(set(names)) < 2:
-            raise InputError("all inputs share one sensitive value", "MaximalRLDP groups", "nothing is to be protected")
+            raise InputError("all inputs share one sensitive value", "MaximalRLDP groups", "give at least two values")
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "groups", names)
         object.__setattr__(self, "labels", read.names(where))
