@@ -31,10 +31,10 @@ def machine(warm: float) -> str:
     load = f"{os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else "unknown"
     return (
         f"| | |\n|---|---|\n| processor | {processor()}, {os.cpu_count()} cores |\n"
-        f"| load before measuring | {load} (mean of one minute; the warming up is part of it) |\n"
+        f"| load before measuring | {load} (mean of one minute, including the warming up) |\n"
         f"| system | {platform.system()}, Python {platform.python_version()} |\n"
         f"| versions | rropt {rr.__version__}, {versions} |\n"
-        f"| warming up | {warm:.2f} s: one small solve a route, which loads the libraries; not in any figure below |\n"
+        f"| warming up | {warm:.2f} s: one small solve a route, which loads the libraries; not included below |\n"
     )
 
 
@@ -66,8 +66,8 @@ def summary(measured: Sequence[tuple[Table, Result]]) -> str:
 def effort(wall: float, processor_time: float) -> str:
     """What the whole run took; both in seconds. Wall clock far above processor time means a machine shared."""
     return (
-        f"The whole run took {wall:.0f} s of wall clock and {processor_time:.0f} s of processor time. Where the first "
-        "is well above the second, other work had the processor, and all times are too long."
+        f"The whole run took {wall:.0f} s of wall clock and {processor_time:.0f} s of processor time. If the first "
+        "is well above the second, other work used the processor, and all times are too long."
     )
 
 
@@ -77,11 +77,11 @@ def page(scale: Scale, heading: str, overview: str, sections: Sequence[str]) -> 
     introduction = f"""\
 # Benchmarks
 
-Written by `{command}`; every figure, rropt's and the others', comes from that one run on this machine.
+`{command}` writes this page. All figures, of rropt and of other packages, are from one run on this machine.
 
 {heading}
 Times are seconds of wall clock: the median of {REPEATS} runs, or one run where it takes longer than {PATIENCE:g} s.
-Read them as good to a factor of two on another day. A target that is not reached says **missed**.
+On another day they may differ by a factor of two. A target that is not reached is marked **missed**.
 
 {overview}"""
     return "\n\n".join([introduction, *sections]) + "\n"

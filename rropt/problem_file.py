@@ -13,14 +13,14 @@ __all__ = ["load_problem", "parse_problem", "problem_to_toml"]
 
 @checked
 def load_problem(path: str | os.PathLike[str], *, prior: Prior | None = None) -> Problem:
-    """Read a problem file; a `prior` takes the place of its [input]. Raises InputError that names file and key."""
+    """Read a problem file; a `prior` replaces its [input]. Raises InputError that names file and key."""
     return parse_problem(read_text(path, "problem file", limits=TOML), source=str(path), given=prior)
 
 
 @checked
 def parse_problem(text: str, *, source: str = "problem", given: Prior | None = None) -> Problem:
     """A problem from TOML text. `source` is the file's path: it stands in messages, and `counts_file` and `data_file`
-    are relative to its folder. A `given` prior takes the place of [input]. Raises InputError."""
+    are relative to its folder. A `given` prior replaces [input]. Raises InputError."""
     return problem_from(Problem, text, source, given)
 
 

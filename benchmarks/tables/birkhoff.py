@@ -105,10 +105,10 @@ class Birkhoff(Table):
     title: ClassVar[str] = "Birkhoff decompositions"
     about: ClassVar[str] = f"""\
 **rropt** is `rropt.ordering.birkhoff(matrix)` end to end: floats to integers over 2^53 with all row and column
-sums exact, the decomposition, and adding it up again (the residual is exactly zero in every row). **First found** and
+sums exact, the decomposition, and its sum (the residual is exactly zero in every row). **First found** and
 **plain bottleneck** get those integers and take matchings of `scipy.sparse.csgraph.maximum_bipartite_matching` away
 until nothing is left: the first one found, or by bisection one whose smallest entry is as large as it can be. A dash:
-not run at this size. *Bound* is what no decomposition of this kind exceeds, nnz - 2 n + c + 1 for nnz positive entries
+not run at this size. *Bound* is an upper bound on the number of terms, nnz - 2 n + c + 1 for nnz positive entries
 in c blocks, at most (n - 1)^2 + 1. The targets are the seconds, and at most {MORE_TERMS:g} times the terms of the plain
 bottleneck method where that was run.
 

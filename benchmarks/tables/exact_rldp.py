@@ -84,8 +84,8 @@ class ExactRldp(Table):
     title: ClassVar[str] = "Mutual information under robust LDP, forms exact and product"
     about: ClassVar[str] = """\
 The same guarantee, (epsilon, F)-RLDP for the chi-square set F of 1000 observed pairs at alpha 0.05, with a larger cone:
-*gain* is what the best certified mechanism of form `exact` (of form `product`) has more than PolyOpt's certified
-optimum (form `polytope`, gap 1e-8), in percent of it. `#n` is an instance of `tests/data/rldp_reference.csv`,
+*gain* is the certified value of form `exact` (of form `product`) minus PolyOpt's certified optimum (form
+`polytope`, gap 1e-8), in percent of the latter. `#n` is an instance of `tests/data/rldp_reference.csv`,
 `seed n` counts drawn from Jeffreys' prior. All figures are those of mechanisms whose certificates the checker accepts;
 *check* is the checker alone."""
     columns: ClassVar[tuple[Column, ...]] = (

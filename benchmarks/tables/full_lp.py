@@ -91,13 +91,14 @@ class FullLp(Table):
 Mutual information at epsilon {EPSILON}, Dirichlet(1) priors. **columns** and **vertices** are rropt end to end: search,
 rounding to exact integers, certificate and its check, to a proved gap of {GAP:g} nats. **LP** is
 `scipy.optimize.linprog` over all 2^k - 2 staircase columns, by HiGHS's dual simplex (`highs-ds`) or interior point
-(`highs-ipm`, with its crossover, which scipy does not switch off); only the call of `linprog` is timed, not the
-making of the columns. Each of the two routes is held to the target.
+(`highs-ipm`, with its crossover, which scipy does not switch off); only the call of `linprog` is timed,
+without making the columns. Each of the two routes has the target.
 
-*Faster* is the LP's time over rropt's. *LP outside* is by how much the LP's value lies outside the interval that
-rropt proves (0 inside; the interval is narrower than {GAP:g}). *Violation* is by how much the LP's own prices undercut
-the worst column, computed in doubles: above 0, their sum is not a bound. *Sum of prices* is that sum minus the proved
-value: below 0, the LP's "upper bound" lies under what a mechanism attains."""
+*Faster* is the LP's time over rropt's. *LP outside* is the distance of the LP's value from the interval that
+rropt proves (0 inside; the interval is narrower than {GAP:g}). *Violation* is the largest worth minus cost of a
+column at the LP's own prices, computed in doubles: if it is above 0, their sum is not a bound.
+*Sum of prices* is that sum minus the proved
+value: if it is below 0, the LP's "upper bound" is below the value of a mechanism."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("k", "k"),
         Column("seed", "seed"),

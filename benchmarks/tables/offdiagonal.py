@@ -116,8 +116,9 @@ class OffDiagonal(Table):
     about: ClassVar[str] = f"""\
 Mutual information with `UniformOffDiagonal` under LDP, route `branch`, gap {GAP:g} nats: the priors of Ayed, Battiston
 and Camerlenghi section 4.1 (that of scenario III drawn anew, `default_rng({GAMMA_SEED})`), and Dirichlet(1) priors of
-seed {SEED}. The optimum is told as in their tables, by how many of the q_x are v_alpha, v_-alpha, v_min and v_max.
-*Above the paper* is our proved value less that of the best mechanism with the counts that they report. Solving is end
+seed {SEED}. The optimum is described as in their tables, by the numbers of q_x that are v_alpha, v_-alpha, v_min and
+v_max.
+*Above the paper* is our proved value minus that of the best mechanism with the counts that they report. Solving is end
 to end, certificate and check included; *check* is the checker alone. S = 10,000 and more are measured with `--full`
 only."""
     columns: ClassVar[tuple[Column, ...]] = (

@@ -26,13 +26,13 @@ class PeerAnswers(Table):
     name: ClassVar[str] = "peer_answers"
     title: ClassVar[str] = "The same questions to other packages"
     about: ClassVar[str] = f"""\
-Each package is installed on the spot in an environment of its own, newest version, and gets the same input as rropt in
-the same run. *Design*: least 0-1 loss under LDP at the Zipf prior and epsilon {EPSILON} (`qif`, `min_loss_given_d`);
+The newest version of each package is installed in a separate environment, and gets the same input as rropt in the
+same run. *Design*: least 0-1 loss under LDP at the Zipf prior and epsilon {EPSILON} (`qif`, `min_loss_given_d`);
 rropt's time includes the certificate and its check, and *excess* is what the matrix really has above epsilon. *Order*:
 whether the second of two random channels is a post-processing of the first (Blackwell), once where it is made as one,
 once where one row was drawn anew, once where it is the first but made more informative by a part in 10^9; rropt's
 answer is exact and has a witness. *Birkhoff*: a random bistochastic matrix as a mixture of permutations; *residual* is
-the largest difference of the mixture to it. *Times rropt* is the package's time over rropt's."""
+the largest difference between the mixture and the matrix. *Times rropt* is the package's time over rropt's."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("task", "task"),
         Column("k", "k"),

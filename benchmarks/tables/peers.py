@@ -33,10 +33,11 @@ class Peers(Table):
     title: ClassVar[str] = "k-ary randomised response beside other packages"
     about: ClassVar[str] = f"""\
 One random category of k for each person, k-RR at epsilon {EPSILON:g}, codes in memory, one core, one run. *search* is
-NumPy alone, in floats, with a generator that is not secure. Each of the other packages is installed on the spot in an
-environment of its own, newest version, and takes one value a call (a blank is one that could not be installed). rropt
+NumPy alone, in floats, with a generator that is not secure. The newest version of each other package is installed in a
+separate environment, and takes one value for each call (blank: it could not be installed). rropt
 and OpenDP draw with secure randomness, multi-freq-ldpy and pure-ldp with generators that are not. Figures are millions
-of values a second; *kept*: how many standard deviations the share of unchanged values is from what epsilon asks."""
+of values a second; *kept*: the distance, in standard deviations, of the share of unchanged values
+from the expected one."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("k", "k"),
         Column("rropt, M/s", "rropt", as_number(1)),

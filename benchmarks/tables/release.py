@@ -125,10 +125,10 @@ class Release(Table):
 `release_file` on a file of two columns, an identifier that stays and 16 categories as text that k-RR protects, each
 run in a process of its own. It reads in batches, looks every value up in the mechanism's domain, draws exactly and
 securely, hashes data and output, writes ledger and manifest, and syncs to the disk. *Memoised* is the same under a key,
-with a hash of each identity and its value in both readings, and a memory of what was drawn. *loop* is what one would
-write instead for Parquet: batches of pyarrow, `numpy.searchsorted` on floats with a generator that is not secure, and
-none of the rest. Speed is in millions of rows a second, loading left out; memory is that of the whole process at its
-largest, the loaded libraries included."""
+with a hash of each identity and its value in both readings, and a memory of what was drawn. *loop* is a simple program
+for Parquet: batches of pyarrow, `numpy.searchsorted` on floats with a generator that is not secure, and
+nothing else. Speed is in millions of rows a second, without loading; memory is the peak of the whole process,
+including the loaded libraries."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("format", "format"),
         Column("rows", "rows"),

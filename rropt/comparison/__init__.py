@@ -1,1 +1,1 @@
-"""Mechanisms side by side: as mixtures of permutations, and as permutations of a data set."""
+"""Comparisons of mechanisms: orders, audits, mixtures of permutations, and permutations of a data set."""

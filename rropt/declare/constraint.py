@@ -19,7 +19,7 @@ NAME_OUTPUTS = (
 
 
 class Constraint(ABC):
-    """Something that must hold of a mechanism.
+    """A condition that a mechanism must satisfy.
 
     Two independent descriptions, tied together by tests/laws: `violation` is the definition on an exact
     mechanism; `cone`, `rows` and `extras` are the form that a route consumes. `kind` is its word in a problem file.

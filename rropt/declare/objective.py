@@ -21,7 +21,7 @@ from rropt.program.programs import Sense, Utility
 
 
 class Objective(ABC):
-    """Something to maximise or minimise over mechanisms.
+    """A quantity to maximise or minimise over mechanisms.
 
     `kind` is its word in a problem file, `words` the further keys there with their meaning (Markdown), `sense` the
     sense in which it is sought, `sentence` what it measures, for reports. `prior` is the prior that it is taken at,
@@ -143,7 +143,7 @@ class Sum(Objective):
     def outputs(self, inputs: tuple[str, ...]) -> tuple[str, ...] | None:
         fixed = {own for _, part in self.terms if (own := part.outputs(inputs)) is not None}
         if len(fixed) > 1:
-            raise InputError("its terms fix different outputs", "Sum", "label them alike")
+            raise InputError("its terms fix different outputs", "Sum", "give all the same outputs")
         return min(fixed, default=None)
 
     def value(self, mechanism: Mechanism) -> Interval:

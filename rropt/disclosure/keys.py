@@ -72,7 +72,9 @@ class KeyTable(ByContent):
             if mask.shape != shape or mask.dtype != np.bool_:
                 raise InputError("possible is not an array of truth values", "key table", f"its shape must be {shape}")
             if found[~mask].any():
-                raise InputError("records stand in cells that are not possible", "key table", "correct one of the two")
+                raise InputError(
+                    "cells that are declared impossible have records", "key table", "correct one of the two"
+                )
         return cls(columns, labels, found.astype(np.int64), possible=mask)
 
     @classmethod

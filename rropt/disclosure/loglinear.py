@@ -36,7 +36,7 @@ def fit_population(
     margins: str | Sequence[Sequence[str]] = "independence",
     family: Family = "poisson",
 ) -> Population:
-    """The rates of all cells of the population, from a sample in which each person is with probability `fraction`.
+    """The rates of all cells of the population, from a sample that contains each person with probability `fraction`.
 
     `margins` are the interactions that the log-linear model keeps, as `[["sex", "age"], ["region"]]` (lower ones
     are implied); "independence" keeps each variable's own, "pairs" all of two, `[]` is one rate for all cells. Under

@@ -39,7 +39,7 @@ MOST_OUTPUTS = 4096
 
 @dataclass(frozen=True, eq=False)
 class Identified(ByContent):
-    """A mechanism that identifies all frequencies, and what it costs.
+    """A mechanism that identifies all frequencies, its risk, and the information that it loses.
 
     `share`: how often the other mechanism is used (0: never, nothing was needed). `risk`: n times the expected squared
     error of the best linear unbiased estimator at the prior. `information`: mutual information at the prior in nats;
@@ -62,7 +62,7 @@ def identifying(
     risk: Number | None = None,
     prior: Prior | None = None,
 ) -> Identified:
-    """Use `with_` instead of `mechanism` with probability `share`, told apart in the output.
+    """Use `with_` instead of `mechanism` with probability `share`; the output says which one was used.
 
     Give `share` in (0, 1), or `risk`: the share is then the smallest multiple of 2^-24, up to what floats can tell,
     with a risk of at most that at `prior` (k positive numbers; default: equal), verified by enclosure. `with_` is by

@@ -1,1 +1,1 @@
-"""Files, tables of counts, records and processes: what rropt shares with the machine."""
+"""Files, tables of counts, records, clocks and processes."""

@@ -73,7 +73,9 @@ def checked_workers(workers: object, scheduler: object) -> None:
     if not isinstance(scheduler, str) or not scheduler.strip():
         raise InputError(f"{scheduler!r} is not an address", "scheduler", "as tcp://127.0.0.1:8786")
     if asked > 1:
-        raise InputError("workers stands beside a scheduler", "workers", "leave it out: the cluster has its own")
+        raise InputError(
+            "workers is given together with a scheduler", "workers", "leave it out: the cluster has its own"
+        )
     need("distributed", EXTRA, "scheduler")
 
 

@@ -154,7 +154,7 @@ class Problem:
                 continue
             if found is not None and found != fixed:
                 wrong = f"{constraint.describe()} and {source} fix different outputs"
-                raise InputError(wrong, "Problem", "label them alike")
+                raise InputError(wrong, "Problem", "give all the same labels")
             found, source = fixed, constraint.kind
         if self.outputs is not None and given_outputs:
             if found is not None and found != self.outputs:

@@ -39,8 +39,7 @@ PAIR_KEYS = ("sensitive", "other", "pairs")
 
 def problem_from(made: type[Problem], text: str, source: str, given: Prior | None) -> Problem:
     """A problem (of the class `made`) from TOML text. `source` is the file's path: it stands in messages, and
-    `counts_file` and `data_file` are relative to its folder. A `given` prior takes the place of [input]. Raises
-    InputError."""
+    `counts_file` and `data_file` are relative to its folder. A `given` prior replaces [input]. Raises InputError."""
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -141,12 +140,12 @@ def _read_input(table: dict[str, Any], source: str) -> tuple[Prior | None, tuple
         return prior, prior.labels
     strange = next((word for word in DATA_KEYS if word in table), None)
     if strange is not None:
-        raise InputError(f"{strange} stands beside {key}", where, "it goes with data_file")
+        raise InputError(f"{strange} is given together with {key}", where, "it needs data_file")
     if any(word in table for word in PAIR_KEYS):
         prior = _read_pairs(table, key, where, Path(source).parent)
         return prior, prior.labels
     if key in ("counts_file", "uniform") and categories is not None:
-        raise InputError(f"categories stands beside {key}, which names them itself", where, "leave it out")
+        raise InputError(f"categories is given together with {key}, which already names them", where, "leave it out")
     if key == "counts_file":
         if not isinstance(table[key], str):
             raise InputError("counts_file is not a path", where, 'write counts_file = "counts.csv"')
@@ -165,7 +164,7 @@ def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
     """The prior of a column of a file with one line a person."""
     extra = next((key for key in table if key not in ("data_file", *DATA_KEYS)), None)
     if extra is not None:
-        raise InputError(f"{extra} stands beside data_file, which names the inputs", where, "leave it out")
+        raise InputError(f"{extra} is given together with data_file, which names the inputs", where, "leave it out")
     if "column" not in table or not all(isinstance(value, str) for value in table.values()):
         raise InputError("data_file needs a column", where, 'as data_file = "people.csv", column = "education"')
     file, name = table["data_file"], table["column"]
@@ -182,7 +181,7 @@ def _read_data(table: Mapping[str, Any], where: str, folder: Path) -> Prior:
 def _read_pairs(table: Mapping[str, Any], key: str, where: str, folder: Path) -> Prior:
     """The prior of pairs: a table of numbers with the labels of both sides, or a file with two columns' names."""
     if "categories" in table:
-        raise InputError("categories stands beside pairs, which name the inputs", where, "leave it out")
+        raise InputError("categories is given together with pairs, which name the inputs", where, "leave it out")
     if key == "counts_file":
         if "pairs" not in table or "sensitive" in table or "other" in table:
             raise InputError("a counts_file of pairs takes the key pairs", where, 'as pairs = ["sex", "race"]')

@@ -1,1 +1,1 @@
-"""What a declaration compiles to: cones for columns, rows over the whole matrix, utilities."""
+"""Compiled problems: cones for columns, rows over the whole matrix, utilities."""

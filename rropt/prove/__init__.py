@@ -1,1 +1,1 @@
-"""Directed numbers, trees, certificates, and proof files of the verified core: the means to write proofs."""
+"""The tools that write proofs: directed numbers, trees, certificates, and proof files of the verified core."""

@@ -35,7 +35,7 @@ def estimate_file(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> Estimate:
-    """The frequencies of what was protected, from a released file.
+    """The estimated frequencies of protected columns, from a released file.
 
     `columns` maps each released column to its mechanism; of several, perturbed independently, the joint frequencies
     are estimated, with categories "a, b" (the first column major) and the Kronecker product of the matrices. A column

@@ -26,7 +26,7 @@ EXTRA = "tables"
 
 @checked
 def release_table(table: Any, release: Release | ProtectedColumn, *, source: Source | None = None) -> Any:
-    """Protect a table in memory: pandas, polars or pyarrow in, the same out.
+    """Protect a table in memory: a pandas, polars or pyarrow table; the result is of the same kind.
 
     The domain is that of the mechanisms: text means itself, an integer its decimal text; codes of a categorical column
     are not used. Missing and unknown values are an error that counts and lists them, unless the release declares
@@ -101,7 +101,8 @@ def release_folder(
     identity: str | None = None,
     key: str | os.PathLike[str] | None = None,
 ) -> FolderReleased:
-    """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does: a file is the unit.
+    """Protect every .parquet file of a folder, and of the folders in it, as `release_file` does. Each file is released
+    whole or not at all.
 
     Results go to the same names below `output`, by default DATA.protected beside the folder. All files are examined
     before the first draw. `workers` processes work, or the Dask cluster at `scheduler` (extra `cluster`), whose workers
@@ -157,7 +158,7 @@ def counts_of(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:
-    """How often each output of `mechanism` stands in a column of a released file: m int64, in the outputs' order.
+    """How often each output of `mechanism` occurs in a column of a released file: m int64, in the outputs' order.
 
     `column` is a name, or the names of columns that were released jointly. `where` keeps the records with these values
     of other columns, `{"region": "north"}`: also the stratum, for a column with a mechanism for each. A folder of
@@ -175,8 +176,8 @@ def table_of(
     where: Mapping[str, str] | None = None,
     delimiter: str | None = None,
 ) -> np.ndarray:
-    """The joint counts of several released columns: `columns` maps each to its mechanism, and is one axis each of the
-    int64 result. As `counts_of` otherwise."""
+    """The joint counts of several released columns: `columns` maps each column to its mechanism; the int64 result has
+    one axis for each column. As `counts_of` otherwise."""
     return _one_table(file, columns, where, delimiter)
 
 

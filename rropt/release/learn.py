@@ -32,7 +32,7 @@ _BASES: tuple[type, ...] = (object,) if BaseEstimator is None else (TransformerM
 
 @checked
 class RandomizedColumn(*_BASES):  # type: ignore[misc]
-    """Randomises one categorical column, or several jointly, before anything is learnt from it.
+    """Randomise one categorical column, or several jointly, in a scikit-learn pipeline.
 
     `mechanism`: a `Mechanism`, a family, or the path of a file that `rropt solve` wrote; or `problem`: a `Problem` that
     `fit` solves (the prior is the problem's own: learning it from the data would leak). X is n x 1 for a mechanism of

@@ -33,9 +33,9 @@ Judge = Callable[[bytes], str]
 
 
 def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
-    """The checker's verdict on one file. With `core` it names the programs that accept (`verdict.by`): rropt-core,
-    which is proved correct, and the checker; or the kernel and the checker, where rropt-core is not installed; or the
-    checker alone, where the proof is of a kind that the core lacks, which the report names."""
+    """The checker's verdict on one file. With `core`, `verdict.by` names the programs that accept: rropt-core, which is
+    proved correct, and the checker; the kernel and the checker, if rropt-core is not installed; or the checker alone,
+    if the core does not cover the kind of proof, which the report names."""
     try:
         with open_file(os.fspath(path)) as file:
             data = file.read(MAX_BYTES + 1)

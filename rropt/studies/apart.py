@@ -24,7 +24,7 @@ def apart(task: Task) -> Measured:
         payload = pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
-            f"it cannot be handed to a process of its own ({error})",
+            f"it cannot be sent to another process ({error})",
             "compare",
             "define its functions and classes in a module, by name",
         ) from None

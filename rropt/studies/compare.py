@@ -64,8 +64,8 @@ class Disagreement:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Tables):
-    """The rows of one problem, one a route and solver, in the order of the routes; `disagreements` is empty where all
-    proved intervals meet."""
+    """The rows of one problem, one for each route and solver, in the order of the routes; `disagreements` is empty if
+    all proved intervals intersect."""
 
     problem: Problem
     rows: tuple[Measured, ...]
@@ -185,8 +185,8 @@ def compare(
     repeats: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Comparison | Comparisons:
-    """Solve `problem`, or each of many (a dict, or a list of problems with names of their own), through every route and
-    solver, one after the other, each in a process of its own.
+    """Solve `problem`, or each of many (a dict, or a list of problems with different names), with every route and
+    solver, one after the other, each in a separate process.
 
     `routes` are names, Routes of the user's own, or functions from a problem to its matrix, or to (matrix, the optimum
     that it claims); what is the user's own must be one that can be pickled. `solvers` are names of installed solvers:

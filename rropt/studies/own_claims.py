@@ -46,7 +46,7 @@ def verify_claim(
     orientation: str | None = None,
     time_limit: float | None = None,
 ) -> Judged:
-    """Judge a claim about a problem: "confirmed", "confirmed_with_erratum" (true after the correction in `errata`),
+    """Decide a claim about a problem: "confirmed", "confirmed_with_erratum" (true after the correction in `errata`),
     "refuted", or "not_checkable" (the bound was not tight enough in the time).
 
     `claimed` is "feasible" (the matrix satisfies the constraints, exactly), "optimal" (the matrix, the value, or
@@ -102,7 +102,11 @@ def read_claim(path: str | os.PathLike[str]) -> Claim:
         matrix = place.parent / table["matrix_file"]
     file = place.parent / table["problem"]
     if not file.exists():
-        raise InputError(f"problem: there is no file {file}", where, "it is looked for beside the claim")
+        raise InputError(
+            f"problem: there is no file {file}",
+            where,
+            "paths are relative to the folder of the claim",
+        )
     problem = load_problem(file)
     try:
         own = _stated(problem, table["claimed"], matrix, table.get("value"), table.get("orientation"), limit)

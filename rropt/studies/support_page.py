@@ -39,26 +39,26 @@ PREFIX = "route auto: no route takes this problem: "
 HEAD = f"""# What can be proved
 
 Every objective with every constraint, solved at {", ".join(map(str, SIZES[:-1]))} and {SIZES[-1]} inputs with uneven
-frequencies, {TIME_LIMIT:.0f} seconds a problem and a relative gap of {GAP:.0e}. Every entry is computed:
-`make support` solves them all again, the tests a part (`make test-all` all). More time, or even frequencies, certify
-more.
+frequencies, {TIME_LIMIT:.0f} seconds for each problem and a relative gap of {GAP:.0e}. Every entry is computed:
+`make support` solves them all again, `make test` solves some of them, and `make test-all` all. With more time, or equal
+frequencies, more are certified.
 
-- **certified**: the independent checker accepted the certificate, the kernel too where the proof is inside the verified
-  core, and value and bound are within the gap.
-- **bounded**: a mechanism and a true bound, with their distance; the number in brackets says why not more.
+- **certified**: value and bound are within the gap, and the independent checker accepted the certificate; so did the
+  kernel if the verified core covers the proof.
+- **bounded**: a mechanism and a true bound, with their difference; the number in brackets gives the reason.
 - **infeasible**: no mechanism exists, and the checker accepted the proof.
-- **no route**: refused; the number in brackets says why.
+- **no route**: no route takes the problem; the number in brackets gives the reason.
 
-Privacy is at epsilon 1 nat (0.5 where RLDP sees the other values), delta 0.1, alpha 0.05; `metric_dp` protects
-neighbours on a path; `rldp` takes the inputs for pairs of as many sensitive as other values; entropy floors are 0.95 of
-the most, identification risk is at most 1/4. `+` joins constraints. Constraints without privacy are listed for
-completeness: where they allow it, the best mechanism is the identity.
+Privacy is at epsilon 1 nat (0.5 where RLDP sees the other values), delta 0.1, alpha 0.05. `metric_dp` protects
+neighbours on a path. For `rldp` the inputs are pairs, with as many sensitive as other values. Entropy floors are
+0.95 of the maximum, identification risk is at most 1/4. `+` joins constraints. Constraints without privacy are
+listed for completeness: if they allow it, the best mechanism is the identity.
 
 ## Which programs accept
 
-Each verdict says it: `PROVED (kernel and checker)`, and `PROVED (verified core)` with `rropt check --core` where
-`rropt-core` is installed; or `PROVED (checker)` with the lemmas that it assumes, and a line `outside: the verified core
-has no ...` for a proof that the [verified core](verified-core.md) lacks. `rropt check --core` says it of a file.
+Each verdict names the programs that accept: `PROVED (kernel and checker)`, or `PROVED (verified core)` with `rropt check
+--core` if `rropt-core` is installed. For a proof that the [verified core](verified-core.md) does not cover it is
+`PROVED (checker)`, with the lemmas that it assumes and a line `outside: the verified core has no ...`.
 
 | proof | programs | `outside: the verified core has no` |
 |---|---|---|
@@ -82,16 +82,16 @@ has no ...` for a proof that the [verified core](verified-core.md) lacks. `rropt
 
 LEAKAGE_HEAD = f"""# What can be proved of leakage
 
-Goals and notions beside those of [the other page](support.md), solved at the same sizes with the same frequencies,
-{TIME_LIMIT:.0f} seconds a problem and a relative gap of {GAP:.0e}. `make support` solves them all again. The words are
-those of the other page.
+Goals and notions that are not on [the other page](support.md), solved at the same sizes with the same frequencies,
+{TIME_LIMIT:.0f} seconds for each problem and a relative gap of {GAP:.0e}. `make support` solves them all again. The
+other page explains the statuses.
 
-`least` goals are sought where the expected distance |x - y| of answer and release is at most 19/20 of that of the best
-guess without the release; the outputs are the inputs. Leakages are at 0.5 nats, the Renyi divergence is of order 2 at
-0.5 nats, rho is 0.2, capacity at most 0.1 nats; `at_most, bayes_success` limits the gain of an adversary (2 if right, 1
-next to it) to half way between nothing and everything. A certificate cannot state a capacity, nor a limit of a
-divergence or of a capacity: these cells are never more than `bounded`, however small the gap. rropt itself derives
-their bounds, in enclosures.
+`least` goals are minimised with a limit: the expected distance |x - y| of answer and release is at most 19/20 of
+that of the best guess without the release. The outputs are the inputs. Leakages are at 0.5 nats, the Renyi
+divergence is of order 2 at 0.5 nats, rho is 0.2, capacity at most 0.1 nats. `at_most, bayes_success` limits the
+gain of an adversary (2 if right, 1 next to it) to half way between the gain without a release and the largest gain.
+A certificate cannot state a capacity, or a limit of a divergence or of a capacity. So these cells are at most
+`bounded`, however small the gap. rropt itself derives their bounds, in enclosures.
 """
 
 

@@ -61,8 +61,8 @@ def _has(goal: Goal, number: Fraction, solution: Solution) -> bool | None:
 def least_epsilon(
     problem: Problem, wanted: AtLeast | AtMost | Number, *, tolerance: Number = Fraction(1, 1000), **options: Any
 ) -> LeastEpsilon:
-    """The least epsilon of plain LDP at which the other constraints of `problem` and `wanted` can be had together,
-    within `tolerance` (nats).
+    """The least epsilon of plain LDP at which the other constraints of `problem` and `wanted` can be satisfied
+    together, within `tolerance` (nats).
 
     `wanted` is a number that the problem's own objective must reach, in its units, or a limit of another objective,
     which then replaces the problem's. The interval of levels is halved, with one solve at each level; `options` are
@@ -163,9 +163,9 @@ class Frontier:
 
 @checked
 def frontier(problem: Problem, first: Goal, second: Goal, *, points: int = 9, **options: Any) -> Frontier:
-    """The trade-off of two goals under the constraints of `problem`, whose own goal does not count: at `points` levels
-    of the first, evenly from what it has where only the second counts to short of its own optimum, the second is
-    sought.
+    """The trade-off of two goals under the constraints of `problem`, whose own goal is not used. The second goal is
+    optimised at `points` levels of the first: evenly spaced from the value of the first at the optimum of the second,
+    to just short of the optimum of the first.
 
     `first` is one that `AtLeast` or `AtMost` takes: a linear objective, or an information or Bayes success that is
     minimised. `options` are those of `Problem.solve`. Raises InputError, and as `solve`.

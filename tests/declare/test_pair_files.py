@@ -62,7 +62,7 @@ WRONG = {
     "no table": (LABELS + "counts = [1, 2, 3]\n", "3 numbers for 6 labels"),
     "half of the labels": ("other = [1, 2]\ncounts = [[1, 2], [3, 4]]\n", "pairs need sensitive, other and a table"),
     "uniform pairs": (LABELS + "uniform = 6\n", "pairs need sensitive, other and a table"),
-    "labels twice": (LABELS + TABLE + 'categories = ["a"]\n', "categories stands beside pairs"),
+    "labels twice": (LABELS + TABLE + 'categories = ["a"]\n', "categories is given together with pairs"),
     "a file without names": ('counts_file = "x.csv"\nsensitive = 2\nother = 2\n', "takes the key pairs"),
     "names that are none": ('counts_file = "x.csv"\npairs = "sex"\n', "not a path and two names"),
     "a table turned": ("sensitive = 2\nother = 3\ncounts = [[1, 2], [3, 4], [5, 6]]\n", "transpose it"),

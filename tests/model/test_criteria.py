@@ -387,7 +387,7 @@ WRONG = {
     ),
     "both": (
         lambda: rr.LDP(1, criterion=rr.privacy.BetaFactor(2)),
-        "LDP: a criterion stands beside epsilon or gamma; give one of them",
+        "LDP: a criterion is given together with epsilon or gamma; give one of them",
     ),
     "a kind": (
         lambda: criterion({"kind": "k_anonymity"}),

@@ -139,7 +139,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "groups of one value": (
         lambda: MaximalRLDP(1, groups=["s", "s"]),
-        "MaximalRLDP groups: all inputs share one sensitive value; nothing is to be protected",
+        "MaximalRLDP groups: all inputs share one sensitive value; give at least two values",
     ),
 }
 

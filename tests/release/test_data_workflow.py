@@ -147,10 +147,14 @@ def test_identifiers_are_no_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ('column = "level"\n', "", "data_file needs a column"),
         ('column = "level"', "column = 3", "data_file needs a column"),
-        ('column = "level"', 'column = "level"\ncategories = ["a", "b"]', "categories stands beside data_file"),
-        ('column = "level"', 'column = "level"\npairs = ["a", "b"]', "pairs stands beside data_file"),
+        (
+            'column = "level"',
+            'column = "level"\ncategories = ["a", "b"]',
+            "categories is given together with data_file",
+        ),
+        ('column = "level"', 'column = "level"\npairs = ["a", "b"]', "pairs is given together with data_file"),
         ('column = "level"', 'column = "level"\ndelimiter = "ab"', "delimiter 'ab' is not one plain character"),
-        ('data_file = "people.csv"', "uniform = 3", "column stands beside uniform; it goes with data_file"),
+        ('data_file = "people.csv"', "uniform = 3", "column is given together with uniform; it needs data_file"),
         ('column = "level"', 'column = "level"\nuniform = 3', "data_file and uniform are both given"),
     ],
 )

@@ -181,7 +181,7 @@ def test_what_cannot_be_handed_over_is_one_line() -> None:
     class Local(Liar):
         name = "local"
 
-    with pytest.raises(rr.InputError, match=r"cannot be handed to a process of its own.*in a module"):
+    with pytest.raises(rr.InputError, match=r"cannot be sent to another process.*in a module"):
         rr.compare(PROBLEMS["trace"], routes=[Local()])
 
 
@@ -451,7 +451,7 @@ def test_solvers_of_ones_own_stand_beside_ours() -> None:
 def test_a_solver_of_ones_own_in_a_process_of_its_own() -> None:
     (row,) = rr.compare(PROBLEMS["trace"], routes=[even]).rows
     assert (row.route, row.status, row.value) == ("even", "own", 0.25)
-    with pytest.raises(rr.InputError, match="cannot be handed to a process of its own"):
+    with pytest.raises(rr.InputError, match="cannot be sent to another process"):
         rr.compare(PROBLEMS["trace"], routes=[lambda problem: None])
 
 

@@ -608,7 +608,10 @@ def test_the_command_writes_what_python_finds(run: Callable[..., Any]) -> None:
         (["--prior", "none.csv"], "none.csv: cannot read"),
         (["--epsilon", "1", "-o", "t.txt"], "its suffix is not that of a table"),
         (["--epsilon", "1", "--workers", "0"], "workers: it is 0"),
-        (["--epsilon", "1", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "workers stands beside a scheduler"),
+        (
+            ["--epsilon", "1", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"],
+            "workers is given together with a scheduler",
+        ),
         (["--epsilon", "1", "--scheduler", " "], "is not an address"),
     ],
 )

@@ -73,7 +73,7 @@ class Improvement:
 
 @checked
 def admissible(mechanism: AnyMechanism, *, epsilon: Number | None = None, gamma: Number | None = None) -> Admissibility:
-    """Whether nothing of the same privacy is more informative, exactly.
+    """Whether no mechanism of the same privacy is more informative, exactly.
 
     The level is `epsilon` (nats) or the ratio `gamma`, 0 and 1 for perfect secrecy; without either, the mechanism's
     own parity. For `epsilon` it is judged at the largest rational known to be at most exp(epsilon), to which all

@@ -1,4 +1,4 @@
-"""What must hold of a mechanism: privacy (cones), structure, and the user's own rows."""
+"""Constraints on a mechanism: privacy (cones), structure, and the user's own rows."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

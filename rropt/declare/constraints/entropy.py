@@ -25,7 +25,7 @@ NOISE = Fraction(1, 1 << 200)
 @checked
 @dataclass(frozen=True, init=False)
 class EntropyRate(Constraint):
-    """The entropies of the rows of Q, averaged, are at least the share `at_least` of log k, their maximum.
+    """The average entropy of the rows of Q is at least the share `at_least` of its maximum log k.
 
     With `Bistochastic()` this is beta-bistochastic privacy with beta = `at_least` in [0, 1]: the stationary
     distribution of a bistochastic matrix is uniform (the only one where Q is ergodic), so the average is its entropy
@@ -80,8 +80,8 @@ class EntropyRate(Constraint):
 @checked
 @dataclass(frozen=True, init=False)
 class SharedEntropyRate(Constraint):
-    """The mean entropies of the rows of each of `blocks`, added up, are at least the share `at_least` of the sum of
-    log n_j, n_j their sizes: several matrices on the diagonal of one, with one budget of entropy.
+    """The sum over `blocks` of the mean entropy of the rows is at least the share `at_least` of the sum of log n_j,
+    with n_j the size of block j: several matrices on the diagonal of one, with one budget of entropy.
 
     `blocks` are lists of labels, a partition of the inputs; `at_least` is in [0, 1]. With `Bistochastic()` and
     `Blocks(blocks)` it is conservative multivariate bistochastic privacy. Outputs are the inputs. Raises InputError.

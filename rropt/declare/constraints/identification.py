@@ -34,8 +34,8 @@ def _choose(counts: tuple[int, ...], at_most: Fraction, categories: tuple[int, .
 @checked
 @dataclass(frozen=True, init=False)
 class IdentificationRisk(Constraint):
-    """P(correct match | S_c = a) <= at_most for every a >= 1: a respondent of category c, sought among the a records
-    that are released as c, is found with at most that probability. Outputs are the inputs.
+    """P(correct match | S_c = a) <= at_most for every a >= 1: an intruder who seeks a respondent of category c among
+    the a records released as c finds the right record with at most that probability. Outputs are the inputs.
 
     `counts` are the frequencies of the data: a table label -> count, a list in the order of the inputs, or a Prior made
     from counts. `categories` are the labels to protect, all with records by default; one with 1 / at_most records

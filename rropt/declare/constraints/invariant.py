@@ -19,7 +19,7 @@ from rropt.program.programs import Row
 @checked
 @dataclass(frozen=True, init=False)
 class Invariant(Constraint):
-    """sum over x of T_x Q[x, y] = T_y for every y: frequencies T stay what they are in expectation. Outputs are the
+    """sum over x of T_x Q[x, y] = T_y for every y: the expected frequencies of the release are T. Outputs are the
     inputs.
 
     `counts` are the k frequencies, of which only proportions matter: a table label -> number, a list in the order of

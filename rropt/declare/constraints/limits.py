@@ -127,9 +127,8 @@ class _Bounded(Constraint):
 @checked
 @dataclass(frozen=True, init=False)
 class AtMost(_Bounded):
-    """An objective is at most `number`, in its own units: a loss, a gain, a trace (one linear row), or what leaks:
-    mutual information, chi-square information, Bayes success, a capacity. Each keeps its own prior. Raises
-    InputError."""
+    """An objective is at most `number`, in its own units: a loss, a gain or a trace (one linear row), or a leakage:
+    mutual information, chi-square information, Bayes success, a capacity. Each has its own prior. Raises InputError."""
 
     kind: ClassVar[str] = "at_most"
     upper: ClassVar[bool] = True

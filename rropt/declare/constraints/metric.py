@@ -255,7 +255,7 @@ def _labelled_edges(table: Table) -> list[Weighted]:
     """The finite distances of a table whose rows and columns have the same labels, as edges."""
     names = table.row_names("MetricDP distances")
     if names is None or table.column_keys is None:
-        raise InputError("only one axis has labels", "MetricDP distances", "label both alike")
+        raise InputError("only one axis has labels", "MetricDP distances", "give both the same labels")
     # In the order in which the edges are kept: to sort a million of them takes longer than to read them.
     order = sorted(names)
     rows = _distances(table.of(order, order, "MetricDP distances"))
@@ -328,7 +328,7 @@ def _listed_edges(graph: object, both: bool = True) -> Iterator[Weighted]:
 @checked
 @dataclass(frozen=True, init=False)
 class MaximalRLDP(AtLevel):
-    """Robust LDP over all distributions: Q[x, y] <= exp(epsilon) Q[z, y] where x and z differ in what is sensitive.
+    """Robust LDP over all distributions: Q[x, y] <= exp(epsilon) Q[z, y] if x and z have different sensitive values.
 
     `groups` names the sensitive value of each of the k inputs, by label or in their order, or is the `Pairs` that the
     inputs are. Inputs that share it protect each other through a third one at 2 epsilon. Declare `epsilon` in [0, 20]
@@ -361,7 +361,7 @@ class MaximalRLDP(AtLevel):
         read = Numbers.read(groups, where)
         names = tuple(clean_labels([group], where)[0] for group in read.values)
         if len(set(names)) < 2:
-            raise InputError("all inputs share one sensitive value", "MaximalRLDP groups", "nothing is to be protected")
+            raise InputError("all inputs share one sensitive value", "MaximalRLDP groups", "give at least two values")
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "groups", names)
         object.__setattr__(self, "labels", read.names(where))

@@ -131,7 +131,7 @@ class Symmetric(_Square):
 @checked
 @dataclass(frozen=True)
 class Circulant(_Square):
-    """Every row is the one above it moved by one place, in the order of inputs; bistochastic. Source: ruiz eq. 6."""
+    """Every row is the row above it shifted by one place, in the order of inputs; bistochastic. Source: ruiz eq. 6."""
 
     kind: ClassVar[str] = "circulant"
 
@@ -158,7 +158,7 @@ class Circulant(_Square):
 @checked
 @dataclass(frozen=True)
 class UniformOffDiagonal(Constraint):
-    """Every row of Q has one number in all cells off its diagonal: a wrong answer is any other one, equally likely.
+    """In every row of Q all entries off the diagonal are equal: all wrong answers are equally likely.
 
     Outputs are the inputs. With mutual information under LDP, and nothing else, it is solved at thousands of inputs;
     together with other constraints it is k (k - 2) linear rows. Source: ayed equation (8).

@@ -56,7 +56,7 @@ class LDP(AtLevel):
     ) -> None:
         wanted = _criterion(criterion) if criterion is not None else None
         if wanted is not None and (epsilon is not None or gamma is not None):
-            raise InputError("a criterion stands beside epsilon or gamma", "LDP", "give one of them")
+            raise InputError("a criterion is given together with epsilon or gamma", "LDP", "give one of them")
         level = (
             wanted.level
             if wanted is not None

@@ -102,8 +102,8 @@ class LinearConstraint(Constraint):
 @checked
 @dataclass(frozen=True, init=False)
 class ConeConstraint(Constraint):
-    """A v <= 0 for every column v of the mechanism; `matrix` A has one column an input, by label where its columns have
-    labels (a data frame)."""
+    """A v <= 0 for every column v of the mechanism; `matrix` A has one column for each input, matched by label if its
+    columns have labels (a data frame)."""
 
     kind: ClassVar[str] = "cone"
 

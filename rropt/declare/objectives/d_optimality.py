@@ -22,7 +22,7 @@ VALUE_BITS = 64
 @checked
 @dataclass(frozen=True)
 class DOptimality(Objective):
-    """log of the determinant of n times the covariance of all frequencies but one (whichever), at the frequencies
+    """The log of the determinant of n times the covariance of all frequencies but one (any one), at the frequencies
     `prior`, for the best linear unbiased estimator; to be minimised.
 
     It is -log det M, M = sum_y q_y q_y' / (p.q_y): half of it is the log of the volume of the confidence ellipsoid, up

@@ -135,7 +135,7 @@ def _set(
     """The set that `worst_case` means: one as it is, or in the words of a problem file."""
     where = "MutualInformation worst_case"
     if given is not None:
-        raise InputError("given stands beside it", where, "give one of them")
+        raise InputError("given is declared together with it", where, "give one of them")
     table = {"confidence": declared} if isinstance(declared, str) else declared
     if isinstance(table, Mapping):
         declared = _declare_set(dict(table), prior, where)

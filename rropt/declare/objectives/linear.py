@@ -125,7 +125,9 @@ class _Expected(Objective):
     def value(self, mechanism: Mechanism) -> Interval:
         check_domain(mechanism, self.prior.labels, type(self).__name__)
         if mechanism.outputs != self.actions:
-            raise InputError("the mechanism's outputs are not the actions", type(self).__name__, "label both alike")
+            raise InputError(
+                "the mechanism's outputs are not the actions", type(self).__name__, "give both the same labels"
+            )
         total = Fraction(0)
         rows = zip(self.prior.probabilities, self.matrix, mechanism.row_denominators, strict=True)
         for x, (p, row, denominator) in enumerate(rows):

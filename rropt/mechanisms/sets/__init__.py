@@ -1,4 +1,4 @@
-"""Families whose answer is a set of categories; no matrix of 2^k or C(k, t) columns is ever made."""
+"""Families whose answer is a set of categories, without a matrix of 2^k or C(k, t) columns."""
 
 from rropt.mechanisms.sets.counts import SupportCounts
 from rropt.mechanisms.sets.families import Rappor, SubsetSelection, UnaryEncoding

@@ -11,7 +11,7 @@ from rropt.model.prior import Prior
 @checked
 @dataclass(frozen=True)
 class Joint:
-    """A set of joint distributions of (S, X), where a mechanism sees X alone.
+    """A set of joint distributions of (S, X), for mechanisms that see X alone.
 
     `of` is any set of distributions of pairs, one row of its tables a sensitive value s, one column an input x; the
     inputs of a mechanism are the other values of these pairs. The setting of the privacy funnel, and the case of pairs

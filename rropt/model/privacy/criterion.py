@@ -92,7 +92,7 @@ def _above_one(value: object, where: str) -> Fraction:
 @checked
 @dataclass(frozen=True, init=False)
 class RhoToRho(Criterion):
-    """rho1-to-rho2 privacy: nothing less likely than `rho1` becomes more likely than `rho2`, nor the other way round.
+    """rho1-to-rho2 privacy: no probability below `rho1` rises above `rho2`, and none above `rho2` falls below `rho1`.
 
     0 < rho1 < rho2 < 1; demands parity rho2 (1 - rho1) / (rho1 (1 - rho2)), sufficient and necessary.
     Source: Evfimievski, Gehrke and Srikant 2003; Chai and Nayak, Theorem 3.1 and after 4.1. Raises InputError.

@@ -1,1 +1,1 @@
-"""Routes that hand a problem, or parts of it, to the theories."""
+"""Routes that solve a problem, or parts of it, by routes of other theories."""

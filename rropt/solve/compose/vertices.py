@@ -77,10 +77,10 @@ class VerticesRoute(Route):
             return own
         if not isinstance(program.utility, ColumnSum):
             return Refusal(
-                f"vertices hands {solver} convex objectives only", "use route conic, or leave the solver out"
+                f"vertices uses {solver} for convex objectives only", "use route conic, or leave the solver out"
             )
         if program.size > LARGEST_HANDED:
-            return Refusal(f"vertices hands {solver} {LARGEST_HANDED} inputs at most", "leave the solver out")
+            return Refusal(f"vertices uses {solver} for at most {LARGEST_HANDED} inputs", "leave the solver out")
         return None
 
     def solve(self, program: Program, effort: Effort) -> Answer:

@@ -1,1 +1,1 @@
-"""What is below a problem and above a certificate: programmes for other solvers, rays, routes, duals."""
+"""Exports of a problem and its solution: programmes for other solvers, extreme rays, routes, multipliers."""

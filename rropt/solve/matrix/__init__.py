@@ -1,1 +1,1 @@
-"""Convex objectives over whole matrices whose columns are tied by rows."""
+"""Convex objectives over whole matrices whose columns are coupled by rows."""

@@ -1,1 +1,1 @@
-"""The largest least information over a set of distributions."""
+"""The largest worst-case information over a set of distributions."""

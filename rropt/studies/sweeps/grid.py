@@ -55,7 +55,7 @@ def _axis(name: object, values: object) -> Axis:
         raise InputError(f"{name!r} is not a name of a parameter", "over", 'as over={"epsilon": [0.5, 1, 2]}')
     where = f"over {name}"
     if isinstance(values, str | bytes | Prior) or not isinstance(values, Iterable):
-        raise InputError(f"{_brief(values)} stands where a list of values is needed", where, "give a list")
+        raise InputError(f"{_brief(values)} is not a list of values", where, "give a list")
     named = isinstance(values, Mapping)
     listed = tuple(values.values() if isinstance(values, Mapping) else values)
     if not listed:
@@ -192,7 +192,9 @@ class Variation:
             raise InputError(f"the problem has no parameter {name!r}", "over", hint)
         if len(found) > 1:
             names = sorted(f"{spot.at + 1}.{key}" if spot.at >= 0 else f"objective.{key}" for spot in found)
-            raise InputError(f"it stands in {' and '.join(map(str, found))}", where, f"write {' or '.join(names)}")
+            raise InputError(
+                f"several tables have it: {' and '.join(map(str, found))}", where, f"write {' or '.join(names)}"
+            )
         return found[0]
 
     def _spots(self, key: str) -> list[_Spot]:

@@ -40,8 +40,8 @@ Report = Callable[[int, int, int], None]
 @checked
 @dataclass(frozen=True, eq=False)
 class Swept(ByContent):
-    """The result of a sweep: `rows` in the order of the grid, one a point (a function may give several), each the cells
-    of the axes (`axes`, their names) and then the results; infinite numbers are inf.
+    """The result of a sweep: `rows` in the order of the grid, one for each point (a function may give several), each
+    the cells of the axes (`axes`, their names) and then the results; infinite numbers are inf.
 
     `points` is how many there are, `resumed` how many of them were taken from the journal, `failures` the errors, by
     point; `output` and `journal` are the files, None where nothing was written.
@@ -107,7 +107,7 @@ def sweep(
     solver: str | None = None,
     report: Report = lambda done, resumed, total: None,
 ) -> Swept:
-    """Solve a problem at every point of a grid, a list of problems, or what a function makes of the parameters.
+    """Solve a problem at every point of a grid, solve a list of problems, or call a function at every point of a grid.
 
     `over` maps parameters to their values (a list, or {name in the table: value}); the grid is their product, the last
     one varies fastest. Of a Problem: `prior`, `uniform` (numbers of categories, or labels) and `categories`, every key

@@ -154,7 +154,7 @@ def test_problem_files_say_the_same(declared: object) -> None:
         ),
         (
             lambda: rr.MutualInformation(TWO.counts, given=[[30], [70], [55], [45]], worst_case=TWO),
-            "given stands beside it",
+            "given is declared together with it",
         ),
         (lambda: Problem(rr.Minimize(goal()), [rr.LDP(1)]).solve(), "this objective can be maximised only"),
         (lambda: Problem(rr.Maximize(goal()), [rr.LDP(1)]).solve(solver="highs"), "leave the solver out"),

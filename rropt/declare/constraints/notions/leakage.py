@@ -96,8 +96,8 @@ class PointwiseMaximalLeakage(Constraint):
 @checked
 @dataclass(frozen=True, init=False)
 class MaximalLeakage(Constraint):
-    """log sum_y max_x Q[x, y] <= epsilon: whatever an adversary wants to guess, the release as a whole multiplies the
-    chance by exp(epsilon) at most, for every prior without zeros.
+    """log sum_y max_x Q[x, y] <= epsilon: the release as a whole multiplies an adversary's probability of a right guess
+    by at most exp(epsilon), for every thing to guess and every prior without zeros.
 
     The level is `epsilon` (nats, in (0, 20]) or `gamma` = exp(epsilon) > 1. `BayesCapacity` is the sum itself, as an
     objective. An irrational exp(epsilon) is taken down, by 2^-240 about.
