@@ -226,7 +226,7 @@ WRONG = {
     "a denominator of 0": ({"denominators": ["0"]}, "denominator"),
     "columns too": ({"columns": []}, "keys missing or unknown: columns"),
     "one label twice": ({"inputs": ["a"] * 300}, "appears twice"),
-    "another version": ({"version": 4}, "version 4 is unknown"),
+    "another version": ({"version": 5}, "version 5 is unknown"),
     "the keys of another version": ({"version": 3}, "keys missing or unknown"),
 }
 
