@@ -1,7 +1,6 @@
 """The command `rropt`, also as `python -m rropt`. To check certificates it loads the checker and nothing else."""
 
 import io
-import os
 import sys
 
 
@@ -15,19 +14,13 @@ def main(arguments: list[str] | None = None) -> int:
     return run(given)
 
 
-def certificate_file(name: str) -> str:
-    """The certificate in a folder that `rropt solve` wrote; any other name as it is."""
-    inside = os.path.join(name, "certificate.json")
-    return inside if os.path.isfile(inside) else name
-
-
 def _check(certificates: list[str]) -> int:
     from rropt import checker
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return checker.main([certificate_file(name) for name in certificates])
+        return checker.main(certificates)
     except KeyboardInterrupt:
         print("rropt: aborted", file=sys.stderr)
         return 130

@@ -46,7 +46,7 @@ from math import gcd, isqrt, lcm
 from operator import add, mul
 from typing import NamedTuple, NoReturn, TypeAlias
 
-__all__ = ["Verdict", "check_bytes", "check_file", "main", "print_verdict"]
+__all__ = ["Verdict", "certificate_file", "check_bytes", "check_file", "main", "print_verdict"]
 
 # --------------------------------------------------------------------------------------------------------
 # 1. Encoding: limits, the three answers
@@ -7761,10 +7761,16 @@ def check_bytes(data: bytes) -> Verdict:
     return _proved(certificate)
 
 
+def certificate_file(path: str | os.PathLike[str]) -> str:
+    """Where the certificate of a folder is; any other path as it is. Raises TypeError for what is not a path."""
+    name = os.fspath(path)  # an integer is not a path: `open` would take it for a descriptor
+    return os.path.join(name, "certificate.json") if os.path.isdir(name) else name
+
+
 def check_file(path: str | os.PathLike[str]) -> Verdict:
-    """The verdict on one file; a file that cannot be opened or read is UNREADABLE."""
+    """The verdict on one file, or on the certificate.json of a folder; one that cannot be opened or read is UNREADABLE."""
     try:
-        with open(os.fspath(path), "rb") as file:  # an integer is not a path: `open` would take it for a descriptor
+        with open(certificate_file(path), "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as error:  # ValueError: a NUL in the path; TypeError: not a path
         return Verdict("UNREADABLE", f"the file cannot be read: {error}")
@@ -7789,7 +7795,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Check the files named; print the lines of section 7; return the worst exit status."""
     names = list(sys.argv[1:] if argv is None else argv)
     if not names or names[0] in ("-h", "--help"):
-        print("usage: checker.py FILE...   (exit status: 0 PROVED, 1 REFUTED, 2 UNREADABLE)")
+        print("usage: checker.py FILE|FOLDER...   (exit status: 0 PROVED, 1 REFUTED, 2 UNREADABLE)")
         return 0 if names else 2
     worst = 0
     for name in names:

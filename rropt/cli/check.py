@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rropt.__main__ import certificate_file
 from rropt.cli.data import declared_problem, find_problem
 from rropt.cli.lines import say
 from rropt.errors import InputError
@@ -59,7 +58,7 @@ def check(
         print(f"rropt: {found}; {BUILD}", file=sys.stderr)
     declared = None if problem is None else declared_problem(find_problem(problem), data, column)
     worst = 0
-    for name in map(certificate_file, certificates):
+    for name in map(checker.certificate_file, certificates):
         verdict = judge(name, core=core)
         printed = checker.print_verdict(verdict, name if len(certificates) > 1 else "")
         worst = max(worst, verdict.exit_status, 0 if printed else BAD_INPUT)

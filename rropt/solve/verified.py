@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from rropt import kernel
-from rropt.checker import MAX_BYTES, Verdict, check_bytes
+from rropt.checker import MAX_BYTES, Verdict, certificate_file, check_bytes
 from rropt.errors import InputError
 from rropt.io.files import open_file
 from rropt.prove.elaborate import elaborate
@@ -33,11 +33,12 @@ Judge = Callable[[bytes], str]
 
 
 def check(path: str | os.PathLike[str], *, core: bool = False) -> Verdict:
-    """The checker's verdict on one file. With `core`, `verdict.by` names the programs that accept: rropt-core, which is
-    proved correct, and the checker; the kernel and the checker, if rropt-core is not installed; or the checker alone,
-    if the core does not cover the kind of proof, which the report names."""
+    """The checker's verdict on one file, or on that of a folder that `rropt solve` wrote. With `core`, `verdict.by`
+    names the programs that accept: rropt-core, which is proved correct, and the checker; the kernel and the checker, if
+    rropt-core is not installed; or the checker alone, if the core does not cover the kind of proof, which the report
+    names."""
     try:
-        with open_file(os.fspath(path)) as file:
+        with open_file(certificate_file(path)) as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as error:
         return Verdict("UNREADABLE", f"the file cannot be read: {error}")

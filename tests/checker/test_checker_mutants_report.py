@@ -145,7 +145,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
         status, lines = said(*names)
         assert status == code
         assert len(lines) == 1
-        assert lines[0].startswith("usage: checker.py FILE...")
+        assert lines[0].startswith("usage: checker.py FILE|FOLDER...")
     monkeypatch.setattr(checker.sys, "argv", ["checker.py", str(bad)])
     assert checker.main() == 1
     assert capsys.readouterr().out.startswith("REFUTED")

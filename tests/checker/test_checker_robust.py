@@ -315,6 +315,14 @@ def test_exit_statuses(names: list[str], files: dict[str, Path], capsys: pytest.
         assert check_file(files[name]).exit_status == STATUS[name]
 
 
+def test_the_certificate_of_a_folder_is_checked(files: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "design").mkdir()
+    (tmp_path / "design" / "certificate.json").write_bytes(files["proved"].read_bytes())
+    assert check_file(tmp_path / "design") == check_file(files["proved"])
+    (tmp_path / "design" / "certificate.json").unlink()
+    assert "certificate.json" in check_file(tmp_path / "design").report()
+
+
 def test_no_file_is_no_proof(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "usage" in capsys.readouterr().out
