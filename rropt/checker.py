@@ -1573,7 +1573,7 @@ def _read_divergences(value: object, where: Where, rats: _Rationals) -> list[_Di
             keys = _read_object(item, at, "kind rho")
         most = _read_positive(keys[name], (at, name), rats)
         if most > MAX_EXPONENT:
-            _unreadable((at, name), f"out of range, it must be <= {MAX_EXPONENT}")
+            _unreadable((at, name), f"beyond the limit of {MAX_EXPONENT}")
         found.append(_Divergence(order, most))
     return found
 
@@ -2130,7 +2130,7 @@ def _read_orders(value: object, where: Where, rats: _Rationals) -> list[Fraction
     for i, item in enumerate(_read_list(value, where, least=1)):
         orders.append(rats.rat(item, (where, i)))
         if orders[i] <= (orders[i - 1] if i else 1):
-            _unreadable((where, i), "the orders are not above 1 and strictly increasing")
+            _unreadable((where, i), "the orders, from 1 on, do not increase strictly")
     return orders
 
 
@@ -4864,7 +4864,7 @@ def _read_tangents_step(value: object, where: Where, problem: _Problem, rats: _R
         pair = _read_list(row["pair"], (place, "pair"), exactly=2)
         x, z = (_read_index(one, ((place, "pair"), j), problem.k) for j, one in enumerate(pair))
         if x == z:
-            _unreadable((place, "pair"), "the two inputs must differ")
+            _unreadable((place, "pair"), "the two inputs must be different")
         order = own.order or _read_order(row["order"], (place, "order"), rats)
         forms: list[tuple[Fraction, Fraction]] = []
         for y, form in enumerate(_read_list(row["forms"], (place, "forms"), exactly=problem.m)):

@@ -39,8 +39,6 @@ from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen
 
 Status = Literal["certified", "bounded", "infeasible"]
-
-
 Decomposition = dict[tuple[str, ...], Fraction]
 """The weights of permutations by their outputs."""
 Found = tuple[Mechanism, Interval, Decomposition | None]
@@ -48,8 +46,6 @@ Found = tuple[Mechanism, Interval, Decomposition | None]
 
 EXACT = Linear, ChiSquare, BayesGain
 """Utilities whose values checkers compute as rationals."""
-
-
 APART = (
     "not machine-checked: the certificate states rows in the place of a limit of a divergence or of a capacity; rropt "
     "itself derives them in enclosures, and verifies the mechanism"
