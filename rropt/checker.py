@@ -95,6 +95,7 @@ MAX_GRADIENTS = 10**10  # the sum over the cuts of k * a^3
 MAX_POINT = 2**128 - 1  # of a `point`
 MAX_OPERATIONS = 2 * 10**8  # for each MiB, and for a file below one: a quarter of a microsecond each, or less
 MAX_MEBIBYTES = 10  # that count there
+MAX_ORDER = 64  # of a Renyi divergence
 MAX_DETERMINANT = 2**15  # bits of the forms of inverse_determinant, as integers over a denominator for each
 
 DESIGNS = ("inverse_trace", "inverse_determinant", "inverse_eigenvalue")  # utilities of M
@@ -115,9 +116,11 @@ REGULAR = "regular-by-approximate-inverse"
 TRACE = "log-det-below-trace"
 SCHUR = "schur-complement"
 DENSITIES = "eigenvalue-of-densities"
+CUMULANT = "cumulant-convex"
+YOUNG = "young-inequality"
 OLD_NAMES = (CONVEX, CONVEX_SQUARE, UNIFORM)  # all that version 4 has; version 1 has the first
 NAMES = (*OLD_NAMES, CONVEX_ENTROPY, CONVEX_FORMS, OFF_DIAGONAL, VERTICES, MEMBERSHIP, GIBBS, NEWTON, MARCUS_LOPES,
-         REGULAR, TRACE, SCHUR, DENSITIES)  # fmt: skip
+         REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG)  # fmt: skip
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
 Pair: TypeAlias = tuple[int, int]  # numerator, denominator > 0; not necessarily coprime
@@ -556,6 +559,8 @@ class _Work:
             count += self.of_entropies(mechanism)
         if problem.approximate is not None:
             count += k * cells * self.exact
+        if problem.divergences:
+            count += 100 * k * cells * _count_orders(problem, mechanism) * self.rounded
         if problem.risk is not None:
             count += len(problem.risk.categories) * k * (2 * problem.risk.most**2 + 20 + self.exact)
             if problem.risk.blocks is not None:
@@ -763,6 +768,11 @@ class _Work:
 def _count_terms(problem: _Problem) -> int:
     """T."""
     return len(problem.cost) + sum(len(row.terms) for row in problem.rows)
+
+
+def _count_orders(problem: _Problem, mechanism: _Mechanism) -> int:
+    """The orders at which divergences of a mechanism are enclosed, all together."""
+    return sum(1 if own.order else len(mechanism.orders) for own in problem.divergences)
 
 
 def _count_gains(problem: _Problem) -> int:
@@ -1105,6 +1115,7 @@ def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
         (TRACE, is_witness and problem.utility == "inverse_determinant"),
         (SCHUR, is_witness and problem.utility == "inverse_eigenvalue"),
         (DENSITIES, is_witness and problem.utility == "inverse_eigenvalue"),
+        (CUMULANT, has_mechanism and not all(own.order for own in problem.divergences)),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1126,6 +1137,7 @@ def _lemmas_of_proof(last: _Problem, steps: list[_Step], proof: _Proof) -> tuple
         (GIBBS, by_gibbs),
         (NEWTON, proof.kind == "thresholds"),
         (MARCUS_LOPES, proof.kind == "risk-branch"),
+        (YOUNG, YOUNG in taken),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1185,6 +1197,8 @@ def _check_certificate(certificate: _Certificate) -> None:
     for i, step in enumerate(certificate.steps):
         if step.outer is not None:
             _check_outer(step.outer, f"proof.steps[{i}]")
+        for j, tangent in enumerate(step.tangents):
+            _check_tangent_row(tangent, f"proof.steps[{i}].rows[{j}]")
     if mechanism is None:
         _check_infeasible(last, proof)
         _check_proof(last, proof)
@@ -1210,6 +1224,8 @@ def _check_certificate(certificate: _Certificate) -> None:
         _check_risk(held.risk, mechanism)
         _check_risk_blocks(held.risk, mechanism)
     _check_limits(held, mechanism)
+    if held.divergences:
+        _check_divergences(held, mechanism)
     utility = _utility(held, mechanism, certificate.value)
     _check_regular(utility)
     _check_value(certificate.value, utility)
@@ -1343,6 +1359,23 @@ class _Limit(NamedTuple):
     at_most: Fraction
 
 
+class _Divergence(NamedTuple):
+    """An entry of `divergences`: of an `order`, or of all of them (0). most: epsilon, or rho."""
+
+    order: Fraction
+    most: Fraction
+
+    def height(self, a: Fraction) -> Fraction:
+        """What log M_a is at most."""
+        return (a - 1) * self.most * (1 if self.order else a)
+
+    def describe(self) -> str:
+        """Section 7."""
+        if self.order:
+            return f"Renyi divergence of order {_shown(self.order)} at most {_shown(self.most)}"
+        return f"Renyi divergences of all orders at most {_shown(self.most)} times the order"
+
+
 class _Part(NamedTuple):
     """A part of a sum. of: a problem whose utility, at its weights, is the one that `weight` is of."""
 
@@ -1357,7 +1390,8 @@ class _Problem:
 
     cost is that of a sum too, and parts are its parts. given: the weights of (x, z), None where the utility has no such
     key. structure: True for the only one that there is, uniform_off_diagonal. floor: the key `entropy`, None where
-    there is none; and so approximate, and risk, the key `identification_risk`. limits: empty where there is none.
+    there is none; and so approximate, and risk, the key `identification_risk`. limits, divergences: empty where there
+    is none.
     """
 
     sense: str
@@ -1380,6 +1414,7 @@ class _Problem:
     inputs: list[str] = field(default_factory=list)
     limits: list[_Limit] = field(default_factory=list)
     parts: list[_Part] = field(default_factory=list)
+    divergences: list[_Divergence] = field(default_factory=list)
 
     @property
     def sigma(self) -> int:
@@ -1425,13 +1460,17 @@ class _Problem:
             line += f", identification risk <= {most} of {len(self.risk.categories)} categories"
         if self.limits:
             line += f", limits: {len(self.limits)}"
+        if self.divergences:
+            line += f", divergences: {len(self.divergences)}"
         return line
 
 
 def _read_problem(value: object, where: Where, rats: _Rationals, version: int, most: int = MAX_INPUTS) -> _Problem:
     """Section 4, and which sense, outputs and rows go with which utility; `most`: inputs."""
     optional = ("structure" if version > 1 else "") + (" entropy" if version > 2 else "")
-    optional += (" approximate identification_risk" if version > 3 else "") + (" limits" if version > 5 else "")
+    optional += (" approximate identification_risk" if version > 3 else "") + (
+        " limits divergences" if version > 5 else ""
+    )
     keys = _read_object(value, where, "sense inputs outputs weights utility cone rows", optional)
     sense = _read_word(keys["sense"], (where, "sense"), "maximize minimize")
     inputs = _read_names(keys["inputs"], (where, "inputs"), 2, most, "k inputs")
@@ -1485,6 +1524,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
         inputs,
         _read_limits(keys["limits"], (where, "limits"), k, rats, version) if "limits" in keys else [],
         parts,
+        _read_divergences(keys["divergences"], (where, "divergences"), rats) if "divergences" in keys else [],
     )  # fmt: skip
     if version < 6:
         _read_company(problem, where, version)
@@ -1522,6 +1562,36 @@ def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version:
         of = _read_at_weights(keys, at, k, rats, version)
         limits.append(_Limit(of, rats.rat(keys["at_most"], (at, "at_most"))))
     return limits
+
+
+def _read_divergences(value: object, where: Where, rats: _Rationals) -> list[_Divergence]:
+    """ "1 to 64 [...] {`kind`: `renyi`, `order`: RAT > 1, `epsilon`: RAT > 0} or {`kind`: `zero_concentrated`, `rho`:
+    RAT > 0}".
+    """
+    items = _read_list(value, where, least=1)
+    _limit(len(items), MAX_STEPS, where, "divergences")
+    found: list[_Divergence] = []
+    for i, item in enumerate(items):
+        at: Where = (where, i)
+        order, name = Fraction(0), "rho"
+        if _read_kind(item, at, "renyi zero_concentrated") == "renyi":
+            keys, name = _read_object(item, at, "kind order epsilon"), "epsilon"
+            order = _read_order(keys["order"], (at, "order"), rats)
+        else:
+            keys = _read_object(item, at, "kind rho")
+        most = _read_positive(keys[name], (at, name), rats)
+        if most > MAX_EXPONENT:
+            _unreadable((at, name), f"beyond the limit of {MAX_EXPONENT}")
+        found.append(_Divergence(order, most))
+    return found
+
+
+def _read_order(value: object, where: Where, rats: _Rationals) -> Fraction:
+    """ "RAT > 1, at most 64"."""
+    order = rats.rat(value, where)
+    if not 1 < order <= MAX_ORDER:
+        _unreadable(where, f"out of range, it must be > 1 and <= {MAX_ORDER}")
+    return order
 
 
 def _read_at_weights(keys: dict[str, object], where: Where, k: int, rats: _Rationals, version: int) -> _Problem:
@@ -1573,8 +1643,8 @@ def _read_alone(problem: _Problem, where: Where) -> None:
         _unreadable((where, "outputs"), f"must be a list for the utility {utility} with costs")
     if problem.structure:
         _read_structure(problem, (where, "structure"))
-        if problem.limits:
-            _unreadable((where, "limits"), "does not go with the key structure")
+        if problem.limits or problem.divergences:
+            _unreadable((where, "structure"), "does not go with the keys limits and divergences")
 
 
 def _read_company(problem: _Problem, where: Where, version: int) -> None:
@@ -1608,6 +1678,8 @@ def _read_company(problem: _Problem, where: Where, version: int) -> None:
         _read_company_of_sets(problem, (where, "cone"))
     if problem.limits:
         _unreadable((where, "limits"), "must be absent where a proof is of the problem")
+    if problem.divergences:
+        _unreadable((where, "divergences"), "must be absent where a proof is of the problem")
 
 
 def _read_design(
@@ -1993,6 +2065,7 @@ class _Mechanism:
     off_diagonal: list[int] | None = None
     membership: list[list[tuple[Fraction, Fraction]]] = field(default_factory=list)
     common: int = 1  # the least common multiple of the denominators
+    orders: list[Fraction] = field(default_factory=list)  # empty where no divergence is of all orders
 
     def denominator(self, x: int) -> int:
         """Of row x: "one for all rows, or one per row"."""
@@ -2020,7 +2093,8 @@ def _read_groups(value: object, where: Where, problem: _Problem) -> _Problem:
     the sum of the weights of its inputs": the problem of these n.
     """
     of_sums = problem.utility in ("mutual_information", "chi_square") and problem.given is None
-    further = (problem.rows, problem.structure, problem.floor, problem.approximate, problem.risk, problem.limits)
+    further = [problem.rows, problem.structure, problem.floor, problem.approximate, problem.risk, problem.limits]
+    further += problem.divergences
     if not of_sums or problem.cone.base != "complete" or problem.cone.rows is not None or any(further):
         _unreadable(where, "goes with an information of the inputs alone, a complete cone and nothing besides")
     weights: dict[int, int] = {}
@@ -2042,6 +2116,7 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
     k, sets = problem.k, problem.cone.sets
     content = "off_diagonal" if problem.structure else "columns"
     further = " membership" if isinstance(sets, _Confidence) else ""
+    further += "" if all(own.order for own in problem.divergences) else " orders"
     keys = _read_object(value, where, f"denominators outputs {content}{further}{groups}")
     at: Where = (where, "denominators")
     values = _read_list(keys["denominators"], at)
@@ -2072,7 +2147,22 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
     if isinstance(sets, _Confidence):
         _limit(m * k * len(sets.blocks), MAX_MEMBERSHIP, (where, "outputs"), "m * k * blocks of a confidence cone")
         membership = _read_membership(keys["membership"], (where, "membership"), m, sets, rats)
-    return _Mechanism(k, denominators, outputs, columns, membership=membership, common=common.common)
+    orders = _read_orders(keys["orders"], (where, "orders"), rats) if "orders" in keys else []
+    found = _Mechanism(k, denominators, outputs, columns, membership=membership, common=common.common, orders=orders)
+    if problem.divergences:
+        count = _count_orders(problem, found)
+        _limit(k * (k - 1) * m * count, MAX_PAIRS, (where, "outputs"), "k * (k - 1) * m * orders of divergences")
+    return found
+
+
+def _read_orders(value: object, where: Where, rats: _Rationals) -> list[Fraction]:
+    """ "a list of 1 or more RAT > 1, strictly increasing"."""
+    orders: list[Fraction] = []
+    for i, item in enumerate(_read_list(value, where, least=1)):
+        orders.append(rats.rat(item, (where, i)))
+        if orders[i] <= (orders[i - 1] if i else 1):
+            _unreadable((where, i), "the orders, from 1 on, do not increase strictly")
+    return orders
 
 
 def _read_membership(
@@ -2250,6 +2340,53 @@ def _check_limits(problem: _Problem, mechanism: _Mechanism) -> None:
     for i, limit in enumerate(problem.limits):
         if _less(_pair(limit.at_most), _utility(limit.of, mechanism)[1]):
             raise Refuted(f"mechanism: not proved that it keeps problem.limits[{i}]")
+
+
+def _check_divergences(problem: _Problem, mechanism: _Mechanism) -> None:
+    """ "for all ordered pairs x != z", by logarithms of all entries; "infinite where such a Q[z, y] is 0"."""
+    k, m = mechanism.k, len(mechanism.outputs)
+    rows: list[list[Pair | None]] = []
+    for x in range(k):
+        entries = [mechanism.probability(x, y) for y in range(m)]
+        rows.append([log_bounds(*entry) if entry[0] else None for entry in entries])
+    for i, divergence in enumerate(problem.divergences):
+        for x, one in enumerate(rows):
+            for z, other in enumerate(rows):
+                if x != z and not _keeps(divergence, one, other, mechanism.orders):
+                    raise Refuted(f"mechanism: not proved that inputs {x} and {z} keep problem.divergences[{i}]")
+
+
+def _keeps(divergence: _Divergence, one: list[Pair | None], other: list[Pair | None], orders: list[Fraction]) -> bool:
+    """Whether log M_a of two rows is certainly at most the height of the divergence, at its order or at all orders.
+
+    "Between two orders log M_a is at most its chord": less the height a concave quadratic, whose peak is rational.
+    """
+    logs: list[tuple[Pair, Pair]] = []
+    for p, q in zip(one, other, strict=True):
+        if p is not None:
+            if q is None:
+                return False
+            logs.append((p, q))
+    if divergence.order:
+        return _cumulant(logs, divergence.order) <= divergence.height(divergence.order)
+    rho, a, low = divergence.most, Fraction(1), Fraction(0)
+    for b in orders:
+        high = _cumulant(logs, b)
+        slope = (high - low) / (b - a)
+        peak = min(max((1 + slope / rho) / 2, a), b)
+        if low + slope * (peak - a) > divergence.height(peak):
+            return False
+        a, low = b, high
+    return Fraction(max(p[1] - q[0] for p, q in logs), ONE) <= rho * a
+
+
+def _cumulant(logs: list[tuple[Pair, Pair]], a: Fraction) -> Fraction:
+    """log M_a, rounded up: the logarithm of a sum of exp(a log Q[x, y] - (a - 1) log Q[z, y])."""
+    n, d = _pair(a)
+    powers = [_ceil_div(n * p[1] - (n - d) * q[0], d) for p, q in logs]
+    most = max(powers)
+    total = sum(_exp_of_difference((power, ONE), (most, ONE), Fraction(1)) for power in powers)
+    return Fraction(most + log_bounds(total, ONE)[1], ONE)
 
 
 def _check_approximate(approximate: _Approximate, mechanism: _Mechanism) -> None:
@@ -4383,9 +4520,27 @@ class _Outer(NamedTuple):
     common: int
 
 
+class _Tangent(NamedTuple):
+    """A row of a step `tangents`: a, x and z, the (s_y, b_y), r, and what log M_a is at most."""
+
+    order: Fraction
+    x: int
+    z: int
+    forms: list[tuple[Fraction, Fraction]]
+    at_most: Fraction
+    height: Fraction
+
+    def row(self, name: str) -> _Row:
+        """sum_y s_y Q[x, y] - b_y Q[z, y] <= r."""
+        terms = [(self.x, y, s) for y, (s, _) in enumerate(self.forms) if s]
+        terms += [(self.z, y, -b) for y, (_, b) in enumerate(self.forms) if b]
+        return _Row(name, "<=", self.at_most, sorted(terms))
+
+
 class _Step(NamedTuple):
     """An element of `steps`. says: for the report; lemma: "" or the assumption that it takes; logs, products: how many
-    of them its numbers take; rounds: whether they are rounded; outer: of a step `cut`, what is to be checked.
+    of them its numbers take; rounds: whether they are rounded; outer, tangents: of a step `cut` or `tangents`, what is
+    to be checked.
     """
 
     says: str
@@ -4394,6 +4549,7 @@ class _Step(NamedTuple):
     products: int = 0
     rounds: bool = False
     outer: _Outer | None = None
+    tangents: tuple[_Tangent, ...] = ()
 
 
 @dataclass
@@ -4437,7 +4593,7 @@ def _read_steps(
 
 
 _FREE = _Cone("free", (Fraction(1), Fraction(1)), {}, None, "free cone")
-PARTS = "cone cone_rows rows entropy approximate identification_risk structure limits outputs"
+PARTS = "cone cone_rows rows entropy approximate identification_risk structure limits divergences outputs"
 
 
 def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
@@ -4458,6 +4614,7 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals, st
         "identification_risk": problem.risk is not None,
         "structure": problem.structure,
         "limits": bool(problem.limits),
+        "divergences": bool(problem.divergences),
         "outputs": problem.outputs is not None,
     }
     for i, part in enumerate(parts):
@@ -4477,6 +4634,7 @@ def _read_drop(value: object, where: Where, problem: _Problem, _: _Rationals, st
         risk=None if "identification_risk" in parts else problem.risk,
         structure=problem.structure and "structure" not in parts,
         limits=[] if "limits" in parts else problem.limits,
+        divergences=[] if "divergences" in parts else problem.divergences,
         outputs=None if "outputs" in parts else problem.outputs,
     )
 
@@ -4720,8 +4878,52 @@ def _check_outer(outer: _Outer, where: str) -> None:
     _check_cuts(outer.sets, outer.cuts, f"{where}.cuts")
 
 
+def _read_tangents_step(value: object, where: Where, problem: _Problem, rats: _Rationals, steps: _Steps) -> _Problem:
+    """tangents: "keys `kind`, `of`, the INT index of one of `divergences`, and `rows`"; "the divergence is left out
+    [...]. Behind the rows there is one row more for each of these, in their order".
+    """
+    keys = _read_object(value, where, "kind of rows")
+    number = _read_index(keys["of"], (where, "of"), len(problem.divergences))
+    if problem.outputs is None:
+        _unreadable(where, "the problem before this step must have a list of outputs")
+    own, at = problem.divergences[number], (where, "rows")
+    found: list[_Tangent] = []
+    for i, item in enumerate(_read_list(keys["rows"], at, least=1)):
+        place = (at, i)
+        _limit((i + 1) * 2 * problem.m, MAX_PRODUCT, at, "numbers of the forms")
+        row = _read_object(item, place, "pair forms at_most" + ("" if own.order else " order"))
+        pair = _read_list(row["pair"], (place, "pair"), exactly=2)
+        x, z = (_read_index(one, ((place, "pair"), j), problem.k) for j, one in enumerate(pair))
+        if x == z:
+            _unreadable((place, "pair"), "the two inputs must be different")
+        order = own.order or _read_order(row["order"], (place, "order"), rats)
+        forms: list[tuple[Fraction, Fraction]] = []
+        for y, form in enumerate(_read_list(row["forms"], (place, "forms"), exactly=problem.m)):
+            s, b = _read_vector(form, ((place, "forms"), y), 2, rats, 0)
+            forms.append((s, b))
+        at_most = _read_positive(row["at_most"], (place, "at_most"), rats)
+        found.append(_Tangent(order, x, z, forms, at_most, own.height(order)))
+    says = f"puts {len(found)} rows in the place of the {own.describe()}"
+    steps.take(_Step(says, YOUNG, 3 * problem.m * len(found), tangents=tuple(found)))
+    rows = [*problem.rows, *(tangent.row(f"tangent {i}") for i, tangent in enumerate(found))]
+    return replace(problem, rows=rows, divergences=problem.divergences[:number] + problem.divergences[number + 1 :])
+
+
+def _check_tangent_row(tangent: _Tangent, where: str) -> None:
+    """ "log b >= log(a - 1) + a / (a - 1) log(s / a) + (E - log r) / (a - 1) wherever s > 0", all times a - 1."""
+    a = tangent.order
+    rest = tangent.height - Fraction(log_bounds(*_pair(tangent.at_most))[0], ONE)
+    rest += (a - 1) * Fraction(log_bounds(*_pair(a - 1))[1], ONE)
+    for y, (s, b) in enumerate(tangent.forms):
+        if s == 0:
+            continue
+        above = rest + a * Fraction(log_bounds(*_pair(s / a))[1], ONE)
+        if b == 0 or (a - 1) * Fraction(log_bounds(*_pair(b))[0], ONE) < above:
+            raise Refuted(f"{where}.forms[{y}]: not proved that it is below the power of the ratio")
+
+
 STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant,
-         "majorant": _read_majorant}  # fmt: skip
+         "majorant": _read_majorant, "tangents": _read_tangents_step}  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------------
@@ -7643,6 +7845,7 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
         yield from _statement_of_risk(problem)
     for i, limit in enumerate(problem.limits):
         yield from _statement_at_weights(f"limit {i}", limit.of, f"at most {_shown(limit.at_most)}")
+    yield from (f"divergence {i}: {own.describe()}" for i, own in enumerate(problem.divergences))
 
 
 def _statement_at_weights(name: str, of: _Problem, what: str) -> Iterator[str]:
@@ -7768,7 +7971,7 @@ def certificate_file(path: str | os.PathLike[str]) -> str:
 
 
 def check_file(path: str | os.PathLike[str]) -> Verdict:
-    """The verdict on one file, or on the certificate.json of a folder; one that cannot be opened or read is UNREADABLE."""
+    """The verdict on one file, or on that of a folder; a file that cannot be opened or read is UNREADABLE."""
     try:
         with open(certificate_file(path), "rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -129,19 +129,20 @@ def divergence(one: Row, other: Row) -> Interval:
     return enclosure(lambda: sum((ball(a) * ball(a / b).log() for a, b in pairs), arb(0)))
 
 
-def concentrated_excess(one: Row, other: Row, rho: Fraction) -> Fraction:
-    """An upper bound of the largest log M(a) - rho a (a - 1) over orders a >= 1, M(a) = sum_y one^a other^(1 - a); 1
-    where M is infinite. It is above 0 where zero-concentrated privacy at rho does not hold.
+def concentrated_excess(one: Row, other: Row, rho: Fraction) -> tuple[Fraction, set[Fraction]]:
+    """(an upper bound of the largest log M(a) - rho a (a - 1) over orders a >= 1, M(a) = sum_y one^a other^(1 - a); 1
+    where M is infinite; the orders above 1 that prove it). It is above 0 where zero-concentrated privacy at rho does
+    not hold.
 
     log M is convex in a and 0 at 1, so that it is below its chords; from a = D / rho on it is at most (a - 1) D, D the
     largest log ratio. Intervals are halved where a chord does not decide.
     """
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a]
     if not all(b for _, b in pairs):
-        return Fraction(1)
+        return Fraction(1), set()
     most = max(a / b for a, b in pairs)
     if most == 1:
-        return Fraction(0)
+        return Fraction(0), {Fraction(2)}
     largest = enclosure(lambda: ball(most).log()).upper
     end = max(dyadic_up(largest / rho, 20), Fraction(2))
 
@@ -150,7 +151,7 @@ def concentrated_excess(one: Row, other: Row, rho: Fraction) -> Fraction:
         assert found is not None
         return enclosure(lambda: ball(found.upper).log()).upper
 
-    worst = Fraction(-1)
+    worst, orders = Fraction(-1), {end}
     waiting = [(Fraction(1), Fraction(0), end, height(end), 0)]
     while waiting:
         low, at_low, high, at_high, depth = waiting.pop()
@@ -162,7 +163,8 @@ def concentrated_excess(one: Row, other: Row, rho: Fraction) -> Fraction:
             continue
         middle = (low + high) / 2
         own = height(middle)
+        orders.add(middle)
         if own > rho * middle * (middle - 1):
-            return own - rho * middle * (middle - 1)
+            return own - rho * middle * (middle - 1), orders
         waiting += [(low, at_low, middle, own, depth + 1), (middle, own, high, at_high, depth + 1)]
-    return worst
+    return worst, orders

@@ -230,10 +230,29 @@ class Notion(ABC):
     def rows(self, matrix: FloatArray) -> tuple[Row, ...]:
         """Rows that every mechanism keeps that keeps it, and that a k x m matrix breaks where it exceeds it."""
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether the certificate format states it, with rows that are tangents (`Tangent`)."""
+        return False
+
+    def orders(self, mechanism: Mechanism) -> tuple[Fraction, ...]:
+        """Where it is of all orders: those at which a checker verifies it at an exact mechanism."""
+        return ()
+
     @abstractmethod
     def payload(self) -> dict[str, str]:
-        """What tells two such constraints apart. The certificate format has no place for it, and so no certificate is
-        taken for one of a problem with it."""
+        """What tells two such constraints apart; an entry of `divergences` where `is_stated`."""
+
+
+@dataclass(frozen=True)
+class Tangent(Row):
+    """sum_y s_y Q[x, y] - b_y Q[z, y] <= rhs for (s_y, b_y) of `forms`, which a limit of a divergence of an order
+    implies (`notion`, and docs/certificate-format.md, "Steps")."""
+
+    notion: Notion
+    order: Fraction
+    pair: tuple[int, int]
+    forms: tuple[tuple[Fraction, Fraction], ...]
 
 
 class CapacityLimit(Notion):
@@ -248,9 +267,10 @@ class CapacityLimit(Notion):
 
 @dataclass(frozen=True)
 class Notions(Extra):
-    """All constraints of that kind. Certificates state rows in their place."""
+    """All constraints of that kind. Certificates state divergences; of a problem with a capacity none is taken."""
 
     name: ClassVar[str] = "a divergence or a capacity"
+    version: ClassVar[int] = 6
     merges: ClassVar[bool] = True
 
     notions: tuple[Notion, ...]
@@ -266,8 +286,17 @@ class Notions(Extra):
         """Those of all of them."""
         return tuple(row for one in self.notions for row in one.rows(matrix))
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether the certificate format states all of them."""
+        return all(one.is_stated for one in self.notions)
+
     def payload(self) -> dict[str, object]:
-        return {"notions": [one.payload() for one in self.notions]}
+        return {"divergences" if self.is_stated else "notions": [one.payload() for one in self.notions]}
+
+    def orders(self, mechanism: Mechanism) -> tuple[Fraction, ...]:
+        """The orders of all of them."""
+        return tuple(sorted({order for one in self.notions for order in one.orders(mechanism)}))
 
     @classmethod
     def joined(cls, found: Sequence[Self]) -> Self:

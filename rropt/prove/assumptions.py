@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import PosteriorRisk, Sum
+from rropt.program.limits import Notions, PosteriorRisk, Sum
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 
@@ -35,6 +35,8 @@ ORDER = (
     "log-det-below-trace",
     "schur-complement",
     "eigenvalue-of-densities",
+    "cumulant-convex",
+    "young-inequality",
 )
 """All names, in the order in which a certificate lists them."""
 OF_DESIGN = {
@@ -58,6 +60,9 @@ def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
         return names
     if isinstance(program.cone, ConfidenceCone):
         names.append("cauchy-schwarz-membership")
+    notions = program.extra(Notions)
+    if notions is not None and any(one.payload()["kind"] == "zero_concentrated" for one in notions.notions):
+        names.append("cumulant-convex")
     if isinstance(program.utility, DesignUtility):
         stated = program.utility.payload()
         assert stated is not None

@@ -24,6 +24,7 @@ from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_
 from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import OffDiagonalForm
+from rropt.program.limits import Notions
 from rropt.program.programs import ChiSquare, Program
 from rropt.prove.assumptions import assumptions, version
 from rropt.prove.problem_digest import differences
@@ -116,8 +117,8 @@ class Certificate(ByContent):
             )
             if content is None:
                 return None
-            # `membership` proves that the columns are in their cone, and is not a part of the matrix.
-            table = {key: value for key, value in content.items() if key != "membership"}
+            # `membership` and `orders` prove what the matrix keeps, and are not a part of it.
+            table = {key: value for key, value in content.items() if key not in ("membership", "orders")}
             form = "off_diagonal" if "off_diagonal" in table else "columns"
             further = {"groups"} & set(table)
             check_keys(table, {"denominators", "outputs", form, *further}, f"{where}: mechanism")
@@ -143,7 +144,7 @@ def takes_groups(program: Program) -> bool:
 
 
 def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
-    """The `mechanism` object: with the numbers that prove membership where the cone asks for them."""
+    """The `mechanism` object: with the numbers that prove what its constraints ask, where these need some."""
     if isinstance(mechanism, GroupedMechanism) and takes_groups(program):
         return mechanism.grouped_payload()
     if program.extra(OffDiagonalForm) is not None:
@@ -153,6 +154,9 @@ def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
     if isinstance(program.cone, ConfidenceCone):
         columns = (program.cone.membership(mechanism.column(y)) for y in range(len(mechanism.outputs)))
         payload["membership"] = [[[rational_text(nu), rational_text(mu)] for nu, mu in own] for own in columns]
+    notions = program.extra(Notions)
+    if notions is not None and (orders := notions.orders(mechanism)):
+        payload["orders"] = [rational_text(order) for order in orders]
     return payload
 
 

@@ -17,7 +17,7 @@ from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import Limits, PosteriorRisk
+from rropt.program.limits import Limits, Notions, PosteriorRisk, Tangent
 from rropt.program.programs import Program, Row
 
 VERSION = 6
@@ -28,6 +28,7 @@ EXTRAS: dict[str, type[Extra]] = {
     "identification_risk": PosteriorRisk,
     "structure": OffDiagonalForm,
     "limits": Limits,
+    "divergences": Notions,
 }
 """The parts of a problem that are extras of a program."""
 PARTS = ("cone", "cone_rows", "rows", *EXTRAS, "outputs")
@@ -133,6 +134,45 @@ class Cut(Step):
     def relax(self, program: Program) -> Program:
         assert isinstance(program.cone, ConfidenceCone)
         return replace(program, cone=program.cone.outer(self.cuts, self.ratio))
+
+
+@dataclass(frozen=True)
+class Tangents(Step):
+    """Rows in the place of the divergence number `of`, which implies them."""
+
+    of: int
+    rows: tuple[Tangent, ...]
+
+    @property
+    def lemma(self) -> str:
+        return "young-inequality"
+
+    def payload(self) -> dict[str, object]:
+        rows = []
+        for row in self.rows:
+            forms = [[rational_text(s), rational_text(b)] for s, b in row.forms]
+            own: dict[str, object] = {"pair": list(row.pair), "forms": forms, "at_most": rational_text(row.rhs)}
+            rows.append(own if "order" in row.notion.payload() else own | {"order": rational_text(row.order)})
+        return {"kind": "tangents", "of": self.of, "rows": rows}
+
+    def relax(self, program: Program) -> Program:
+        notions = program.required(Notions).notions
+        rest = notions[: self.of] + notions[self.of + 1 :]
+        left = program.without(Notions)
+        extras = (*left.extras, Notions(rest)) if rest else left.extras
+        return replace(left, rows=(*program.rows, *self.rows), extras=extras)
+
+
+def enclosing(program: Program, rows: Iterable[Row]) -> tuple[Step, ...]:
+    """The steps from divergences to those of the rows that are their tangents, of each divergence together."""
+    notions, steps = list(program.required(Notions).notions), list[Step]()
+    tangents = [row for row in rows if isinstance(row, Tangent)]
+    for notion in tuple(notions):
+        own = tuple(row for row in tangents if row.notion == notion)
+        if own:
+            steps.append(Tangents(notions.index(notion), own))
+            notions.remove(notion)
+    return (*steps, Drop(("divergences",))) if notions else tuple(steps)
 
 
 def drop(program: Program, parts: Iterable[str]) -> tuple[Drop, ...]:

@@ -39,8 +39,6 @@ from rropt.solve.rounding import round_draft
 from rropt.solve.verified import strengthen
 
 Status = Literal["certified", "bounded", "infeasible"]
-
-
 Decomposition = dict[tuple[str, ...], Fraction]
 """The weights of permutations by their outputs."""
 Found = tuple[Mechanism, Interval, Decomposition | None]
@@ -48,11 +46,9 @@ Found = tuple[Mechanism, Interval, Decomposition | None]
 
 EXACT = Linear, ChiSquare, BayesGain
 """Utilities whose values checkers compute as rationals."""
-
-
 APART = (
-    "not machine-checked: the certificate format cannot state a limit of a divergence or of a capacity; rropt itself "
-    "derives the bound in enclosures, and verifies the mechanism"
+    "not machine-checked: the certificate states rows in the place of a limit of a divergence or of a capacity; rropt "
+    "itself derives them in enclosures, and verifies the mechanism"
 )
 RENAMED = (
     "not machine-checked: the bound is proved with one output for each action, and outputs of this mechanism are best "
@@ -99,7 +95,7 @@ def assemble(
     if answer.farkas is not None:
         infeasible = within(PROVED, lambda: _infeasible(answer.stated or program, answer, warnings))
         if infeasible is not None:
-            if program.extra(Notions) is None:
+            if not _is_apart(program, answer):
                 return infeasible
             return replace(infeasible, certificate=None, verdict=None, warnings=(*infeasible.warnings, APART))
         warnings.append("the solver found the problem infeasible, but its proof failed")
@@ -152,7 +148,7 @@ def _prove_of(
         attained = in_units(own, "bits") if worst else objective.value(mechanism)
     if worst and verdict is not None and not loose:
         warnings.append(_seen(program, answer.stated, verdict))
-    apart = program.extra(Notions) is not None
+    apart = _is_apart(program, answer)
     if apart and certificate is not None:
         warnings.append(APART)
     renamed = own is not None and not worst and shown is not own and not _is_within(shown, own.upper, program, options)
@@ -171,6 +167,12 @@ def _prove_of(
         warnings += effort.clock.within(LAST, lambda: _uninformative(mechanism, objective, program)) or ()
     status: Status = "certified" if certified else "bounded"
     return Assembled(status, mechanism, attained, limit, certificate, verdict, tuple(warnings), decomposition)
+
+
+def _is_apart(program: Program, answer: Answer) -> bool:
+    """Whether divergences or capacities are not stated by the certificate, which is of rows in their place."""
+    notions, stated = program.extra(Notions), answer.stated or program
+    return notions is not None and not (notions.is_stated and stated.extra(Notions) == notions)
 
 
 def _labelled(mechanism: Mechanism, outputs: tuple[str, ...], warnings: list[str]) -> Mechanism:

@@ -147,6 +147,7 @@ BESIDES = {
     "entropy": FLOOR,
     "approximate": {"epsilon": "1", "delta": "1/9"},
     "identification_risk": RISK,
+    "divergences": [{"kind": "renyi", "order": "2", "epsilon": "9"}],
 }
 
 

@@ -122,8 +122,8 @@ def test_orders_between_those_of_a_list_count() -> None:
     top = float(sums.max())
     whole = max(sums[np.argmin(abs(orders - a))] for a in range(2, 60))
     assert whole < top * (1 - 1e-4), "the example does not show it"
-    assert concentrated_excess(one, other, Fraction((whole + top) / 2)) > 0
-    assert concentrated_excess(one, other, Fraction(top * (1 + 1e-6))) <= 0
+    assert concentrated_excess(one, other, Fraction((whole + top) / 2))[0] > 0
+    assert concentrated_excess(one, other, Fraction(top * (1 + 1e-6)))[0] <= 0
 
 
 # -- optima ----------------------------------------------------------------------------------------------

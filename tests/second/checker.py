@@ -21,7 +21,7 @@ from .reading import Reader, bad, items, keys, load, must, string
 from .reals import Refuted, Unreadable, high, need, with_bits
 from .riskproofs import RiskBranch, Thresholds
 from .shapes import Shapes
-from .steps import Unlimited, after_steps, check_cuts, majorised, takes_gibbs
+from .steps import Unlimited, after_steps, check_cuts, check_tangents, each_tangent, majorised, takes_gibbs
 from .trees import InformationTree
 from .values import check_limits, check_value
 from .witness import check_mechanism, read_mechanism
@@ -60,7 +60,14 @@ OF_VALUE = {
     "schur-complement": ("inverse_eigenvalue",),
     "eigenvalue-of-densities": ("inverse_eigenvalue",),
 }
-LATER = [*USED, *OF_VALUE, "quadratic-over-linear-convex", "cauchy-schwarz-membership"]
+LATER = [
+    *USED,
+    *OF_VALUE,
+    "quadratic-over-linear-convex",
+    "cauchy-schwarz-membership",
+    "cumulant-convex",
+    "young-inequality",
+]
 
 
 def _is_one(proof: Any, kinds: tuple[type, ...], utility: str, utilities: tuple[str, ...]) -> bool:
@@ -102,6 +109,7 @@ def _check(data: bytes) -> None:
         for step in steps:
             if step["kind"] == "cut":
                 reader.rat(step["ratio"])
+    tangents = each_tangent(file["problem"], steps, reader)
     kind = file["proof"].get("kind") if isinstance(file["proof"], dict) else bad("no proof")
     must(isinstance(kind, str) and kind in KINDS and KINDS[kind] <= version, "proof kind")
     for key in ("mechanism", "value", "bound"):
@@ -118,6 +126,7 @@ def _check(data: bytes) -> None:
         limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
         _assumptions(problem, last, steps, proof, names, False)
         check_cuts(problem, steps)
+        check_tangents(tangents)
         proof.check()
         return
     mechanism = read_mechanism(reader, file["mechanism"], problem)
@@ -127,6 +136,7 @@ def _check(data: bytes) -> None:
     limit_work(file, reader.common, len(data), getattr(proof, "cost", None))
     _assumptions(problem, last, steps, proof, names, True)
     check_cuts(problem, steps)
+    check_tangents(tangents)
     check_mechanism(problem, mechanism)
     check_limits(problem, mechanism)
     own = check_value(problem, mechanism, claimed)
@@ -158,7 +168,9 @@ def _assumptions(
         if witnessed:
             wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
             wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
+            wanted |= {"cumulant-convex"} if any(order is None for order, _ in problem.divergences) else set()
         wanted |= {CONVEX[kind] for kind in majorised(problem, steps) if kind in CONVEX}
+        wanted |= {"young-inequality"} if any(step["kind"] == "tangents" for step in steps) else set()
         if takes_gibbs(problem, steps):
             wanted.add("gibbs-inequality")
     need(len(set(names)) == len(names) and set(names) == wanted, "assumptions")

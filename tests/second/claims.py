@@ -70,6 +70,7 @@ class Problem:
     approximate: dict[str, Any] | None
     risk: dict[str, Any] | None
     limits: list[tuple[Problem, fmpq]] = field(default_factory=list)  # each a problem with the utility that is limited
+    divergences: list[tuple[fmpq | None, fmpq]] = field(default_factory=list)  # (order, epsilon), or (None, rho)
 
     @property
     def k(self) -> int:
@@ -294,6 +295,22 @@ def _extras(reader: Reader, problem: Problem, value: dict[str, Any]) -> None:
         problem.limits = items(value["limits"], lambda limit: _limit(reader, problem, limit), least=1)
         must(len(problem.limits) <= 64, "limit: limits")
         must(not problem.structure, "limits with a structure")
+    if "divergences" in value:
+        problem.divergences = items(value["divergences"], lambda one: _divergence(reader, one), least=1)
+        must(len(problem.divergences) <= 64, "limit: divergences")
+        must(not problem.structure, "divergences with a structure")
+
+
+def _divergence(reader: Reader, value: Any) -> tuple[fmpq | None, fmpq]:
+    """(order, epsilon) or (None, rho)."""
+    must(isinstance(value, dict) and value.get("kind") in ("renyi", "zero_concentrated"), "kind of a divergence")
+    name = "epsilon" if value["kind"] == "renyi" else "rho"
+    keys(value, ["kind", name, *(["order"] if name == "epsilon" else [])])
+    order = reader.rat(value["order"]) if "order" in value else None
+    must(order is None or 1 < order <= 64, "an order")
+    most = reader.rat(value[name])
+    must(0 < most <= 20, name)
+    return order, most
 
 
 def _limit(reader: Reader, problem: Problem, value: Any) -> tuple[Problem, fmpq]:
@@ -326,6 +343,7 @@ def _together(problem: Problem) -> None:
     """What goes with what: asked of the last problem only."""
     kind, plain, listed = problem.kind, problem.cone.is_plain(), problem.outputs is not None
     must(not problem.limits, "limits in the last problem")
+    must(not problem.divergences, "divergences in the last problem")
     must(problem.sense == "maximize" or kind in ("linear", "sum") or kind in DESIGNS, "minimize what")
     chosen = kind == "bayes" and problem.version >= 6
     must(not listed or chosen or (kind != "bayes" and kind not in DESIGNS), "outputs must be null")
@@ -384,4 +402,4 @@ def read_problem(reader: Reader, value: Any, version: int, whole: bool = True, g
     return problem
 
 
-KEYS = {"structure": 2, "entropy": 3, "approximate": 4, "identification_risk": 4, "limits": 6}
+KEYS = {"structure": 2, "entropy": 3, "approximate": 4, "identification_risk": 4, "limits": 6, "divergences": 6}

@@ -95,5 +95,10 @@ def xlogx(value: fmpq) -> Any:
     return fmpq(0) if value == 0 or value == 1 else with_bits(lambda: arb(value) * arb(value).log())
 
 
+def exp_of(value: Any) -> arb:
+    """exp of a rational or of a ball."""
+    return ball(value).exp()
+
+
 def root(value: fmpq) -> arb:
     return arb(value).sqrt()

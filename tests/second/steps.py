@@ -11,11 +11,11 @@ from flint import fmpq
 
 from .boxes import read_cuts, row_of_cut
 from .claims import CONVEX, GRID, Problem, read_problem
-from .reading import Reader, bad, distinct, increasing, index, items, keys, must
+from .reading import Reader, bad, distinct, entry, increasing, index, items, keys, must
 from .reals import high, log, low, need, with_bits
 
 MOST = 64
-KEYS = ("entropy", "approximate", "identification_risk", "structure", "limits")
+KEYS = ("entropy", "approximate", "identification_risk", "structure", "limits", "divergences")
 PARTS = ("cone", "cone_rows", "rows", *KEYS, "outputs")
 
 
@@ -289,6 +289,72 @@ def _actions(p: list[fmpq], utility: dict[str, Any], n: list[int]) -> list[fmpq]
     return [a * number / sum(n) for a, number in zip(p, found, strict=True)]
 
 
+def _tangents(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
+    """The rows as they stand; whether they hold, `check_tangents` says."""
+    keys(step, ["kind", "of", "rows"])
+    known = list(problem.get("divergences", []))
+    own = known.pop(index(len(known))(step["of"]))
+    must(problem["outputs"] is not None, "tangents of free outputs")
+    k, m = len(problem["inputs"]), len(problem["outputs"])
+    tangents = items(step["rows"], lambda row: _read_tangent(row, own, k, m), least=1)
+    must(2 * m * len(tangents) <= 10**7, "limit: forms of tangents")
+    afford()
+    rows, taken = [], {row["name"] for row in problem["rows"]}
+    for i, (_, (x, z), forms, at_most) in enumerate(tangents):
+        terms = [[x, y, s] for y, (s, _) in enumerate(forms) if s != 0]
+        terms += [[z, y, -b] for y, (_, b) in enumerate(forms) if b != 0]
+        name = f"tangent {i}"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        stated = [[*cell, _rational(number)] for *cell, number in sorted(terms, key=lambda term: term[:2])]
+        rows.append({"name": name, "sense": "<=", "rhs": _rational(at_most), "terms": stated})
+    made = {**problem, "rows": [*problem["rows"], *rows], "divergences": known}
+    return made if known else {key: value for key, value in made.items() if key != "divergences"}
+
+
+Tangent = tuple[fmpq, tuple[int, int], list[tuple[fmpq, fmpq]], fmpq]
+
+
+def _read_tangent(row: Any, own: dict[str, Any], k: int, m: int, reader: Reader | None = None) -> Tangent:
+    """(order, inputs, forms, right side)."""
+    reader = reader or Reader()
+    keys(row, ["pair", "forms", "at_most", *(["order"] if "rho" in own else [])])
+    x, z = items(row["pair"], index(k), 2)
+    must(x != z, "a pair of one input")
+    order = reader.rat(row["order"]) if "rho" in own else Unlimited().rat(own["order"])
+    must(1 < order <= 64, "an order")
+    forms = items(row["forms"], lambda form: entry(form, reader.rat_from(0), reader.rat_from(0)), m)
+    at_most = reader.rat(row["at_most"])
+    must(at_most > 0, "a right side")
+    return order, (x, z), forms, at_most
+
+
+def each_tangent(problem: dict[str, Any], steps: list[Any], reader: Reader) -> list[tuple[dict[str, Any], Tangent]]:
+    """All rows of steps `tangents` with their divergences; the reader counts their numbers."""
+    known, found = list(problem.get("divergences", [])), []
+    for step in steps:
+        if step["kind"] == "drop" and "divergences" in step["parts"]:
+            known = []
+        if step["kind"] == "tangents":
+            own = known.pop(step["of"])
+            width = len(step["rows"][0]["forms"])
+            found += [(own, _read_tangent(row, own, len(problem["inputs"]), width, reader)) for row in step["rows"]]
+    return found
+
+
+def check_tangents(tangents: list[tuple[dict[str, Any], Tangent]]) -> None:
+    """c b >= (a - 1) (c s / a)^(a / (a - 1)) with c = exp(E) / r, in logarithms."""
+    for own, (a, _, forms, at_most) in tangents:
+        most = fmpq(*map(int, _split(own.get("epsilon", own.get("rho")))))
+        scale = (a - 1) * most * (a if "rho" in own else 1) - log(at_most)
+        for s, b in forms:
+            if s > 0:
+                need(b > 0, "a tangent through zero")
+                power = a / (a - 1)
+                need(high(log(a - 1) + power * (log(s / a) + scale)) <= low(log(b) + scale), "a tangent")
+
+
 FORMS = {"mutual_information": _logarithms, "chi_square": _squares, "bayes": _actions}
 
 
@@ -348,9 +414,18 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
                 for share, row in zip(shares, point, strict=True)
                 for n in row
             )
+        if step["kind"] == "tangents":
+            logs += 3 * sum(len(row["forms"]) for row in step["rows"])
         if step["kind"] == "cut":
             products += 2 * len(problem["inputs"]) * len(step["cuts"])
     return logs, products
 
 
-KINDS = {"drop": _drop, "gibbs": _gibbs, "cut": _cut, "minorant": _minorant, "majorant": _majorant}
+KINDS = {
+    "drop": _drop,
+    "gibbs": _gibbs,
+    "cut": _cut,
+    "minorant": _minorant,
+    "majorant": _majorant,
+    "tangents": _tangents,
+}

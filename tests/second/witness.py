@@ -11,7 +11,7 @@ from flint import fmpq
 
 from .claims import Problem
 from .reading import Reader, bad, distinct, entry, index, items, keys, must, string
-from .reals import log, need, root, total
+from .reals import exp_of, high, log, need, root, total
 from .risk import check_risk
 
 Columns = list[list[fmpq]]
@@ -24,6 +24,7 @@ class Mechanism:
     numerators: list[list[int]]  # one list a column
     membership: list[list[tuple[fmpq, fmpq]]] | None
     off_diagonal: list[int] | None
+    orders: list[fmpq]
 
     @property
     def columns(self) -> Columns:
@@ -53,7 +54,8 @@ def _column(reader: Reader, k: int) -> Any:
 
 def read_groups(value: Any, problem: Problem) -> list[int]:
     """The group of each input: every one from 0 to the largest is there."""
-    others = (problem.rows, problem.structure, problem.entropy, problem.approximate, problem.risk, problem.limits)
+    others = [problem.rows, problem.structure, problem.entropy, problem.approximate, problem.risk, problem.limits]
+    others += problem.divergences
     must(problem.kind in ("mutual_information", "chi_square") and "given" not in problem.utility, "groups: utility")
     must(problem.cone.kind == "complete" and problem.cone.rows is None and not any(others), "groups: problem")
     groups = items(value, index(problem.k), problem.k)
@@ -78,7 +80,9 @@ def _read(reader: Reader, value: Any, problem: Problem, k: int) -> Mechanism:
     cone = problem.cone
     body = "off_diagonal" if problem.structure else "columns"
     with_membership = cone.kind == "confidence"
-    keys(value, ["denominators", "outputs", body, *(["membership"] if with_membership else [])])
+    of_all = any(order is None for order, _ in problem.divergences)
+    further = [*(["membership"] if with_membership else []), *(["orders"] if of_all else [])]
+    keys(value, ["denominators", "outputs", body, *further])
     denominators = items(value["denominators"], reader.big_from(1))
     must(len(denominators) in (1, k), "denominators")
     must(math.lcm(*denominators) <= 1 << (1 << 17), "limit: least common multiple of denominators")
@@ -107,7 +111,11 @@ def _read(reader: Reader, value: Any, problem: Problem, k: int) -> Mechanism:
         must(len(outputs) * k * s <= 10**7, "limit: m * k * |S|")
     if problem.kind in ("inverse_trace", "inverse_determinant", "inverse_eigenvalue"):
         must(k * k * len(outputs) <= 10**8, "limit: k * k * m")
-    return Mechanism(denominators, outputs, numerators, membership, off_diagonal)
+    orders = items(value["orders"], reader.rat, least=1) if of_all else []
+    must(all(a < b for a, b in zip([fmpq(1), *orders], orders, strict=False)), "orders")
+    count = sum(len(orders) if order is None else 1 for order, _ in problem.divergences)
+    must(k * (k - 1) * len(outputs) * count <= 10**7, "limit: orders")
+    return Mechanism(denominators, outputs, numerators, membership, off_diagonal, orders)
 
 
 def check_mechanism(problem: Problem, mechanism: Mechanism) -> None:
@@ -132,8 +140,33 @@ def check_mechanism(problem: Problem, mechanism: Mechanism) -> None:
                 if x != z:
                     found = total(max(fmpq(0), column[x] - ratio.low * column[z]) for column in columns)
                     need(found <= delta, f"approximate privacy of {x} and {z}")
+    for order, most in problem.divergences:
+        for x in range(problem.k):
+            for z in range(problem.k):
+                if x != z:
+                    pairs = [(column[x], column[z]) for column in columns if column[x] > 0]
+                    need(all(other > 0 for _, other in pairs), f"an infinite divergence of {x} from {z}")
+                    _divergence(pairs, order, most, mechanism.orders)
     if problem.risk is not None:
         check_risk(problem.risk, columns)
+
+
+def _divergence(pairs: list[tuple[fmpq, fmpq]], order: fmpq | None, most: fmpq, orders: list[fmpq]) -> None:
+    """Of two rows, at one order or by chords at all."""
+
+    def height(a: fmpq) -> fmpq:
+        return high(total(exp_of(a * log(q) - (a - 1) * log(r)) for q, r in pairs).log())
+
+    if order is not None:
+        need(height(order) <= (order - 1) * most, "a Renyi divergence")
+        return
+    places, heights = [fmpq(1), *orders], [fmpq(0), *map(height, orders)]
+    for a, b, low, top in zip(places, orders, heights, heights[1:], strict=False):
+        slope = (top - low) / (b - a)
+        # The chord less rho t (t - 1) is largest at t = (1 + slope / rho) / 2, if that is between a and b.
+        found = [a, b, *([t] if a < (t := (1 + slope / most) / 2) < b else [])]
+        need(all(low + slope * (t - a) <= most * t * (t - 1) for t in found), "a chord of divergences")
+    need(all(high(log(q / r)) <= most * orders[-1] for q, r in pairs), "divergences of large orders")
 
 
 def _in_cone(problem: Problem, v: list[fmpq], membership: list[tuple[fmpq, fmpq]] | None) -> None:

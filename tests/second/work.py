@@ -121,6 +121,8 @@ def _mechanism(problem: Any, mechanism: Any, m: int, price: dict[str, int]) -> i
     total += 24 * cells * len(cone["blocks"]) * price["r"] if cone["kind"] == "confidence" else 0
     total += _entropies(problem, mechanism, m, price) if "entropy" in problem else 0
     total += k * cells * price["x"] if "approximate" in problem else 0
+    many = sum(len(mechanism["orders"]) if "rho" in one else 1 for one in problem.get("divergences", []))
+    total += 100 * k * cells * many * price["r"]
     if "identification_risk" in problem:
         risk = problem["identification_risk"]
         total += len(risk["categories"]) * k * (2 * _most(risk) ** 2 + 20 + price["x"])

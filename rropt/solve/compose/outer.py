@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra
-from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions
+from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions, Tangent
 from rropt.program.programs import Information, Linear, Program, Utility
+from rropt.prove.steps import enclosing
 from rropt.solve.compose import budget
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.polyhedral import edge_table
-from rropt.solve.kernel.route import Answer, Effort, MatrixDraft, Route, Size
+from rropt.solve.kernel.route import Answer, ColumnMultipliers, Dual, Effort, MatrixDraft, Route, Size
 
 QUICK = ("tangent", "linear")
 """Routes that solve a convex problem, and do not search."""
@@ -87,7 +89,7 @@ class OuterRoute(Route):
                 break
             inner = grown
         assert found is not None
-        answer = _stated(*found)
+        answer = _stated_by(program, notions, *found)
         known = self._relaxed_bound(program)
         if known is not None and reached[-1] - program.sign * float(known[0]) > 0:
             answer = replace(answer, dual=None, relaxed=())
@@ -154,7 +156,13 @@ def _at_worst(program: Program, notions: Notions, effort: Effort) -> Program:
 def _with_rows(inner: Program, notions: Notions, matrix: FloatArray) -> Program:
     """The program with the rows that a matrix breaks; itself where there are none."""
     rows = () if inner.outputs is None else notions.rows(matrix)
-    return replace(inner, rows=with_distinct_names((*inner.rows, *rows))) if rows else inner
+    if not rows:
+        return inner
+    # The tangents of each notion stand together, as they do after the steps that put them there.
+    grown = (*inner.rows, *rows)
+    own = [[row for row in grown if isinstance(row, Tangent) and row.notion == one] for one in notions.notions]
+    others = [row for row in grown if not isinstance(row, Tangent)]
+    return replace(inner, rows=with_distinct_names((*others, *chain(*own))))
 
 
 class CapacityRoute(Route):
@@ -187,6 +195,28 @@ class CapacityRoute(Route):
             return stated
         inside = answer.draft.inside if isinstance(answer.draft, MatrixDraft) else None
         return replace(stated, draft=MatrixDraft(matrix, program.outputs, inside))
+
+
+def _stated_by(program: Program, notions: Notions, inner: Program, answer: Answer) -> Answer:
+    """The answer with the steps from the program to that with rows; where certificates cannot state it, that one."""
+    if not notions.is_stated or answer.stated is not None:
+        return _stated(inner, answer)
+    duals = [one for one in (answer.dual, answer.farkas) if one is not None]
+    rows = list(range(len(inner.rows)))
+    if all(isinstance(one.evidence, ColumnMultipliers | None) and len(one.rows) >= len(rows) for one in duals):
+        # Tangents without a multiplier prove nothing. Rows that later steps add stand behind those of the problem.
+        own = [number for number, row in enumerate(inner.rows) if isinstance(row, Tangent)]
+        rows = [i for i in rows if i not in {*own} or any(one.rows[i] for one in duals)]
+        dual, farkas = (
+            None if one is None else _with(one, rows, len(inner.rows)) for one in (answer.dual, answer.farkas)
+        )
+        answer = replace(answer, dual=dual, draft=answer.draft if farkas is None else farkas)
+    return replace(answer, relaxed=(*enclosing(program, [inner.rows[i] for i in rows]), *answer.steps))
+
+
+def _with(dual: Dual, rows: list[int], many: int) -> Dual:
+    """Multipliers of some of the first `many` rows, and of all that stand behind them."""
+    return replace(dual, rows=np.concatenate([dual.rows[rows], dual.rows[many:]]))
 
 
 def _stated(inner: Program, answer: Answer) -> Answer:

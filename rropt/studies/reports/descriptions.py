@@ -56,6 +56,8 @@ ASSUMPTIONS = {
     "regular-by-approximate-inverse": "a matrix times an approximate inverse, near one, proves that it is regular",
     "log-det-below-trace": "the logarithm of a determinant is at most the trace less the size",
     "schur-complement": "the signs of the pivots of a block matrix are those of its Schur complement",
+    "cumulant-convex": "the logarithm of the power sum of two rows is convex in the order",
+    "young-inequality": "a power lies above its tangents",
     "eigenvalue-of-densities": "the largest eigenvalue is at least every weighted mean of the eigenvalues",
 }
 """The assumptions of proofs, by their names in the certificate format."""

@@ -20,11 +20,15 @@ from rropt.model.divergences import capacity_prior, concentrated_excess, power_s
 from rropt.model.prior import Prior
 from rropt.program.cones import FloatArray
 from rropt.program.extras import Extra
-from rropt.program.limits import CapacityLimit, Limit, Notion, Notions
+from rropt.program.limits import CapacityLimit, Limit, Notion, Notions, Tangent
 from rropt.program.programs import Information, Row
 
 BITS = 60
 """Numbers of a row are multiples of 2^-60."""
+WEAKER = 1 + Fraction(1, 1 << 50)
+"""A row is weaker than the constraint by this factor, for the enclosures of other programs."""
+LARGEST = 20
+"""The largest number of nats that a certificate states."""
 BROKEN = 1e-12
 """Excesses in floats above this get rows."""
 MOST = 200
@@ -69,7 +73,7 @@ class PairNotion(Notion):
 
     def excess(self, mechanism: Mechanism) -> Fraction:
         """That of the pair that is worst in floats where it is above 0, else the largest."""
-        rows = list(zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True))
+        rows = _rows(mechanism)
         table, worst, seen = self.table(mechanism.matrix), Fraction(-1), set()
         for at in np.argsort(-table, axis=None, kind="stable").tolist():
             one, other = rows[at // len(rows)], rows[at % len(rows)]
@@ -96,7 +100,7 @@ class PairNotion(Notion):
         near = min(float(table.max()), 0.0) - UNSURE
         return [(at // size, at % size) for at in order if at // size != at % size and table.flat[at] >= near]
 
-    def _tangent(self, matrix: FloatArray, x: int, z: int) -> Row:
+    def _tangent(self, matrix: FloatArray, x: int, z: int) -> Tangent:
         width = matrix.shape[1]
         rows = np.maximum(matrix[[x, z]], 0.0)
         low, high = 0.0, 1.0
@@ -110,9 +114,16 @@ class PairNotion(Notion):
         # Powers of high orders are large: the row is divided by a power of two, its largest coefficient about.
         most = max(1, *(int(number) for form in forms for number in form))
         scale = Fraction(1, 1 << most.bit_length())
-        terms = [(x, y, s * scale) for y, (s, _) in enumerate(forms) if s]
-        terms += [(z, y, -b * scale) for y, (_, b) in enumerate(forms) if b]
-        return Row(f"divergence of {x} from {z}", "<=", self.most(order) * scale, tuple(sorted(terms)))
+        scaled = tuple((s * scale, b * scale) for s, b in forms)
+        terms = [(x, y, s) for y, (s, _) in enumerate(scaled) if s]
+        terms += [(z, y, -b) for y, (_, b) in enumerate(scaled) if b]
+        at_most, name = WEAKER * self.most(order) * scale, f"divergence of {x} from {z}"
+        return Tangent(name, "<=", at_most, tuple(sorted(terms)), self, order, (x, z), scaled)
+
+
+def _rows(mechanism: Mechanism) -> list[tuple[Fraction, ...]]:
+    """The k rows."""
+    return list(zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True))
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,10 @@ class RenyiNotion(PairNotion):
     @property
     def most_informed(self) -> Fraction:
         return self.epsilon
+
+    @property
+    def is_stated(self) -> bool:
+        return self.epsilon <= LARGEST
 
     def payload(self) -> dict[str, str]:
         return {"kind": "renyi", "order": rational_text(self.order), "epsilon": rational_text(self.epsilon)}
@@ -157,11 +172,20 @@ class ConcentratedNotion(PairNotion):
     def most_informed(self) -> Fraction:
         return self.rho
 
+    @property
+    def is_stated(self) -> bool:
+        return self.rho <= LARGEST
+
+    def orders(self, mechanism: Mechanism) -> tuple[Fraction, ...]:
+        rows = set(_rows(mechanism))
+        found = [concentrated_excess(one, other, self.rho)[1] for one in rows for other in rows]
+        return tuple(sorted(set().union(*found)))
+
     def payload(self) -> dict[str, str]:
         return {"kind": "zero_concentrated", "rho": rational_text(self.rho)}
 
     def row_excess(self, one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
-        return concentrated_excess(one, other, self.rho)
+        return concentrated_excess(one, other, self.rho)[0]
 
     def table(self, matrix: FloatArray) -> FloatArray:
         return np.asarray(np.max([self._at(matrix, order) for order in ORDERS.tolist()], axis=0))
