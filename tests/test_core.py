@@ -6,6 +6,7 @@ Built here with ocaml and zarith where they are installed (`make core`); proofs 
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -97,6 +98,23 @@ def test_damaged_bytes_have_one_verdict(core):
                 at = draw.randrange(len(data))
                 data[at : at + draw.randint(0, 3)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 3)))
             alike(core, bytes(data))
+
+
+@pytest.mark.parametrize("end", [65535, 65536, 65537, 131071, 131072, 400000])
+def test_a_line_may_end_at_any_byte(core, end):
+    """The reader takes pieces of 65,536 bytes: the line of a leaf, with flows of 0, ends with one or beside its end."""
+    text = FILES["second/mi-boxes"][1]
+    leaf = text.index("\n", text.index("\nl ") + 1)
+    zeros = (end - leaf) % len(" F 1 0")
+    at = re.search(r"(?m)^value \d+ \d+", text).end()
+    fields = re.match(r"\nl( -?\d+)*", text[text.index("\nl ") :])[0]
+    flows = " F 1 0" * ((end - leaf) // len(" F 1 0"))
+    changed = text.replace(fields, fields + flows, 1)
+    changed = changed[:at] + "0" * zeros + changed[at:]  # the value that is claimed is a smaller one
+    assert changed.index("\n", changed.index("\nl ") + 1) == end
+    assert alike(core, changed) == 0
+    assert alike(core, changed[:-1]) == alike(core, changed + "x") == 2
+    assert core(changed[:-1])[1].endswith(": the file ends without the line end")
 
 
 def test_changed_problems_have_one_verdict(core):
