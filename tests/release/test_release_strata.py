@@ -214,7 +214,7 @@ def test_without_a_manifest_it_works_and_says_so(capfd: pytest.CaptureFixture[st
     assert cli.main(command) == 0
     again, err = capfd.readouterr()
     assert json.loads(again)["estimate"] == json.loads(out)["estimate"]
-    assert "no manifest stands beside it" in err
+    assert "no manifest stands beside it: it is assumed that this mechanism drew the column; if another" in err
 
 
 def test_a_folder_that_was_released_is_read_as_one_file(capfd: pytest.CaptureFixture[str]) -> None:

@@ -127,7 +127,10 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             found[cell.key] = (cell, table if known is None else known[1] + table)
     notes = list(dict.fromkeys(note for one in agreements for note in one.notes))
     if bare:
-        notes.append("no manifest stands beside it: whether this mechanism made it is not known")
+        notes.append(
+            "no manifest stands beside it: it is assumed that this mechanism drew the column; if another one did, or "
+            "none, these numbers are wrong"
+        )
     known_cells, sums = zip(*found.values(), strict=True)
     return Counted(known_cells, sums, len(files), not bare, tuple(notes))
 
