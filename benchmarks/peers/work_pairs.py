@@ -19,6 +19,11 @@ def whole(report):
     return [int(number) for number in np.ravel(report)]
 
 
+def typed(report):
+    """Whether a report is a list, and what is in it."""
+    return [isinstance(report, list), *np.ravel(list(report))]
+
+
 def multi_freq_ldpy(size, epsilon):
     """One report of each; those of longitudinal protocols claim `epsilon` for one report, and twice it for all."""
 
@@ -67,6 +72,7 @@ def pure_ldp(size, epsilon):
         return draw
 
     histogram = oracles.HEClient(epsilon, size, **given)
+    hadamard = oracles.HadamardMechClient(epsilon, size, 1, **given).privatise
     permutation = oracles.HadamardResponseServer(epsilon, size, **given).get_hash_funcs()
     return {
         "DE": oracles.DEClient(epsilon, size, **given).privatise,
@@ -75,7 +81,9 @@ def pure_ldp(size, epsilon):
         "BLH": supports(oracles.LHClient(epsilon, size, g=2, **given)),
         "OLH": supports(oracles.LHClient(epsilon, size, use_olh=True, **given)),
         "HE, above 1/2": lambda code: np.asarray(histogram.privatise(code)) > 0.5,
-        "HadamardMech, 1 bit": oracles.HadamardMechClient(epsilon, size, 1, **given).privatise,
+        "HadamardMech, 1 bit": lambda code: list(hadamard(code)),
+        # Where it tells the truth the report is a list, elsewhere it is an iterator.
+        "HadamardMech, 1 bit, and its type": lambda code: typed(hadamard(code)),
         "HadamardResponse": oracles.HadamardResponseClient(epsilon, size, permutation, **given).privatise,
     }
 
