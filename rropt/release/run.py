@@ -85,7 +85,7 @@ class FileRelease:
         names = [None] * len(release.columns) if self.memo is None else [one.name for one in self.memo.scopes]
         self.scopes: list[str | None] = list(names)
         self.plan = release_digest(release)
-        # No records are nobody's: nothing is drawn and nothing is shown, whatever was released before or will be.
+        # Without records nothing is drawn and nothing is shown, whatever was released before or will be.
         self.is_empty = not any(batch.num_rows for batch in self.source.batches())
         self.wanted = {name for one in release.columns if not self.is_empty for name in one.columns}
         self.raw = () if self.is_empty else self.protector.unprotected

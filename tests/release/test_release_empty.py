@@ -1,4 +1,4 @@
-"""Files without records: nobody's, so that they are released, cost nothing and stand in nobody's way."""
+"""Files without records are released, cost nothing, and do not hinder a later release."""
 
 from __future__ import annotations
 
