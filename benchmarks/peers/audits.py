@@ -1,40 +1,53 @@
 """What `rr.audit_sampler` finds in other packages: `python -m benchmarks.peers.audits`.
 
-Each has an environment of its own. It prints a line a mechanism: what is claimed, what is shown by trials, and the
-least epsilon that so many would detect.
+Each has an environment of its own. It prints a line a sampler: what is claimed, what is shown by trials, and the least
+epsilon that so many would detect.
 """
 
 from __future__ import annotations
 
 import rropt as rr
-from benchmarks.peers.ask import MULTI_FREQ_LDPY, OPENDP, PURE_LDP, Missing, Peer
+from benchmarks.peers.ask import Missing, Peer
 
-EPSILON = 1
-CASES: tuple[tuple[Peer, str, int, int], ...] = (
-    (MULTI_FREQ_LDPY, "randomised response", 4, 200_000),
-    (PURE_LDP, "randomised response", 4, 200_000),
-    (OPENDP, "randomised response", 4, 200_000),
-    (MULTI_FREQ_LDPY, "subset selection", 8, 80_000),
+PEERS = (
+    # Both hash texts by xxhash, which takes bytes alone since its version 4.
+    Peer("multi-freq-ldpy", "work_pairs.py", ("xxhash<4",)),
+    Peer("pure-ldp", "work_pairs.py", ("scikit-learn", "statsmodels", "xxhash<4")),
+    Peer("opendp", "work_pairs.py", ("numpy",)),
 )
-"""(package, mechanism, categories, draws)."""
+EPSILONS = (1, 2)
+SIZE, LARGER = 4, {"SS": 8}
+"""Categories; subset selection has sets of one below eight."""
+DRAWS = 100_000
+
+
+def audited(peer: Peer, mechanism: str, epsilon: int) -> str:
+    """One line."""
+    size = LARGER.get(mechanism, SIZE)
+    task = {"package": peer.name, "mechanism": mechanism, "size": size, "epsilon": epsilon, "count": DRAWS}
+    try:
+        answer = peer.ask(task)
+    except Missing as reason:
+        return f"{peer.name}, {mechanism}, epsilon {epsilon}: {reason}"
+    found = rr.audit_sampler([(code, tuple(output)) for code, output in answer["pairs"]], epsilon)
+    verdict = "REJECTED" if found.rejected else "not rejected"
+    shown = f"epsilon at least {found.epsilon:.4f}, delta at least {found.delta:.4f}"
+    least = f"detects from {found.detectable:.4f}"
+    case = f"{peer.name} {answer['version']}, {mechanism}, {size} categories, epsilon {epsilon}"
+    return f"{case}: {verdict}: {shown}; {least}"
 
 
 def main() -> None:
-    """Audit every case."""
-    for peer, mechanism, size, count in CASES:
-        task = {"task": "pairs", "package": peer.name, "size": size, "epsilon": EPSILON, "count": count}
+    """Audit every sampler."""
+    for peer in PEERS:
         try:
-            answer = peer.ask(task | {"mechanism": mechanism})
+            names = peer.ask({"package": peer.name, "size": SIZE, "epsilon": 1, "list": True})["mechanisms"]
         except Missing as reason:
-            print(f"{peer.name}, {mechanism}: {reason}")
+            print(f"{peer.name}: {reason}")
             continue
-        found = rr.audit_sampler([(code, output) for code, output in answer["pairs"]], EPSILON)
-        verdict = "REJECTED" if found.rejected else "not rejected"
-        shown = f"epsilon at least {found.epsilon:.4f}, delta at least {found.delta:.4f}"
-        least = f"detects from {found.detectable:.4f}"
-        print(
-            f"{peer.name} {answer['version']}, {mechanism}, {size} categories: {verdict}: {shown}; {least}", flush=True
-        )
+        for mechanism in names:
+            for epsilon in EPSILONS:
+                print(audited(peer, mechanism, epsilon), flush=True)
 
 
 if __name__ == "__main__":

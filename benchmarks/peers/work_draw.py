@@ -2,8 +2,7 @@
 
 Answers with {"version", "seconds", "kept"}: of how many of `count` uniform inputs the answer was the input itself. With
 {"task": "subset"}: {"version", "seconds", "hits", "first", "length"}: how many subsets hold the true value, in how
-many of these it stands first, and how long a subset is. With {"task": "pairs"}: {"version", "pairs"}, the list of
-[input, output]; of "subset selection" where that is the "mechanism".
+many of these it stands first, and how long a subset is.
 """
 
 import importlib
@@ -37,13 +36,7 @@ def main():
     package, size, epsilon = task["package"], task["size"], task["epsilon"]
     codes = np.random.default_rng(2).integers(0, size, task["count"]).tolist()
     told = {"version": metadata.version(package)}
-    if task.get("mechanism") == "subset selection":
-        client = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.SS").SS_Client
-        told["pairs"] = [[code, list(map(int, client(code, size, epsilon)))] for code in codes]
-    elif task.get("task") == "pairs":
-        draw = drawer(package, size, epsilon)
-        told["pairs"] = [[code, int(draw(code))] for code in codes]
-    elif task.get("task") == "subset":
+    if task.get("task") == "subset":
         client = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.SS").SS_Client
         client(0, size, epsilon)
         begun = time.perf_counter()

@@ -127,7 +127,10 @@ def count_released(path: Path, axes: Mapping[Columns, Any], where: Mapping[str, 
             found[cell.key] = (cell, table if known is None else known[1] + table)
     notes = list(dict.fromkeys(note for one in agreements for note in one.notes))
     if bare:
-        notes.append("there is no manifest beside it: whether this mechanism made it is not known")
+        notes.append(
+            "it has no manifest: rropt assumes that this mechanism drew the column; if another one did, or none, these "
+            "numbers are wrong"
+        )
     known_cells, sums = zip(*found.values(), strict=True)
     return Counted(known_cells, sums, len(files), not bare, tuple(notes))
 

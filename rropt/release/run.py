@@ -75,24 +75,27 @@ class FileRelease:
         self.force, self.monitor, self.warn = force, monitor, warn
         self.ledger, self.population, self.quote_formulas = ledger, population, quote_formulas
         self.source = open_table(data, tuple(n for one in release.columns for n in (*one.columns, *one.by)), delimiter)
+        self.before = _state(data)
         check_places(data, output)
         self.protector = Protector(release, self.source.schema, str(data))
         self.privacy = self.cost = privacy_of_stacks(release, self.protector.stacks)
         self.memo: Memo | None = None
         if identity is not None and key is not None:
             self.memo = Memo(key, identity, self.protector.stacks, self.source.schema, str(data))
-        scopes = [None] * len(release.columns) if self.memo is None else [one.name for one in self.memo.scopes]
-        self.scopes: list[str | None] = list(scopes)
+        names = [None] * len(release.columns) if self.memo is None else [one.name for one in self.memo.scopes]
+        self.scopes: list[str | None] = list(names)
         self.plan = release_digest(release)
-        self.wanted = {name for one in release.columns for name in one.columns}
-        self.notes: list[str] = list(self.source.notes)
+        # Without records nothing is drawn and nothing is shown, whatever was released before or will be.
+        self.is_empty = not any(batch.num_rows for batch in self.source.batches())
+        self.wanted = {name for one in release.columns if not self.is_empty for name in one.columns}
+        self.raw = () if self.is_empty else self.protector.unprotected
+        self.notes: list[str] = [*self.source.notes, *([f"{data.name} has no records"] if self.is_empty else [])]
         if self.protector.left_out:
             self.notes.append(f"metadata that are not released: {', '.join(map(repr, self.protector.left_out))}")
 
     def run(self, standing: bool = False) -> Released:
         """Make the release, or finish one that was interrupted after its draw was complete. With `standing`, the same
         release, made before and unchanged, is accepted too. Raises InputError."""
-        before = _state(self.data)
         sha256 = file_sha256(self.data)
         with folders([self.output.parent]), Ledger(self.data.resolve(), self.ledger, sha256) as ledger:
             if not self.force:
@@ -104,10 +107,9 @@ class FileRelease:
             if manifest_path(self.output).is_dir():
                 raise InputError("cannot write (a folder has this name)", str(manifest_path(self.output)))
             rows = self._look(crossed, earlier, total)
-            if _state(self.data) != before:
-                raise InputError(
-                    "it changed while it was read", str(self.data), "release it when no program writes to it"
-                )
+            if _state(self.data) != self.before:
+                remedy = "release it when no program writes to it"
+                raise InputError("it changed while it was read", str(self.data), remedy)
             with ledger.reserving():
                 # Another process may have written to it while the table was read.
                 _, earlier, total = self._count(ledger)
@@ -121,13 +123,13 @@ class FileRelease:
                         ledger.refuse_above(self.population, self.charge)
                         self.cost = Privacy(tuple(Level(one.columns, total) for one in self.cost.levels))
                 content, temporary = self._begun(ledger, sha256, rows, len(earlier), total)
-            return self._draw(ledger, content, temporary, before)
+            return self._draw(ledger, content, temporary, self.before)
 
     def _count(self, ledger: Ledger) -> tuple[list[str], list[Fraction | float], Fraction | float]:
         """The earlier draws from these people: cautions of columns that some release shows unchanged, the parity of
         each draw, and that of all together with this release. Raises InputError where this release is to be refused."""
         counted = ledger.counted(self.population)
-        crossed = crossings(counted, self.wanted, self.protector.unprotected, self.output)
+        crossed = crossings(counted, self.wanted, self.raw, self.output)
         self.cost = self._new(counted)
         if not self.force:
             self._refuse(counted, crossed)
@@ -140,8 +142,9 @@ class FileRelease:
     def _new(self, counted: list[Entry]) -> Privacy:
         """The privacy of this release, where a column counts as nothing whose answers were drawn before."""
         before = {scope for entry in counted for scope in entry.scopes if scope is not None}
-        levels = zip(self.privacy.levels, self.scopes, strict=True)
-        return Privacy(tuple(Level(one.columns, Fraction(1)) if scope in before else one for one, scope in levels))
+        free = (self.is_empty or scope in before for scope in self.scopes)
+        levels = zip(self.privacy.levels, free, strict=True)
+        return Privacy(tuple(Level(one.columns, Fraction(1)) if is_free else one for one, is_free in levels))
 
     def _look(self, crossed: list[str], earlier: list[Fraction | float], total: Fraction | float) -> int:
         """Read the whole table once, and show cautions before the draw. Returns the number of rows.
@@ -163,11 +166,8 @@ class FileRelease:
         if self.protector.faults:
             raise self.protector.faults.error(str(self.data))
         if self.source.rows not in (None, rows):
-            raise InputError(
-                f"{rows:,} of its {counted(self.source.rows, 'rows')} were read",
-                str(self.data),
-                "is the file cut short?",
-            )
+            cut = f"{rows:,} of its {counted(self.source.rows, 'rows')} were read"
+            raise InputError(cut, str(self.data), "is the file cut short?")
         for caution in cautions if self.protector.unprotected else ():
             self.warn(caution)
         return rows
@@ -316,8 +316,9 @@ class FileRelease:
                     {"columns": list(level.columns), "parity": parity_text(level.parity), "promised": one.promised}
                     | ({} if scope is None else {"scope": scope})
                     for one, level, scope in zip(self.release.columns, self.cost.levels, self.scopes, strict=True)
+                    if not self.is_empty
                 ],
-                "raw": list(self.protector.unprotected),
+                "raw": list(self.raw),
                 "population": self.population,
                 "output": str(target),
                 "temporary": temporary.name,
