@@ -66,10 +66,9 @@ class Places(Table):
 The least expected distance on square grids, epsilon 1 a step, Dirichlet(1) priors of seed {SEED}. **rropt** is asked
 for {GAP:g} relative: declaration, search, certificate and check. **HiGHS** is `scipy.optimize.linprog` on the whole
 programme, **qif** its function for this problem (`min_loss_given_d`), each with {PATIENCE} s of wall clock and in its
-own float precision; above 64 places qif is asked with `--full` only. Seconds are processor time, for qif wall clock. The
-*map* is that of the 100 counties of North
-Carolina (`benchmarks/data/counties.json`, from libpysal): mutual information about the county of a birth, epsilon 1 a
-border, asked for {MAP_GAP:g}."""
+own float precision; above 64 places qif is asked with `--full` only. Seconds are processor time, for qif wall clock.
+The *map* is that of the 100 counties of North Carolina (`benchmarks/data/counties.json`, from libpysal): mutual
+information about the county of a birth, epsilon 1 a border, asked for {MAP_GAP:g}."""
     columns: ClassVar[tuple[Column, ...]] = (
         Column("places", "places"),
         Column("k", "k"),
