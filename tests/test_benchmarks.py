@@ -16,7 +16,7 @@ from drawing import graded
 
 NAMES = ("first", "full_lp", "large", "ties", "metric", "places", "offdiagonal", "rldp", "exact_rldp", "linear_loss")
 NAMES += ("sampling", "peers", "peer_answers", "release", "ledger", "birkhoff", "limits", "constructors", "growth")
-NAMES += ("frontier", "kernels")
+NAMES += ("kernels",)
 LONG = ("exact_rldp", "limits", "offdiagonal", "release", "rldp")
 
 

@@ -33,7 +33,7 @@ class Peer:
     script: str
     besides: tuple[str, ...] = ()
 
-    def ask(self, task: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, task: dict[str, Any], seconds: float = TASK_SECONDS) -> dict[str, Any]:
         """The answer to one task. Raises Missing: not installed, no answer in time, or the error that it ended with."""
         python = environment(self)
         try:
@@ -42,11 +42,11 @@ class Peer:
                 input=json.dumps(task),
                 capture_output=True,
                 text=True,
-                timeout=TASK_SECONDS,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise Missing(f"no answer in {TASK_SECONDS} s") from None
+            raise Missing(f"no answer in {seconds:g} s") from None
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
             # Where the environment lies is nobody's business.

@@ -1,5 +1,6 @@
-"""qif: the least expected 0-1 loss under LDP, {"task": "design", "prior", "epsilon"}; and whether one channel refines
-another, {"task": "order", "first", "second"}.
+"""qif: the least expected 0-1 loss under LDP, {"task": "design", "prior", "epsilon"}, or, with "distances" (k x k), the
+least expected distance under metric privacy, epsilon a unit; and whether one channel refines another,
+{"task": "order", "first", "second"}.
 
 Answers with {"version", "seconds"} and "matrix", or "dominates" (whether second is a post-processing of first).
 """
@@ -19,9 +20,10 @@ def main():
     told = {"version": metadata.version("qif")}
     if task["task"] == "design":
         prior, epsilon = np.array(task["prior"]), task["epsilon"]
+        far = np.array(task.get("distances", 1.0 - np.eye(len(prior))))
         begun = time.perf_counter()
         matrix = qif.mechanism.d_privacy.min_loss_given_d(
-            prior, len(prior), lambda x, y: 0.0 if x == y else epsilon, lambda x, y: float(x != y)
+            prior, len(prior), lambda x, y: float(epsilon * far[x, y]), lambda x, y: float(far[x, y])
         )
         told["seconds"] = time.perf_counter() - begun
         told["matrix"] = np.asarray(matrix).tolist()

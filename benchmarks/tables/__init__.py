@@ -16,6 +16,7 @@ from benchmarks.tables.metric import Metric
 from benchmarks.tables.offdiagonal import OffDiagonal
 from benchmarks.tables.peer_answers import PeerAnswers
 from benchmarks.tables.peers import Peers
+from benchmarks.tables.places import Places
 from benchmarks.tables.release import Release
 from benchmarks.tables.rldp import Rldp
 from benchmarks.tables.sampling import Sampling
@@ -27,6 +28,7 @@ TABLES: tuple[Table, ...] = (
     Large(),
     Ties(),
     Metric(),
+    Places(),
     OffDiagonal(),
     Rldp(),
     ExactRldp(),
