@@ -227,7 +227,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
     (
         "solver of the route that takes it",
         lambda: problem(rr.LDP(1), goal=rr.Maximize(rr.MutualInformation(rr.Prior.uniform(20)))).solve(solver="scs"),
-        "12 inputs at most; leave the solver out",
+        "at most 12 inputs; leave the solver out",
     ),
 ]
 

@@ -283,7 +283,7 @@ def test_impossible_cells_hold_nobody() -> None:
     found = fit_population(table, 0.5)
     # Three free cells, three parameters.
     assert found.rates == pytest.approx(2.0 * counts)
-    with pytest.raises(InputError, match="not possible"):
+    with pytest.raises(InputError, match="declared impossible"):
         KeyTable.of(counts, {"a": range(2), "b": range(2)}, possible=~possible)
 
 

@@ -183,8 +183,8 @@ class Own(rr.Floor):
 
 BAD: list[tuple[str, Callable[[], object], str]] = [
     ("no table", lambda: rr.sweep(PROBLEM, over=["epsilon"]), "over: .* is not a table"),  # type: ignore[arg-type]
-    ("no list", lambda: rr.sweep(PROBLEM, over={"epsilon": 1}), "over epsilon: 1 stands where a list"),
-    ("text", lambda: rr.sweep(PROBLEM, over={"epsilon": "0.1:8:40"}), "stands where a list"),
+    ("no list", lambda: rr.sweep(PROBLEM, over={"epsilon": 1}), "over epsilon: 1 is not a list of values"),
+    ("text", lambda: rr.sweep(PROBLEM, over={"epsilon": "0.1:8:40"}), "is not a list of values"),
     ("no values", lambda: rr.sweep(PROBLEM, over={"epsilon": []}), "over epsilon: it has no values"),
     ("no name", lambda: rr.sweep(PROBLEM, over={3: [1]}), "is not a name of a parameter"),  # type: ignore[dict-item]
     ("misspelt", lambda: rr.sweep(PROBLEM, over={"epsilom": [1]}), "no parameter 'epsilom'; did you mean 'epsilon'"),
