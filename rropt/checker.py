@@ -5153,22 +5153,23 @@ def _as_integers(form: list[Fraction]) -> tuple[list[int], int, int]:
 
 
 def _determinant(forms: list[list[Fraction]]) -> Pair:
-    """ "d is exact (scale the W_j to integers, fraction-free elimination)": every quotient is an integer (Bareiss)."""
+    """ "d is exact (scale the W_j to integers, fraction-free elimination)", here up to its sign: every quotient is an
+    integer (Bareiss).
+    """
     below, rows = 1, []
     for form in forms:
         numbers, d, _ = _as_integers(form)
         below *= d
         rows.append(numbers)
-    sign = last = 1
+    last = 1
     while len(rows) > 1:
         place = next((i for i, row in enumerate(rows) if row[0]), None)
         if place is None:
             return 0, below
-        sign = -sign if place % 2 else sign
         first, *own = rows.pop(place)
         rows = [[(first * b - row[0] * a) // last for a, b in zip(own, row[1:], strict=True)] for row in rows]
         last = first
-    return sign * rows[0][0], below
+    return rows[0][0], below
 
 
 def _check_known(problem: _Problem, proof: _Proof) -> None:
@@ -5928,7 +5929,7 @@ class _Corners:
         heights = []
         for x in free:
             row = self.both[x]
-            excess = sum([row[z] - twice for z in free if row[z] > twice]) - max(row[x] - twice, 0)
+            excess = sum([row[z] - twice for z in free if row[z] > twice and z != x])
             heights.append(2 * self.own[x] + excess)
         heights.sort(reverse=True)
         left = 2 * self.inside + sum(heights[:fewest])
@@ -7506,10 +7507,10 @@ def _cell(risk: _Risk, block: list[int], theta: Fraction, x: int, y: int) -> Pai
 
 
 def _check_thresholds(problem: _Problem, proof: _Proof) -> None:
-    """Each block with h_G > 0."""
+    """Each block with h_G > 0, which has two inputs or more (`_check_thetas`)."""
     assert problem.risk is not None
     for i, (block, h) in enumerate(zip(problem.risk.blocks or [], proof.thetas, strict=True)):
-        if h > 0 and len(block) > 1:
+        if h > 0:
             _check_threshold(problem.risk, block, h, i)
 
 

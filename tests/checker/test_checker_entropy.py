@@ -272,7 +272,9 @@ def test_the_best_bound_of_the_diagonal() -> None:
 def test_exponentials_of_any_depth() -> None:
     """From nothing to beyond 256, where they are cut off: a row of costs 0 and -d yields log(1 + exp(-d))."""
     floor = {"at_least": "0", "shares": ["1", "0"], "sizes": [2, 2]}
-    for depth in ("0", "1/1000000", "1", "19", "21", "255", "256", "257", "100000"):
+    rng = random.Random(2)
+    drawn = [rat(Fraction(rng.randint(1, 10**9), 10 ** rng.choice((8, 9)))) for _ in range(60)]
+    for depth in ("0", "1/1000000", "1", "19", "21", "255", "256", "257", "100000", *drawn):
         made = shells.member(shells.table([[1, 1], [1, 1]]), entropy=floor)
         made["problem"]["utility"]["cost"] = [[0, 1, rat(-Fraction(depth))]]
         made["proof"] = {"kind": "entropy-dual", "tilts": [], "flows": [], "rows": [], "weight": "1"}
