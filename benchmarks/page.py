@@ -77,7 +77,8 @@ def page(scale: Scale, heading: str, overview: str, sections: Sequence[str]) -> 
     introduction = f"""\
 # Benchmarks
 
-`{command}` writes this page. All figures, of rropt and of other packages, are from one run on this machine.
+`{command}` writes this page. All figures, of rropt and of other packages, are from one run on this machine, except in a
+table that says otherwise.
 
 {heading}
 Times are seconds of wall clock: the median of {REPEATS} runs, or one run where it takes longer than {PATIENCE:g} s.
