@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -36,29 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Design the random perturbation of categorical data as an optimisation problem, with a proof.",
 )
-models_app = typer.Typer(no_args_is_help=True, help="The shipped models: list, show, copy, solve, figure, people.")
-models_app.command("figure")(draw_figure)
-models_app.command("table")(write_table)
-models_app.command("people")(draw_people)
-models_app.command("list")(list_all)
-models_app.command()(show)
-models_app.command()(copy)
-app.command()(identify)
-app.add_typer(models_app, name="models")
-app.command()(check)
-app.command("core")(write_proof)
-app.command(epilog=APPLY_EPILOG)(apply)
-app.command()(publish)
-app.add_typer(ledger_app, name="ledger")
-app.add_typer(key_app, name="key")
-app.command()(estimate)
-app.command("claims", epilog=CLAIMS_EPILOG)(show_claims)
-app.command(epilog=VERIFY_EPILOG)(verify_claim)
-app.command("compare", epilog=COMPARE_EPILOG)(compare_routes)
-app.command("audit", epilog=AUDIT_EPILOG)(audit_matrix)
-app.command("audit-sampler", epilog=SAMPLER_EPILOG)(audit_draws)
-app.command("report", epilog=REPORT_EPILOG)(write_page)
-app.command("sweep", epilog=SWEEP_EPILOG)(sweep_grid)
+models_app = typer.Typer(no_args_is_help=True, help="List, copy or solve a shipped model; draw its figures.")
 
 BOUNDED, INFEASIBLE, NO_ROUTE, BAD_INPUT, ABORTED = 3, 4, 5, 2, 130
 LONGEST, TAIL = 2000, 200
@@ -107,7 +86,6 @@ def common(
         raise typer.Exit(0)
 
 
-@app.command(epilog=SOLVE_EPILOG)
 def solve(
     problem: ProblemName,
     out: Out = None,
@@ -271,7 +249,6 @@ def summary(solution: Any, certificate: Path | None) -> dict[str, Any]:
     return {name: found[name] for name in SUMMARY_KEYS}
 
 
-@models_app.command("solve", epilog=SOLVE_EPILOG)
 def solve_model(
     name: ModelName,
     out: Out = None,
@@ -299,6 +276,37 @@ def solve_model(
         solver_option=solver_option,
         threads=threads,
     )
+
+
+COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None], str, str | None], ...] = (
+    (app, "solve", solve, "Find the best mechanism and prove it.", SOLVE_EPILOG),
+    (app, "check", check, "Check certificates with the independent checker.", None),
+    (app, "report", write_page, "Write a page about a result: problem, matrix, verdict.", REPORT_EPILOG),
+    (app, "apply", apply, "Release a table: put columns through a mechanism.", APPLY_EPILOG),
+    (app, "estimate", estimate, "Estimate the true frequencies from a release.", None),
+    (app, "identify", identify, "Make a design from which frequencies can be estimated.", None),
+    (app, "publish", publish, "Copy the files of a design that may be published.", None),
+    (app, "audit", audit_matrix, "Compute the epsilon of any matrix, and what it loses.", AUDIT_EPILOG),
+    (app, "audit-sampler", audit_draws, "Bound the epsilon of any sampler from its draws.", SAMPLER_EPILOG),
+    (app, "compare", compare_routes, "Solve problems by every route and every solver.", COMPARE_EPILOG),
+    (app, "sweep", sweep_grid, "Solve a problem at every point of a grid.", SWEEP_EPILOG),
+    (app, "claims", show_claims, "Verify the claims of published papers again.", CLAIMS_EPILOG),
+    (app, "verify-claim", verify_claim, "Verify a claim of your own.", VERIFY_EPILOG),
+    (app, "core", write_proof, "Write the proof file that rropt-core reads.", None),
+    (models_app, "list", list_all, "List the shipped models.", None),
+    (models_app, "show", show, "Print the problem file of a model.", None),
+    (models_app, "copy", copy, "Copy the problem file of a model, to edit it.", None),
+    (models_app, "solve", solve_model, "Solve a model: the same as `rropt solve MODEL`.", SOLVE_EPILOG),
+    (models_app, "people", draw_people, "Write a table of synthetic people to try a model on.", None),
+    (models_app, "figure", draw_figure, "Draw a figure of a paper from computed numbers.", None),
+    (models_app, "table", write_table, "Print a table of a paper beside computed numbers.", None),
+)
+"""Each command with its line in the help of its group, in the order of use."""
+for group, name, function, line, epilog in COMMANDS:
+    group.command(name, short_help=line, epilog=epilog)(function)
+app.add_typer(models_app, name="models")
+app.add_typer(ledger_app, name="ledger")
+app.add_typer(key_app, name="key")
 
 
 @cache

@@ -158,21 +158,24 @@ def estimate(
         say(f"wrote {drawn}", error=as_json)
 
 
-key_app = typer.Typer(no_args_is_help=True, help="Keys of memoised draws: new.")
+key_app = typer.Typer(no_args_is_help=True, help="Make the key with which a repeated release costs nothing.")
 
 
 @key_app.command("new")
 def new_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The key.")],
 ) -> None:
-    """Make a key for `apply --id COLUMN --key FILE`; a lost key means a new draw."""
+    """Make a key for `apply --id COLUMN --key FILE`.
+
+    A release under the same key gives the same answers. Without the key they are drawn anew, which costs again.
+    """
     from rropt.release.storage.memo import new_key as write_key
 
     write_key(path)
     say(f"wrote {path}: keep it secret, and {path.name}.records with it: it undoes every release under it")
 
 
-ledger_app = typer.Typer(no_args_is_help=True, help="One account for a population: init, show, sign, verify.")
+ledger_app = typer.Typer(no_args_is_help=True, help="Keep one privacy account for a population.")
 Place = Annotated[str, typer.Argument(metavar="PATH|URL", help="The ledger: a file, or postgresql://HOST/DATABASE.")]
 
 
@@ -185,7 +188,10 @@ def init(
         str | None, typer.Option("--delta", metavar="DELTA", help="Count approximate LDP, to this delta at most.")
     ] = None,
 ) -> None:
-    """Make a ledger for a population; every release of it takes --ledger PATH."""
+    """Make a ledger for a population.
+
+    Every release of these people then takes --ledger PATH.
+    """
     from rropt.release.storage import account
     from rropt.release.storage.places import ledger_place
 
@@ -200,7 +206,10 @@ def show(
     path: Place,
     as_json: AsJson = False,
 ) -> None:
-    """Print every draw, and the total of a person, as epsilon and as a factor of the odds."""
+    """Print every draw and what a person has spent.
+
+    The total is printed as epsilon and as a factor of the odds.
+    """
     from rropt.release.storage.account import Account, delta, epsilon, odds
     from rropt.release.storage.places import ledger_place
     from rropt.studies.reports import terminal
@@ -233,7 +242,10 @@ def verify(
     receipt: Annotated[Path | None, typer.Option("--receipt", metavar="FILE", help="What sign wrote.")] = None,
     public: Annotated[Path | None, typer.Option("--public", metavar="FILE", help="The public key of it.")] = None,
 ) -> None:
-    """Compare every line with its hash, every level with its parities, and the ledger with a receipt."""
+    """Verify the lines and the levels of a ledger, and a receipt.
+
+    Every line is compared with its hash, every level with its parities, and the ledger with the receipt.
+    """
     from rropt.release.storage.account import Account, epsilon
     from rropt.release.storage.places import ledger_place
     from rropt.release.storage.receipts import read_receipt
@@ -254,7 +266,10 @@ def sign(
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="A private key of Ed25519, a PEM file.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The receipt.")],
 ) -> None:
-    """Sign the ledger as it is now; verify --receipt finds out if lines up to here were changed or taken away."""
+    """Sign the ledger as it is now.
+
+    `rropt ledger verify --receipt` then shows whether a line up to here was changed or removed.
+    """
     from rropt.release.storage.account import Account
     from rropt.release.storage.places import ledger_place
     from rropt.release.storage.receipts import sign_receipt

@@ -562,6 +562,14 @@ def test_a_wrong_command_line_is_one_line(run: Run, arguments: list[str], status
     assert listing(".") == ["t.toml"], "nothing is written"
 
 
+@pytest.mark.parametrize("group", [[], ["models"], ["ledger"], ["key"]], ids=lambda group: " ".join(group) or "rropt")
+def test_help_has_a_whole_line_for_each_command(run: Run, group: list[str]) -> None:
+    """A line that is too long for a terminal of 80 columns ends in "..."."""
+    listed = run(*group, "--help").out.split("Commands:\n")[1].splitlines()
+    assert listed
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed)
+
+
 def test_help_names_every_command_and_option(run: Run) -> None:
     ran = run("--help")
     assert ran.status == 0
