@@ -6,7 +6,7 @@ from typing import Any
 
 from rropt.declare.constraints import LDP, ApproximateLDP, AtLeast, AtMost, Constraint
 from rropt.errors import InputError, shown
-from rropt.exact import rational
+from rropt.exact import declared_text, rational
 from rropt.io.arguments import checked
 from rropt.io.types import Number
 from rropt.problem import Goal, Maximize, Minimize, Problem, Solution
@@ -59,25 +59,31 @@ def _has(goal: Goal, number: Fraction, solution: Solution) -> bool | None:
 
 @checked
 def least_epsilon(
-    problem: Problem, wanted: AtLeast | AtMost, *, tolerance: Number = Fraction(1, 1000), **options: Any
+    problem: Problem, wanted: AtLeast | AtMost | Number, *, tolerance: Number = Fraction(1, 1000), **options: Any
 ) -> LeastEpsilon:
     """The least epsilon of plain LDP at which the other constraints of `problem` and `wanted` can be had together,
     within `tolerance` (nats).
 
-    The objective of `wanted` is sought in the place of that of the problem, at one level after the other, halving the
-    interval; `options` are those of `Problem.solve`. Where value and bound leave open on which side of the number the
-    optimum is, the interval stays wider. Raises InputError for a wish that no level up to 16 meets, and as `solve`.
+    `wanted` is a number that the problem's own objective must reach, in its units, or a limit of another objective,
+    which then replaces the problem's. The interval of levels is halved, with one solve at each level; `options` are
+    those of `Problem.solve`. Where value and bound leave open on which side of the number the optimum is, the interval
+    stays wider. Raises InputError where no level up to 16 reaches the number, and as `solve`.
     """
     step = rational(tolerance, "tolerance of least_epsilon")
-    if not isinstance(wanted, AtLeast | AtMost):
+    if isinstance(wanted, AtLeast | AtMost):
+        goal = Maximize(wanted.objective) if isinstance(wanted, AtLeast) else Minimize(wanted.objective)
+        number, asked = wanted.number, wanted.describe()
+    elif isinstance(wanted, Constraint):
         raise InputError(
             f"{type(wanted).__name__} is neither AtLeast nor AtMost", "least_epsilon", "as AtLeast(Trace(), 2)"
         )
+    else:
+        goal, number = problem.goal, rational(wanted, "wanted of least_epsilon")
+        asked = f"{goal.objective.kind.replace('_', ' ')} {declared_text(number)}"
     if step <= 0:
         raise InputError("the tolerance is not positive", "least_epsilon", "as 0.001")
     if any(isinstance(one, ApproximateLDP) for one in problem.constraints):
         raise InputError("approximate LDP has a level of its own", "least_epsilon", "leave it out")
-    goal = Maximize(wanted.objective) if isinstance(wanted, AtLeast) else Minimize(wanted.objective)
 
     def at(epsilon: Fraction) -> Solution:
         rules = _levelled(problem, epsilon)
@@ -86,17 +92,17 @@ def least_epsilon(
         ).solve(**options)
 
     below, refutation, above = Fraction(0), None, Fraction(1)
-    while (met := _has(goal, wanted.number, found := at(above))) is not True:
+    while (met := _has(goal, number, found := at(above))) is not True:
         if met is False:
             below, refutation = above, found
         above *= 2
         if above > LARGEST:
-            raise InputError(f"no level up to {LARGEST} gives {wanted.describe()}", "least_epsilon", "ask for less")
+            raise InputError(f"no level up to {LARGEST} gives {asked}", "least_epsilon", "ask for less")
     solution = found
     while above - below > step and above > SMALLEST:
         middle = (above + below) / 2
         found = at(middle)
-        met = _has(goal, wanted.number, found)
+        met = _has(goal, number, found)
         if met is None:
             break
         if met:

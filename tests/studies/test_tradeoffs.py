@@ -30,6 +30,26 @@ def test_the_least_level_of_a_trace_is_that_of_randomised_response() -> None:
     assert 3 * exp(found.below) / (exp(found.below) + 2) < 1.8
 
 
+@pytest.mark.parametrize("units", ["nats", "bits"])
+def test_a_number_is_sought_of_the_problems_own_objective(units: str) -> None:
+    """Also of information, which cannot be a limit below; two inputs of equal frequencies have a closed form."""
+    prior = rr.Prior.uniform(["yes", "no"])
+
+    def information(epsilon: float) -> float:
+        share = 1 / (1 + exp(-epsilon))
+        nats = log(2) + share * log(share) + (1 - share) * log(1 - share)
+        return nats if units == "nats" else nats / log(2)
+
+    problem = rr.Problem(rr.Maximize(rr.MutualInformation(prior, units=units)))
+    found = rr.least_epsilon(problem, "0.2", tolerance="0.05")
+    assert information(float(found.below)) < 0.2 < information(float(found.epsilon))
+    assert found.epsilon - found.below <= Fraction(1, 20)
+    with pytest.raises(rr.InputError, match=r"no level up to 16 gives mutual information 2; ask for less"):
+        rr.least_epsilon(problem, 2)
+    with pytest.raises(rr.InputError, match="'much' is not a number"):
+        rr.least_epsilon(problem, "much")
+
+
 def test_a_wish_that_every_level_meets_and_one_that_none_does() -> None:
     easy = rr.least_epsilon(rr.Problem(rr.Minimize(LOSS)), rr.AtMost(LOSS, 3), tolerance="0.25")
     assert (easy.below, easy.refutation) == (0, None)
@@ -42,6 +62,8 @@ def test_what_is_wrong_is_said() -> None:
     problem = rr.Problem(rr.Minimize(LOSS), [rr.ApproximateLDP(1, delta="0.1")])
     with pytest.raises(rr.InputError, match="level of its own"):
         rr.least_epsilon(problem, rr.AtMost(LOSS, 1))
+    with pytest.raises(rr.InputError, match="LDP is neither AtLeast nor AtMost"):
+        rr.least_epsilon(problem, rr.LDP(1))  # type: ignore[arg-type]
     with pytest.raises(rr.InputError, match="not positive"):
         rr.least_epsilon(rr.Problem(rr.Minimize(LOSS)), rr.AtMost(LOSS, 1), tolerance=0)
     with pytest.raises(rr.InputError, match="ask for 1 to 1,000"):
