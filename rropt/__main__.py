@@ -1,14 +1,19 @@
 """The command `rropt`, also as `python -m rropt`. To check certificates it loads the checker and nothing else."""
 
 import io
+import os
 import sys
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] == ["check"] and len(given) > 1 and not any(name.startswith("-") for name in given):
-        return _check(given[1:])
+    if (
+        given[:1] == ["check"]
+        and len(given) > 1
+        and not any(name.startswith("-") or os.path.isdir(name) for name in given)
+    ):
+        return _check(files)
     from rropt.cli.main import main as run
 
     return run(given)

@@ -26,7 +26,7 @@ import forked
 import pytest
 
 from rropt import models
-from rropt.cli import main as cli
+from rropt.__main__ import main as installed
 from rropt.errors import InputError
 from rropt.io.files import write_whole
 from rropt.solve.kernel import highs_run
@@ -109,7 +109,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 
     def call(*arguments: object) -> Ran:
         capfd.readouterr()
-        status = cli.main([str(argument) for argument in arguments])
+        status = installed([str(argument) for argument in arguments])
         return Ran(status, *capfd.readouterr())
 
     return call
@@ -882,6 +882,7 @@ def test_a_second_ctrl_c_says_that_it_aborted(run: Run, monkeypatch: pytest.Monk
 
 HIGHS_TWICE = """
 import signal, sys
+from rropt.__main__ import main as installed
 from rropt.cli import main as cli
 from rropt.solve.kernel.highs_run import Run
 pressed = []
