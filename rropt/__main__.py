@@ -8,11 +8,8 @@ import sys
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     given = sys.argv[1:] if arguments is None else arguments
-    if (
-        given[:1] == ["check"]
-        and len(given) > 1
-        and not any(name.startswith("-") or os.path.isdir(name) for name in given)
-    ):
+    files = given[1:]
+    if given[:1] == ["check"] and files and not any(name.startswith("-") or os.path.isdir(name) for name in files):
         return _check(files)
     from rropt.cli.main import main as run
 
