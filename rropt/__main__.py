@@ -1,4 +1,4 @@
-"""The command `rropt`, also as `python -m rropt`. To check certificates it loads the checker and nothing else."""
+"""The command `rropt`, also as `python -m rropt`. To check certificate files it loads the checker and nothing else."""
 
 import io
 import os

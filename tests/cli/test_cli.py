@@ -882,7 +882,6 @@ def test_a_second_ctrl_c_says_that_it_aborted(run: Run, monkeypatch: pytest.Monk
 
 HIGHS_TWICE = """
 import signal, sys
-from rropt.__main__ import main as installed
 from rropt.cli import main as cli
 from rropt.solve.kernel.highs_run import Run
 pressed = []
