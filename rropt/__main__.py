@@ -1,4 +1,4 @@
-"""The command `rropt`, also as `python -m rropt`. To check certificates it loads the checker and nothing else."""
+"""The command `rropt`, also as `python -m rropt`. To check certificate files it loads the checker and nothing else."""
 
 import io
 import sys
@@ -7,7 +7,7 @@ import sys
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] == ["check"] and len(given) > 1 and not any(name.startswith("-") for name in given):
+    if given[:1] == ["check"] and given[1:] and not any(name.startswith("-") for name in given[1:]):
         return _check(given[1:])
     from rropt.cli.main import main as run
 
