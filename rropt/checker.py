@@ -7974,7 +7974,10 @@ def certificate_file(path: str | os.PathLike[str]) -> str:
 def check_file(path: str | os.PathLike[str]) -> Verdict:
     """The verdict on one file, or on that of a folder; a file that cannot be opened or read is UNREADABLE."""
     try:
-        with open(certificate_file(path), "rb") as file:
+        name = certificate_file(path)
+        if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):  # reading it may not end
+            return Verdict("UNREADABLE", "the file cannot be read: it is a pipe or a device, not a file")
+        with open(name, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as error:  # ValueError: a NUL in the path; TypeError: not a path
         return Verdict("UNREADABLE", f"the file cannot be read: {error}")

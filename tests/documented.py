@@ -19,6 +19,7 @@ IMPORT = re.compile(r"^from (rropt\.(?:comparison|estimation|mechanisms|release)
 
 # Methods that are protocols between rooms: they take numbers of the package's own making, in its own order.
 INTERNAL = [
+    "answers",
     "cone",
     "rows",
     "outputs",

@@ -51,7 +51,7 @@ def promises(problem: Mapping[str, Any]) -> tuple[Promise, ...]:
         share = declared_text(Fraction(problem["entropy"]["at_least"]))
         found.append(Promise("entropy of the rows", f"at least {share} of the largest possible"))
     found += map(_limit, problem.get("limits", ()))
-    found += map(_notion, problem.get("notions", ()))
+    found += map(_notion, [*problem.get("divergences", ()), *problem.get("notions", ())])
     return tuple(found)
 
 
@@ -136,7 +136,7 @@ def _limit(limit: Mapping[str, Any]) -> Promise:
 
 
 def _notion(notion: Mapping[str, str]) -> Promise:
-    """A bound on divergences or on the capacity, which no certificate states as it is."""
+    """A bound on divergences, or on the capacity, which no certificate states."""
     if notion["kind"] == "capacity":
         return Promise("channel capacity", f"at most {declared_text(Fraction(notion['at_most']))} nats")
     word = {"renyi": "Renyi LDP", "zero_concentrated": "zero-concentrated LDP"}[notion["kind"]]
@@ -235,7 +235,8 @@ def plain_ratio(problem: Mapping[str, Any]) -> Fraction | None:
     approximate = problem.get("approximate") or _all_events(problem)
     if approximate is not None:
         found.append(declared_level(approximate))
-    if cone["kind"] == "polyhedral" or {"identification_risk", "entropy", "limits", "notions"} & set(problem):
+    further = {"identification_risk", "entropy", "limits", "divergences", "notions"} & set(problem)
+    if cone["kind"] == "polyhedral" or further:
         raise InputError(
             f"no level of LDP is known that keeps its promise: {promised(problem)}",
             "certificate",

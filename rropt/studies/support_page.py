@@ -76,7 +76,7 @@ check --core` if `rropt-core` is installed. For a proof that the [verified core]
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
-| steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'` |
+| steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'`, `step 'tangents'` |
 | sums of utilities | checker | `utility 'sum'` |
 """
 

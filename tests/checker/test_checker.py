@@ -22,6 +22,7 @@ import test_checker_counts
 import test_checker_criteria
 import test_checker_cuts
 import test_checker_designs
+import test_checker_divergences
 import test_checker_entropy
 import test_checker_levels
 import test_checker_minorant
@@ -300,7 +301,7 @@ ISOLATED += [*test_checker_shapes.ISOLATED, *test_checker_cuts.ISOLATED, *test_c
 ISOLATED += [*test_checker_designs.ISOLATED, *test_checker_approximate.ISOLATED, *test_checker_criteria.ISOLATED]
 ISOLATED += [*test_checker_risk.ISOLATED, *test_checker_levels.ISOLATED, *test_checker_cases_damage.ISOLATED]
 ISOLATED += [*test_checker_mutants_cornertrees.ISOLATED, *test_checker_mutants_outer.ISOLATED]
-ISOLATED += test_checker_minorant.ISOLATED
+ISOLATED += [*test_checker_minorant.ISOLATED, *test_checker_divergences.ISOLATED]
 ISOLATED += [*test_checker_mutants_labels.ISOLATED, *test_checker_counts.ISOLATED]
 # These only call the others.
 COMPOSITES = {"_check_mechanism_in_cone", "_check_membership", "_check_columns", "_check_tree", "_check_boxes",

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from rropt.mechanisms.mechanism import Mechanism
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "examples"
 # t^2 >= t - 1/4, and exp(1/2) just below the right side.
-ROW = {"pair": [0, 1], "forms": [["1", "1/4"], ["1", "1/4"]], "at_most": "8243606353500641/5000000000000000"}
+ROW: Document = {"pair": [0, 1], "forms": [["1", "1/4"], ["1", "1/4"]], "at_most": "8243606353500641/5000000000000000"}
 
 
 def example() -> Document:
@@ -239,3 +240,11 @@ def test_the_number_of_orders_is_limited(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_forms_of_tangents_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_limit_named(monkeypatch, "MAX_PRODUCT", 3, "numbers of the forms", EXAMPLE)
+
+
+ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
+    ("a divergence", ("_check_divergences",), lambda: with_mechanism(
+        [[3, 1], [1, 3]], 4, RENYI | {"epsilon": "847/1000"}
+    )),
+    ("a tangent", ("_check_tangent_row",), lambda: put(EXAMPLE, *FIRST, "at_most", value=moved(ROW["at_most"], -1))),
+]  # fmt: skip

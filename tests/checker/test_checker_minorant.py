@@ -164,7 +164,7 @@ def test_a_structure_has_no_limits() -> None:
     made["version"] = 6
     k = len(made["problem"]["inputs"])
     made["problem"]["limits"] = [{"utility": {"kind": "chi_square"}, "weights": ["1"] * k, "at_most": "9"}]
-    assert_unreadable(made, "problem.limits: does not go with the key structure")
+    assert_unreadable(made, "problem.structure: does not go with the keys limits and divergences")
     assert said(made)[0] == "UNREADABLE"
 
 

@@ -456,7 +456,7 @@ APART: list[tuple[Json, str]] = [
     ({**NAMED, "identification_risk": BLOCKS, "cone": OVER},
      "problem.identification_risk.blocks: goes only with the cone free"),
     ({"limits": [LIMIT], "cone": COMPLETE, "structure": "uniform_off_diagonal", "utility": MI},
-     "problem.limits: does not go with the key structure"),
+     "problem.structure: does not go with the keys limits and divergences"),
 ]  # fmt: skip
 
 

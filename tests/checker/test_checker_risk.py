@@ -666,7 +666,7 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
     ("risk: a number that violates nothing", ("_check_threshold",), lambda: {
         **threshold_example("2"), "bound": "2"
     }),
-    ("risk: a number for a block of one", ("_check_thetas",), lambda: put(
+    ("risk: a number for a block of one", ("_check_thetas", "_check_threshold"), lambda: put(
         three_blocks(), "proof", "thetas", 2, value="1"
     )),
     ("risk: more than the thresholds yield", ("_check_bound_of_proof",), lambda: put(

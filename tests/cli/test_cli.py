@@ -108,7 +108,7 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 
     def call(*arguments: object) -> Ran:
         capfd.readouterr()
-        status = installed([str(argument) for argument in arguments])
+        status = cli.main([str(argument) for argument in arguments])
         return Ran(status, *capfd.readouterr())
 
     return call

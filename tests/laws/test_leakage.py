@@ -205,12 +205,23 @@ def test_no_certificate_is_taken_for_one_of_a_problem_with_a_divergence(rule: rr
 
 
 @pytest.mark.parametrize("level", ["0.2", "0.05"])
-def test_a_saved_solution_is_not_one_of_another_level(tmp_path: Path, level: str) -> None:
-    def problem(epsilon: str) -> rr.Problem:
-        return rr.Problem(rr.Maximize(rr.Trace()), [rr.privacy.RenyiLDP(2, epsilon)], inputs=LABELS, outputs=LABELS)
+@pytest.mark.parametrize(
+    ("status", "rule"),
+    [
+        ("certified", lambda level: rr.privacy.RenyiLDP(2, level)),
+        ("bounded", lambda level: rr.AtMost(rr.privacy.ChannelCapacity(), level)),
+    ],
+)
+def test_a_saved_solution_is_not_one_of_another_level(
+    tmp_path: Path, level: str, status: str, rule: Callable[[str], rr.Constraint]
+) -> None:
+    """A certificate states a divergence; it does not state a capacity."""
+
+    def problem(at: str) -> rr.Problem:
+        return rr.Problem(rr.Maximize(rr.Trace()), [rule(at)], inputs=LABELS, outputs=LABELS)
 
     saved = problem("0.1").solve().save(tmp_path / "solution.json")
-    assert rr.Solution.load(saved, problem("0.1")).status == "bounded"
+    assert rr.Solution.load(saved, problem("0.1")).status == status
     with pytest.raises(rr.InputError, match="another problem"):
         rr.Solution.load(saved, problem(level))
 

@@ -231,7 +231,7 @@ CASES: dict[str, list[Case]] = {
     "MetricDP.from_keys.distances": [
         table(lambda v: held(rr.MetricDP.from_keys(1, distances=v)), [[0, 1, 3], [1, 0, 2], [3, 2, 0]], ABC, ABC)
     ],
-    "MaximalRLDP.groups": [numbers(lambda v: held(rr.MaximalRLDP(1, groups=v)), ["s", "t", "s"])],
+    "MaximalRLDP.groups": [numbers(lambda v: held(rr.MaximalRLDP(1, groups=v)), ["s", "t", "t"])],
     "ExpectedLoss.matrix": [
         table(lambda v: told(rr.ExpectedLoss(PRIOR, v)), LOSS, ABC, ABC, free=("columns",)),
         table(lambda v: told(rr.ExpectedLoss(PRIOR, v, actions=["x", "y", "z"])), LOSS, ABC, ["x", "y", "z"]),

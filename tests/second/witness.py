@@ -71,7 +71,7 @@ def read_mechanism(reader: Reader, value: Any, problem: Problem) -> Mechanism:
         groups = read_groups(value["groups"], problem)
         few = _read(reader, {key: own for key, own in value.items() if key != "groups"}, problem, max(groups) + 1)
         numerators = [[column[g] for g in groups] for column in few.numerators]
-        return Mechanism([few.denominators[g] for g in groups], few.outputs, numerators, None, None)
+        return Mechanism([few.denominators[g] for g in groups], few.outputs, numerators, None, None, [])
     return _read(reader, value, problem, problem.k)
 
 

@@ -36,7 +36,7 @@ def solve_ldp(program: Program, effort: Effort) -> Answer:
             group[~heavy] = uneven_groups(p[~heavy], groups)
             # Treating inputs of a group alike loses little where the groups are small; the bound for inputs that can
             # be divided limits the loss.
-            merged = _merge(program, group, effort)
+            merged = _merge(program, np.unique(group, return_inverse=True)[1], effort)
             if merged is not None:
                 return merged
     return _generate(program, effort, search=True)
