@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -321,6 +322,12 @@ def test_the_certificate_of_a_folder_is_checked(files: dict[str, Path], tmp_path
     assert check_file(tmp_path / "design") == check_file(files["proved"])
     (tmp_path / "design" / "certificate.json").unlink()
     assert "certificate.json" in check_file(tmp_path / "design").report()
+
+
+def test_what_may_not_end_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", "/dev/zero"):
+        assert check_file(name).report() == "UNREADABLE: the file cannot be read: it is a pipe or a device, not a file"
 
 
 def test_no_file_is_no_proof(capsys: pytest.CaptureFixture[str]) -> None:
