@@ -118,9 +118,10 @@ SCHUR = "schur-complement"
 DENSITIES = "eigenvalue-of-densities"
 CUMULANT = "cumulant-convex"
 YOUNG = "young-inequality"
+REDUNDANCY = "capacity-below-divergences"
 OLD_NAMES = (CONVEX, CONVEX_SQUARE, UNIFORM)  # all that version 4 has; version 1 has the first
 NAMES = (*OLD_NAMES, CONVEX_ENTROPY, CONVEX_FORMS, OFF_DIAGONAL, VERTICES, MEMBERSHIP, GIBBS, NEWTON, MARCUS_LOPES,
-         REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG)  # fmt: skip
+         REGULAR, TRACE, SCHUR, DENSITIES, CUMULANT, YOUNG, REDUNDANCY)  # fmt: skip
 
 Where: TypeAlias = "str | tuple[Where, str | int]"  # a JSON path, put together only when it is printed
 Pair: TypeAlias = tuple[int, int]  # numerator, denominator > 0; not necessarily coprime
@@ -561,6 +562,8 @@ class _Work:
             count += k * cells * self.exact
         if problem.divergences:
             count += 100 * k * cells * _count_orders(problem, mechanism) * self.rounded
+        if problem.has_capacity:
+            count += cells * (60 * self.rounded + 4 * self.exact + self.mixed) + m * self.total
         if problem.risk is not None:
             count += len(problem.risk.categories) * k * (2 * problem.risk.most**2 + 20 + self.exact)
             if problem.risk.blocks is not None:
@@ -1116,6 +1119,7 @@ def _lemmas(problem: _Problem, has_mechanism: bool) -> tuple[str, ...]:
         (SCHUR, is_witness and problem.utility == "inverse_eigenvalue"),
         (DENSITIES, is_witness and problem.utility == "inverse_eigenvalue"),
         (CUMULANT, has_mechanism and not all(own.order for own in problem.divergences)),
+        (REDUNDANCY, has_mechanism and problem.has_capacity),
     )
     return tuple(name for name, is_used in rules if is_used)
 
@@ -1359,8 +1363,11 @@ class _Limit(NamedTuple):
     at_most: Fraction
 
 
+CAPACITY = Fraction(1)  # in the place of an order
+
+
 class _Divergence(NamedTuple):
-    """An entry of `divergences`: of an `order`, or of all of them (0). most: epsilon, or rho."""
+    """An entry of `divergences`: of an `order`, of all of them (0), or a CAPACITY. most: epsilon, rho or at_most."""
 
     order: Fraction
     most: Fraction
@@ -1371,6 +1378,8 @@ class _Divergence(NamedTuple):
 
     def describe(self) -> str:
         """Section 7."""
+        if self.order == CAPACITY:
+            return f"capacity at most {_shown(self.most)}"
         if self.order:
             return f"Renyi divergence of order {_shown(self.order)} at most {_shown(self.most)}"
         return f"Renyi divergences of all orders at most {_shown(self.most)} times the order"
@@ -1420,6 +1429,11 @@ class _Problem:
     def sigma(self) -> int:
         """ "sigma being 1 for maximize and -1 for minimize"."""
         return -1 if self.sense == "minimize" else 1
+
+    @property
+    def has_capacity(self) -> bool:
+        """Whether the mechanism has the key `prior`."""
+        return self.utility == "capacity" or any(own.order == CAPACITY for own in self.divergences)
 
     def bends(self, part: _Part) -> bool:
         """ "A part bends where its weight times sigma is > 0"."""
@@ -1483,6 +1497,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
     kinds = "mutual_information linear bayes"
     kinds += (" chi_square" if version > 1 else "") + (" entropy inverse_trace" if version > 2 else "")
     kinds += (" inverse_determinant inverse_eigenvalue" if version > 3 else "") + (" sum" if version > 5 else "")
+    kinds += " capacity" if version > 6 else ""
     utility = _read_kind(keys["utility"], at, kinds)
     m = 0 if outputs is None else len(outputs)
     cost: list[Entry] = []
@@ -1501,6 +1516,8 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
     elif utility == "entropy":
         utility_keys = _read_object(keys["utility"], at, "kind shares")
         shares = _read_weights(utility_keys["shares"], (at, "shares"), k)
+    elif utility == "capacity":
+        _read_object(keys["utility"], at, "kind")
     elif utility in DESIGNS:
         queries = _read_design(keys["utility"], at, utility, sense, weights, rats)
     else:
@@ -1524,7 +1541,7 @@ def _read_problem(value: object, where: Where, rats: _Rationals, version: int, m
         inputs,
         _read_limits(keys["limits"], (where, "limits"), k, rats, version) if "limits" in keys else [],
         parts,
-        _read_divergences(keys["divergences"], (where, "divergences"), rats) if "divergences" in keys else [],
+        _read_divergences(keys["divergences"], (where, "divergences"), rats, version) if "divergences" in keys else [],
     )  # fmt: skip
     if version < 6:
         _read_company(problem, where, version)
@@ -1564,19 +1581,22 @@ def _read_limits(value: object, where: Where, k: int, rats: _Rationals, version:
     return limits
 
 
-def _read_divergences(value: object, where: Where, rats: _Rationals) -> list[_Divergence]:
+def _read_divergences(value: object, where: Where, rats: _Rationals, version: int) -> list[_Divergence]:
     """ "1 to 64 [...] {`kind`: `renyi`, `order`: RAT > 1, `epsilon`: RAT > 0} or {`kind`: `zero_concentrated`, `rho`:
-    RAT > 0}".
+    RAT > 0} or {`kind`: `capacity`, `at_most`: RAT > 0}".
     """
+    kinds = "renyi zero_concentrated" + (" capacity" if version > 6 else "")
     items = _read_list(value, where, least=1)
     _limit(len(items), MAX_STEPS, where, "divergences")
     found: list[_Divergence] = []
     for i, item in enumerate(items):
         at: Where = (where, i)
-        order, name = Fraction(0), "rho"
-        if _read_kind(item, at, "renyi zero_concentrated") == "renyi":
+        kind, order, name = _read_kind(item, at, kinds), Fraction(0), "rho"
+        if kind == "renyi":
             keys, name = _read_object(item, at, "kind order epsilon"), "epsilon"
             order = _read_order(keys["order"], (at, "order"), rats)
+        elif kind == "capacity":
+            keys, name, order = _read_object(item, at, "kind at_most"), "at_most", CAPACITY
         else:
             keys = _read_object(item, at, "kind rho")
         most = _read_positive(keys[name], (at, name), rats)
@@ -1631,6 +1651,8 @@ def _read_alone(problem: _Problem, where: Where) -> None:
             _unreadable((where, "outputs"), "must be a list with the keys entropy and approximate")
     if utility == "entropy" and problem.sense == "minimize":
         _unreadable((where, "sense"), "minimize does not go with the utility entropy")
+    if utility == "capacity" and problem.sense == "maximize":
+        _unreadable((where, "sense"), "maximize does not go with the utility capacity")
     if risk is not None:
         at = (where, "identification_risk")
         if problem.outputs != problem.inputs:
@@ -2066,6 +2088,7 @@ class _Mechanism:
     membership: list[list[tuple[Fraction, Fraction]]] = field(default_factory=list)
     common: int = 1  # the least common multiple of the denominators
     orders: list[Fraction] = field(default_factory=list)  # empty where no divergence is of all orders
+    prior: list[int] = field(default_factory=list)  # empty where the problem has no capacity
 
     def denominator(self, x: int) -> int:
         """Of row x: "one for all rows, or one per row"."""
@@ -2117,6 +2140,7 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
     content = "off_diagonal" if problem.structure else "columns"
     further = " membership" if isinstance(sets, _Confidence) else ""
     further += "" if all(own.order for own in problem.divergences) else " orders"
+    further += " prior" if problem.has_capacity else ""
     keys = _read_object(value, where, f"denominators outputs {content}{further}{groups}")
     at: Where = (where, "denominators")
     values = _read_list(keys["denominators"], at)
@@ -2148,7 +2172,12 @@ def _read_mechanism(value: object, where: Where, problem: _Problem, rats: _Ratio
         _limit(m * k * len(sets.blocks), MAX_MEMBERSHIP, (where, "outputs"), "m * k * blocks of a confidence cone")
         membership = _read_membership(keys["membership"], (where, "membership"), m, sets, rats)
     orders = _read_orders(keys["orders"], (where, "orders"), rats) if "orders" in keys else []
-    found = _Mechanism(k, denominators, outputs, columns, membership=membership, common=common.common, orders=orders)
+    prior: list[int] = []
+    if "prior" in keys:
+        at = (where, "prior")
+        items = _read_list(keys["prior"], at, exactly=k)
+        prior = [_read_big(item, (at, x), positive=True) for x, item in enumerate(items)]
+    found = _Mechanism(k, denominators, outputs, columns, None, membership, common.common, orders, prior)
     if problem.divergences:
         count = _count_orders(problem, found)
         _limit(k * (k - 1) * m * count, MAX_PAIRS, (where, "outputs"), "k * (k - 1) * m * orders of divergences")
@@ -2350,6 +2379,10 @@ def _check_divergences(problem: _Problem, mechanism: _Mechanism) -> None:
         entries = [mechanism.probability(x, y) for y in range(m)]
         rows.append([log_bounds(*entry) if entry[0] else None for entry in entries])
     for i, divergence in enumerate(problem.divergences):
+        if divergence.order == CAPACITY:
+            if _less(_pair(divergence.most), _capacity(problem, mechanism)[1]):
+                raise Refuted(f"mechanism: not proved that it keeps problem.divergences[{i}]")
+            continue
         for x, one in enumerate(rows):
             for z, other in enumerate(rows):
                 if x != z and not _keeps(divergence, one, other, mechanism.orders):
@@ -2687,6 +2720,8 @@ def _utility(
         return (max(lo, 0), ONE * sum(problem.shares)), (max(hi, 0), ONE * sum(problem.shares))
     if problem.utility == "sum":
         return _sum_of_parts(problem, mechanism)
+    if problem.utility == "capacity":
+        return _capacity(problem, mechanism)
     if problem.utility == "inverse_trace":
         return _inverse_trace(problem, mechanism)
     if problem.utility == "inverse_determinant":
@@ -2754,6 +2789,25 @@ def _mutual_information(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair,
             column_lo, column_hi = _mu(weight_of, problem.total)
             lo, hi = lo + column_lo, hi + column_hi
     return (max(lo, 0), ONE), (max(hi, 0), ONE)  # mutual information is never negative
+
+
+def _capacity(problem: _Problem, mechanism: _Mechanism) -> tuple[Pair, Pair]:
+    """ "From the information at the `prior` p to the largest sum over y of Q[x, y] log(Q[x, y] / r_y), r_y = p.q"."""
+    total, most = sum(mechanism.prior), 0
+    lower, _ = _mutual_information(replace(problem, weights=mechanism.prior, total=total), mechanism)
+    means: list[Pair] = []
+    for y in range(len(mechanism.outputs)):
+        entries = (mechanism.probability(x, y) for x in range(mechanism.k))
+        n, d = _total((p * q, below) for p, (q, below) in zip(mechanism.prior, entries, strict=True))
+        means.append((n, d * total))
+    for x in range(mechanism.k):
+        divergence = 0
+        for y, (n, d) in enumerate(means):
+            q, below = mechanism.probability(x, y)
+            if q:
+                divergence += _ceil_div(q * log_bounds(q * d, below * n)[1], below)
+        most = max(most, divergence)
+    return lower, (most, ONE)
 
 
 def _is_constant(values: Iterable[Pair]) -> bool:
@@ -4584,7 +4638,7 @@ def _read_steps(
     _limit(len(items), MAX_STEPS, at, "steps")
     steps = _Steps(longest, most)
     for i, item in enumerate(items):
-        kind = _read_kind(item, (at, i), " ".join(STEPS))
+        kind = _read_kind(item, (at, i), " ".join(STEPS if version > 6 else STEPS_6))
         problem = STEPS[kind](item, (at, i), problem, rats, steps)
         _read_alone(problem, (at, i))
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
@@ -4887,6 +4941,8 @@ def _read_tangents_step(value: object, where: Where, problem: _Problem, rats: _R
     if problem.outputs is None:
         _unreadable(where, "the problem before this step must have a list of outputs")
     own, at = problem.divergences[number], (where, "rows")
+    if own.order == CAPACITY:
+        _unreadable((where, "of"), "must not be the index of a capacity")
     found: list[_Tangent] = []
     for i, item in enumerate(_read_list(keys["rows"], at, least=1)):
         place = (at, i)
@@ -4922,8 +4978,32 @@ def _check_tangent_row(tangent: _Tangent, where: str) -> None:
             raise Refuted(f"{where}.forms[{y}]: not proved that it is below the power of the ratio")
 
 
-STEPS = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant,
-         "majorant": _read_majorant, "tangents": _read_tangents_step}  # fmt: skip
+def _read_prior(value: object, where: Where, problem: _Problem, _: _Rationals, steps: _Steps) -> _Problem:
+    """prior: "keys `kind`, `weights` and, exactly where it is of a divergence, `of`"; "it replaces a capacity by the
+    information at one prior, which is not above it".
+    """
+    keys = _read_object(value, where, "kind weights", optional="of")
+    weights = _read_weights(keys["weights"], (where, "weights"), problem.k)
+    own, total = "mutual_information", sum(weights)
+    says = "puts the information at one prior in the place of the "
+    if "of" not in keys:
+        if problem.utility != "capacity":
+            _unreadable(where, "the problem before this step must have the utility capacity")
+        steps.take(_Step(f"{says}capacity"))
+        return replace(problem, utility=own, weights=weights, total=total)
+    number = _read_index(keys["of"], (where, "of"), len(problem.divergences))
+    capacity = problem.divergences[number]
+    if capacity.order != CAPACITY:
+        _unreadable((where, "of"), "must be the index of a capacity")
+    steps.take(_Step(says + capacity.describe()))
+    of = _Problem("minimize", problem.k, None, weights, total, own, [], [], _FREE, [], None, False)
+    left = problem.divergences[:number] + problem.divergences[number + 1 :]
+    return replace(problem, limits=[*problem.limits, _Limit(of, capacity.most)], divergences=left)
+
+
+STEPS_6 = {"drop": _read_drop, "gibbs": _read_gibbs, "cut": _read_cut, "minorant": _read_minorant,
+           "majorant": _read_majorant, "tangents": _read_tangents_step}  # fmt: skip
+STEPS = {**STEPS_6, "prior": _read_prior}
 
 
 # --------------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ STEPS, NEAR = 200, 1e-13
 """Steps of the algorithm of Arimoto and Blahut, and the distance of its two bounds at which it ends."""
 NEWTON, RARE = 12, 1e-7
 """Newton steps after it, and the share of the inputs that these leave out."""
-LEAST = Fraction(1, 1 << 90)
-"""No input has less than this share of the distribution at which a capacity is enclosed."""
+GRAIN = 1 << 90
+"""Shares of the distribution at which a capacity is enclosed are multiples of 2^-90 or so, none is 0."""
 DEEPEST = 40
 """Halvings of an interval of orders."""
 
@@ -113,14 +113,18 @@ def _polished(q: FloatArray, p: FloatArray) -> FloatArray:
 def capacity(rows: Sequence[Row]) -> Interval:
     """The capacity of exact rows in nats, enclosed: between the information at one distribution p of the inputs, and
     max_x D(Q_x || r), r the mean of the rows at p."""
-    floats = np.array([[float(entry) for entry in row] for row in rows])
-    weights = [max(Fraction(float(value)), LEAST) for value in capacity_prior(floats)[0]]
-    whole = sum(weights, Fraction(0))
-    shares = [weight / whole for weight in weights]
+    weights = worst_weights(rows)
+    shares = [Fraction(weight, sum(weights)) for weight in weights]
     mean = [sum((p * row[y] for p, row in zip(shares, rows, strict=True)), Fraction(0)) for y in range(len(rows[0]))]
     own = [divergence(row, mean) for row in rows]
     low = sum((p * one.lower for p, one in zip(shares, own, strict=True)), Fraction(0))
     return Interval(max(low, Fraction(0)), max(max(one.upper for one in own), Fraction(0)))
+
+
+def worst_weights(rows: Sequence[Row]) -> tuple[int, ...]:
+    """A distribution of the inputs at which exact rows inform about as much as at any: its weights, all above 0."""
+    floats = np.array([[float(entry) for entry in row] for row in rows])
+    return tuple(max(1, int(Fraction(float(share)) * GRAIN)) for share in capacity_prior(floats)[0])
 
 
 def divergence(one: Row, other: Row) -> Interval:

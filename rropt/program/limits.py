@@ -204,9 +204,10 @@ class Capacity(Utility):
     """The largest mutual information over all priors, in nats: convex, minimised only."""
 
     particular: ClassVar[str] = "the capacity of a channel"
+    version: ClassVar[int] = 7
 
     def payload(self) -> dict[str, object] | None:
-        return None
+        return {"kind": "capacity"}
 
 
 class Notion(ABC):
@@ -261,19 +262,23 @@ class CapacityLimit(Notion):
     at_most: Fraction
 
     @abstractmethod
-    def limit(self, shares: FloatArray) -> Limit:
-        """The bound on the information at a prior near these shares (k floats)."""
+    def limit(self, weights: tuple[int, ...]) -> Limit:
+        """The bound on the information at one prior."""
 
 
 @dataclass(frozen=True)
 class Notions(Extra):
-    """All constraints of that kind. Certificates state divergences; of a problem with a capacity none is taken."""
+    """All constraints of that kind."""
 
     name: ClassVar[str] = "a divergence or a capacity"
-    version: ClassVar[int] = 6
     merges: ClassVar[bool] = True
 
     notions: tuple[Notion, ...]
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        """That of a capacity, where there is one."""
+        return 7 if any(isinstance(one, CapacityLimit) for one in self.notions) else 6
 
     def excess(self, mechanism: Mechanism) -> Fraction:
         return max(one.excess(mechanism) for one in self.notions)
@@ -302,6 +307,13 @@ class Notions(Extra):
     def joined(cls, found: Sequence[Self]) -> Self:
         """All of them."""
         return cls(tuple(dict.fromkeys(one for extra in found for one in extra.notions)))
+
+
+def has_capacity(program: Program) -> bool:
+    """Whether a capacity is minimised or limited."""
+    notions = program.extra(Notions)
+    limited = notions is not None and any(isinstance(one, CapacityLimit) for one in notions.notions)
+    return limited or isinstance(program.utility, Capacity)
 
 
 @dataclass(frozen=True)

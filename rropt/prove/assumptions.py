@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.design_utilities import DesignUtility
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import Notions, PosteriorRisk, Sum
+from rropt.program.limits import Notions, PosteriorRisk, Sum, has_capacity
 from rropt.program.programs import ChiSquare, Information, Program
 from rropt.prove.steps import Step, lemmas, relax
 
@@ -37,6 +37,7 @@ ORDER = (
     "eigenvalue-of-densities",
     "cumulant-convex",
     "young-inequality",
+    "capacity-below-divergences",
 )
 """All names, in the order in which a certificate lists them."""
 OF_DESIGN = {
@@ -63,6 +64,8 @@ def _of_mechanism(program: Program, proof: Mapping[str, object]) -> list[str]:
     notions = program.extra(Notions)
     if notions is not None and any(one.payload()["kind"] == "zero_concentrated" for one in notions.notions):
         names.append("cumulant-convex")
+    if has_capacity(program):
+        names.append("capacity-below-divergences")
     if isinstance(program.utility, DesignUtility):
         stated = program.utility.payload()
         assert stated is not None

@@ -21,10 +21,11 @@ from rropt.mechanisms.grouped import GroupedMechanism, grouped_from_file
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
 from rropt.mechanisms.reading import check_keys, columns_of, names_of, naturals_of
+from rropt.model.divergences import worst_weights
 from rropt.program.cones import CompleteCone
 from rropt.program.confidence_cones import ConfidenceCone
 from rropt.program.extras import OffDiagonalForm
-from rropt.program.limits import Notions
+from rropt.program.limits import Notions, has_capacity
 from rropt.program.programs import ChiSquare, Program
 from rropt.prove.assumptions import assumptions, version
 from rropt.prove.problem_digest import differences
@@ -117,8 +118,8 @@ class Certificate(ByContent):
             )
             if content is None:
                 return None
-            # `membership` and `orders` prove what the matrix keeps, and are not a part of it.
-            table = {key: value for key, value in content.items() if key not in ("membership", "orders")}
+            # These prove what the matrix keeps, and are not a part of it.
+            table = {key: value for key, value in content.items() if key not in ("membership", "orders", "prior")}
             form = "off_diagonal" if "off_diagonal" in table else "columns"
             further = {"groups"} & set(table)
             check_keys(table, {"denominators", "outputs", form, *further}, f"{where}: mechanism")
@@ -157,6 +158,9 @@ def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
     notions = program.extra(Notions)
     if notions is not None and (orders := notions.orders(mechanism)):
         payload["orders"] = [rational_text(order) for order in orders]
+    if has_capacity(program):
+        rows = zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True)
+        payload["prior"] = [str(weight) for weight in worst_weights(list(rows))]
     return payload
 
 

@@ -13,6 +13,7 @@ from rropt.kernel import D, Ratio
 
 DIGITS = Context(prec=60)
 Json = dict[str, Any]
+KEYS = ("sense", "inputs", "outputs", "weights", "utility", "cone", "rows", "entropy", "limits")
 
 
 class OutsideCoreError(ValueError):
@@ -92,9 +93,8 @@ class Problem:
     """The problem of a certificate: `core` is what the kernel reads in its lines."""
 
     def __init__(self, problem: Json, mode: str):
-        outside = [key for key in ("structure", "approximate", "identification_risk") if key in problem]
-        if outside:
-            raise OutsideCoreError(f"the verified core has no problems with {outside[0]!r}")
+        for key in sorted(problem.keys() - KEYS):
+            raise OutsideCoreError(f"the verified core has no problems with {key!r}")
         self.divisor, weights = reduced(problem["weights"])
         self.sign = -1 if problem["sense"] == "minimize" else 1
         core = self.with_utility(problem["utility"], weights)

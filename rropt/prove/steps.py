@@ -17,8 +17,8 @@ from rropt.program.confidence_cones import ConfidenceCone, Weighed
 from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra, OffDiagonalForm
-from rropt.program.limits import Limits, Notions, PosteriorRisk, Tangent
-from rropt.program.programs import Program, Row
+from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions, PosteriorRisk, Tangent
+from rropt.program.programs import Information, Program, Row
 
 VERSION = 6
 """The version of the format that has steps."""
@@ -163,9 +163,45 @@ class Tangents(Step):
         return replace(left, rows=(*program.rows, *self.rows), extras=extras)
 
 
+@dataclass(frozen=True)
+class AtPrior(Step):
+    """The information at one prior in the place of the capacity that is the utility, or of the divergence number `of`,
+    in whose place there is a limit."""
+
+    weights: tuple[int, ...]
+    of: int | None = None
+
+    def payload(self) -> dict[str, object]:
+        weights: dict[str, object] = {"kind": "prior", "weights": [str(weight) for weight in self.weights]}
+        return weights if self.of is None else weights | {"of": self.of}
+
+    def relax(self, program: Program) -> Program:
+        if self.of is None:
+            assert isinstance(program.utility, Capacity)
+            return replace(program, utility=Information(self.weights), weights=self.weights)
+        notions = program.required(Notions).notions
+        capacity, rest = notions[self.of], notions[: self.of] + notions[self.of + 1 :]
+        assert isinstance(capacity, CapacityLimit)
+        known = program.extra(Limits)
+        limits = Limits((*(() if known is None else known.limits), capacity.limit(self.weights)))
+        others = tuple(extra for extra in program.extras if not isinstance(extra, Notions | Limits))
+        return replace(program, extras=(*others, limits, *([Notions(rest)] if rest else [])))
+
+
+def at_priors(program: Program, priors: Iterable[tuple[int, ...]]) -> tuple[AtPrior, ...]:
+    """The steps from all capacities that are limited to the information at one prior each."""
+    found = list[AtPrior]()
+    for weights in priors:
+        notions = relax(program, found).required(Notions).notions
+        place = next(number for number, one in enumerate(notions) if isinstance(one, CapacityLimit))
+        found.append(AtPrior(weights, place))
+    return tuple(found)
+
+
 def enclosing(program: Program, rows: Iterable[Row]) -> tuple[Step, ...]:
     """The steps from divergences to those of the rows that are their tangents, of each divergence together."""
-    notions, steps = list(program.required(Notions).notions), list[Step]()
+    known, steps = program.extra(Notions), list[Step]()
+    notions = [] if known is None else list(known.notions)
     tangents = [row for row in rows if isinstance(row, Tangent)]
     for notion in tuple(notions):
         own = tuple(row for row in tangents if row.notion == notion)

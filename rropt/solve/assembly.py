@@ -47,8 +47,8 @@ Found = tuple[Mechanism, Interval, Decomposition | None]
 EXACT = Linear, ChiSquare, BayesGain
 """Utilities whose values checkers compute as rationals."""
 APART = (
-    "not machine-checked: the certificate states rows in the place of a limit of a divergence or of a capacity; rropt "
-    "itself derives them in enclosures, and verifies the mechanism"
+    "not machine-checked: a certificate states limits of divergences and of capacities of up to 20 nats; rropt itself "
+    "verifies the mechanism, in enclosures"
 )
 RENAMED = (
     "not machine-checked: the bound is proved with one output for each action, and outputs of this mechanism are best "
@@ -140,7 +140,8 @@ def _prove_of(
     mechanism, own, decomposition = found
     if mechanism is not None and program.outputs is None and outputs is not None:
         mechanism = _labelled(mechanism, outputs, warnings)
-    worst = isinstance(program.utility, LeastInformation | Capacity)
+    at_one_prior = isinstance(program.utility, Capacity) and answer.stated is not None
+    worst = isinstance(program.utility, LeastInformation) or at_one_prior
     shown = _mixed_value(answer.stated, mechanism) if worst else _linear_value(program, answer.stated, mechanism, own)
     limit, certificate, verdict = _prove(answer.stated or program, mechanism, shown, answer, effort, warnings)
     attained = own
@@ -291,8 +292,8 @@ def _seen(program: Program, relaxed: Program | None, verdict: Verdict) -> str:
     accepts = "accepts" if verdict.proved else "does not accept"
     if isinstance(program.utility, Capacity):
         return (
-            f"not machine-checked: the certificate format cannot state a capacity. The checker {accepts} the bound as "
-            f"that of the information at one prior; the capacity is that at the worst one"
+            f"not machine-checked: the certificate is of the information at one prior, and the checker {accepts} it; "
+            f"the capacity is that at the worst one"
         )
     count = 1 if relaxed.utility.given is None else len(relaxed.utility.given[0])
     of = "at one distribution of it" if count == 1 else f"given which of {count} of its distributions was drawn"

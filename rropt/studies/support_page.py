@@ -76,7 +76,8 @@ check --core` if `rropt-core` is installed. For a proof that the [verified core]
 | trees of corners over a matrix | checker | `kind 'corner-tree'` |
 | off-diagonals | checker | `problems with 'structure'` |
 | identification risk | checker | `kind 'risk-branch'`, `kind 'thresholds'`, `problems with 'identification_risk'` |
-| steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'`, `step 'tangents'` |
+| steps to other relaxations | checker | `step 'gibbs'`, `step 'cut'`, `step 'majorant'` |
+| Renyi and zero-concentrated privacy, capacities | checker | `problems with 'divergences'`, `utility 'capacity'` |
 | sums of utilities | checker | `utility 'sum'` |
 """
 
@@ -90,8 +91,6 @@ other page explains the statuses.
 that of the best guess without the release. The outputs are the inputs. Leakages are at 0.5 nats, the Renyi
 divergence is of order 2 at 0.5 nats, rho is 0.2, capacity at most 0.1 nats. `at_most, bayes_success` limits the
 gain of an adversary (2 if right, 1 next to it) to half way between the gain without a release and the largest gain.
-A certificate cannot state a capacity, or a limit of a divergence or of a capacity. So these cells are at most
-`bounded`, however small the gap. rropt itself derives their bounds, in enclosures.
 """
 
 

@@ -67,6 +67,7 @@ LATER = [
     "cauchy-schwarz-membership",
     "cumulant-convex",
     "young-inequality",
+    "capacity-below-divergences",
 ]
 
 
@@ -107,6 +108,7 @@ def _check(data: bytes) -> None:
             Unlimited(), after_steps(file["problem"], steps, limit_steps(file, len(data))), version, grouped=grouped
         )
         for step in steps:
+            must(step["kind"] != "prior" or version >= 7, "a step of version 7")
             if step["kind"] == "cut":
                 reader.rat(step["ratio"])
     tangents = each_tangent(file["problem"], steps, reader)
@@ -169,6 +171,7 @@ def _assumptions(
             wanted |= {name for name, utilities in OF_VALUE.items() if problem.kind in utilities}
             wanted |= {"cauchy-schwarz-membership"} if problem.cone.kind == "confidence" else set()
             wanted |= {"cumulant-convex"} if any(order is None for order, _ in problem.divergences) else set()
+            wanted |= {"capacity-below-divergences"} if problem.has_capacity else set()
         wanted |= {CONVEX[kind] for kind in majorised(problem, steps) if kind in CONVEX}
         wanted |= {"young-inequality"} if any(step["kind"] == "tangents" for step in steps) else set()
         if takes_gibbs(problem, steps):

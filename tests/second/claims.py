@@ -70,7 +70,8 @@ class Problem:
     approximate: dict[str, Any] | None
     risk: dict[str, Any] | None
     limits: list[tuple[Problem, fmpq]] = field(default_factory=list)  # each a problem with the utility that is limited
-    divergences: list[tuple[fmpq | None, fmpq]] = field(default_factory=list)  # (order, epsilon), or (None, rho)
+    # (order, epsilon), (None, rho), or (1, the limit of a capacity)
+    divergences: list[tuple[fmpq | None, fmpq]] = field(default_factory=list)
 
     @property
     def k(self) -> int:
@@ -80,6 +81,10 @@ class Problem:
     def m(self) -> int:
         assert self.outputs is not None
         return len(self.outputs)
+
+    @property
+    def has_capacity(self) -> bool:
+        return self.kind == "capacity" or any(order == 1 for order, _ in self.divergences)
 
     @property
     def parts(self) -> list[tuple[Problem, fmpq]]:
@@ -208,6 +213,10 @@ def _utility(reader: Reader, value: Any, version: int, sense: str, k: int, m: in
             must(k * len(given[0]) <= 10**7, "limit: k * J of a given")
             found["given"] = [[fmpq(cell, sum(weights)) for cell in row] for row in given]
         return kind, found
+    if kind == "capacity" and version >= 7:
+        keys(value, ["kind"])
+        must(sense == "minimize", "capacity of what")
+        return kind, {}
     if kind in list(CURVES) and version >= CURVES[kind].version:
         keys(value, ["kind"])
         return kind, {}
@@ -296,13 +305,20 @@ def _extras(reader: Reader, problem: Problem, value: dict[str, Any]) -> None:
         must(len(problem.limits) <= 64, "limit: limits")
         must(not problem.structure, "limits with a structure")
     if "divergences" in value:
-        problem.divergences = items(value["divergences"], lambda one: _divergence(reader, one), least=1)
+        problem.divergences = items(
+            value["divergences"], lambda one: _divergence(reader, one, problem.version), least=1
+        )
         must(len(problem.divergences) <= 64, "limit: divergences")
         must(not problem.structure, "divergences with a structure")
 
 
-def _divergence(reader: Reader, value: Any) -> tuple[fmpq | None, fmpq]:
-    """(order, epsilon) or (None, rho)."""
+def _divergence(reader: Reader, value: Any, version: int) -> tuple[fmpq | None, fmpq]:
+    """(order, epsilon), (None, rho), or (1, the limit of a capacity)."""
+    if isinstance(value, dict) and value.get("kind") == "capacity" and version >= 7:
+        keys(value, ["kind", "at_most"])
+        limit = reader.rat(value["at_most"])
+        must(0 < limit <= 20, "at_most of a capacity")
+        return fmpq(1), limit
     must(isinstance(value, dict) and value.get("kind") in ("renyi", "zero_concentrated"), "kind of a divergence")
     name = "epsilon" if value["kind"] == "renyi" else "rho"
     keys(value, ["kind", name, *(["order"] if name == "epsilon" else [])])

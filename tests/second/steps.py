@@ -42,7 +42,7 @@ def _after_steps(problem: dict[str, Any], steps: Any, afford: Afford) -> dict[st
         must(isinstance(kind, str) and kind in KINDS, "kind of a step")
         problem = KINDS[kind](problem, step, partial(afford, i + 1))
         must(sum(len(row["terms"]) for row in problem["rows"]) <= 10**7, "limit: row terms")
-        read_problem(Unlimited(), problem, 6, whole=False)
+        read_problem(Unlimited(), problem, 7, whole=False)
     return problem
 
 
@@ -294,6 +294,7 @@ def _tangents(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
     keys(step, ["kind", "of", "rows"])
     known = list(problem.get("divergences", []))
     own = known.pop(index(len(known))(step["of"]))
+    must(own["kind"] != "capacity", "tangents of a capacity")
     must(problem["outputs"] is not None, "tangents of free outputs")
     k, m = len(problem["inputs"]), len(problem["outputs"])
     tangents = items(step["rows"], lambda row: _read_tangent(row, own, k, m), least=1)
@@ -310,6 +311,23 @@ def _tangents(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[]
         stated = [[*cell, _rational(number)] for *cell, number in sorted(terms, key=lambda term: term[:2])]
         rows.append({"name": name, "sense": "<=", "rhs": _rational(at_most), "terms": stated})
     made = {**problem, "rows": [*problem["rows"], *rows], "divergences": known}
+    return made if known else {key: value for key, value in made.items() if key != "divergences"}
+
+
+def _prior(problem: dict[str, Any], step: dict[str, Any], afford: Callable[[], None]) -> dict[str, Any]:
+    """The information at one prior in the place of a capacity."""
+    keys(step, ["kind", "weights"], ["of"])
+    weights = items(step["weights"], Reader().big_from(0), len(problem["inputs"]))
+    must(sum(weights) > 0, "weights sum to 0")
+    afford()
+    if "of" not in step:
+        must(problem["utility"]["kind"] == "capacity", "a prior of no capacity")
+        return {**problem, "utility": {"kind": "mutual_information"}, "weights": step["weights"]}
+    known = list(problem.get("divergences", []))
+    own = known.pop(index(len(known))(step["of"]))
+    must(own["kind"] == "capacity", "a prior of no capacity")
+    limit = {"utility": {"kind": "mutual_information"}, "weights": step["weights"], "at_most": own["at_most"]}
+    made = {**problem, "limits": [*problem.get("limits", []), limit], "divergences": known}
     return made if known else {key: value for key, value in made.items() if key != "divergences"}
 
 
@@ -336,6 +354,8 @@ def each_tangent(problem: dict[str, Any], steps: list[Any], reader: Reader) -> l
     for step in steps:
         if step["kind"] == "drop" and "divergences" in step["parts"]:
             known = []
+        if step["kind"] == "prior" and "of" in step:
+            known.pop(step["of"])
         if step["kind"] == "tangents":
             own = known.pop(step["of"])
             width = len(step["rows"][0]["forms"])
@@ -366,8 +386,10 @@ def takes_gibbs(problem: Problem, steps: list[dict[str, Any]]) -> bool:
             limits = []
         if step["kind"] == "majorant":
             parts.pop(step["part"])
+        if step["kind"] == "prior":
+            limits += ["mutual_information"] if "of" in step else []
         if step["kind"] == "minorant":
-            kind = problem.kind
+            kind = "mutual_information" if problem.kind == "capacity" else problem.kind
             if "of" in step or "part" in step:
                 kind = limits.pop(step["of"]) if "of" in step else parts.pop(step["part"])
             if kind == "mutual_information":
@@ -394,6 +416,8 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
         if step["kind"] in ("minorant", "majorant"):
             own = parts.pop(step["part"]) if "part" in step else limits.pop(step["of"]) if "of" in step else problem
             utility = own["utility"]
+            if utility["kind"] == "capacity":
+                utility = {"kind": "mutual_information"}
             wide = len(step["points"]) if "points" in step else len(problem["outputs"])
             cells = len(problem["inputs"]) * wide
             products += 16 * cells if "part" in step else 0
@@ -406,6 +430,8 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
             else:
                 gains = sum(gain != "0" for own in utility["gain"] for gain in own)
                 products += 60 * (gains * cells // len(problem["inputs"]) + cells)
+        if step["kind"] == "prior":
+            limits += [{"utility": {"kind": "mutual_information"}}] if "of" in step else []
         if step["kind"] == "gibbs":
             shares = problem["entropy"]["shares"]
             logs += len(shares) + sum(
@@ -428,4 +454,5 @@ KINDS = {
     "minorant": _minorant,
     "majorant": _majorant,
     "tangents": _tangents,
+    "prior": _prior,
 }

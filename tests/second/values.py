@@ -10,7 +10,7 @@ from flint import arb, arb_mat, fmpq
 from .claims import Problem
 from .curves import CURVES
 from .reals import Refuted, dot, high, log, low, need, total, xlogx
-from .witness import Mechanism, row_entropy
+from .witness import Mechanism, capacity, row_entropy
 
 
 def check_value(problem: Problem, mechanism: Mechanism, claimed: tuple[fmpq, fmpq]) -> tuple[fmpq, fmpq]:
@@ -18,6 +18,10 @@ def check_value(problem: Problem, mechanism: Mechanism, claimed: tuple[fmpq, fmp
     need(claimed[0] <= claimed[1], "value.lower > value.upper")
     if problem.kind == "inverse_eigenvalue":
         return _eigenvalue(problem, mechanism, claimed)
+    if problem.kind == "capacity":
+        found = capacity(mechanism)
+        need(claimed[0] <= found[0] and found[1] <= claimed[1], "the capacity is outside of value")
+        return found
     value = utility(problem, mechanism)
     ends = low(value), high(value)
     if problem.kind == "mutual_information":

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from .claims import Problem
 from .reading import Reader, bad, distinct, entry, index, items, keys, must, string
-from .reals import exp_of, high, log, need, root, total
+from .reals import exp_of, high, log, low, need, root, total
 from .risk import check_risk
 
 Columns = list[list[fmpq]]
@@ -25,6 +25,7 @@ class Mechanism:
     membership: list[list[tuple[fmpq, fmpq]]] | None
     off_diagonal: list[int] | None
     orders: list[fmpq]
+    prior: list[int]
 
     @property
     def columns(self) -> Columns:
@@ -71,7 +72,7 @@ def read_mechanism(reader: Reader, value: Any, problem: Problem) -> Mechanism:
         groups = read_groups(value["groups"], problem)
         few = _read(reader, {key: own for key, own in value.items() if key != "groups"}, problem, max(groups) + 1)
         numerators = [[column[g] for g in groups] for column in few.numerators]
-        return Mechanism([few.denominators[g] for g in groups], few.outputs, numerators, None, None, [])
+        return Mechanism([few.denominators[g] for g in groups], few.outputs, numerators, None, None, [], [])
     return _read(reader, value, problem, problem.k)
 
 
@@ -82,6 +83,7 @@ def _read(reader: Reader, value: Any, problem: Problem, k: int) -> Mechanism:
     with_membership = cone.kind == "confidence"
     of_all = any(order is None for order, _ in problem.divergences)
     further = [*(["membership"] if with_membership else []), *(["orders"] if of_all else [])]
+    further += ["prior"] if problem.has_capacity else []
     keys(value, ["denominators", "outputs", body, *further])
     denominators = items(value["denominators"], reader.big_from(1))
     must(len(denominators) in (1, k), "denominators")
@@ -115,7 +117,8 @@ def _read(reader: Reader, value: Any, problem: Problem, k: int) -> Mechanism:
     must(all(a < b for a, b in zip([fmpq(1), *orders], orders, strict=False)), "orders")
     count = sum(len(orders) if order is None else 1 for order, _ in problem.divergences)
     must(k * (k - 1) * len(outputs) * count <= 10**7, "limit: orders")
-    return Mechanism(denominators, outputs, numerators, membership, off_diagonal, orders)
+    prior = items(value["prior"], reader.big_from(1), k) if problem.has_capacity else []
+    return Mechanism(denominators, outputs, numerators, membership, off_diagonal, orders, prior)
 
 
 def check_mechanism(problem: Problem, mechanism: Mechanism) -> None:
@@ -141,6 +144,9 @@ def check_mechanism(problem: Problem, mechanism: Mechanism) -> None:
                     found = total(max(fmpq(0), column[x] - ratio.low * column[z]) for column in columns)
                     need(found <= delta, f"approximate privacy of {x} and {z}")
     for order, most in problem.divergences:
+        if order == 1:
+            need(capacity(mechanism)[1] <= most, "a capacity")
+            continue
         for x in range(problem.k):
             for z in range(problem.k):
                 if x != z:
@@ -149,6 +155,19 @@ def check_mechanism(problem: Problem, mechanism: Mechanism) -> None:
                     _divergence(pairs, order, most, mechanism.orders)
     if problem.risk is not None:
         check_risk(problem.risk, columns)
+
+
+def capacity(mechanism: Mechanism) -> tuple[fmpq, fmpq]:
+    """From the information at the prior to the largest divergence of a row from the mean of all."""
+    columns, whole = mechanism.columns, sum(mechanism.prior)
+    p = [fmpq(n, whole) for n in mechanism.prior]
+    means = [total(a * b for a, b in zip(p, column, strict=True)) for column in columns]
+    own = [
+        total(column[x] * log(column[x] / mean) for column, mean in zip(columns, means, strict=True) if column[x] > 0)
+        for x in range(len(p))
+    ]
+    informed = total(a * divergence for a, divergence in zip(p, own, strict=True))
+    return max(low(informed), fmpq(0)), max(fmpq(0), *map(high, own))
 
 
 def _divergence(pairs: list[tuple[fmpq, fmpq]], order: fmpq | None, most: fmpq, orders: list[fmpq]) -> None:
@@ -161,11 +180,11 @@ def _divergence(pairs: list[tuple[fmpq, fmpq]], order: fmpq | None, most: fmpq, 
         need(height(order) <= (order - 1) * most, "a Renyi divergence")
         return
     places, heights = [fmpq(1), *orders], [fmpq(0), *map(height, orders)]
-    for a, b, low, top in zip(places, orders, heights, heights[1:], strict=False):
-        slope = (top - low) / (b - a)
+    for a, b, start, top in zip(places, orders, heights, heights[1:], strict=False):
+        slope = (top - start) / (b - a)
         # The chord less rho t (t - 1) is largest at t = (1 + slope / rho) / 2, if that is between a and b.
         found = [a, b, *([t] if a < (t := (1 + slope / most) / 2) < b else [])]
-        need(all(low + slope * (t - a) <= most * t * (t - 1) for t in found), "a chord of divergences")
+        need(all(start + slope * (t - a) <= most * t * (t - 1) for t in found), "a chord of divergences")
     need(all(high(log(q / r)) <= most * orders[-1] for q, r in pairs), "divergences of large orders")
 
 

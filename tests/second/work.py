@@ -123,6 +123,7 @@ def _mechanism(problem: Any, mechanism: Any, m: int, price: dict[str, int]) -> i
     total += k * cells * price["x"] if "approximate" in problem else 0
     many = sum(len(mechanism["orders"]) if "rho" in one else 1 for one in problem.get("divergences", []))
     total += 100 * k * cells * many * price["r"]
+    total += cells * (60 * price["r"] + 4 * price["x"] + price["y"]) + m * price["t"] if "prior" in mechanism else 0
     if "identification_risk" in problem:
         risk = problem["identification_risk"]
         total += len(risk["categories"]) * k * (2 * _most(risk) ** 2 + 20 + price["x"])
@@ -141,6 +142,8 @@ def _utility(problem: Any, mechanism: Any, m: int, price: dict[str, int], lcm: i
         return (cells * (1 + 5 * given) + 20 * logs) * price["r"]
     if kind in CURVES and (cost := CURVES[kind].cost) is not None:
         return cost(cells, lcm, price)
+    if kind == "capacity":
+        return 0
     if kind == "entropy":
         return _entropies(problem, mechanism, m, price)
     if kind in DESIGNS:

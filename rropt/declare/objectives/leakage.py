@@ -60,7 +60,7 @@ class ChannelCapacity(_WithoutPrior):
     """The largest mutual information of input and output over all priors, in nats. It is minimised, or limited by
     `AtMost`. It bounds the information in the release at any frequencies.
 
-    A least capacity is proved as the least information at one prior, the worst one.
+    The least capacity is bounded by the least information at one prior, the worst one.
     Source: Shannon 1948; Arimoto 1972, Blahut 1972 (the worst prior of a mechanism).
     """
 

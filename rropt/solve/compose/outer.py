@@ -6,7 +6,7 @@ rows that it breaks are added. The certificate is of the last such problem, and 
 as the constraint itself asks. Where outputs are free there are no rows: the bound is that without the constraint.
 
 A capacity is the largest information over all priors, and the least capacity is that at the worst prior (a saddle
-point): the certificate is of the least information at a prior near it.
+point): its bound is that of the least information at a prior near it.
 """
 
 import time
@@ -23,9 +23,9 @@ from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
 from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra
-from rropt.program.limits import Capacity, CapacityLimit, Limits, Notions, Tangent
+from rropt.program.limits import Capacity, CapacityLimit, Notions, Tangent
 from rropt.program.programs import Information, Linear, Program, Utility
-from rropt.prove.steps import enclosing
+from rropt.prove.steps import AtPrior, at_priors, enclosing, relax
 from rropt.solve.compose import budget
 from rropt.solve.kernel.anchor import Anchor, find_anchor
 from rropt.solve.kernel.polyhedral import edge_table
@@ -56,7 +56,8 @@ class OuterRoute(Route):
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         notions = program.required(Notions)
-        inner, found, reached = _at_worst(program, notions, effort), None, [np.inf]
+        priors = at_priors(program, _worst_priors(program, notions, effort))
+        inner, found, reached = relax(program, priors).without(Notions), None, [np.inf]
         left = effort.remaining()
         end = time.monotonic() + budget.ROUNDING * (budget.LONGEST if left is None else left)
 
@@ -89,7 +90,7 @@ class OuterRoute(Route):
                 break
             inner = grown
         assert found is not None
-        answer = _stated_by(program, notions, *found)
+        answer = _stated_by(program, notions, priors, *found)
         known = self._relaxed_bound(program)
         if known is not None and reached[-1] - program.sign * float(known[0]) > 0:
             answer = replace(answer, dual=None, relaxed=())
@@ -138,19 +139,22 @@ class OuterRoute(Route):
         return inner
 
 
-def _at_worst(program: Program, notions: Notions, effort: Effort) -> Program:
-    """The program with a limit at one prior for each capacity: the worst for linear goals, else even numbers."""
+def _worst_priors(program: Program, notions: Notions, effort: Effort) -> list[tuple[int, ...]]:
+    """A prior for each capacity that is limited: the worst for linear goals, else even weights."""
     found = []
     for one in notions.notions:
         if isinstance(one, CapacityLimit):
             prior = None
             if isinstance(program.utility, Linear):
                 _, prior = worst_prior(program, effort, float(one.at_most))
-            found.append(one.limit(np.ones(program.size) / program.size if prior is None else prior))
-    known = program.extra(Limits)
-    limits = (() if known is None else known.limits) + tuple(found)
-    rest = tuple(extra for extra in program.extras if not isinstance(extra, Notions | Limits))
-    return replace(program, extras=(*rest, Limits(limits)) if limits else rest)
+            found.append(_weights(program, prior))
+    return found
+
+
+def _weights(program: Program, prior: FloatArray | None) -> tuple[int, ...]:
+    """Integers near a distribution of the inputs, even ones without it."""
+    shares = np.full(program.size, 1.0 / program.size) if prior is None else prior
+    return tuple(max(1, round(share * budget.GRAIN)) for share in shares.tolist())
 
 
 def _with_rows(inner: Program, notions: Notions, matrix: FloatArray) -> Program:
@@ -186,18 +190,19 @@ class CapacityRoute(Route):
 
     def solve(self, program: Program, effort: Effort) -> Answer:
         matrix, prior = worst_prior(program, effort)
-        shares = np.full(program.size, 1.0 / program.size) if prior is None else prior
-        weights = tuple(max(1, round(share * budget.GRAIN)) for share in shares.tolist())
-        inner = replace(program, utility=Information(weights), weights=weights)
+        step = AtPrior(_weights(program, prior))
+        inner = step.relax(program)
         answer = self._choose(inner).solve(inner, effort)
-        stated = _stated(inner, answer)
+        stated = _stated(inner, answer) if answer.stated else replace(answer, relaxed=(step, *answer.steps))
         if matrix is None or answer.matrix is None or program.extras or program.outputs is None:
             return stated
         inside = answer.draft.inside if isinstance(answer.draft, MatrixDraft) else None
         return replace(stated, draft=MatrixDraft(matrix, program.outputs, inside))
 
 
-def _stated_by(program: Program, notions: Notions, inner: Program, answer: Answer) -> Answer:
+def _stated_by(
+    program: Program, notions: Notions, priors: tuple[AtPrior, ...], inner: Program, answer: Answer
+) -> Answer:
     """The answer with the steps from the program to that with rows; where certificates cannot state it, that one."""
     if not notions.is_stated or answer.stated is not None:
         return _stated(inner, answer)
@@ -211,7 +216,8 @@ def _stated_by(program: Program, notions: Notions, inner: Program, answer: Answe
             None if one is None else _with(one, rows, len(inner.rows)) for one in (answer.dual, answer.farkas)
         )
         answer = replace(answer, dual=dual, draft=answer.draft if farkas is None else farkas)
-    return replace(answer, relaxed=(*enclosing(program, [inner.rows[i] for i in rows]), *answer.steps))
+    tangents = enclosing(relax(program, priors), [inner.rows[i] for i in rows])
+    return replace(answer, relaxed=(*priors, *tangents, *answer.steps))
 
 
 def _with(dual: Dual, rows: list[int], many: int) -> Dual:

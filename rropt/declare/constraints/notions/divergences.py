@@ -43,8 +43,6 @@ HIGHEST = 64
 """The highest order of a divergence."""
 ORDERS = 1 + np.geomspace(2.0**-10, HIGHEST - 1, 40)
 """Orders at which the worst one is sought in floats, before it is refined."""
-GRAIN = 1 << 40
-"""Probabilities of a prior are multiples of 2^-40 or so."""
 Pair = tuple[int, int]
 
 
@@ -225,6 +223,10 @@ class CapacityNotion(CapacityLimit):
     def most_informed(self) -> Fraction:
         return self.at_most
 
+    @property
+    def is_stated(self) -> bool:
+        return self.at_most <= LARGEST
+
     def payload(self) -> dict[str, str]:
         return {"kind": "capacity", "at_most": rational_text(self.at_most)}
 
@@ -238,9 +240,8 @@ class CapacityNotion(CapacityLimit):
         """None: the information at one prior stands for it."""
         return ()
 
-    def limit(self, shares: FloatArray) -> Limit:
-        """The information at a prior near these shares is at most the number."""
-        weights = tuple(max(1, round(share * GRAIN)) for share in shares.tolist())
+    def limit(self, weights: tuple[int, ...]) -> Limit:
+        """The information at this prior is at most the number."""
 
         def value(mechanism: Mechanism) -> Interval:
             return mechanism.mutual_information(Prior(mechanism.inputs, weights))
