@@ -563,7 +563,7 @@ class _Work:
         if problem.divergences:
             count += 100 * k * cells * _count_orders(problem, mechanism) * self.rounded
         if problem.has_capacity:
-            count += cells * (60 * self.rounded + 4 * self.exact + self.mixed) + m * self.total
+            count += 2 * cells * (60 * self.rounded + 4 * self.exact + self.mixed) + 2 * m * self.total
         if problem.risk is not None:
             count += len(problem.risk.categories) * k * (2 * problem.risk.most**2 + 20 + self.exact)
             if problem.risk.blocks is not None:
@@ -2374,13 +2374,14 @@ def _check_limits(problem: _Problem, mechanism: _Mechanism) -> None:
 def _check_divergences(problem: _Problem, mechanism: _Mechanism) -> None:
     """ "for all ordered pairs x != z", by logarithms of all entries; "infinite where such a Q[z, y] is 0"."""
     k, m = mechanism.k, len(mechanism.outputs)
+    capacity = _capacity(problem, mechanism)[1] if mechanism.prior else (0, ONE)
     rows: list[list[Pair | None]] = []
     for x in range(k):
         entries = [mechanism.probability(x, y) for y in range(m)]
         rows.append([log_bounds(*entry) if entry[0] else None for entry in entries])
     for i, divergence in enumerate(problem.divergences):
         if divergence.order == CAPACITY:
-            if _less(_pair(divergence.most), _capacity(problem, mechanism)[1]):
+            if _less(_pair(divergence.most), capacity):
                 raise Refuted(f"mechanism: not proved that it keeps problem.divergences[{i}]")
             continue
         for x, one in enumerate(rows):

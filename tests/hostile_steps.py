@@ -240,12 +240,41 @@ def few_groups(scale: int) -> Any:
     return grouped(50 * scale, 4, 20 * scale)
 
 
+def capacities(scale: int, bits: int = 250) -> Any:
+    """Rows with denominators of their own, and long weights of the prior: each mean has them all."""
+    k, m = 16, 4 * scale
+    below = [(2**bits + 2 * x + 1) * m for x in range(k)]
+    columns = [
+        {"dense": [str(n // m + (x - y % 2 - 7) * (1 - 2 * (y % 2))) for x, n in enumerate(below)]} for y in range(m)
+    ]
+    problem = {"inputs": names(k), "outputs": names(m), "utility": {"kind": "linear", "cost": []},
+               "divergences": [{"kind": "capacity", "at_most": "1/2"}]}  # fmt: skip
+    sums = [sum(int(column["dense"][x]) for column in columns) for x in range(k)]
+    mechanism = {"denominators": [*map(str, sums)], "outputs": problem["outputs"], "columns": columns,
+                 "prior": [str(3 ** (bits // 2) + x) for x in range(k)]}  # fmt: skip
+    return file(7, problem, mechanism, ("0", "0"), "0", dropped(k), "capacity-below-divergences")
+
+
+def dropped(k: int) -> Any:
+    """A proof without the divergences."""
+    steps = [{"kind": "drop", "parts": ["divergences"]}]
+    return {"kind": "linear-dual", "steps": steps, "prices": ["0"] * k, "rows": [], "flows": []}
+
+
+def divergences(scale: int, count: int = 4) -> Any:
+    """Powers of all pairs of rows, at several orders."""
+    k, m = 4, 3 * scale
+    limits = [{"kind": "renyi", "order": f"{3 + 2 * i}/2", "epsilon": "1"} for i in range(count)]
+    problem = {"inputs": names(k), "outputs": names(m), "utility": {"kind": "linear", "cost": []}}
+    return file(6, problem | {"divergences": limits}, uniform(k, m), ("0", "0"), "0", dropped(k))
+
+
 STEPS: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
         corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
         corner_deep_squares, corner_given, corner_cells, corner_numbers, gibbs, gibbs_zeros, outer, outer_long,
         minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros, many_groups,
-        few_groups,
+        few_groups, capacities, divergences,
     )
 }  # fmt: skip

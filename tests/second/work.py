@@ -123,7 +123,8 @@ def _mechanism(problem: Any, mechanism: Any, m: int, price: dict[str, int]) -> i
     total += k * cells * price["x"] if "approximate" in problem else 0
     many = sum(len(mechanism["orders"]) if "rho" in one else 1 for one in problem.get("divergences", []))
     total += 100 * k * cells * many * price["r"]
-    total += cells * (60 * price["r"] + 4 * price["x"] + price["y"]) + m * price["t"] if "prior" in mechanism else 0
+    if "prior" in mechanism:
+        total += 2 * cells * (60 * price["r"] + 4 * price["x"] + price["y"]) + 2 * m * price["t"]
     if "identification_risk" in problem:
         risk = problem["identification_risk"]
         total += len(risk["categories"]) * k * (2 * _most(risk) ** 2 + 20 + price["x"])

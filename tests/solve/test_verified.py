@@ -16,6 +16,7 @@ import rropt as rr
 from rropt import kernel
 from rropt.cli.main import main
 from rropt.prove.elaborate import elaborate
+from rropt.prove.problems import OutsideCoreError
 from rropt.solve import verified
 
 PRIOR = rr.Prior.from_counts({"a": 4, "b": 3, "c": 2, "d": 1})
@@ -91,6 +92,24 @@ def test_outside_of_the_core_the_verdict_names_the_checker_its_lemmas_and_the_ki
     assert "outside: the verified core has no proofs of kind 'column-dual' with forms" in lines
     assert any(line.startswith("PROVED (checker) optimum in [") for line in lines)
     assert "assumption: quadratic-over-linear-convex" in lines
+
+
+def test_a_limit_that_the_proof_leaves_out_is_one_that_the_core_does_not_know():
+    """The mechanism must keep it, and the kernel does not read it."""
+    solution = solved(rr.privacy.RenyiLDP(2, 5))
+    assert solution.certificate.document["proof"]["steps"] == [{"kind": "drop", "parts": ["divergences"]}]
+    assert solution.verdict.by == "checker"
+
+
+def test_every_part_of_a_problem_is_read_by_the_core_or_named(saved, checkout: Path):
+    schema = json.loads((checkout / "docs" / "certificate.schema.json").read_text(encoding="utf-8"))
+    known = schema["$defs"]["problem"]
+    read = {*known["required"], "entropy", "limits"}
+    document = json.loads(saved.read_text(encoding="utf-8"))
+    assert set(known["properties"]) > read
+    for key in [*(set(known["properties"]) - read), "a key of a later version"]:
+        with pytest.raises(OutsideCoreError, match=f"no problems with '{key}'"):
+            list(elaborate(document | {"problem": document["problem"] | {key: None}}))
 
 
 def test_what_the_kernel_refuses_is_not_certified(monkeypatch):

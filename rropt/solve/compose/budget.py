@@ -59,6 +59,8 @@ NEAR = 1e-8
 """A matrix that exceeds a constraint by less keeps it: the rounding moves it that far."""
 GRAIN = 1 << 40
 """Probabilities of the worst prior are multiples of 2^-40 or so."""
+CONIC = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
+"""Tolerances for the worst prior: by default its bound is 1e-6 of a capacity below it."""
 SHORTEST = 0.1
 """Seconds that a round has at least."""
 SMALLEST = 2.0**-40

@@ -21,6 +21,7 @@ import numpy as np
 
 from rropt.declare.constraint import with_distinct_names
 from rropt.errors import Refusal
+from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra
 from rropt.program.limits import Capacity, CapacityLimit, Notions, Tangent
@@ -194,7 +195,12 @@ class CapacityRoute(Route):
         inner = step.relax(program)
         answer = self._choose(inner).solve(inner, effort)
         stated = _stated(inner, answer) if answer.stated else replace(answer, relaxed=(step, *answer.steps))
-        if matrix is None or answer.matrix is None or program.extras or program.outputs is None:
+        if matrix is None or answer.matrix is None or program.outputs is None:
+            return stated
+        rows = np.maximum(matrix, 0.0)
+        rows = rows / rows.sum(axis=1, keepdims=True)
+        near = Mechanism.from_matrix(rows, inputs=program.inputs, outputs=program.outputs)
+        if any(extra.excess(near) > 0 for extra in program.extras):
             return stated
         inside = answer.draft.inside if isinstance(answer.draft, MatrixDraft) else None
         return replace(stated, draft=MatrixDraft(matrix, program.outputs, inside))
@@ -266,7 +272,9 @@ def worst_prior(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            problem.solve(solver="CLARABEL", **({} if left is None else {"time_limit": max(left / 2, 0.1)}))
+            problem.solve(
+                solver="CLARABEL", **budget.CONIC, **({} if left is None else {"time_limit": max(left / 2, 0.1)})
+            )
     except cp.SolverError:
         return None, None
     if q.value is None or divergences.dual_value is None:

@@ -255,7 +255,7 @@ class RenyiLDP(Constraint):
     """D_order(Q_x || Q_z) <= epsilon for all inputs x, z: the Renyi divergence of order > 1,
     log(sum_y Q[x, y]^order Q[z, y]^(1 - order)) / (order - 1), in nats.
 
-    A mechanism is verified against it in enclosures. Bounds and certificates are of problems with rows in its place,
+    A mechanism is verified against it in enclosures. Bounds are of problems with rows in its place,
     which every such mechanism keeps: tangents of the power, as many as a bound needs. That takes fixed outputs.
     Source: Mironov 2017, Renyi Differential Privacy, Definition 4. Raises InputError.
     """
