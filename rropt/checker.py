@@ -531,7 +531,7 @@ class _Work:
         common = max(rats.common, 1 if mechanism is None else mechanism.common)
         bits = common.bit_length() + 160 * any(step.rounds for step in steps)
         bits += sum(step.outer.common.bit_length() for step in steps if step.outer is not None)
-        w, d = _words(longest, steps), 1 + bits // 128
+        w, d = _words(3 * longest + 10 if proof.of_prior else longest, steps), 1 + bits // 128
         self.rounded, self.exact = 1 + w // 4, 1 + w * w // 16
         self.total, self.long, self.mixed = 1 + d * d // 16, 1 + d * d // 64, w * d // 32
         self.m = last.m if mechanism is None else len(mechanism.outputs)
@@ -3573,6 +3573,7 @@ class _Proof:
     of approximate problems. known: the word of that key.
     nodes: of a corner-tree, whose `yield` is most, `unit` unit.
     thetas: of thresholds. risk_cuts, risk_limits, risk_tree: of a risk-branch, whose `yield` is most, `unit` unit.
+    of_prior: the prices stand as multiples of the weights.
     """
 
     kind: str
@@ -3600,6 +3601,7 @@ class _Proof:
     cases: list[CaseToken] = field(default_factory=list)
     labels: _Labels | None = None
     nodes: list[CornerElement] = field(default_factory=list)
+    of_prior: bool = False
 
 
 def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals, version: int) -> _Proof:
@@ -3674,12 +3676,14 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         is_free = cone.base == "free" and cone.rows is None
         lists = enumerate(_read_list(keys["tilts"], (where, "tilts"), exactly=0 if is_free else problem.m))
         tilts = [_read_vector(item, ((where, "tilts"), y), problem.k, rats) for y, item in lists]
+    elif of_prior := by_tree and version > 6 and isinstance(keys["prices"], dict):
+        prices = _read_prices_of_prior(keys["prices"], (where, "prices"), problem, rats)
     else:
         prices = _read_vector(keys["prices"], (where, "prices"), problem.k, rats)
     if by_tree:
         total = None if version == 1 else problem.total
         tree = _read_tree(keys["tree"], (where, "tree"), problem.k, rats, total)
-        return _Proof(kind, prices, [], [], [], tree)
+        return _Proof(kind, prices, [], [], [], tree, of_prior=of_prior)
     rows: list[Fraction] = []
     if kind != "column-dual":
         rows = _read_vector(keys["rows"], (where, "rows"), len(problem.rows), rats)
@@ -3694,6 +3698,25 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
     weight = rats.rat(keys["weight"], (where, "weight")) if "weight" in keys else Fraction(0)
     events = _read_events(keys["events"], (where, "events"), problem, rats) if "events" in keys else []
     return _Proof(kind, prices, rows, flows, multipliers, [], weight=weight, tilts=tilts, events=events)
+
+
+def _read_prices_of_prior(value: object, where: Where, problem: _Problem, rats: _Rationals) -> list[Fraction]:
+    """ "a_x is the number that `own` has for x, and c p_x for every other x"; equal weights share one."""
+    keys = _read_object(value, where, "of_prior own")
+    at: Where = (where, "of_prior")
+    share = rats.rat(keys["of_prior"], at) / problem.total
+    rats.extend(share.denominator, at)
+    of_weight = {weight: share * weight for weight in set(problem.weights)}
+    prices = [of_weight[weight] for weight in problem.weights]
+    last = -1
+    for i, item in enumerate(_read_list(keys["own"], (where, "own"))):
+        at = ((where, "own"), i)
+        x, price = _read_list(item, at, exactly=2)
+        before, last = last, _read_index(x, (at, 0), problem.k)
+        if last <= before:
+            _unreadable(at, "the inputs are not strictly increasing")
+        prices[last] = rats.rat(price, (at, 1))
+    return prices
 
 
 def _read_known(value: object, where: Where, problem: _Problem, rats: _Rationals) -> _Proof:

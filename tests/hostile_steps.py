@@ -1,4 +1,4 @@
-"""More of tests/hostile.py: what only version 6 has, corner-trees and steps, and the groups of version 7."""
+"""More of tests/hostile.py: what only version 6 has, corner-trees and steps, and what version 7 has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from hostile import FREE, GAMMA, chain, file, information, names, uniform
+from hostile import FREE, GAMMA, LONG, chain, file, information, names, uniform
 
 WORTH = "9" * 40
 
@@ -269,12 +269,20 @@ def divergences(scale: int, count: int = 4) -> Any:
     return file(6, problem | {"divergences": limits}, uniform(k, m), ("0", "0"), "0", dropped(k))
 
 
+def prices_of_prior(scale: int) -> Any:
+    """One long number, from which the price of each input is made."""
+    k = 20 * scale
+    proof = {"prices": {"of_prior": f"{9 * LONG + 1}/{LONG + 7}", "own": []}, "tree": ["1"]}
+    lemmas = ("mi-column-convex", "v-log-v-convex")
+    return information(k, GAMMA, proof, *lemmas, version=7, weights=[str(LONG + x * x) for x in range(k)])
+
+
 STEPS: dict[str, Callable[[int], Any]] = {
     made.__name__: made
     for made in (
         corner_gains, corner_zeros, corner_rows, corner_leaves, corner_squares, corner_same, corner_whole, corner_deep,
         corner_deep_squares, corner_given, corner_cells, corner_numbers, gibbs, gibbs_zeros, outer, outer_long,
         minorant_plain, minorant_given, minorant_square, minorant_bayes, minorant_one, minorant_zeros, many_groups,
-        few_groups, capacities, divergences,
+        few_groups, capacities, divergences, prices_of_prior,
     )
 }  # fmt: skip

@@ -13,7 +13,7 @@ from rropt import kernel
 from rropt.kernel import D, log_below
 from rropt.mechanisms.columns import TwoValuedColumn
 from rropt.prove.limits import Limits, Paths
-from rropt.prove.problems import Json, OutsideCoreError, Problem, exp_above, multipliers, over, words
+from rropt.prove.problems import Json, OutsideCoreError, Problem, all_prices, exp_above, multipliers, over, words
 
 LONGEST = 4096
 """Bits that the denominators of the rows of a cone may add to all numbers of a proof file, at most."""
@@ -85,8 +85,7 @@ def opening(problem: Problem, mode: str, unit: int, prices: list[int], mults: li
 
 def known(problem: Problem, certificate: Json) -> Iterator[str]:
     """The entropy of the input as prices; no further tests."""
-    unit, prices = over([Fraction(a) for a in certificate["proof"]["prices"]])
-    yield from opening(problem, "known", unit, prices, [])
+    yield from opening(problem, "known", *over([Fraction(a) for a in certificate["proof"]["prices"]]), [])
 
 
 def dual(problem: Problem, certificate: Json) -> Iterator[str]:
@@ -158,7 +157,7 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
     proof, weights = certificate["proof"], problem.core.weights
     if (problem.core.halfspaces and not problem.leaves_rows_of_cone) or problem.core.utility == "given":
         raise OutsideCoreError("the verified core has no trees of corners with rows of the cone or 'given'")
-    unit, prices = over([Fraction(*map(int, a.split("/"))) for a in proof["prices"]])
+    unit, prices = over(all_prices(proof["prices"], weights))
     yield from opening(problem, "corner", unit, prices, [])
     g, entropic = problem.ratios[0][0], problem.core.utility == "information"
     high = g * log_below(g, D) if entropic else 0
@@ -216,11 +215,10 @@ def leaf(problem: Problem, token: Json, unit: int, scale: int) -> list[object]:
 def boxes(problem: Problem, certificate: Json) -> Iterator[str]:
     """A box tree in preorder, for one column, or over the columns of a matrix with prices of its own in each leaf."""
     proof = certificate["proof"]
-    unit, prices, matrix = int(proof["unit"]), list[int](), "prices" not in proof
+    unit, matrix = int(proof["unit"]), "prices" not in proof
+    scale, prices = over([Fraction(a) for a in proof.get("prices", [])], problem.fine)
     if matrix:
-        scale = unit * problem.fine * math.lcm(*problem.row_scales)
-    else:
-        scale, prices = over([Fraction(a) for a in proof["prices"]], problem.fine)
+        scale *= unit * math.lcm(*problem.row_scales)
     yield from opening(problem, "sheets" if matrix else "box", scale, prices, [])
     paths, inputs = Paths(problem), range(problem.k)
     columns = [Limits(problem, paths, y) for y in range(problem.core.outputs or 0 if matrix else 1)]
@@ -241,7 +239,7 @@ def boxes(problem: Problem, certificate: Json) -> Iterator[str]:
             if not stack:
                 continue
             (columns, y, x, limit), upper = stack.pop(), False
-        columns[y] = columns[y].copy()
+        columns[y] = Limits(problem, paths, y, columns[y].low[:], columns[y].high[:])
         yield from columns[y].narrow(x, limit, upper)
 
 

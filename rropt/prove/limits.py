@@ -33,8 +33,7 @@ class Paths:
     def tree(self, x: int, forward: bool) -> tuple[dict[int, int], dict[int, tuple[int, tuple[int, int, int]]]]:
         """R*(x, z) (R*(z, x) where not `forward`) of every z with a path, over D and rounded up, and the y before it on
         that path, which stands before it, with the edge between them."""
-        found, before, todo = {x: D}, {}, [(D, x)]
-        settled: dict[int, int] = {}
+        found, before, settled, todo = {x: D}, {}, dict[int, int](), [(D, x)]
         while todo:
             product, y = heapq.heappop(todo)
             if product > found[y]:
@@ -56,17 +55,12 @@ class Limits:
         self.low = low or [0] * problem.k
         self.high = high or [problem.total * D // w + 1 if w else None for w in problem.core.weights]
 
-    def copy(self) -> Limits:
-        """The same limits, to be narrowed."""
-        return Limits(self.problem, self.paths, self.column, self.low[:], self.high[:])
-
     def set(self, x: int, limit: int, upper: bool) -> bool:
         """Whether a limit of v_x is closer than the one that there is, which it then replaces."""
         ends = self.high if upper else self.low
-        if ends[x] is not None and (ends[x] - limit if upper else limit - ends[x]) <= CLOSE:
-            return False
-        ends[x] = limit
-        return True
+        closer = ends[x] is None or (ends[x] - limit if upper else limit - ends[x]) > CLOSE
+        ends[x] = limit if closer else ends[x]
+        return closer
 
     def narrow(self, x: int, limit: int, upper: bool) -> Iterator[str]:
         """v_x <= limit, or v_x >= limit, which a split has said, propagated along the edges."""

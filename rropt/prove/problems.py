@@ -1,7 +1,7 @@
 """The problem of a certificate as the core reads it, its lines, and multipliers in the units of the core."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -37,6 +37,14 @@ def reduced(numbers: list[Any]) -> tuple[int, list[int]]:
     """The largest common divisor of integers, and what they are over it."""
     divisor = math.gcd(*map(int, numbers))
     return divisor, [int(number) // divisor for number in numbers]
+
+
+def all_prices(prices: Any, weights: Sequence[int]) -> list[Fraction]:
+    """The prices of a proof, one for each input, also where they stand as multiples of the prior."""
+    if isinstance(prices, list):
+        return [Fraction(*map(int, a.split("/"))) for a in prices]
+    each, own = Fraction(prices["of_prior"]) / sum(weights), {x: Fraction(a) for x, a in prices["own"]}
+    return [own.get(x, each * weight) for x, weight in enumerate(weights)]
 
 
 def words(*fields: object) -> str:

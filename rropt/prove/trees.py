@@ -1,7 +1,8 @@
 """Shared by the writers of all proofs: trees in preorder, raised prices, and the proof that is made of them."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self, TypeVar
 
@@ -15,6 +16,8 @@ from rropt.prove.certificates import Proof
 
 EMPTY = -(2**30)
 """The excess of an empty leaf."""
+OF_PRIOR = 7
+"""The version of the format in which prices may stand as multiples of the prior."""
 
 
 class Tree(Protocol):
@@ -61,6 +64,31 @@ def written(
     return items, worst
 
 
+@dataclass(frozen=True)
+class PricesOfPrior:
+    """Prices that are `each` times the prior, but for those of the inputs of `own`: short to write (version 7)."""
+
+    prior: Sequence[Fraction]
+    each: Fraction
+    own: Mapping[int, Fraction]
+
+    def listed(self) -> list[Fraction]:
+        """The price of each input."""
+        found = [self.each * p for p in self.prior]
+        for x, price in self.own.items():
+            found[x] = price
+        return found
+
+    def total(self) -> Fraction:
+        """The sum of the prices."""
+        return self.each + sum((price - self.each * self.prior[x] for x, price in self.own.items()), Fraction(0))
+
+    def payload(self) -> dict[str, object]:
+        """The object `prices` of a proof."""
+        own = [[x, rational_text(price)] for x, price in self.own.items()]
+        return {"of_prior": rational_text(self.each), "own": own}
+
+
 def raised(
     prices: Iterable[float | Fraction] | FloatArray, prior: Sequence[Fraction], shift: float | Fraction = 0
 ) -> list[Fraction]:
@@ -101,9 +129,12 @@ def raised_tree(
     return None
 
 
-def column_dual(prices: Sequence[Fraction], version: int, **keys: object) -> Proof:
+def column_dual(prices: Sequence[Fraction] | PricesOfPrior, version: int, **keys: object) -> Proof:
     """The `column-dual` proof by prices; the `keys` say why every column is worth no more than its price."""
-    payload: dict[str, object] = {"kind": "column-dual", "prices": [rational_text(price) for price in prices], **keys}
+    if isinstance(prices, PricesOfPrior):
+        payload: dict[str, object] = {"kind": "column-dual", "prices": prices.payload(), **keys}
+        return Proof(payload, prices.total(), max(version, OF_PRIOR))
+    payload = {"kind": "column-dual", "prices": [rational_text(price) for price in prices], **keys}
     return Proof(payload, summed(prices), version)
 
 

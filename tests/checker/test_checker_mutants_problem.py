@@ -88,10 +88,10 @@ def refusal(document: Json, version: int) -> str:
 FORMS = {
     "five-mi-tree": 1, "five-matrix": 2, "five-mi-boxes": 2, "five-off-diagonal": 2, "five-design": 3,
     "five-entropy-farkas": 3, "five-entropy-floor": 3, "five-robust-polytope": 3, "five-robust-product": 3,
-    "groups-mi": 1,
+    "groups-mi": 1, "prices-mi": 1,
 }  # fmt: skip
-"""Of stored files of version 5, which differ in their assumptions only, and of version 7, which have groups besides:
-the version that the rest needs, if not 4."""
+"""Of stored files of version 5, which differ in their assumptions only, and of version 7, which have groups or
+prices of the prior besides: the version that the rest needs, if not 4."""
 LISTED = {"mi-column-convex", "chi-square-column-convex", "uniform-choice-among-matches"}
 
 
@@ -120,7 +120,8 @@ def test_a_file_is_read_in_its_version_and_later_ones_only(version: int) -> None
             assert verdict.status == "UNREADABLE", name
             # Of version 6 the problem itself joins what older ones keep apart.
             rest_is_read = needed == 7 and version >= FORMS.get(name, 4)
-            said_of = "mechanism: the key 'groups'" if rest_is_read else refusal(document, version)
+            of_seven = "proof.prices: " if name == "prices-mi" else "mechanism: the key 'groups'"
+            said_of = of_seven if rest_is_read else refusal(document, version)
             assert needed == 6 or verdict.reason.startswith(said_of), (name, verdict.reason)
 
 

@@ -97,10 +97,13 @@ class Reader:
         top, _, below = value.partition("/")
         numerator, denominator = int(top), int(below or 1)
         must(not below or (denominator >= 2 and math.gcd(numerator, denominator) == 1), "RAT not in lowest terms")
+        self.took(denominator)
+        return fmpq(numerator, denominator)
+
+    def took(self, denominator: int) -> None:
         if denominator > 1:
             self.common = math.lcm(self.common, denominator)
             must(self.common <= 1 << MOST_BITS, "least common denominator too large")
-        return fmpq(numerator, denominator)
 
     def big(self, value: Any) -> int:
         must(isinstance(value, str) and "/" not in value, "no BIG")

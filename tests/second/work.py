@@ -37,7 +37,9 @@ def count_work(file: dict[str, Any], common: int, own: int | None = None) -> int
     lcm = math.lcm(*map(int, mechanism["denominators"])) if mechanism else 1
     bits = max(common, lcm).bit_length() + 160 * _is_rounded(steps)
     bits += sum(common_of_cuts(step).bit_length() for step in steps if step["kind"] == "cut")
-    w, d = _words(longest([problem, mechanism, proof]), steps), 1 + bits // 128
+    length = longest([problem, mechanism, proof])
+    length = 3 * length + 10 if isinstance(proof.get("prices"), dict) else length
+    w, d = _words(length, steps), 1 + bits // 128
     price = {"r": 1 + w // 4, "x": 1 + w * w // 16, "t": 1 + d * d // 16, "l": 1 + d * d // 64, "y": w * d // 32}
     outputs = mechanism["outputs"] if mechanism else last["outputs"]
     m = 1 if outputs is None else len(outputs)

@@ -19,6 +19,7 @@ from rropt.program.entropy_floors import ConcaveFloor
 from rropt.program.events import ApproximateBound, Event
 from rropt.program.programs import BayesGain, ColumnSum, Linear, Program
 from rropt.prove.certificates import Certificate
+from rropt.prove.problems import all_prices
 from rropt.solve.entropy.gibbs import EntropyMultipliers
 from rropt.solve.kernel.route import ColumnMultipliers, Dual, Effort
 from rropt.solve.proving import prove
@@ -108,7 +109,7 @@ class Proven:
             program,
             mechanism,
             proof["kind"],
-            tuple(map(Fraction, proof.get("prices", ()))),
+            tuple(all_prices(proof.get("prices", []), program.weights)),
             tuple(map(Fraction, proof.get("rows", ()))),
             Fraction(proof.get("weight", 0)),
             events,

@@ -5,6 +5,9 @@ TREE = 20_000
 """Nodes of the tree of one output at most."""
 LISTED = 12
 """Inputs up to which all corners are priced before prices that the search did not ask for are proved."""
+LONG = 1000
+"""Inputs from which on one number stands for prices that are proportional to the weights. Fewer are short to write in
+the version of the format that every checker reads."""
 NOISE = 1e-14
 """The error of the float search, for utilities of size 1."""
 

@@ -21,12 +21,12 @@ from rropt.program.cones import CompleteCone, FloatArray
 from rropt.program.programs import ColumnSum, Program
 from rropt.prove.balls import PRICE_BITS
 from rropt.prove.certificates import Proof
-from rropt.prove.trees import column_dual, leaves_below, raised
+from rropt.prove.trees import PricesOfPrior, column_dual, leaves_below, raised
 from rropt.prove.uninformative import or_entropy
 from rropt.solve.kernel.budget import LEAF_BITS, WORK_BITS
 from rropt.solve.kernel.curves import Curve, curve_of, down, has_curve, shares_of, up
 from rropt.solve.kernel.route import Dual, Wanted
-from rropt.solve.ldp.budget import LISTED, NOISE, TREE
+from rropt.solve.ldp.budget import LISTED, LONG, NOISE, TREE
 from rropt.solve.ldp.enumeration import Staircases
 from rropt.solve.ldp.pricing import LdpPricer, Node
 from rropt.solve.ldp.small import small_tree
@@ -65,22 +65,22 @@ def prove_information(
             return proof
     best = _universal(program)
     # Where sets have few different masses, the best price over these is a bound too, by a tree of few leaves.
-    candidates = [prices]
+    candidates: list[tuple[FloatArray | None, FloatArray | None]] = [(prices, None)]
     if few_masses(program.weights):
         height, _ = attained_price(program.weights, curve_of(program))
-        candidates.insert(0, height * prior)
+        candidates.insert(0, (height * prior, np.ones(program.size, dtype=bool)))
     # A search may have ended at the bound of divided inputs, and then its own prices do not reach the target.
-    height, divided, _ = divided_price(prior, curve_of(program))
+    height, divided, mass = divided_price(prior, curve_of(program))
     if prices is None or (target is not None and height <= target):
-        candidates.insert(-1, divided)
-    for tried in candidates:
+        candidates.insert(-1, (divided, prior <= mass))
+    for tried, light in candidates:
         assert best.bound is not None
         if tried is None or (target is not None and best.bound <= target):
             continue
         reaches = corners is None or target is None or corners.bound(tried) <= target + NOISE
         if tried is not prices and not reaches:
             continue
-        proof = _from_prices(program, tried, target, node_limit, stop, corners)
+        proof = _from_prices(program, tried, target, node_limit, stop, corners, light)
         if proof is not None and proof.bound is not None and proof.bound < best.bound:
             best = proof
     return best
@@ -98,7 +98,8 @@ def _universal(program: Program) -> Proof:
     height, w = curve_of(program).ceiling()
     alone = Node(height, 0.0, None, None, 0)
     for margin in (2.0**-50, 2.0**-46, 2.0**-40, 2.0**-30, 2.0**-20):
-        prices = raised([0] * program.size, program.prior, height + margin)
+        everywhere = np.ones(program.size, dtype=bool)
+        prices = _prices(program, np.zeros(program.size), height + margin, everywhere)
         if (proof := _proof(program, prices, alone, lambda _: _leaf(w))) is not None:
             return proof
     raise ArithmeticError("the universal bound could not be proved: this is a defect of rropt, please report it")
@@ -111,6 +112,7 @@ def _from_prices(
     node_limit: int,
     stop: Callable[[], bool],
     corners: Staircases | None,
+    light: FloatArray | None = None,
 ) -> Proof | None:
     curve = curve_of(program)
     accept = -math.inf if target is None else target - math.fsum(a)
@@ -135,9 +137,21 @@ def _from_prices(
             slope = node.slope - shift
             return _leaf(curve.touch(slope)) if node.end is None else _leaf(node.end, slope)
 
-        if (proof := _proof(program, raised(a, program.prior, shift), found.root, leaf)) is not None:
+        if (proof := _proof(program, _prices(program, a, shift, light), found.root, leaf)) is not None:
             return proof
     return None
+
+
+def _prices(program: Program, a: FloatArray, shift: float, light: FloatArray | None) -> list[Fraction] | PricesOfPrior:
+    """The prices a (k,) plus `shift` times the prior, raised to the grid; those of `light` inputs (k booleans) are
+    proportional to the prior, which a proof with many inputs says in one number."""
+    prior = program.prior
+    if program.size < LONG or light is None or 2 * light.sum() < program.size:
+        return raised(a, prior, shift)
+    heavy, one = np.flatnonzero(~light), int(np.argmax(np.where(light, shares_of(program), 0)))
+    (each,) = raised([a[one] / float(prior[one])], [Fraction(1)], shift)
+    own = raised(a[heavy], [prior[x] for x in heavy], shift)
+    return PricesOfPrior(prior, each, dict(zip(heavy.tolist(), own, strict=True)))
 
 
 def tree_at(program: Program, prices: list[Fraction], slack: float) -> list[object] | None:
@@ -164,9 +178,12 @@ def _leaf(t: float, slope: float | None = None) -> Leaf:
     return Leaf(point, None if slope is None else max(Fraction(0), Fraction(round(slope * scale), scale)))
 
 
-def _proof(program: Program, prices: list[Fraction], root: Node, leaf_of: Callable[[Node], Leaf]) -> Proof | None:
+def _proof(
+    program: Program, prices: list[Fraction] | PricesOfPrior, root: Node, leaf_of: Callable[[Node], Leaf]
+) -> Proof | None:
     """The proof by prices and a tree; None where one of its leaves does not hold."""
-    test, size = _LeafTest.at(program, prices), program.size
+    listed = prices.listed() if isinstance(prices, PricesOfPrior) else prices
+    test, size = _LeafTest.at(program, listed), program.size
     items: list[object] = []
     whole = _Part(0, 0, 0, tuple(range(size)), 0, size, 0, test.total)
     for node, part in leaves_below(root, whole, test.branch, items):

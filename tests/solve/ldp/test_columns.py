@@ -13,6 +13,7 @@ from rropt.solve.kernel.curves import Curve, InformationCurve, SquareCurve
 from rropt.solve.ldp.pricing import LdpPricer
 from rropt.solve.ldp.starts import balanced_sets, cyclic_sets, rotations, uneven_groups
 from rropt.solve.ldp.universal import attained_price, divided_price
+from rropt.solve.verified import judge_kernel, proof_file
 
 
 def solve(weights: list[int], epsilon: object, route: str, gap: float = 1e-9, **options: object) -> rr.Solution:
@@ -170,6 +171,16 @@ def test_rare_sets_of_the_right_mass_are_found() -> None:
 def test_inputs_heavier_than_the_best_mass_are_certified_from_the_start() -> None:
     solution = solve(dirichlet(128, 2), "5", "columns", 1e-6)
     assert solution.status == "certified"
+
+
+def test_prices_of_many_inputs_stand_as_multiples_of_the_prior() -> None:
+    """But for those of the inputs that are heavier than the best sets; few inputs have a list, in an older version."""
+    weights = [1 + 10**6 // (x + 1) ** 2 for x in range(1000)]
+    document = solve(weights, "4", "columns", 1e-2).certificate.document
+    prices = document["proof"]["prices"]
+    assert (document["version"], [x for x, _ in prices["own"]]) == (7, [0, 1, 2])
+    assert judge_kernel(proof_file(document)).startswith("PROVED")
+    assert isinstance(solve(weights[:900], "4", "columns", 1e-2).certificate.document["proof"]["prices"], list)
 
 
 def test_a_search_that_ends_at_the_bound_of_divided_inputs_is_proved_by_it() -> None:
