@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 def plain(text: str) -> str:
     """Text that may be printed: control characters, which a terminal would obey, are escaped."""
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 

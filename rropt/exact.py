@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
@@ -232,8 +233,12 @@ class Interval:
         """The interval that holds one rational."""
         return cls(value, value)
 
-    def __float__(self) -> float:
+    @cached_property
+    def _middle(self) -> float:
         return float((self.lower + self.upper) / 2)
+
+    def __float__(self) -> float:
+        return self._middle
 
     def __contains__(self, value: Fraction) -> bool:
         return self.lower <= value <= self.upper

@@ -179,8 +179,8 @@ def corner(problem: Problem, certificate: Json) -> Iterator[str]:
             stack.append((fixed, inside, [*limits[:form], (max(low, most + 1), top), *limits[form + 1 :]]))
             limits = [*limits[:form], (low, min(top, most)), *limits[form + 1 :]]
         else:
-            t = Fraction(token[0] if isinstance(token, list) else token)
-            point = math.floor(t * D) if entropic else math.floor(D / t)
+            n, d = map(int, f"{token[0] if isinstance(token, list) else token}/1".split("/")[:2])
+            point = n * D // d if entropic else d * D // n
             slope = D + log_below(point, D) if entropic else g * (D * D - point * point) // (D * D)
             extra = math.floor(Fraction(token[1]) * D) - slope if isinstance(token, list) else 0
             price, (few, many) = 0, limits[1]

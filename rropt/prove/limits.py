@@ -1,7 +1,5 @@
 """Limits of the entries of a column: those that the cone implies, and the propagation of a new one along its edges."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator
 from itertools import permutations

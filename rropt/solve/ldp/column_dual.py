@@ -174,8 +174,8 @@ def tree_at(program: Program, prices: list[Fraction], slack: float) -> list[obje
 def _leaf(t: float, slope: float | None = None) -> Leaf:
     """A leaf with its numbers on the grid of 2^-48."""
     scale = 2**LEAF_BITS
-    point = max(Fraction(1), Fraction(round(t * scale), scale))
-    return Leaf(point, None if slope is None else max(Fraction(0), Fraction(round(slope * scale), scale)))
+    point = Fraction(max(scale, round(t * scale)), scale)
+    return Leaf(point, None if slope is None else Fraction(max(0, round(slope * scale)), scale))
 
 
 def _proof(
@@ -241,9 +241,9 @@ class _LeafTest:
 
     def tangent(self, t: Fraction) -> tuple[int, int]:
         """A(t) and T(t), each made once."""
-        if t not in self.known:
-            self.known[t] = self.curve.exact_tangent(self.gh, t)
-        return self.known[t]
+        if (found := self.known.get(t)) is None:
+            found = self.known[t] = self.curve.exact_tangent(self.gh, t)
+        return found
 
     def branch(self, node: Node, part: _Part) -> tuple[object, _Part, _Part]:
         """The element of a split node, and the two halves of its part in the order of the format."""
