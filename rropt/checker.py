@@ -4665,6 +4665,7 @@ def _read_steps(
         kind = _read_kind(item, (at, i), " ".join(STEPS if version > 6 else STEPS_6))
         problem = STEPS[kind](item, (at, i), problem, rats, steps)
         _read_alone(problem, (at, i))
+        _limit(len(problem.limits), MAX_STEPS, (at, i), "limits")
         _limit(sum(len(row.terms) for row in problem.rows), MAX_PRODUCT, (at, i), "row terms together")
     _read_company(problem, "the problem after proof.steps", version)
     return steps.taken, problem, {key: item for key, item in value.items() if key != "steps"}

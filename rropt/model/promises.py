@@ -136,7 +136,7 @@ def _limit(limit: Mapping[str, Any]) -> Promise:
 
 
 def _notion(notion: Mapping[str, str]) -> Promise:
-    """A bound on divergences, or on the capacity, which no certificate states."""
+    """A bound on divergences, or on the capacity."""
     if notion["kind"] == "capacity":
         return Promise("channel capacity", f"at most {declared_text(Fraction(notion['at_most']))} nats")
     word = {"renyi": "Renyi LDP", "zero_concentrated": "zero-concentrated LDP"}[notion["kind"]]

@@ -11,10 +11,13 @@ from itertools import product
 from typing import Any
 
 import pytest
-from builders import Document, put
+from builders import Document, assert_limit_named, encode, put
 from test_checker_divergences import FOLDER, said, with_mechanism
+from test_checker_mutants_outer import count
 
 import rropt as rr
+from rropt import checker
+from rropt.checker import check_bytes
 from rropt.mechanisms.mechanism import Mechanism
 
 LIMITED: Document = json.loads((FOLDER / "steps-prior.json").read_bytes())
@@ -150,6 +153,29 @@ def test_a_prior_stands_in_the_place_of_a_capacity_only() -> None:
     made["problem"]["divergences"].pop()
     made["proof"]["steps"].pop(0)
     assert said(made)[0] == "UNREADABLE"
+
+
+def test_a_prior_makes_no_more_limits_than_a_problem_may_have() -> None:
+    """The problem after the step has one limit more: 64 at most, as every problem."""
+    other = {"utility": {"kind": "mutual_information"}, "weights": ["1"] * 3, "at_most": "20"}
+    for many, status in ((63, "PROVED"), (64, "UNREADABLE")):
+        made = put(LIMITED, "problem", "limits", value=[other] * many)
+        made["proof"]["steps"][1]["of"] = many
+        made["proof"]["steps"].append({"kind": "drop", "parts": ["limits"]})
+        found, reason = said(made)
+        assert found == status
+    assert reason == "proof.steps[0]: limits: 65 is beyond the limit of 64"
+
+
+def test_operations_of_the_limit_that_a_prior_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where limits were dropped before, it is the first one: both checkers count its logarithms, not their gains."""
+    utility = {"kind": "bayes", "gain": [["1", "2", "3"]] * 40}
+    made = put(LIMITED, "problem", "limits", value=[{"utility": utility, "weights": ["1"] * 3, "at_most": "20"}])
+    made["proof"]["steps"].insert(0, {"kind": "drop", "parts": ["limits"]})
+    assert said(made)[0] == "PROVED"
+    monkeypatch.setattr(checker, "MAX_OPERATIONS", count(made))
+    assert check_bytes(encode(made)).proved
+    assert_limit_named(monkeypatch, "MAX_OPERATIONS", count(made) - 1, "operations", made)
 
 
 def test_no_proof_is_of_a_problem_with_a_capacity() -> None:

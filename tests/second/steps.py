@@ -430,6 +430,8 @@ def count_steps(problem: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[i
             else:
                 gains = sum(gain != "0" for own in utility["gain"] for gain in own)
                 products += 60 * (gains * cells // len(problem["inputs"]) + cells)
+        if step["kind"] == "drop" and "limits" in step["parts"]:
+            limits = []
         if step["kind"] == "prior":
             limits += [{"utility": {"kind": "mutual_information"}}] if "of" in step else []
         if step["kind"] == "gibbs":
