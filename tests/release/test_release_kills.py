@@ -249,7 +249,8 @@ class Folders:
         known: dict[str, bytes] = {}
         seen: dict[str, set[str]] = defaultdict(set)
         for ends in itertools.count(1):
-            new = self.files.keys() - {one["population"] for one in draws(shared)} - {"z.parquet"}
+            # A draw that was begun in its own ledger and not in the shared one is not begun again.
+            new = [name for name in self.files if name != "z.parquet" and not draws(data / f"{name}.ledger")]
             how = rng.choice([*SIGNALS, "full disk"]) if new else "unknown value"
             workers: list[int] = self.workers()
             more: dict[str, Any] = {}
@@ -266,6 +267,8 @@ class Folders:
             self.read(data, out, shared, known, seen)
             if how == "unknown value":
                 assert "z.parquet" not in known
+                for folder in filter(Path.exists, (data, out)):  # the watcher has less to read
+                    shutil.rmtree(folder)
                 return ends
 
     def read(
