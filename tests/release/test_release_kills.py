@@ -249,8 +249,9 @@ class Folders:
         known: dict[str, bytes] = {}
         seen: dict[str, set[str]] = defaultdict(set)
         for ends in itertools.count(1):
-            # A draw that was begun in its own ledger and not in the shared one is not begun again.
-            new = [name for name in self.files if name != "z.parquet" and not draws(data / f"{name}.ledger")]
+            # A draw that was begun in one of its two ledgers, and not in the other one, is not begun again.
+            begun = {one["population"] for path in (shared, *data.glob("*.ledger")) for one in draws(path)}
+            new = self.files.keys() - begun - {"z.parquet"}
             how = rng.choice([*SIGNALS, "full disk"]) if new else "unknown value"
             workers: list[int] = self.workers()
             more: dict[str, Any] = {}
