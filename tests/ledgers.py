@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sqlite3
@@ -25,6 +26,14 @@ def events(path: Path | str) -> list[dict[str, Any]]:
         finally:
             connection.close()
     return [json.loads(line) for (line,) in lines]
+
+
+def length(place: str) -> int:
+    """The number of lines of the ledger at a path or a URL."""
+    if "://" in place:
+        return int(run(place, "SELECT count(*) FROM rropt_ledger")[0][0])
+    with contextlib.closing(sqlite3.connect(place)) as connection:
+        return int(connection.execute("SELECT max(number) FROM ledger").fetchone()[0])
 
 
 def draws(path: Path | str) -> list[dict[str, Any]]:

@@ -2,8 +2,10 @@
 
 Run as a script it reads cases, a JSON list a line, and answers each line with the list of their results. A case names
 a `folder` and the `arguments` of the command, and one of: `limit` (bytes that no file may pass), `die` (the step at
-which the child kills itself), `kill` (seconds after which it gets `signal`, SIGKILL by default), or nothing. A result
-has `status` (of the command, or the signal as a negative number), `out`, `err`, `seconds`.
+which the child kills itself), `kill` (seconds after which it gets `signal`, SIGKILL by default), or nothing. With a
+ledger `after`, the seconds begin when a line is added to it, and the signal goes to the process `victim`, or to the
+child and all processes that it started. A result has `status` (of the command, or the signal as a negative number),
+`out`, `err`, `seconds`; it is given when none of these processes is left.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+from ledgers import length
 
 from rropt import __main__ as cli
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
@@ -68,6 +71,8 @@ def child(case: dict[str, Any], out: int, err: int) -> int:
     """What the forked process does."""
     sys.stdout, sys.stderr = (os.fdopen(end, "w", encoding="utf-8") for end in (out, err))
     os.chdir(case["folder"])
+    if "after" in case:
+        os.setsid()
     if "limit" in case:
         resource.setrlimit(resource.RLIMIT_FSIZE, (case["limit"], case["limit"]))
     if "die" in case:
@@ -78,10 +83,24 @@ def child(case: dict[str, Any], out: int, err: int) -> int:
     return status
 
 
+def wait_for_a_line(process: int, ledger: str, before: int) -> None:
+    """Return when the ledger is longer than it was, or when the child has ended; it is still to be waited for."""
+    while not os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) and length(ledger) == before:
+        time.sleep(0.02)
+
+
+def send(process: int, case: dict[str, Any]) -> None:
+    """Send the signal of a case."""
+    by = os.kill if "victim" in case or "after" not in case else os.killpg
+    with contextlib.suppress(ProcessLookupError):
+        by(case.get("victim", process), case.get("signal", signal.SIGKILL))
+
+
 def perform(case: dict[str, Any]) -> dict[str, Any]:
     """Fork, wait or kill, and tell."""
     # Pipes, because no limit on the size of files holds for them; what is said has room in them.
     (out, out_end), (err, err_end) = os.pipe(), os.pipe()
+    before = length(case["after"]) if "after" in case else 0
     begun = time.monotonic()
     process = os.fork()
     if process == 0:
@@ -94,9 +113,11 @@ def perform(case: dict[str, Any]) -> dict[str, Any]:
             os._exit(status)
     os.close(out_end)
     os.close(err_end)
+    if "after" in case:
+        wait_for_a_line(process, case["after"], before)
     if "kill" in case:
         time.sleep(case["kill"])
-        os.kill(process, case.get("signal", signal.SIGKILL))
+        send(process, case)
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     seconds = time.monotonic() - begun
     texts = []

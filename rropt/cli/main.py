@@ -334,10 +334,15 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        # Without arguments the help is shown.
-        status = command()(args=given or ["--help"], prog_name="rropt", standalone_mode=False)
+        # Typer's own entry ends with status 130 at Ctrl-C, and says nothing. Without arguments the help is shown.
+        try:
+            with command().make_context("rropt", [*given] or ["--help"]) as context:
+                command().invoke(context)
+            status = 0
+        except typer.Exit as done:
+            status = done.exit_code
         sys.stdout.flush()
-        return status if isinstance(status, int) else 0
+        return status
     except RroptError as error:
         # A setting of a reader is an option here.
         if isinstance(error, SettingNeeded):

@@ -879,6 +879,18 @@ def test_a_second_ctrl_c_says_that_it_aborted(run: Run, monkeypatch: pytest.Monk
     assert re.fullmatch(r"rropt: aborted.*\n", run("solve", write(zipf(12, "1e-14")), "--out", "o").err)
 
 
+@pytest.mark.parametrize(
+    "line", ["apply m d --column x", "estimate m d --column x", "audit m", "ledger show l", "key new k"]
+)
+def test_ctrl_c_in_any_command_is_said(line: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("typer.core.TyperCommand.invoke", press)
+    ran = run(*line.split())
+    assert (ran.status, ran.out, ran.err) == (130, "", "rropt: aborted\n")
+
+
 HIGHS_TWICE = """
 import signal, sys
 from rropt import __main__ as cli

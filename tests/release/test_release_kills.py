@@ -4,6 +4,8 @@ understated, and no other user reads what is half written. An independent script
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import itertools
 import json
 import logging
 import os
@@ -13,7 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -37,7 +39,11 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 TESTS = Path(__file__).resolve().parents[1]
 LABELS = tuple("abcdefgh")
-ENDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, "full disk", "unknown value")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+ENDS = (*SIGNALS, "full disk", "unknown value")
+MOMENTS = 0.3
+"""Seconds: two processes draw some files of a folder in this time."""
+STATUSES = {-signal.SIGKILL, -signal.SIGTERM, 0, 2, 130}
 DRIVERS = 2
 ROWS = 100_000
 
@@ -137,7 +143,7 @@ def kills(folders: int, root: Path, shared: Path | str, seed: int) -> None:
         told = len(draws(shared))
         results = perform(cases(["none"] * folders))
         assert census.faults() == []
-    assert set(statuses) <= {-9, -15, 0, 2, 130}, statuses
+    assert set(statuses) <= STATUSES, statuses
     assert {one["status"] for one in results} <= {0, 2}
     # Without force the last run draws only where nothing was drawn before.
     new = [one for one in results if one["status"] == 0 and "finished without" not in one["out"]]
@@ -169,81 +175,142 @@ def campaign(kind: str, folders: int, root: Path, seed: int) -> None:
         kills(folders, root, database(socket, "people"), seed)
 
 
+class Cluster:
+    """A Dask scheduler with two workers, which are started anew when they have ended."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        distributed = pytest.importorskip("distributed")
+        cluster = distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=logging.CRITICAL)
+        self.address: str = stack.enter_context(cluster).scheduler_address
+        self._workers: list[subprocess.Popen[bytes]] = []
+        stack.callback(self.close)
+
+    def workers(self) -> list[int]:
+        """The processes that work."""
+        self._workers = [one for one in self._workers if one.poll() is None]
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--nthreads", "1", "--no-nanny"]
+        while len(self._workers) < 2:
+            self._workers.append(subprocess.Popen([*command, "--no-dashboard"], stderr=subprocess.DEVNULL))
+        return [one.pid for one in self._workers]
+
+    def close(self) -> None:
+        """End the workers."""
+        for one in self._workers:
+            one.kill()
+            one.wait()
+
+
 @contextlib.contextmanager
-def executor(way: str) -> Iterator[tuple[list[str], Any]]:
-    """The options of `apply` for a way to spread files, and the processes that work (those of the command: None)."""
-    if way == "loky":
-        yield ["--workers", "2"], None
-        return
-    distributed = pytest.importorskip("distributed")
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**settings, silence_logs=logging.CRITICAL) as cluster:
-        yield ["--scheduler", cluster.scheduler_address], lambda: [one.pid for one in cluster.workers.values()]
+def limited(processes: list[int], limit: int) -> Iterator[None]:
+    """Inside, none of these processes can write a file that is longer."""
+    for process in processes:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    yield
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def end(process: subprocess.Popen[bytes], number: int, workers: Any, rng: random.Random) -> None:
-    """Send a signal to all processes of a command, or to one worker of a cluster or the command."""
-    if workers is None:
-        os.killpg(process.pid, number)
-        return
-    os.kill(rng.choice([*filter(None, workers()), process.pid]), number)
+class Folders:
+    """Folders of files that are released in several processes, which are ended again and again."""
+
+    def __init__(self, root: Path, kind: str, way: str, stack: contextlib.ExitStack) -> None:
+        self.root, self.met = root, Counter[str]()
+        RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(root / "m.json")
+        self.files = {}
+        for label in (*LABELS[1:], "z"):  # no copies of each other, whose draws would be one
+            pq.write_table(data_of(label), root / f"{label}.parquet")
+            self.files[f"{label}.parquet"] = (root / f"{label}.parquet").read_bytes()
+        self.socket = stack.enter_context(server()) if kind == "postgres" else None
+        cluster = Cluster(stack) if way == "dask" else None
+        self.options = ["--workers", "2"] if cluster is None else ["--scheduler", cluster.address]
+        self.workers = list if cluster is None else cluster.workers
+        command = [sys.executable, str(TESTS / "release_driver.py")]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.driver = stack.enter_context(subprocess.Popen(command, text=True, **pipes))  # type: ignore[call-overload]
+
+    def perform(self, case: dict[str, Any]) -> int:
+        """The status of a case."""
+        print(json.dumps([case], default=str), file=self.driver.stdin, flush=True)
+        return int(json.loads(self.driver.stdout.readline())[0]["status"])
+
+    def end(self, number: int, rng: random.Random) -> int:
+        """The same command on one folder again and again, ended while files are left to be drawn, and at last as it
+        is: then it meets an unknown value. Returns how many ends there were, the last one included."""
+        data, out = self.root / f"d{number}", self.root / f"o{number}"
+        shared = self.root / f"all{number}" if self.socket is None else database(self.socket, f"all{number}")
+        assert cli.main(["ledger", "init", "--ceiling", "1", str(shared)]) == 0
+        data.mkdir()
+        for name, content in self.files.items():
+            (data / name).write_bytes(content)
+        arguments = ["apply", "m.json", data.name, "--column", "x", "-o", out.name, "--ledger", str(shared)]
+        arguments += ["--population", "{file}", *self.options]
+        case = {"folder": self.root, "arguments": arguments, "after": shared}
+        known: dict[str, bytes] = {}
+        seen: dict[str, set[str]] = defaultdict(set)
+        for ends in itertools.count(1):
+            # A draw that was begun in one of its two ledgers, and not in the other one, is not begun again.
+            begun = {one["population"] for path in (shared, *data.glob("*.ledger")) for one in draws(path)}
+            new = self.files.keys() - begun - {"z.parquet"}
+            how = rng.choice([*SIGNALS, "full disk"]) if new else "unknown value"
+            workers: list[int] = self.workers()
+            more: dict[str, Any] = {}
+            if how == "full disk":
+                more = {"limit": rng.randrange(2 * len(self.files["z.parquet"]))}
+            elif isinstance(how, signal.Signals):
+                more = {"signal": how, "kill": rng.uniform(0, MOMENTS)}
+                if workers and rng.random() < 0.5:
+                    more["victim"] = rng.choice(workers)
+            with limited(workers, more.get("limit", resource.RLIM_INFINITY)):
+                status = self.perform(case | more)
+            self.met[f"{getattr(how, 'name', how)}: {status}"] += 1
+            assert status in STATUSES, (how, status)
+            self.read(data, out, shared, known, seen)
+            if how == "unknown value":
+                assert "z.parquet" not in known
+                for folder in filter(Path.exists, (data, out)):  # the watcher has less to read
+                    shutil.rmtree(folder)
+                return ends
+
+    def read(
+        self, data: Path, out: Path, shared: Path | str, known: dict[str, bytes], seen: dict[str, set[str]]
+    ) -> None:
+        """Read all that is left, with nothing of rropt."""
+        for path in out.glob(".*.tmp"):
+            if path.stat().st_size:
+                name, release = path.name[1:].rsplit(".", 2)[0], path.name.split(".")[-2]
+                seen[name].add(release)
+        stated = {}
+        for path in out.glob("*.parquet"):
+            assert known.setdefault(path.name, path.read_bytes()) == path.read_bytes(), "drawn a second time"
+            manifest = json.loads((out / f"{path.name}.manifest.json").read_text(encoding="utf-8"))
+            assert manifest["output"]["sha256"] == hashlib.sha256(known[path.name]).hexdigest()
+            seen[path.name].add(manifest["release"])
+            stated[path.name] = manifest["epsilon_with_earlier"]
+        told = draws(shared)
+        for name in self.files:
+            common = [one for one in told if one["population"] == name]
+            own = draws(data / f"{name}.ledger")
+            assert len(common) <= 1, "reserved twice"
+            assert len(own) <= 1, "drawn twice"
+            assert seen[name] <= {one["release"] for one in own} & {one["release"] for one in common}
+            assert stated.get(name, 1) >= sum(one["level"] for one in common) / 1e12 - 1e-9
 
 
 def folder_ends(kind: str, way: str, ends: int, root: Path, seed: int) -> None:
-    """Each end meets a new folder at a random moment after some draw was reserved; then the same command again, and a
-    third time for what a scheduler had not given up yet."""
+    """At least so many ends, at random moments after some draw was reserved."""
     rng = random.Random(seed)
-    RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(root / "m.json")
     with contextlib.ExitStack() as stack:
-        shared: Path | str = root / "all"
-        if kind == "postgres":
-            shared = database(stack.enter_context(server()), "people")
-        options, workers = stack.enter_context(executor(way))
+        folders = Folders(root, kind, way, stack)
         read = stack.enter_context(watched(root))
-        assert cli.main(["ledger", "init", "--ceiling", "1", str(shared)]) == 0
-        for number in range(ends):
-            how = ENDS[number % len(ENDS)]
-            data, out = root / f"d{number}", root / f"o{number}"
-            data.mkdir()
-            names = [f"{number}-{at}.parquet" for at in range(3)]
-            for label, name in zip(LABELS, names, strict=False):  # no copies of each other, whose draws would be one
-                pq.write_table(data_of("z" if how == "unknown value" and name == names[1] else label), data / name)
-            command = [sys.executable, "-m", "rropt", "apply", "m.json", data.name, "--column", "x", "-o", out.name]
-            command += ["--ledger", str(shared), "--population", "{file}", *options]
-            before, known = len(draws(shared)), {}
-            limit = rng.randrange(30_000, 60_000) if how == "full disk" else resource.RLIM_INFINITY
-            first = [sys.executable, "-c", LIMITED, str(limit), *command[1:]]
-            with subprocess.Popen(first, cwd=root, start_new_session=True, stderr=subprocess.DEVNULL) as process:
-                while process.poll() is None and len(draws(shared)) == before:
-                    time.sleep(0.05)
-                if isinstance(how, signal.Signals):
-                    time.sleep(rng.uniform(0, 0.3))
-                    with contextlib.suppress(ProcessLookupError):
-                        end(process, how, workers, rng)
-            for _ in range(2):
-                for path in out.glob("*.parquet"):
-                    assert known.setdefault(path.name, path.read_bytes()) == path.read_bytes(), "drawn a second time"
-                again = subprocess.run(command, cwd=root, check=False, capture_output=True)
-                assert again.returncode in (0, 2), again
-            told = [one for one in draws(shared) if one["population"] in names]
-            assert len(told) == len({one["population"] for one in told}) <= len(names)
-            for name in names:
-                own = draws(data / f"{name}.ledger") if (data / f"{name}.ledger").exists() else []
-                assert len([one for one in told if one["population"] == name]) >= (out / name).exists()
-                assert len(own) <= 1
-                if name in known:
-                    assert (out / name).read_bytes() == known[name]
+        done = 0
+        for number in itertools.count():
+            done += folders.end(number, rng)
+            if done >= ends:
+                break
+        print(way, kind, seed, done, sorted(folders.met.items()), flush=True)
+        folders.driver.stdin.close()
     assert read[1] == []
-
-
-LIMITED = """
-import os, resource, runpy, sys
-limit = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-sys.dont_write_bytecode = True
-sys.argv = sys.argv[3:]
-runpy.run_module("rropt", run_name="__main__", alter_sys=True)
-"""
 
 
 @pytest.mark.long
@@ -256,37 +323,5 @@ def test_folders_that_are_ended_draw_no_file_twice(way: str, root: Path) -> None
 @pytest.mark.campaign
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 @pytest.mark.parametrize("way", ["loky", "dask"])
-def test_a_hundred_folders_that_are_ended_draw_no_file_twice(kind: str, way: str, root: Path) -> None:
-    folder_ends(kind, way, 100, root, 6)
-
-
-@pytest.mark.long
-def test_a_folder_in_two_processes_that_is_ended_draws_no_file_twice(root: Path) -> None:
-    """All its processes end at once, at a random moment after some draw was reserved; then the same command again."""
-    rng = random.Random(4)
-    (root / "parts").mkdir()
-    names = [f"{number}.parquet" for number in range(6)]
-    for label, name in zip(LABELS, names, strict=False):  # no copies of each other, whose draws would be one
-        pq.write_table(data_of(label), root / "parts" / name)
-    RandomizedResponse(LABELS, epsilon=1).to_mechanism().save(root / "m.json")
-    assert cli.main(["ledger", "init", "--ceiling", "1", str(root / "all")]) == 0
-    command = [sys.executable, "-m", "rropt", "apply", "m.json", "parts", "--column", "x", "-o", "out"]
-    command += ["--ledger", "all", "--population", "{file}", "--workers", "2"]
-    known: dict[str, bytes] = {}
-    for _ in range(4):
-        before = len(draws(root / "all"))
-        with subprocess.Popen(command, cwd=root, start_new_session=True, stderr=subprocess.DEVNULL) as process:
-            while process.poll() is None and len(draws(root / "all")) == before:
-                time.sleep(0.05)
-            time.sleep(rng.uniform(0, 0.3))
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        for path in (root / "out").glob("*.parquet"):
-            assert known.setdefault(path.name, path.read_bytes()) == path.read_bytes(), "drawn a second time"
-    assert subprocess.run(command, cwd=root, check=False, capture_output=True).returncode in (0, 2)
-    assert sorted(one["population"] for one in draws(root / "all")) == names
-    for name in names:
-        assert len(draws(root / "parts" / f"{name}.ledger")) == 1
-        if name in known:
-            assert (root / "out" / name).read_bytes() == known[name]
-    assert list((root / "out").glob("*.parquet"))
+def test_folders_that_are_ended_two_hundred_times_draw_no_file_twice(kind: str, way: str, root: Path) -> None:
+    folder_ends(kind, way, 200, root, 6)
