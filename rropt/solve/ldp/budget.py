@@ -74,5 +74,3 @@ to half a group, and the largest groups need small ones beside them."""
 # universal.py
 LARGEST_WEIGHT = 20_000
 """Sets of inputs have few different masses where the weights' total, in units, is at most this."""
-HALVINGS = 60
-"""Steps of the search for the mass at which light inputs are divided."""
