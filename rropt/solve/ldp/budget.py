@@ -13,11 +13,11 @@ ADDED_OF_ALL = 6
 """Columns returned by one pricing, for each input."""
 
 # generation.py
-GROUPS = 64
+GROUPS = 32
 """The number of groups of nearly equal mass into which light inputs are merged first, at least."""
 IN_A_SET = 4
 """Groups in a set of the best mass, at least: fewer would not come near it."""
-GROUPED = 96
+GROUPED = 48
 """Inputs up to which the first columns are those of single inputs."""
 BALANCED = 2
 """Balanced sets to start from, for each input and mass."""
