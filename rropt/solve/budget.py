@@ -12,8 +12,6 @@ VALUE_BITS = 96
 """An irrational value is widened by 2^-96 before it is written, so that the checker's enclosure fits inside."""
 
 # candidates.py
-RATIO_BITS = 40
-"""Ratios of windows are rounded down to so many bits after the point."""
 LARGEST = 1 << 16
 """Cells of a matrix that is written out as a candidate."""
 GROUPED = 1 << 18
@@ -26,8 +24,6 @@ HALVINGS = 12
 """Halvings in search of the least share of a constant."""
 STEEPEST = 300.0
 """The largest level that is used: above it groups are chosen alike, and ratios exceed floats."""
-WORTH = 1e-12
-"""A candidate must be better by this, relative to what it replaces: less is rounding."""
 ROWS = 4
 """Inequalities over the matrix that a candidate is made for, each; most problems have fewer."""
 

@@ -10,8 +10,9 @@ from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.assignments import Places
 from rropt.program.permutation_mixtures import Mixture, mixed
 from rropt.program.programs import Linear, Program
-from rropt.solve.budget import HALVINGS, WORTH
+from rropt.solve.budget import HALVINGS
 from rropt.solve.candidates import worth_of
+from rropt.solve.kernel.budget import GAIN
 
 Weights = dict[Places, Fraction]
 
@@ -43,7 +44,7 @@ def best_mixture(program: Program, objective: Objective, least: float | None) ->
             high, worth = middle - 1, program.sign * worth_of(program.utility, objective, made)
             if found is None or worth > found[0]:
                 found = worth, made, weights
-    if found is None or (least is not None and found[0] - program.sign * least <= WORTH):
+    if found is None or (least is not None and found[0] - program.sign * least <= GAIN):
         return None
     return found[1:]
 

@@ -25,8 +25,9 @@ from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import PosteriorRisk
 from rropt.program.permutation_mixtures import Mixture
 from rropt.program.programs import ColumnSum, Linear, Program, RowEntropy, Utility
-from rropt.solve.budget import GROUPED, HALVINGS, LARGEST, MIXED, RATIO_BITS, ROWS, SHIFTED, STEEPEST, WORTH
+from rropt.solve.budget import GROUPED, HALVINGS, LARGEST, MIXED, ROWS, SHIFTED, STEEPEST
 from rropt.solve.kernel.anchor import find_anchor, in_two_rows
+from rropt.solve.kernel.budget import GAIN, RATIO_BITS
 from rropt.solve.kernel.climb import worth
 from rropt.solve.kernel.curves import InformationCurve, curve_class
 from rropt.solve.kernel.polyhedral import entry_model
@@ -39,7 +40,7 @@ def best_candidate(
     """The best simple mechanism that satisfies `program` exactly (or that `fits`, where a program lacks constraints),
     and is better than `least`, a value of its utility (None: anything is); None where there is none."""
     sign, order = program.sign, count()
-    floor = -np.inf if least is None else sign * least + WORTH * abs(least)
+    floor = -np.inf if least is None else sign * least + GAIN * abs(least)
     waiting: list[tuple[float, int, Mechanism, bool]] = []
 
     def push(mechanism: Mechanism, mixable: bool) -> None:
@@ -317,10 +318,10 @@ def _linear_share(program: Program, one: FloatArray, other: FloatArray) -> float
     if not excess:
         return 0.0
     above, own = np.concatenate(excess), np.concatenate(room)
-    broken = above > WORTH
+    broken = above > GAIN
     if not broken.any():
         return 0.0
-    if (own[broken] > WORTH).any():
+    if (own[broken] > GAIN).any():
         return 1.0
     return float((above[broken] / (above[broken] - own[broken])).max())
 

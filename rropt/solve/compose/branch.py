@@ -12,8 +12,8 @@ from rropt.program.events import unlisted
 from rropt.program.extras import OffDiagonalForm
 from rropt.program.limits import Sum
 from rropt.program.programs import Divergence, Program
-from rropt.solve.compose.budget import CELLS
 from rropt.solve.events.budget import LARGEST
+from rropt.solve.kernel.budget import CELLS
 from rropt.solve.kernel.curves import curve_class
 from rropt.solve.kernel.route import Answer, Effort, Route
 from rropt.solve.matrix.branch import by_corners, solve_matrices

@@ -6,10 +6,6 @@ import numpy as np
 RESERVE = 8.0
 """Seconds for another mechanism where the time limit ended the programme of a Bayes gain."""
 
-# branch.py
-CELLS = 4096
-"""The certificate format takes no more cells than this."""
-
 # events.py
 TRUTH_STEPS = 30
 """Steps to the best share of the truth at most."""

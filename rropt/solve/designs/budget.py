@@ -1,9 +1,5 @@
 """The tuned numbers of this theory, by the module that uses them, each with what it trades."""
 
-# corners.py
-ENUMERATED = 16
-"""Up to this many inputs all corners are enumerated."""
-
 # designs.py
 ROUNDS = 200
 """Rounds of column generation at most; the interior point ends in far fewer."""

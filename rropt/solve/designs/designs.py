@@ -21,7 +21,7 @@ from rropt.solve.kernel.boxes.budget import PROVING
 from rropt.solve.kernel.boxes.search import BoxPricer, ColumnForms
 from rropt.solve.kernel.boxes.separable import BoxSearch
 from rropt.solve.kernel.boxes.tree import BoxTree
-from rropt.solve.kernel.budget import LEAST_GAP
+from rropt.solve.kernel.budget import LEAST_GAP, LISTED
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
 from rropt.solve.kernel.search import Budget
@@ -150,7 +150,7 @@ class _Corners:
         self.k, self.gamma = program.size, float(program.cone.level.ratio)
         self.p = np.array([float(value) for value in program.prior])
         self.effort = effort
-        self.every = all_corners(self.k, self.gamma) if self.k <= budget.ENUMERATED else None
+        self.every = all_corners(self.k, self.gamma) if self.k <= LISTED else None
         self.turn = 0
 
     def hurried(self) -> bool:

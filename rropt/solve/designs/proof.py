@@ -29,7 +29,7 @@ from rropt.prove.balls import PRICE_BITS, largest_end, unit_for
 from rropt.prove.certificates import Proof
 from rropt.prove.leaves import ColumnLeaves, Limits
 from rropt.prove.trees import EMPTY, column_dual, raised, raised_tree, written
-from rropt.solve.designs.budget import ENUMERATED, FORM_BITS, NODES, PLAIN, WILD, WORK_BITS, YIELD_BITS
+from rropt.solve.designs.budget import FORM_BITS, NODES, PLAIN, WILD, WORK_BITS, YIELD_BITS
 from rropt.solve.designs.corners import CornerNode, Corners, all_corners
 from rropt.solve.designs.criteria import DesignForms
 from rropt.solve.designs.designs import most_nodes
@@ -37,6 +37,7 @@ from rropt.solve.designs.quadratics import FormRelaxation, quadratic_forms
 from rropt.solve.kernel.boxes.search import ColumnForms
 from rropt.solve.kernel.boxes.separable import BoxSearch
 from rropt.solve.kernel.boxes.tree import Box
+from rropt.solve.kernel.budget import LISTED
 from rropt.solve.kernel.route import Dual, Wanted
 from rropt.solve.kernel.search import Budget, Search
 
@@ -142,7 +143,7 @@ def _by_corners(
     p = np.array([float(value) for value in program.prior])
     scale = float(np.abs(w @ w.T).sum()) * gamma**2
     shift, margin = 0.0, 1e-15 * scale
-    if program.size <= ENUMERATED:
+    if program.size <= LISTED:
         columns = all_corners(program.size, gamma)
         table = w @ w.T - np.outer(dual.prices, p)
         shift = float((np.einsum("xn,xn->n", columns, table @ columns) / (p @ columns) ** 2).max())

@@ -7,5 +7,3 @@ LONGEST = 60
 # rays.py
 MOST = 20_000
 """Rays in one step of the enumeration."""
-LISTED = 16
-"""Inputs under LDP, which has 2^k - 2 rays."""

@@ -18,7 +18,7 @@ from rropt.program.cones import (
     cone_rows,
 )
 from rropt.program.programs import Linear, Program, Row
-from rropt.solve.kernel.budget import LEAST_SLACK, PATIENCE, POSITIVE
+from rropt.solve.kernel.budget import PATIENCE, POSITIVE, SLACK
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP, LpAnswer, LpModel
 from rropt.solve.kernel.mean_rows import MeanModel, block_means
 from rropt.solve.kernel.polyhedral import EntryModel, MatrixModel, entry_model
@@ -110,7 +110,7 @@ def _among_means(program: Program, means: BlockMeans) -> Anchor | None:
     kept = [cell for cell in signs if divmod(cell, model.width) not in program.empty_cells]
     upper = np.concatenate([np.ones(cells), np.full(model.matrix.shape[1] - cells, np.inf)])
     found = _slackest(model, upper, np.where(inner, slack, 0.0), kept)
-    if found.status != "optimal" or found.x is None or found.objective < LEAST_SLACK:
+    if found.status != "optimal" or found.x is None or found.objective < SLACK:
         return None
     return Anchor(model.entries(found.x), program)
 
@@ -150,7 +150,7 @@ def _most_slack(
                     slack[slack.size - (m - y) * count + e] = 0.0
     signs = [x * m + y for x in range(k) for y in range(m) if (x, y) not in program.empty_cells]
     found = _slackest(model, np.full(model.cost.size, np.inf), slack, signs)
-    if found.status == "optimal" and found.x is not None and found.objective >= LEAST_SLACK:
+    if found.status == "optimal" and found.x is not None and found.objective >= SLACK:
         return Anchor(model.entries(found.x[:-1]), program)
     if found.status.startswith(GAVE_UP) or found.status == "time limit":
         return Refusal(

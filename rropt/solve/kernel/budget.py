@@ -1,8 +1,6 @@
 """The tuned numbers of the kernel, by the module that uses them, each with what it trades."""
 
 # anchor.py
-LEAST_SLACK = 1e-9
-"""A best slack below this counts as zero."""
 POSITIVE = 1e-7
 """A multiplier above this shows that its inequality is tight at every feasible point."""
 
@@ -76,10 +74,10 @@ INTEGER_FEASIBILITY = 1e-7
 calls programmes infeasible that have a solution."""
 
 # polyhedral.py
-SLACK = 1e-9
-"""An elastic optimum below this is taken for feasible: floats cannot prove so small a violation."""
 
 # rays.py
+LISTED = 16
+"""Inputs up to which all 2^k corners are listed, each with what is computed for it."""
 ENUMERATED = 20
 """Largest k whose 2^k staircase rays are priced by enumeration (8 MB an array at 20)."""
 LARGEST_CDD = 12
@@ -99,7 +97,13 @@ PROVING = 1.5
 CLIMB_STEPS = 40
 """Steps of one climb at most: nearly all end before, where nothing is gained."""
 HALVED = 60
-"""How often the share of the point with the most slack is halved on the way to an anchor, at most."""
+"""How often a share is halved at most, on the way to an anchor or to the mass at which light inputs are divided."""
+CELLS = 4096
+"""The certificate format takes no more cells of a matrix in proofs by branches over it."""
+RATIO_BITS = 40
+"""Ratios are rounded to multiples of 2^-40, on the side that keeps the constraint."""
+SLACK = 1e-9
+"""A best slack, or an elastic optimum, below this counts as zero: floats cannot prove so small a violation."""
 LEAF_BITS = 48
 """A leaf's t is a multiple of 2^-48: where two sets tie at a leaf, its bound has a kink in t, and a rounding of t costs
 its own size."""

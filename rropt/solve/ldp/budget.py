@@ -16,11 +16,11 @@ ADDED_OF_ALL = 6
 """Columns returned by one pricing, for each input."""
 
 # generation.py
-GROUPS = 64
+GROUPS = 32
 """The number of groups of nearly equal mass into which light inputs are merged first, at least."""
 IN_A_SET = 4
 """Groups in a set of the best mass, at least: fewer would not come near it."""
-GROUPED = 96
+GROUPED = 48
 """Inputs up to which the first columns are those of single inputs."""
 BALANCED = 2
 """Balanced sets to start from, for each input and mass."""
@@ -77,5 +77,3 @@ to half a group, and the largest groups need small ones beside them."""
 # universal.py
 LARGEST_WEIGHT = 20_000
 """Sets of inputs have few different masses where the weights' total, in units, is at most this."""
-HALVINGS = 60
-"""Steps of the search for the mass at which light inputs are divided."""

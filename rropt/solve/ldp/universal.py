@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from rropt.program.cones import FloatArray
+from rropt.solve.kernel.budget import HALVED
 from rropt.solve.kernel.curves import Curve
-from rropt.solve.ldp.budget import HALVINGS, LARGEST_WEIGHT
+from rropt.solve.ldp.budget import LARGEST_WEIGHT
 
 
 def few_masses(weights: tuple[int, ...]) -> bool:
@@ -56,7 +57,7 @@ def divided_price(p: FloatArray, curve: Curve) -> tuple[float, FloatArray, float
 
     low, high = 1.0, end
     if float(p.max()) * rise + 1.0 > end:
-        for _ in range(HALVINGS):
+        for _ in range(HALVED):
             middle = (low + high) / 2
             height, prices = at(middle)
             low, high = (middle, high) if prices.sum() > height else (low, middle)

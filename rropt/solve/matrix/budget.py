@@ -62,8 +62,6 @@ PASSES, BISECTIONS = 2, 14
 # corners.py
 QUOTIENT_ROUNDS = 30
 """Steps of a quotient of two linear forms at most: each rises, and it ends after three or four."""
-LISTED = 16
-"""Largest k whose 2^k corners are listed, output by output."""
 
 # proof.py
 LOWEST = -100

@@ -10,9 +10,9 @@ import numpy as np
 
 from rropt.program.cones import FloatArray
 from rropt.program.programs import BayesGain, ColumnSum, Divergence, Information
-from rropt.solve.kernel.budget import ENUMERATED
+from rropt.solve.kernel.budget import LISTED
 from rropt.solve.kernel.rays import subset_sums
-from rropt.solve.matrix.budget import LISTED, QUOTIENT_ROUNDS
+from rropt.solve.matrix.budget import QUOTIENT_ROUNDS
 
 
 class Corners(ABC):
@@ -96,6 +96,3 @@ def corners_of(utility: ColumnSum, lower: FloatArray, upper: FloatArray, actions
 def listable(utility: ColumnSum, size: int) -> bool:
     """Whether the corners of a box of this many inputs are known."""
     return isinstance(utility, BayesGain) or (isinstance(utility, Divergence) and size <= LISTED)
-
-
-assert LISTED <= ENUMERATED

@@ -20,8 +20,6 @@ LARGEST_ODDS = 1e12
 ROWS = 512
 """No more rows of the cone are handed to the search over cells; where all pairs are more, a category's own cell is
 compared with the others of its column."""
-RATIO_BITS = 40
-"""Ratios in the rows of the cone are rounded up to multiples of 2^-40."""
 STARTS = 6
 """Costs that climbs start from: the truth, shifts of it, and random ones."""
 PLACED, TRUTH = 32, 1e-3
@@ -43,8 +41,6 @@ SLACK_BITS = 80
 """Each unit of size adds 2^-80, which is above what is rounded."""
 
 # risk.py
-CELLS = 4096
-"""No more cells are searched; the certificate format takes no more."""
 LINEAR_CLIMBING = 0.2
 """The share of a time limit after which good mechanisms are no longer searched."""
 

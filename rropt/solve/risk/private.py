@@ -17,8 +17,9 @@ from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralC
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Linear, Program, Row
 from rropt.prove.steps import Step, drop, relax
+from rropt.solve.kernel.budget import RATIO_BITS
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
-from rropt.solve.risk.budget import CLIMBING, CLIMBING_ONLY, LONGEST, PLACED, RATIO_BITS, ROWS, SAFE, STARTS, TRUTH
+from rropt.solve.risk.budget import CLIMBING, CLIMBING_ONLY, LONGEST, PLACED, ROWS, SAFE, STARTS, TRUTH
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.search import search_risk

@@ -8,9 +8,10 @@ from rropt.errors import Refusal
 from rropt.program.cones import FreeCone
 from rropt.program.limits import PosteriorRisk
 from rropt.program.programs import Information, Linear, Program
+from rropt.solve.kernel.budget import CELLS
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, Route, SolverClaim
 from rropt.solve.risk.blocks import answer_blocks
-from rropt.solve.risk.budget import CELLS, LINEAR_CLIMBING
+from rropt.solve.risk.budget import LINEAR_CLIMBING
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.private import NOTHING, answer_private
 from rropt.solve.risk.search import search_risk

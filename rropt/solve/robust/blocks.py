@@ -17,7 +17,7 @@ import numpy as np
 from rropt.model.convex_terms import xlogx
 from rropt.program.block_cones import RobustCone
 from rropt.program.cones import FloatArray
-from rropt.solve.robust.budget import NEARLY_KEPT, ROWS, TABLED
+from rropt.solve.robust.budget import ROWS, TABLED, UNCHANGED
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class BlockVertices:
             pairs, proper, _ = self._counts
             two, top, three = slice(0, pairs), slice(pairs, pairs + proper), slice(pairs + proper, None)
             step = (hi - lo) / self.free
-            tiny = NEARLY_KEPT * hi[:, None]
+            tiny = UNCHANGED * hi[:, None]
             level[:, two] = lo[:, None] - step[:, None] * self._beta_lower[two]
             valid[:, two] = level[:, two] >= -tiny
             # H = U is the constant hi.

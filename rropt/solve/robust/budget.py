@@ -74,7 +74,7 @@ FIRST = 0.4
 
 # block_vertices.py
 UNCHANGED = 1e-13
-"""Relative change of G that is no more than rounding."""
+"""The share by which rounding changes G, or a condition of the vertex list that holds: the vertex is kept."""
 TIED = 1e-12
 """Weights of vertices that differ by less than this share are not separated."""
 SHARE = (5**0.5 - 2) * 2
@@ -94,8 +94,6 @@ GIVEN_UP = 0.02
 """The share of a missed target that may be lost for a shorter proof."""
 
 # blocks.py
-NEARLY_KEPT = 1e-13
-"""Conditions of the vertex list that fail by less than this share are taken to hold: the vertex is kept."""
 TABLED = 20_000_000
 """Numbers of one table that is kept; a larger one is made row by row as it is needed."""
 

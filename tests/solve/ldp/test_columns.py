@@ -267,7 +267,7 @@ def test_many_inputs_of_prior_zero_leave_the_optimum(route: str) -> None:
 
 def test_a_file_says_the_lowest_version_that_it_needs() -> None:
     assert solve([1] * 24, "1", "columns").certificate.document["version"] == 5
-    assert solve([1] * 32 + [2] * 32, "1", "columns").certificate.document["version"] == 5
+    assert solve([1] * 16 + [2] * 16, "1", "columns").certificate.document["version"] == 5
 
 
 @pytest.mark.parametrize("kind", [InformationCurve, SquareCurve])
