@@ -117,7 +117,7 @@ def _table(module: str, trees: dict[str, ast.Module], files: dict[str, Path]) ->
                     users.append((user, one.asname or one.name, one.name))
                 if f"{node.module}.{one.name}" == module:
                     own |= {f"{one.asname or one.name}.{name}": name for name in lines}
-        for node, late in below(tree, late=False):
+        for node, late in below(tree, late=False) if own else ():
             name = own.get(_dotted(node))
             if name and isinstance(node.ctx, ast.Load):
                 lines[name].add((str(files[user]), node.lineno))

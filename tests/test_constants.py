@@ -51,6 +51,7 @@ def test_the_values_that_are_tried(constants: Any, name: str, value: Any, low: A
         assert found == (wanted if name != "SMALL" else pytest.approx(wanted))
 
 
+@pytest.mark.long
 def test_a_value_that_is_tried_is_used_and_nothing_stays_behind(constants: Any) -> None:
     """Without groups, 64 inputs take twice the work, and only in the process that tries it."""
     (table,) = (table for table in constants.tables() if table.module == "rropt.solve.ldp.budget")
