@@ -389,8 +389,8 @@ GIVEN = frozenset(["ROUTES", "VERSION", "SETTINGS", "ZERO", "PRIMAL", "OPEN, PLA
 """Names of the solver with numbers that nobody chose: of the format, of other programs, of states."""
 
 
-def constants(tree: Tree) -> Iterator[tuple[str, ast.stmt, str, bool]]:
-    """(module, statement, name, whether it has a docstring) of the solver's numbers at the top of a module."""
+def constants(tree: Tree) -> Iterator[tuple[str, ast.stmt, str, str]]:
+    """(module, statement, name, docstring or "") of the solver's numbers at the top of a module."""
     for name, (_, module) in tree.modules.items():
         if room(name).partition(".")[0] != SOLVER_ROOM:
             continue
@@ -398,12 +398,32 @@ def constants(tree: Tree) -> Iterator[tuple[str, ast.stmt, str, bool]]:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and holds_number(node.value):
                 named = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target).strip("()")
                 if named.isupper():
-                    yield name, node, named, isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+                    yield name, node, named, _text(below)
+
+
+def _text(node: ast.stmt | None) -> str:
+    """The docstring that a statement is, or nothing."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return str(value.value) if isinstance(value, ast.Constant) else ""
 
 
 def bare_constants(tree: Tree) -> list[str]:
     """Numbers of the solver without a docstring below them: what each one trades."""
     return [f"{name}:{node.lineno} {named} has no docstring" for name, node, named, said in constants(tree) if not said]
+
+
+def unchosen_constants(tree: Tree) -> list[str]:
+    """Tuned numbers whose docstring does not say what they trade and then how each was chosen: measured, or by reason.
+
+    One docstring of several numbers says it for each by its name, or once for all.
+    """
+    faults = []
+    for name, node, named, said in constants(tree):
+        trades, _, chosen = " ".join(said.split()).partition(" Chosen: ")
+        ways = re.findall(r"(?:(\w+) )?(?:measured in \w+|by reason(?:, as [^:]+)?: \w+)", chosen)
+        if named not in GIVEN and said and not (trades and (ways[:1] == [""] or set(ways) >= set(named.split(", ")))):
+            faults.append(f"{name}:{node.lineno} {named} does not say how it was chosen")
+    return faults
 
 
 def scattered_constants(tree: Tree) -> list[str]:

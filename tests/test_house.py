@@ -56,6 +56,7 @@ RULES = (
     rules.undocumented,
     rules.annotated,
     rules.bare_constants,
+    rules.unchosen_constants,
     rules.scattered_constants,
     rules.overlong,
     rules.long_functions,
@@ -186,6 +187,18 @@ BROKEN = {
     "a class without a docstring": (BARE, {"exact": "class C:\n    x = 1"}),
     "a number of the kernel without a docstring": (rules.bare_constants, {"solve__kernel__a": "STEPS = 60"}),
     "two numbers without one": (rules.bare_constants, {"solve__a": "FEW, MANY = 3, 40\nNAME = 'x'"}),
+    "a number that does not say how it was chosen": (
+        rules.unchosen_constants,
+        {"solve__kernel__a": "STEPS = 60\n'Few are usual. Chosen: well.'"},
+    ),
+    "a number that does not say what it trades": (
+        rules.unchosen_constants,
+        {"solve__kernel__a": "STEPS = 60\n'Chosen: measured in 2 cases: the same from 30 to 120.'"},
+    ),
+    "the second of two numbers without a reason": (
+        rules.unchosen_constants,
+        {"solve__a": "FEW, MANY = 3, 40\n'Steps. Chosen: FEW measured in 2 cases: the same; MANY is large.'"},
+    ),
     "numbers in two files of a theory": (
         rules.scattered_constants,
         {"solve__ldp__a": "STEPS = 60\n'Few.'", "solve__ldp__b": "A, B = 2**-40, 3\n'Few.'", "solve__risk__a": "C = 1"},
@@ -212,8 +225,8 @@ KEPT = {
     "mechanisms__channel": "if TYPE_CHECKING:\n    from rropt.mechanisms import mechanism",
     "mechanisms__mechanism": "from .channel import RandomizedChannel",
     "solve__kernel__lp": LAZY + "import highspy",
-    "solve__kernel__search": "import heapq\nSTEPS = 60\n'Few are usual.'",
-    "solve__kernel__boxes__pool": "STEPS = 60\n'Few are usual.'",
+    "solve__kernel__search": "import heapq\nSTEPS = 60\n'Few are usual. Chosen: by reason: floats.'",
+    "solve__kernel__boxes__pool": "A, B = 6, 7\n'Few. Chosen: A measured in 2 cases: the same; B by reason: as A.'",
     "solve__kernel__milp": "VERSION = 6\n'Of the format.'\nNAME = 'highs'",
     "io__a": "x = f'{MOST:,} rows, {n:.3g} points, {counted(n, \"people\")} categories, {size} cells'",
     "solve__ldp__a": "def f():\n    'Doc.'\n" + "    1\n" * 58,

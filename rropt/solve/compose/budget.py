@@ -1,89 +1,123 @@
-"""The tuned numbers of the routes over several theories, by the module that uses them, each with what it trades."""
+"""The tuned numbers of the routes over several theories, each with what it trades and how it was chosen."""
 
 import numpy as np
 
 # actions.py
 RESERVE = 8.0
-"""Seconds for another mechanism where the time limit ended the programme of a Bayes gain."""
+"""Seconds for another mechanism where the time limit ended the programme of a Bayes gain. Chosen: by reason, as no case
+has a clock: more would let a limit be exceeded for longer, less may give no mechanism at large sizes."""
 
 # events.py
 TRUTH_STEPS = 30
-"""Steps to the best share of the truth at most."""
+"""Steps to the best share of the truth at most. Chosen: measured in one case: the same from 15 to 60."""
 LONGEST = 20.0
-"""Seconds of all relaxations, and of all local searches, where there is no time limit."""
+"""Seconds of all relaxations, and of all local searches, where there is no time limit. Chosen: by reason, as no case
+has a clock: further searches gain less and less, and a longer wait has to be asked for by a time limit."""
 PURE = 0.3
-"""The share of the time for the mechanism of pure privacy."""
+"""The share of the time for the mechanism of pure privacy. Chosen: by reason, as no case has a clock: what pure privacy
+gives is the start of the longer half."""
 GAINED = 1e-10
-"""A step that gains less is the last one."""
+"""A step that gains less is the last one. Chosen: measured in one case: the same from 1e-11 to 1e-09."""
 ENTRIES = 512
-"""Up to so many entries there are linear programmes: beyond, one takes minutes."""
+"""Up to so many entries there are linear programmes: beyond, one takes minutes. Chosen: measured in one case: the same
+from 256 to 1,024."""
 ADDED = 4
-"""Events added a round, for each input."""
+"""Events added a round, for each input. Chosen: measured in one case: the same from 2 to 8."""
 ROUNDS = 100
-"""Rounds at most, each a programme with what the one before violates."""
+"""Rounds at most, each a programme with what the one before violates. Chosen: measured in 2 cases: the same from 50 to
+200."""
 
 # general.py
 BOUNDING, SEARCHING = 0.45, 0.85
-"""The shares of a time limit after which relaxations, and then local searches, end."""
+"""The shares of a time limit after which relaxations, and then local searches, end. Chosen: by reason, as no case has a
+clock: relaxations and searches get about equal shares, and the rest is for rounding and proof."""
 LEVEL = 1e-9
-"""Bounds that differ by less, relative to their size, are as good: a proof that is machine-checked is preferred."""
+"""Bounds that differ by less, relative to their size, are as good: a proof that is machine-checked is preferred.
+Chosen: measured in 2 cases: the same from 1e-10 to 1e-08."""
 
 # local.py
 STEPS, STARTS = 40, 6
-"""Steps of one search at most, and searches from random directions."""
+"""Steps of one search at most, and searches from random directions. Chosen: STEPS measured in 2 cases: the same from 20
+to 80; STARTS measured in 2 cases: at 3 the work 0.80 times (0.69 to 0.92); at 12 the work 1.32 times (1.15 to 1.52)."""
 SHARES = np.concatenate([2.0 ** -np.arange(16), [0.0]])
-"""How much of a step is tried."""
+"""How much of a step is tried. Chosen: measured in 2 cases: at half the work 3.04 times (1.16 to 7.93); at double the
+work 1.06 times (1.00 to 1.13)."""
 HALVINGS = 30
-"""Halvings on the way to the first point that breaks a constraint."""
+"""Halvings on the way to the first point that breaks a constraint. Chosen: measured in one case: at 15 the work 0.73
+times; at 60 the work 1.63 times."""
 MISSED = 1e-10
-"""What a float matrix may break a constraint by: the rounding moves it that far."""
+"""What a float matrix may break a constraint by: the rounding moves it that far. Chosen: measured in 2 cases: the same
+from 1e-11 to 1e-09."""
 CURVED = 1 << 10
-"""Cells up to which an entropy floor is part of every step: a conic programme each."""
+"""Cells up to which an entropy floor is part of every step: a conic programme each. Chosen: measured in 2 cases: the
+same from 512 to 2,048."""
 
 # outer.py
 SLOW_ROUNDS = 3
-"""Rounds of rows at most where a problem with rows is a search of its own."""
+"""Rounds of rows at most where a problem with rows is a search of its own. Chosen: measured in 2 cases: the same from 1
+to 6."""
 SURVEY, DIRECTIONS = 0.3, 12
-"""The share of the time, and linear goals besides the trace, for the first rows of a search."""
+"""The share of the time, and linear goals besides the trace, for the first rows of a search. Chosen: SURVEY by reason,
+as no case has a clock: the search that follows is the longer part; DIRECTIONS by reason, as no case reads it: more of
+them cut more sides of the set before the search, and each costs a programme."""
 ROUNDING = 0.6
-"""The share of the time after which no further round begins."""
+"""The share of the time after which no further round begins. Chosen: by reason, as no case has a clock: a round that
+begins later has no time for its proof."""
 ROUGH = 1e-4
-"""A best point for one of these goals exceeds a constraint by less at its last round."""
+"""A best point for one of these goals exceeds a constraint by less at its last round. Chosen: by reason, as no case
+reads it: rows that move a bound by less than the usual gap of 1e-3 are not worth a round."""
 SHARE = 0.5
-"""The share of the time left that a round takes at most."""
+"""The share of the time left that a round takes at most. Chosen: by reason, as no case has a clock: half of what is
+left leaves time for a further round, whatever it takes."""
 NEAR = 1e-8
-"""A matrix that exceeds a constraint by less keeps it: the rounding moves it that far."""
+"""A matrix that exceeds a constraint by less keeps it: the rounding moves it that far. Chosen: measured in 2 cases: the
+same from 1e-09 to 1e-07."""
 GRAIN = 1 << 40
-"""Probabilities of the worst prior are multiples of 2^-40 or so."""
+"""Probabilities of the worst prior are multiples of 2^-40 or so. Chosen: by reason: 2^-40 is far below the gaps that are
+wanted, and the numbers stay short."""
 CONIC = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
-"""Tolerances for the worst prior: by default its bound is 1e-6 of a capacity below it."""
+"""Tolerances for the worst prior. Chosen: measured in 12 cases: by default, at 1e-8, the bound is 1e-6 of a least
+capacity below it; at 1e-11 it is 3e-9."""
 SHORTEST = 0.1
-"""Seconds that a round has at least."""
+"""Seconds that a round has at least. Chosen: by reason, as no case has a clock: less would end a round before its first
+programme."""
 SMALLEST = 2.0**-40
-"""The least share of the point with the most slack that is tried."""
+"""The least share of the point with the most slack that is tried. Chosen: measured in one case: the same from 9.095e-14
+to 9.095e-12."""
 
 # relaxed.py
 FLOOR_ROUNDS = 12
-"""Rounds of rows from the floor at most: each tightens the bound, and makes the next search larger."""
+"""Rounds of rows from the floor at most: each tightens the bound, and makes the next search larger. Chosen: measured in
+one case: the same from 6 to 24."""
 FLOOR_LONGEST = 15.0
-"""Seconds of all rounds together where there is no time limit: the last ones take the longest and gain the least."""
+"""Seconds of all rounds together where there is no time limit: the last ones take the longest and gain the least.
+Chosen: by reason, as no case has a clock: the last rounds take the longest and gain the least."""
 SLOW = 0.02
-"""A round that lessens the gap by less than this share of it is the last one."""
+"""A round that lessens the gap by less than this share of it is the last one. Chosen: measured in one case: the same
+from 0.01 to 0.04."""
 RELABELLED = 4
-"""Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism."""
+"""Up to this many outputs the rows of a point are added for all orders of its columns: each is as good a mechanism.
+Chosen: measured in one case: the same from 2 to 8."""
 LEAST = 1e-6
-"""Entries of a reference distribution are kept above this."""
+"""Entries of a reference distribution are kept above this. Chosen: measured in one case: the same from 1e-07 to
+1e-05."""
 BITS = 50
-"""Entries of a reference distribution are multiples of 2^-50 of its sum: more lengthen the certificate."""
+"""Entries of a reference distribution are multiples of 2^-50 of its sum: more lengthen the certificate. Chosen:
+measured in one case: the same from 42 to 58."""
 
 # truth.py
 SHIFTS = 8
-"""Permutations that are tried: the true answers, and those shifted by so few places."""
+"""Permutations that are tried: the true answers, and those shifted by so few places. Chosen: measured in 2 cases: the
+same from 4 to 16."""
 
 # vertices.py
 LARGEST_PRODUCT = 300_000
-"""Largest number of (output, ray) variables of a linear utility."""
+"""Largest number of (output, ray) variables of a linear utility. Chosen: measured in 2 cases: the same from 150,000 to
+600,000."""
 LARGEST_HANDED = 12
-"""Largest k whose rays are listed for a solver of the user's own."""
+"""Largest k whose rays are listed for a solver of the user's own. Chosen: by reason, as no case reads it: 2^12 rays
+times as many outputs are already large for a conic solver."""
 LEAST_WEIGHT, DUST = 1e-12, 1e-7
-"""The weight below which a ray is left out, and the share of the largest one where a solver gives no vertices."""
+"""The weight below which a ray is left out, and the share of the largest one where a solver gives no vertices. Chosen:
+LEAST_WEIGHT measured in 2 cases: the same from 1e-13 to 1e-11; DUST measured in 2 cases: the same from 1e-08 to
+1e-06."""
