@@ -294,3 +294,14 @@ def test_concentrated_privacy_lies_between_its_orders() -> None:
         krr = rr.RandomizedResponse(list(LABELS), epsilon=str(round(epsilon, 4))).mechanism
         if rule.violation(krr) <= 0:
             assert float(LOSS.value(krr).upper) >= found.bound
+
+
+@pytest.mark.parametrize("rule", [rr.privacy.RenyiLDP(2, "0.05"), rr.privacy.ZeroConcentratedLDP("0.01")])
+def test_where_nothing_keeps_a_divergence_and_a_limit_a_proof_says_so(rule: rr.Constraint) -> None:
+    """Beside LDP alone, whose bound is known and takes the place of the search's: not that of the proof."""
+    prior = rr.Prior.from_counts(dict.fromkeys("abc", 1))
+    rules = [rr.LDP(epsilon=1), rr.AtLeast(rr.Trace(prior), "0.5"), rule]
+    found = rr.Problem(rr.Maximize(rr.MutualInformation(prior)), rules, outputs=prior.labels).solve(time_limit=SECONDS)
+    assert found.status == "infeasible"
+    assert found.verdict is not None
+    assert found.verdict.proved

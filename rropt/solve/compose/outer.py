@@ -93,7 +93,8 @@ class OuterRoute(Route):
         assert found is not None
         answer = _stated_by(program, notions, priors, *found)
         known = self._relaxed_bound(program)
-        if known is not None and reached[-1] - program.sign * float(known[0]) > 0:
+        # A bound that is known is better than one of this search; a proof that there is no mechanism is not a bound.
+        if answer.farkas is None and known is not None and reached[-1] - program.sign * float(known[0]) > 0:
             answer = replace(answer, dual=None, relaxed=())
         if not isinstance(answer.draft, MatrixDraft) or program.outputs is None:
             return answer
