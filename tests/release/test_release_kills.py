@@ -239,7 +239,7 @@ class Folders:
         is: then it meets an unknown value. Returns how many ends there were, the last one included."""
         data, out = self.root / f"d{number}", self.root / f"o{number}"
         shared = self.root / f"all{number}" if self.socket is None else database(self.socket, f"all{number}")
-        assert cli.main(["ledger", "init", "--ceiling", "1", str(shared)]) == 0
+        assert cli.main(["ledger", "init", "--ceiling", "3", str(shared)]) == 0
         data.mkdir()
         for name, content in self.files.items():
             (data / name).write_bytes(content)
