@@ -1,7 +1,7 @@
 """Independent pieces of work in this process, in several on this machine, or on a Dask cluster: the same results.
 
-A piece is computed alone, in the main computation of its process, with one thread for linear algebra where
-threadpoolctl is installed, so that the results do not depend on where it runs. Processes and machines must have the
+A piece is computed alone, in the main computation of its process, with one thread for linear algebra, so that the
+results do not depend on where it runs. Processes and machines must have the
 same versions of all that computes; a difference is an error, as it could change last digits.
 """
 
@@ -16,13 +16,14 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import Any, TypeVar
 
 from rropt.errors import InputError, RroptError, positive_integer
 from rropt.io.extras import need
+from rropt.io.threads import one_thread
 
 EXTRA = "cluster"
 COMPUTING = ("rropt", "numpy", "scipy", "cvxpy", "clarabel", "scs", "highspy", "python-flint", "networkx")
@@ -98,16 +99,6 @@ def spread(
             yield at, result
     else:
         yield from _in_processes(work, items, min(workers, len(items)))
-
-
-def one_thread() -> AbstractContextManager[object]:
-    """Inside, linear algebra uses one thread, where threadpoolctl is installed to say so."""
-    try:
-        controls = import_module("threadpoolctl")
-    except ImportError:
-        return nullcontext()
-    limits: AbstractContextManager[object] = controls.threadpool_limits(1)
-    return limits
 
 
 def _alone(work: Callable[[Item], Result], item: Item, expected: dict[str, str]) -> Result:

@@ -11,6 +11,7 @@ from rropt.declare.constraint import described
 from rropt.declare.constraints import Constraint
 from rropt.errors import NoRoute
 from rropt.io.clock import LATE
+from rropt.io.threads import one_thread
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.problem.definitions import held_to_definitions
 from rropt.problem.progress import Progress
@@ -43,7 +44,7 @@ def solved(problem: Problem, options: SolveOptions, route: str | Route, progress
         insist_on(options.solver, options.threads)
     clock, progress.unit = progress.clock, unit_in(problem.objective.units)
     clock.time_limit = None if options.time_limit is None else float(options.time_limit)
-    with clock.listening(), progress.shown():
+    with clock.listening(), progress.shown(), one_thread():
         effort = Effort(
             route=route_named,
             gap=float(options.gap),

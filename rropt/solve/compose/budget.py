@@ -73,8 +73,8 @@ NEAR = 1e-8
 """A matrix that exceeds a constraint by less keeps it: the rounding moves it that far. Chosen: measured in 2 cases: the
 same from 1e-09 to 1e-07."""
 GRAIN = 1 << 40
-"""Probabilities of the worst prior are multiples of 2^-40 or so. Chosen: by reason: 2^-40 is far below the gaps that are
-wanted, and the numbers stay short."""
+"""Probabilities of the worst prior are multiples of 2^-40 or so. Chosen: by reason: 2^-40 is far below the gaps that
+are wanted, and the numbers stay short."""
 CONIC = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
 """Tolerances for the worst prior. Chosen: measured in 12 cases: by default, at 1e-8, the bound is 1e-6 of a least
 capacity below it; at 1e-11 it is 3e-9."""
