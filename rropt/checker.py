@@ -1379,10 +1379,10 @@ class _Divergence(NamedTuple):
     def describe(self) -> str:
         """Section 7."""
         if self.order == CAPACITY:
-            return f"capacity at most {_shown(self.most)}"
+            return f"capacity at most {_shown(self.most, True)}"
         if self.order:
-            return f"Renyi divergence of order {_shown(self.order)} at most {_shown(self.most)}"
-        return f"Renyi divergences of all orders at most {_shown(self.most)} times the order"
+            return f"Renyi divergence of order {_shown(self.order)} at most {_shown(self.most, True)}"
+        return f"Renyi divergences of all orders at most {_shown(self.most, True)} times the order"
 
 
 class _Part(NamedTuple):
@@ -1766,7 +1766,7 @@ def _read_approximate(keys: dict[str, object], where: Where, k: int, m: int, rat
     if delta >= 1:
         _unreadable((at, "delta"), "out of range, it must be < 1")
     _limit(k * (k - 1) * m, MAX_PAIRS, at, "k * (k - 1) * m of an approximate problem")
-    return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta)}")
+    return _Approximate(gamma, delta, f"{label}, delta = {_shown(delta, True)}")
 
 
 def _read_risk(value: object, where: Where, k: int, rats: _Rationals) -> _Risk:
@@ -2011,7 +2011,7 @@ def _read_gamma(
     number = rats.rat(keys[name], at)
     if number <= (1 if by_gamma else 0):
         _unreadable(at, f"{_describe(keys[name])} is out of range, it must be > {1 if by_gamma else 0}")
-    return _read_ratio(number, at, by_gamma), f"{name} = {_shown(number)}"
+    return _read_ratio(number, at, by_gamma), f"{name} = {_shown(number, True)}"
 
 
 def _read_ratio(number: Fraction, where: Where, by_gamma: bool) -> tuple[Fraction, Fraction]:
@@ -4815,7 +4815,7 @@ def _read_minorant(value: object, where: Where, problem: _Problem, _: _Rationals
     lemma, of_what = GIBBS if logs else "", of.utility.replace("_", " ")
     says = f"puts linear costs in the place of {of_what}"
     if limit is not None:
-        says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most)}"
+        says = f"puts a row in the place of the limit of {of_what} to {_shown(limit.at_most, True)}"
     if part is not None:
         says = f"puts linear costs in the place of {of_what} of weight {_shown(part.weight)}"
         products += 16 * of.k * len(points)
@@ -7866,11 +7866,11 @@ def _decimal(x: Fraction, up: bool) -> str:
     return text[0] + ("." + text[1:] if text[1:] else "") + f"e{point - 1:+03d}"
 
 
-def _shown(x: Fraction) -> str:
-    """x itself where it is short, else about."""
+def _shown(x: Fraction, up: bool = False) -> str:
+    """x itself where it is short, else about; `up`: not less than x, as what is promised of a level must be."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 60:
         return str(x)
-    return "about " + _decimal(x, up=False)
+    return "about " + _decimal(x, up)
 
 
 def _interval(lo: Fraction, hi: Fraction) -> str:
@@ -7950,7 +7950,7 @@ def _statement(problem: _Problem, digest: str) -> Iterator[str]:
     if problem.risk is not None:
         yield from _statement_of_risk(problem)
     for i, limit in enumerate(problem.limits):
-        yield from _statement_at_weights(f"limit {i}", limit.of, f"at most {_shown(limit.at_most)}")
+        yield from _statement_at_weights(f"limit {i}", limit.of, f"at most {_shown(limit.at_most, True)}")
     yield from (f"divergence {i}: {own.describe()}" for i, own in enumerate(problem.divergences))
 
 

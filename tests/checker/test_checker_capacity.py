@@ -195,3 +195,40 @@ def test_the_assumptions_are_those_of_the_steps_and_of_the_mechanism() -> None:
         for names in (["gibbs-inequality"], ["capacity-below-divergences"], []):
             status, reason = said(put(made, "assumptions", value=names))
             assert (status, reason.split(":")[0]) == ("REFUTED", "assumptions")
+
+
+LONG = "13333333333333333333333333/10000000000000000000000000"
+LEVELS: dict[str, tuple[str, Document]] = {
+    "capacity": ("divergences", {"kind": "capacity", "at_most": LONG}),
+    "Renyi": ("divergences", {"kind": "renyi", "order": "2", "epsilon": LONG}),
+    "zero-concentrated": ("divergences", {"kind": "zero_concentrated", "rho": LONG}),
+    "limit": ("limits", {"utility": {"kind": "chi_square"}, "weights": ["1", "1"], "at_most": LONG}),
+}
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_a_long_level_is_said_to_be_no_less_than_it_is(name: str) -> None:
+    """Four thirds, rounded up: a reader must not take a promise for a stricter one."""
+    key, level = LEVELS[name]
+    made = with_mechanism([[2, 2], [2, 2]], 4, level, ["2"] if name == "zero-concentrated" else None)
+    made["problem"].pop("divergences")
+    made["problem"][key], made["version"] = [level], 7
+    made["proof"]["steps"] = [{"kind": "drop", "parts": [key]}]
+    if name == "capacity":
+        made["mechanism"]["prior"], made["assumptions"] = ["1", "1"], ["capacity-below-divergences"]
+    report = check_bytes(encode(made)).report()
+    assert "PROVED" in report
+    assert "about 1.33333333334" in report
+    assert "about 1.33333333333\n" not in report
+
+
+def test_a_long_epsilon_and_delta_are_said_to_be_no_less_than_they_are() -> None:
+    approximate: Document = json.loads((FOLDER / "approximate.json").read_bytes())
+    small = LONG.replace("1333", "333", 1)
+    for made, place in (
+        (LEAST, ("problem", "cone", "epsilon")),
+        (approximate, ("problem", "approximate", "epsilon")),
+        (approximate, ("problem", "approximate", "delta")),
+    ):
+        verdict = check_bytes(encode(put(made, *place, value=small)))
+        assert "about 0.333333333334" in verdict.problem
