@@ -58,6 +58,7 @@ ASSUMPTIONS = {
     "schur-complement": "the signs of the pivots of a block matrix are those of its Schur complement",
     "cumulant-convex": "the logarithm of the power sum of two rows is convex in the order",
     "young-inequality": "a power lies above its tangents",
+    "capacity-below-divergences": "a capacity is at most the largest divergence of a row from any one distribution",
     "eigenvalue-of-densities": "the largest eigenvalue is at least every weighted mean of the eigenvalues",
 }
 """The assumptions of proofs, by their names in the certificate format."""
