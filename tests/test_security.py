@@ -27,8 +27,10 @@ from rropt.errors import InputError
 from rropt.exact import exp_enclosure
 from rropt.mechanisms.families.randomized_response import RandomizedResponse
 from rropt.mechanisms.sampling.keyed import Texts
-from rropt.release.memo import Scope, new_key, read_key
 from rropt.release.plans.stack import Stack
+
+pytest.importorskip("pyarrow")
+from rropt.release.memo import Scope, new_key, read_key
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

@@ -13,11 +13,12 @@ import rropt as rr
 from rropt.cli import main as cli
 from rropt.errors import InputError
 from rropt.release import ProtectedColumn, Release, release_file
-from rropt.release.run import FileRelease
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.feather as feather  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
+
+from rropt.release.run import FileRelease  # noqa: E402
 
 X = ProtectedColumn("x", rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism())
 Y = ProtectedColumn("y", rr.RandomizedResponse(["a", "b"], epsilon=1).to_mechanism())
