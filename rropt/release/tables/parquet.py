@@ -67,7 +67,9 @@ class ParquetSource(Source):
                 pq.ParquetFile(self.path, read_dictionary=self._dictionaries, buffer_size=1 << 20, pre_buffer=False)
             )
             total = 0
-            for batch in validated_batches(file.iter_batches(batch_size=self._step), self.path):
+            # pyarrow 18 cannot read the records of a file without groups of them.
+            batches = file.iter_batches(batch_size=self._step) if file.num_row_groups else iter(())
+            for batch in validated_batches(batches, self.path):
                 total += batch.nbytes
                 self._refuse_above(total)
                 yield batch
