@@ -2374,7 +2374,7 @@ def _check_limits(problem: _Problem, mechanism: _Mechanism) -> None:
 def _check_divergences(problem: _Problem, mechanism: _Mechanism) -> None:
     """ "for all ordered pairs x != z", by logarithms of all entries; "infinite where such a Q[z, y] is 0"."""
     k, m = mechanism.k, len(mechanism.outputs)
-    capacity = _capacity(problem, mechanism)[1] if mechanism.prior else (0, ONE)
+    capacity = _capacity(problem, mechanism)[1] if problem.has_capacity else (0, ONE)
     rows: list[list[Pair | None]] = []
     for x in range(k):
         entries = [mechanism.probability(x, y) for y in range(m)]

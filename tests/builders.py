@@ -11,16 +11,17 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import pytest
 from flint import arb, ctx, fmpq
+from second.checker import verdict as second_verdict
 
 from rropt import checker
-from rropt.checker import check_bytes
+from rropt.checker import Verdict, check_bytes
 
 Document = dict[str, Any]
 SLACK = Fraction(1, 2**60)
@@ -48,6 +49,27 @@ def put(made: Document, *path: str | int, value: Any) -> Document:
     else:
         place[last] = value
     return new
+
+
+def changed(made: Document, change: Callable[[Any], object]) -> Document:
+    """A copy, after a change of it."""
+    new = copy.deepcopy(made)
+    change(new)
+    return new
+
+
+def agreed(made: object) -> Verdict:
+    """The first checker's verdict, with which the second one agrees."""
+    data = encode(made)
+    first, second = check_bytes(data), second_verdict(data)
+    assert first.status == second[0], (first.reason, second)
+    return first
+
+
+def said(made: object) -> tuple[str, str]:
+    """Both checkers' verdict, and the first one's reason."""
+    found = agreed(made)
+    return found.status, found.reason
 
 
 def assert_unreadable(document: object, reason: str = "") -> None:

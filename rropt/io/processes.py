@@ -1,8 +1,8 @@
 """Independent pieces of work in this process, in several on this machine, or on a Dask cluster: the same results.
 
 A piece is computed alone, in the main computation of its process, with one thread for linear algebra, so that the
-results do not depend on where it runs. Processes and machines must have the
-same versions of all that computes; a difference is an error, as it could change last digits.
+results do not depend on where it runs. Processes and machines must have the same versions of all that computes; a
+difference is an error, as it could change last digits.
 """
 
 import asyncio

@@ -3,14 +3,20 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 import threadpoolctl
 
 _BUSY = Lock()
-_KNOWN: dict[int, Any] = {}
-"""The libraries of linear algebra, by how many modules were loaded when they were looked for."""
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """The libraries of linear algebra, looked for again where another number of modules is loaded: with them come
+    libraries."""
+    return threadpoolctl.ThreadpoolController()
 
 
 @contextmanager
@@ -21,11 +27,7 @@ def one_thread() -> Iterator[None]:
         yield
         return
     try:
-        loaded = len(sys.modules)
-        if loaded not in _KNOWN:
-            _KNOWN.clear()
-            _KNOWN[loaded] = threadpoolctl.ThreadpoolController()
-        with _KNOWN[loaded].limit(limits=1):
+        with _libraries(len(sys.modules)).limit(limits=1):
             yield
     finally:
         _BUSY.release()

@@ -2,6 +2,11 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rropt.mechanisms.mechanism import Mechanism
 
 
 class Column(ABC):
@@ -47,3 +52,8 @@ class TwoValuedColumn(Column):
             "high": str(self.high),
             "members": format(self.members, "x").rjust(-(-size // 4), "0"),
         }
+
+
+def exact_rows(mechanism: "Mechanism") -> list[tuple[Fraction, ...]]:
+    """The k rows of Q."""
+    return list(zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True))

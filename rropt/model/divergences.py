@@ -114,7 +114,8 @@ def capacity(rows: Sequence[Row]) -> Interval:
     """The capacity of exact rows in nats, enclosed: between the information at one distribution p of the inputs, and
     max_x D(Q_x || r), r the mean of the rows at p."""
     weights = worst_weights(rows)
-    shares = [Fraction(weight, sum(weights)) for weight in weights]
+    whole = sum(weights)
+    shares = [Fraction(weight, whole) for weight in weights]
     mean = [sum((p * row[y] for p, row in zip(shares, rows, strict=True)), Fraction(0)) for y in range(len(rows[0]))]
     own = [divergence(row, mean) for row in rows]
     low = sum((p * one.lower for p, one in zip(shares, own, strict=True)), Fraction(0))

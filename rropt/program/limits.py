@@ -278,7 +278,12 @@ class Notions(Extra):
     @property
     def version(self) -> int:  # type: ignore[override]
         """That of a capacity, where there is one."""
-        return 7 if any(isinstance(one, CapacityLimit) for one in self.notions) else 6
+        return 7 if self.capacities else 6
+
+    @property
+    def capacities(self) -> dict[int, CapacityLimit]:
+        """The limits of capacities among them, by their places."""
+        return {place: one for place, one in enumerate(self.notions) if isinstance(one, CapacityLimit)}
 
     def excess(self, mechanism: Mechanism) -> Fraction:
         return max(one.excess(mechanism) for one in self.notions)
@@ -312,8 +317,7 @@ class Notions(Extra):
 def has_capacity(program: Program) -> bool:
     """Whether a capacity is minimised or limited."""
     notions = program.extra(Notions)
-    limited = notions is not None and any(isinstance(one, CapacityLimit) for one in notions.notions)
-    return limited or isinstance(program.utility, Capacity)
+    return isinstance(program.utility, Capacity) or (notions is not None and bool(notions.capacities))
 
 
 @dataclass(frozen=True)

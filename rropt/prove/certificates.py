@@ -17,6 +17,7 @@ from rropt.exact import Interval, rational_text
 from rropt.io.arguments import checked
 from rropt.io.content import ByContent
 from rropt.io.files import JSON, read_text, write_whole
+from rropt.mechanisms.columns import exact_rows
 from rropt.mechanisms.grouped import GroupedMechanism, grouped_from_file
 from rropt.mechanisms.mechanism import Mechanism, mechanism_of_columns
 from rropt.mechanisms.off_diagonal import OffDiagonalMechanism, off_diagonal_from_file
@@ -159,8 +160,7 @@ def _witness(program: Program, mechanism: Mechanism) -> dict[str, object]:
     if notions is not None and (orders := notions.orders(mechanism)):
         payload["orders"] = [rational_text(order) for order in orders]
     if has_capacity(program):
-        rows = zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True)
-        payload["prior"] = [str(weight) for weight in worst_weights(list(rows))]
+        payload["prior"] = [str(weight) for weight in worst_weights(exact_rows(mechanism))]
     return payload
 
 

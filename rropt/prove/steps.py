@@ -156,11 +156,8 @@ class Tangents(Step):
         return {"kind": "tangents", "of": self.of, "rows": rows}
 
     def relax(self, program: Program) -> Program:
-        notions = program.required(Notions).notions
-        rest = notions[: self.of] + notions[self.of + 1 :]
-        left = program.without(Notions)
-        extras = (*left.extras, Notions(rest)) if rest else left.extras
-        return replace(left, rows=(*program.rows, *self.rows), extras=extras)
+        left = _without(program, self.of)
+        return replace(left, rows=(*left.rows, *self.rows))
 
 
 @dataclass(frozen=True)
@@ -179,23 +176,25 @@ class AtPrior(Step):
         if self.of is None:
             assert isinstance(program.utility, Capacity)
             return replace(program, utility=Information(self.weights), weights=self.weights)
-        notions = program.required(Notions).notions
-        capacity, rest = notions[self.of], notions[: self.of] + notions[self.of + 1 :]
+        capacity, left = program.required(Notions).notions[self.of], _without(program, self.of)
         assert isinstance(capacity, CapacityLimit)
-        known = program.extra(Limits)
+        known = left.extra(Limits)
         limits = Limits((*(() if known is None else known.limits), capacity.limit(self.weights)))
-        others = tuple(extra for extra in program.extras if not isinstance(extra, Notions | Limits))
-        return replace(program, extras=(*others, limits, *([Notions(rest)] if rest else [])))
+        return replace(left, extras=(*left.without(Limits).extras, limits))
+
+
+def _without(program: Program, of: int) -> Program:
+    """The program without the divergence of this number."""
+    notions, left = program.required(Notions).notions, program.without(Notions)
+    rest = notions[:of] + notions[of + 1 :]
+    return replace(left, extras=(*left.extras, Notions(rest))) if rest else left
 
 
 def at_priors(program: Program, priors: Iterable[tuple[int, ...]]) -> tuple[AtPrior, ...]:
     """The steps from all capacities that are limited to the information at one prior each."""
-    found = list[AtPrior]()
-    for weights in priors:
-        notions = relax(program, found).required(Notions).notions
-        place = next(number for number, one in enumerate(notions) if isinstance(one, CapacityLimit))
-        found.append(AtPrior(weights, place))
-    return tuple(found)
+    places = zip(program.required(Notions).capacities, priors, strict=True)
+    # Those before it have been left out then.
+    return tuple(AtPrior(weights, place - before) for before, (place, weights) in enumerate(places))
 
 
 def enclosing(program: Program, rows: Iterable[Row]) -> tuple[Step, ...]:

@@ -11,8 +11,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from builders import Document, assert_limit_named, encode, put
-from test_checker_divergences import FOLDER, said, with_mechanism
+from builders import Document, assert_limit_named, encode, put, said
+from test_checker_divergences import FOLDER, with_mechanism
 from test_checker_mutants_outer import count
 
 import rropt as rr

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Document, assert_limit_named, encode, put
-from second.checker import verdict as second_verdict
+from builders import Document, assert_limit_named, encode, put, said
 
 import rropt as rr
 from rropt import checker
@@ -40,14 +39,6 @@ ALL = {"kind": "zero_concentrated", "rho": "1/5"}
 STEPS = ("proof", "steps")
 FIRST = (*STEPS, 0, "rows", 0)
 SECOND = (*STEPS, 1, "rows", 0)
-
-
-def said(made: Document) -> tuple[str, str]:
-    """Both checkers' verdict, and the first one's reason."""
-    data = encode(made)
-    first, second = check_bytes(data), second_verdict(data)
-    assert first.status == second[0], (first.reason, second)
-    return first.status, first.reason
 
 
 def with_mechanism(columns: list[list[int]], denominator: int, divergence: Document, orders: Any = None) -> Document:

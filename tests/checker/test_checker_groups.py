@@ -13,28 +13,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from builders import agreed as verdict, changed
 from second import campaign, loose
-from second.checker import check
 
 from rropt import checker
-from rropt.checker import Verdict, check_bytes
+from rropt.checker import check_bytes
 
 STORED = campaign.stored()
 MI, CHI = STORED["groups-mi"], STORED["groups-chi"]
-
-
-def verdict(made: Any) -> Verdict:
-    """That of the first checker, which is that of the second."""
-    data = json.dumps(made).encode()
-    found = check_bytes(data)
-    assert check(data) == found.status, found.reason
-    return found
-
-
-def changed(made: Any, change: Callable[[Any], object]) -> Any:
-    found = copy.deepcopy(made)
-    change(found)
-    return found
 
 
 @pytest.mark.parametrize("name", ["groups-mi", "groups-chi"])

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 import shells
-from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put, rat
-from second.checker import verdict as second_verdict
+from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put, rat, said
 
 from rropt.checker import check_bytes
 
@@ -34,14 +33,6 @@ LEAST = example("steps-minorant")
 STEPS = LEAST["proof"]["steps"]
 LIMITS = LEAST["problem"]["limits"]
 ONES = [["1"] * 3] * 3
-
-
-def said(made: Document) -> tuple[str, str]:
-    """Both checkers' verdict, and the first one's reason."""
-    data = encode(made)
-    first, second = check_bytes(data), second_verdict(data)
-    assert first.status == second[0], (first.reason, second)
-    return first.status, first.reason
 
 
 def with_steps(*steps: Document, **more: Any) -> Document:

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import Document, assert_limit_named, encode, put
+from builders import Document, assert_limit_named, encode, put, said
 from scipy.optimize import linprog
 from second.campaign import trials
-from second.checker import verdict as second_verdict
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -32,14 +31,6 @@ NAMES = ("information", "information-floor", "numbers", "given", "chi-square", "
 def stored(name: str) -> Document:
     made: Document = json.loads((STORED / f"corner-tree-{name}.json").read_bytes())
     return made
-
-
-def said(made: Document) -> tuple[str, str]:
-    """Both checkers' verdict, and the first one's reason."""
-    data = encode(made)
-    first, second = check_bytes(data), second_verdict(data)
-    assert first.status == second[0], (first.reason, second)
-    return first.status, first.reason
 
 
 def refuted(made: Document, why: str) -> None:

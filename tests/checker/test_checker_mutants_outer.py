@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Document, assert_limit_named, assert_unreadable, encode, put
+from builders import Document, assert_limit_named, assert_unreadable, encode, put, said
 from mutants import walk
-from second.checker import verdict as second_verdict
 from second.steps import after_steps
 from second.work import count_work
 from shells import checked
@@ -26,14 +25,6 @@ MADE: Document = json.loads((Path(__file__).resolve().parents[2] / "docs" / "exa
 STEP = MADE["proof"]["steps"][0]
 F = Fraction
 AT = "proof.steps[0]"
-
-
-def said(made: Document) -> tuple[str, str]:
-    """Both checkers' verdict, and the first one's reason."""
-    data = encode(made)
-    first, second = check_bytes(data), second_verdict(data)
-    assert first.status == second[0], (first.reason, second)
-    return first.status, first.reason
 
 
 def stepped(**changes: Any) -> Document:

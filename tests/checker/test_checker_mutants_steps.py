@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 import shells
-from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put, rat
+from builders import Document, assert_limit_named, assert_unreadable, encode, log_ends, put, rat, said
 from flint import fmpq
 from second import loose, reals
-from second.checker import verdict as second_verdict
 
 from rropt import checker
 from rropt.checker import check_bytes
@@ -91,14 +90,6 @@ DRESSED: dict[str, Document] = {
         drop("outputs", "entropy", "rows"),
     ),
 }  # fmt: skip
-
-
-def said(made: Document) -> tuple[str, str]:
-    """Both checkers' verdict, and the first one's reason."""
-    data = encode(made)
-    first, second = check_bytes(data), second_verdict(data)
-    assert first.status == second[0], (first.reason, second)
-    return first.status, first.reason
 
 
 @pytest.mark.parametrize("name", DRESSED)

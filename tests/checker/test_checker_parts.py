@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Document, assert_unreadable, encode, put
+from builders import Document, assert_unreadable, encode, put, said
 from flint import arb, ctx, fmpq
 from second.checker import verdict as second_verdict
 
@@ -46,14 +46,6 @@ CONSTANT: Document = {
     "outputs": ["a", "b", "c"],
     "columns": [{"dense": ["1", "1", "1"]}, NOTHING, NOTHING],
 }
-
-
-def said(made: Document) -> tuple[str, str]:
-    """Both checkers' verdict, and the first one's reason."""
-    data = encode(made)
-    first, second = check_bytes(data), second_verdict(data)
-    assert first.status == second[0], (first.reason, second)
-    return first.status, first.reason
 
 
 def stated(made: Document, *, bound: str | None = None, **parts: Any) -> Document:

@@ -10,12 +10,12 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from builders import agreed as verdict, changed
 from second import campaign
-from second.checker import check
 
 import rropt as rr
 from rropt import checker
-from rropt.checker import Verdict, check_bytes
+from rropt.checker import check_bytes
 from rropt.prove.elaborate import elaborate
 from rropt.solve.export.duals import Proven
 
@@ -27,20 +27,6 @@ TREES = [
     for name, made in STORED.items()
     if made["proof"]["kind"] == "column-dual" and "tree" in made["proof"] and "forms" not in made["proof"]
 ]
-
-
-def verdict(made: Any) -> Verdict:
-    """That of the first checker, which is that of the second."""
-    data = json.dumps(made).encode()
-    found = check_bytes(data)
-    assert check(data) == found.status, found.reason
-    return found
-
-
-def changed(made: Any, change: Callable[[Any], object]) -> Any:
-    found = copy.deepcopy(made)
-    change(found)
-    return found
 
 
 def prior_of(made: Any) -> list[Fraction]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from rropt.checker import Verdict, check_bytes
 
@@ -57,9 +58,8 @@ def proved(text: str) -> Verdict:
 @pytest.mark.long
 def test_certificates_made_with_two_sorts_of_kernels_are_the_same_or_as_good(checkout: Path) -> None:
     """The examples of the certificate format, which need every route."""
-    control = pytest.importorskip("threadpoolctl")
     importlib.import_module("scipy.linalg")  # loads the BLAS
-    used = {pool.get("architecture", "") for pool in control.threadpool_info() if pool["user_api"] == "blas"}
+    used = {pool.get("architecture", "") for pool in threadpool_info() if pool["user_api"] == "blas"}
     cores = CORES.get(ALIKE.get(name := "".join(sorted(used)), name))
     if cores is None:
         pytest.skip(f"{used} is not one sort of kernels of OpenBLAS beside which this processor has another")

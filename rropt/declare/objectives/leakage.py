@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from rropt.declare.objective import Objective
 from rropt.exact import Interval
 from rropt.io.arguments import checked
+from rropt.mechanisms.columns import exact_rows
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.divergences import capacity
 from rropt.model.prior import Prior
@@ -73,8 +74,7 @@ class ChannelCapacity(_WithoutPrior):
         return "nats"
 
     def value(self, mechanism: Mechanism) -> Interval:
-        rows = zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True)
-        return capacity(list(rows))
+        return capacity(exact_rows(mechanism))
 
     def form(self, inputs: tuple[str, ...]) -> Utility:
         return Capacity()

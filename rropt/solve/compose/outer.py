@@ -24,7 +24,7 @@ from rropt.errors import Refusal
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import CompleteCone, Cone, FloatArray, PolyhedralCone, base_cone
 from rropt.program.extras import Extra
-from rropt.program.limits import Capacity, CapacityLimit, Notions, Tangent
+from rropt.program.limits import Capacity, Notions, Tangent
 from rropt.program.programs import Information, Linear, Program, Utility
 from rropt.prove.steps import AtPrior, at_priors, enclosing, relax
 from rropt.solve.compose import budget
@@ -144,12 +144,11 @@ class OuterRoute(Route):
 def _worst_priors(program: Program, notions: Notions, effort: Effort) -> list[tuple[int, ...]]:
     """A prior for each capacity that is limited: the worst for linear goals, else even weights."""
     found = []
-    for one in notions.notions:
-        if isinstance(one, CapacityLimit):
-            prior = None
-            if isinstance(program.utility, Linear):
-                _, prior = worst_prior(program, effort, float(one.at_most))
-            found.append(_weights(program, prior))
+    for one in notions.capacities.values():
+        prior = None
+        if isinstance(program.utility, Linear):
+            _, prior = worst_prior(program, effort, float(one.at_most))
+        found.append(_weights(program, prior))
     return found
 
 
@@ -198,11 +197,12 @@ class CapacityRoute(Route):
         stated = _stated(inner, answer) if answer.stated else replace(answer, relaxed=(step, *answer.steps))
         if matrix is None or answer.matrix is None or program.outputs is None:
             return stated
-        rows = np.maximum(matrix, 0.0)
-        rows = rows / rows.sum(axis=1, keepdims=True)
-        near = Mechanism.from_matrix(rows, inputs=program.inputs, outputs=program.outputs)
-        if any(extra.excess(near) > 0 for extra in program.extras):
-            return stated
+        if program.extras:
+            rows = np.maximum(matrix, 0.0)
+            rows = rows / rows.sum(axis=1, keepdims=True)
+            near = Mechanism.from_matrix(rows, inputs=program.inputs, outputs=program.outputs)
+            if any(extra.excess(near) > 0 for extra in program.extras):
+                return stated
         inside = answer.draft.inside if isinstance(answer.draft, MatrixDraft) else None
         return replace(stated, draft=MatrixDraft(matrix, program.outputs, inside))
 

@@ -15,6 +15,7 @@ from rropt.errors import InputError
 from rropt.exact import Interval, ball, declared_text, dyadic_up, enclosure, rational, rational_text
 from rropt.io.arguments import checked
 from rropt.io.types import Number
+from rropt.mechanisms.columns import exact_rows
 from rropt.mechanisms.mechanism import Mechanism
 from rropt.model.divergences import capacity_prior, concentrated_excess, power_sum, power_sums, tangent
 from rropt.model.prior import Prior
@@ -71,7 +72,7 @@ class PairNotion(Notion):
 
     def excess(self, mechanism: Mechanism) -> Fraction:
         """That of the pair that is worst in floats where it is above 0, else the largest."""
-        rows = _rows(mechanism)
+        rows = exact_rows(mechanism)
         table, worst, seen = self.table(mechanism.matrix), Fraction(-1), set()
         for at in np.argsort(-table, axis=None, kind="stable").tolist():
             one, other = rows[at // len(rows)], rows[at % len(rows)]
@@ -117,11 +118,6 @@ class PairNotion(Notion):
         terms += [(z, y, -b) for y, (_, b) in enumerate(scaled) if b]
         at_most, name = WEAKER * self.most(order) * scale, f"divergence of {x} from {z}"
         return Tangent(name, "<=", at_most, tuple(sorted(terms)), self, order, (x, z), scaled)
-
-
-def _rows(mechanism: Mechanism) -> list[tuple[Fraction, ...]]:
-    """The k rows."""
-    return list(zip(*(mechanism.column(y) for y in range(len(mechanism.outputs))), strict=True))
 
 
 @dataclass(frozen=True)
@@ -175,7 +171,7 @@ class ConcentratedNotion(PairNotion):
         return self.rho <= LARGEST
 
     def orders(self, mechanism: Mechanism) -> tuple[Fraction, ...]:
-        rows = set(_rows(mechanism))
+        rows = set(exact_rows(mechanism))
         found = [concentrated_excess(one, other, self.rho)[1] for one in rows for other in rows]
         return tuple(sorted(set().union(*found)))
 
@@ -255,8 +251,8 @@ class RenyiLDP(Constraint):
     """D_order(Q_x || Q_z) <= epsilon for all inputs x, z: the Renyi divergence of order > 1,
     log(sum_y Q[x, y]^order Q[z, y]^(1 - order)) / (order - 1), in nats.
 
-    A mechanism is verified against it in enclosures. Bounds are of problems with rows in its place,
-    which every such mechanism keeps: tangents of the power, as many as a bound needs. That takes fixed outputs.
+    A mechanism is verified against it in enclosures. Bounds are of problems with rows in its place, which every such
+    mechanism keeps: tangents of the power, as many as a bound needs. That takes fixed outputs.
     Source: Mironov 2017, Renyi Differential Privacy, Definition 4. Raises InputError.
     """
 
