@@ -47,9 +47,9 @@ class ConvexTerm(ABC):
         """(slopes, intercepts) of the chords on intervals; constants where an interval is a point."""
         width = upper - lower
         wide = (width > 0) & np.isfinite(width)
-        low, high = np.where(wide, lower, 0.0), np.where(wide, upper, 1.0)
-        slope = np.where(wide, (self.value(high) - self.value(low)) / np.where(wide, width, 1.0), 0.0)
-        return slope, self.value(lower) - slope * lower
+        at_lower, at_upper = self.value(lower), self.value(np.where(wide, upper, lower))
+        slope = np.where(wide, (at_upper - at_lower) / np.where(wide, width, 1.0), 0.0)
+        return slope, at_lower - slope * lower
 
     def ball_chord(self, low: arb, high: arb) -> tuple[arb, arb]:
         """(slope, intercept) of the chord on an interval, a constant where it is a point up to its enclosure."""

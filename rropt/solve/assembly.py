@@ -28,6 +28,7 @@ from rropt.prove.gaps import allowed, gap_of, grain
 from rropt.solve.budget import CHECKED, COMPARED, LARGEST_RANK, LAST, LEAST, PROVED, ROUNDED, VALUE_BITS
 from rropt.solve.candidate_mixtures import best_mixture
 from rropt.solve.candidates import best_candidate, last_resort
+from rropt.solve.compose.actions import merge_outputs
 from rropt.solve.dropped import prove_without, said_of
 from rropt.solve.kernel.budget import GRACE
 from rropt.solve.kernel.lp import AGAIN, GAVE_UP
@@ -49,10 +50,6 @@ EXACT = Linear, ChiSquare, BayesGain
 APART = (
     "not machine-checked: a certificate states limits of divergences and of capacities of up to 20 nats; rropt itself "
     "verifies the mechanism, in enclosures"
-)
-RENAMED = (
-    "not machine-checked: the bound is proved with one output for each action, and outputs of this mechanism are best "
-    "used for others"
 )
 
 
@@ -140,9 +137,11 @@ def _prove_of(
     mechanism, own, decomposition = found
     if mechanism is not None and program.outputs is None and outputs is not None:
         mechanism = _labelled(mechanism, outputs, warnings)
+    if mechanism is not None and answer.stated is not None and isinstance(program.utility, BayesGain):
+        mechanism = merge_outputs(mechanism, program.utility, answer.stated)
     at_one_prior = isinstance(program.utility, Capacity) and answer.stated is not None
     worst = isinstance(program.utility, LeastInformation) or at_one_prior
-    shown = _mixed_value(answer.stated, mechanism) if worst else _linear_value(program, answer.stated, mechanism, own)
+    shown = _mixed_value(answer.stated, mechanism) if worst else own
     limit, certificate, verdict = _prove(answer.stated or program, mechanism, shown, answer, effort, warnings)
     attained = own
     if own is not None and mechanism is not None and objective.units == "bits":
@@ -152,10 +151,7 @@ def _prove_of(
     apart = _is_apart(program, answer)
     if apart and certificate is not None:
         warnings.append(APART)
-    renamed = own is not None and not worst and shown is not own and not _is_within(shown, own.upper, program, options)
-    if renamed and certificate is not None:
-        warnings.append(RENAMED)
-    if loose or worst or apart or renamed:
+    if loose or worst or apart:
         certificate = verdict = None
     if limit is not None:
         ends = in_units(Interval.point(limit), objective.units)
@@ -263,19 +259,6 @@ def _left(effort: Effort) -> float | None:
     """Seconds for the mechanism; None without a limit."""
     left = effort.remaining()
     return None if left is None else max(left, GRACE)
-
-
-def _linear_value(
-    program: Program, relaxed: Program | None, mechanism: Mechanism | None, own: Interval | None
-) -> Interval | None:
-    """The value of a mechanism in the linear problem that replaces that of a Bayes gain: rounding may change the best
-    action of an output of next to no mass, and so the gain very slightly. Elsewhere its own value."""
-    if mechanism is None or relaxed is None or not isinstance(program.utility, BayesGain):
-        return own
-    if not isinstance(relaxed.utility, Linear):
-        return own
-    terms = relaxed.utility.cost
-    return Interval.point(sum((value * mechanism.entry(x, y) for x, y, value in terms), Fraction(0)))
 
 
 def _mixed_value(relaxed: Program | None, mechanism: Mechanism | None) -> Interval | None:

@@ -5,7 +5,7 @@ from functools import partial
 
 from rropt.errors import Refusal
 from rropt.program.confidence_cones import ConfidenceCone
-from rropt.program.limits import Limits, PosteriorRisk
+from rropt.program.limits import Limits, Notions, PosteriorRisk
 from rropt.program.programs import ColumnSum, Information, Program
 from rropt.prove.certificates import Proof
 from rropt.prove.steps import Step, relax
@@ -56,6 +56,8 @@ def _prove_last(program: Program, dual: Dual | None, effort: Effort, attained: f
         return Refusal("no proof kind covers the minimum of a convex objective")
     if program.extra(Limits) is not None:
         return Refusal("no proof kind covers limits on informations")
+    if program.extra(Notions) is not None:
+        return Refusal("no proof kind covers limits on divergences or on the capacity")
     if isinstance(program.cone, ConfidenceCone) and not (
         isinstance(program.utility, Information) and program.utility.plain
     ):

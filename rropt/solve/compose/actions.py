@@ -9,15 +9,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from operator import add
 
 import numpy as np
 
 from rropt.errors import NoRoute, Refusal
+from rropt.mechanisms.columns import DenseColumn
+from rropt.mechanisms.mechanism import Mechanism
 from rropt.program.cones import Cone
 from rropt.program.events import ApproximateBound
 from rropt.program.extras import Extra
 from rropt.program.programs import BayesGain, Linear, Program
-from rropt.solve.compose.budget import RESERVE
+from rropt.solve.compose.budget import NEAR, RESERVE
 from rropt.solve.compose.events import pure_and_truth
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, MatrixDraft, Route
 
@@ -91,6 +94,28 @@ def one_output_an_action(program: Program) -> Program | None:
     scores = (*scores, *[none] * (len(outputs) - len(scores)))
     cost = tuple((x, g, row[x]) for x in range(program.size) for g, row in enumerate(scores) if row[x])
     return replace(program, outputs=outputs, utility=Linear(cost))
+
+
+def merge_outputs(mechanism: Mechanism, utility: BayesGain, linear: Program) -> Mechanism:
+    """The mechanism with the outputs of `linear`, which has one for each action (`one_output_an_action`): each output
+    becomes that of its best action, its own where that is among the best. The gain is the same."""
+    outputs = linear.outputs
+    if outputs is None or not isinstance(linear.utility, Linear):
+        return mechanism
+    scores, scales = utility.scores(), mechanism.row_denominators
+    gains, sizes = utility.table @ mechanism.matrix, np.abs(utility.table) @ mechanism.matrix
+    merged = [(0,) * len(scales) for _ in outputs]
+    for y, numbers in enumerate(mechanism.numerators):
+        # Floats leave few actions; among these, rationals decide.
+        column = [Fraction(n, scale) for n, scale in zip(numbers, scales, strict=True)]
+        near = np.flatnonzero(gains[:, y] >= gains[:, y].max() - NEAR * sizes[:, y].max()).tolist()
+        exact = {g: sum((s * q for s, q in zip(scores[g], column, strict=True) if q), Fraction(0)) for g in near}
+        best = [g for g, gain in exact.items() if gain == max(exact.values())]
+        place = next((g for g in best if outputs[g] == mechanism.outputs[y]), best[0])
+        merged[place] = tuple(map(add, merged[place], numbers))
+    if mechanism.outputs == outputs and tuple(merged) == mechanism.numerators:
+        return mechanism
+    return Mechanism(mechanism.inputs, outputs, tuple(map(DenseColumn, merged)), mechanism.denominators)
 
 
 def is_merged(program: Program) -> bool:
