@@ -46,6 +46,9 @@ work 1.03 times (1.00 to 1.05)."""
 NEAR = 1e-13
 """A share of the diagonal of each K that is added to it: what is linear along a ray leaves K singular. Chosen: measured
 in 2 cases: the same from 1e-14 to 1e-12."""
+ENDLESS = 1e100
+"""A step with a larger number ends the iteration. Chosen: by reason: its squares and products are finite, and the
+numbers of no useful step come near it."""
 FAR = 1.0
 """How far a step takes a form, in the norm of the second derivative of C: beyond that exponentials rule. Chosen:
 measured in 2 cases: the same from 0.5 to 2."""

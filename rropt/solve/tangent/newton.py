@@ -7,7 +7,7 @@ import scipy
 from scipy import sparse
 
 from rropt.program.cones import FloatArray
-from rropt.solve.tangent.budget import ADDED, BEHIND, FALL, FAR, NEAR, REFINED, TINY
+from rropt.solve.tangent.budget import ADDED, BEHIND, ENDLESS, FALL, FAR, NEAR, REFINED, TINY
 from rropt.solve.tangent.model import Model, Point
 
 
@@ -192,12 +192,19 @@ class Newton:
             found = self.direction(held / places)
         else:
             ahead = self.direction(0.0)
+            if not _is_sound(ahead):
+                return None
             left = self._gap(self.at.moved(ahead, self.room(ahead, inside)))
             share = max(min(left / self.gap, 1.0) ** 3, FALL)
             kept = min(self.gap, BEHIND * self.missed)
             found = self.direction(max(share * self.gap, least * self.scale, kept) / places, ahead)
-        parts = [getattr(found, one.name) for one in fields(found)]
-        return found if all(np.isfinite(part).all() for part in parts) else None
+        return found if _is_sound(found) else None
+
+
+def _is_sound(step: Point) -> bool:
+    """Whether all numbers of a step have finite squares: of a singular system they may not."""
+    parts = (getattr(step, one.name) for one in fields(step))
+    return all(np.abs(part).max(initial=0.0) < ENDLESS for part in parts)
 
 
 def _factor(schur: FloatArray) -> tuple[FloatArray, bool] | None:
