@@ -28,9 +28,9 @@ class RiskRoute(Route):
     solvers = ("highs",)
 
     def takes_goal(self, program: Program) -> bool:
-        utility, blocks = program.utility, program.required(PosteriorRisk).blocks
+        utility, risk = program.utility, program.extra(PosteriorRisk)
         informed = isinstance(utility, Information) and utility.given is None and program.sense == "maximize"
-        return isinstance(utility, Linear) or (informed and blocks is not None)
+        return isinstance(utility, Linear) or (informed and risk is not None and risk.blocks is not None)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         risk = program.required(PosteriorRisk)
