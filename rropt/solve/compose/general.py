@@ -38,6 +38,7 @@ from rropt.prove.steps import EXTRAS, PARTS, Step, drop, relax
 from rropt.solve.compose.budget import BOUNDING, LEVEL, LONGEST, SEARCHING, SHORTEST
 from rropt.solve.compose.local import LocalSearch
 from rropt.solve.entropy.conic import no_mechanism
+from rropt.solve.kernel.budget import RISE
 from rropt.solve.kernel.polyhedral import farkas_candidate
 from rropt.solve.kernel.route import AUTO, Answer, Dual, Effort, Route, SolverClaim, solve_part
 from rropt.solve.risk.blocks import answer_blocks
@@ -130,7 +131,7 @@ class GeneralRoute(Route):
         if _is_below(plain, bound):
             bound, answer = plain, None
         effort.monitor(None, program.sign * bound if np.isfinite(bound) else None)
-        return self._searched(program, effort, begun, offered, lambda: left(SEARCHING) <= 0, answer, dropped)
+        return self._searched(program, effort, begun, offered, lambda: left(SEARCHING) <= 0, answer, dropped, bound)
 
     def _searched(
         self,
@@ -141,12 +142,14 @@ class GeneralRoute(Route):
         over: Callable[[], bool],
         answer: Answer | None,
         dropped: frozenset[str],
+        bound: float,
     ) -> Answer:
         risk = program.extra(PosteriorRisk)
         if risk is not None and risk.blocks is not None:
             blocks = answer_blocks(program)
             return replace(blocks, dual=None) if answer is None else replace(answer, draft=blocks.draft)
-        search = LocalSearch(program, effort, over)
+        # A mechanism that reaches the bound needs no search.
+        search = LocalSearch(program, effort, lambda: over() or search.worth >= bound - RISE * abs(bound))
         # What was found before its end is kept: one step may take longer than what is left.
         effort.clock.within(LATE / 2, lambda: search.run(offered))
         if search.draft is None:

@@ -183,13 +183,14 @@ class LocalSearch:
         if climber.calm is not None and (not others or self.keeps(climber.calm)):
             self.middle = climber.calm
             self._take(climber.calm)
-        climber.start()
         for matrix in offered:
             fitted = _fitted(self.whole, matrix, self.width)
-            climber.offer(fitted)
             # The best mechanism without the bound may keep it under other names of its outputs.
             if self.width == self.program.size and self.keeps(renamed := placed(fitted, climber.risk)):
                 self._take(renamed)
+            if climber.fits(fitted):
+                climber.offer(fitted)
+        climber.start()
         for cost in self._costs():
             if self.over():
                 break

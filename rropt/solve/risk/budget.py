@@ -27,15 +27,14 @@ ROWS = 512
 """No more rows of the cone are handed to the search over cells; where all pairs are more, a category's own cell is
 compared with the others of its column. Chosen: measured in one case: the same from 256 to 1,024."""
 STARTS = 6
-"""Costs that climbs start from: the truth, shifts of it, and random ones. Chosen: by reason, as no case reads it: the
-truth, shifts and random costs are both among them; each costs a climb."""
-PLACED, TRUTH = 32, 1e-3
-"""Inputs up to which columns are put into another order, and what a cell of truth counts against a broken bound.
-Chosen: PLACED measured in 2 cases: the same from 16 to 64; TRUTH measured in one case: the same from 0.0001 to 0.01."""
-CLIMBING, CLIMBING_ONLY, LONGEST = 0.3, 0.9, 15.0
-"""The share of a time limit after which mechanisms are no longer searched: where a search follows, and where none does,
-for information, whose bound takes half of it; the seconds of that bound where there is no limit. Chosen: by reason, as
-no case has a clock: a search that follows gets most of the time; the bound of information is a second search."""
+"""Costs that climbs start from: the truth and random ones. Chosen: by reason, as no case reads it: both kinds are among
+them; each costs a climb."""
+TRUTH = 1e-3
+"""What a cell of truth counts against a broken bound where columns are put into another order. Chosen: measured in one
+case: the same from 0.0001 to 0.01."""
+CLIMBING = 0.3
+"""The share of a time limit after which mechanisms are no longer searched. Chosen: by reason, as no case has a clock:
+the search that follows gets most of the time."""
 
 # proof.py
 BITS = 52

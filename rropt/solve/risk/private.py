@@ -1,4 +1,5 @@
-"""Identification risk beside bounds on every column: a mechanism that keeps both, and the better of two bounds.
+"""Identification risk beside bounds on every column: a linear utility, a mechanism that keeps both, and the better of
+two bounds.
 
 Without the bound on risk another route solves the problem, and its bound holds here too. A cone's bound on two cells of
 a column is a linear row of the matrix: with such rows, if they are few, the trees over cells prove both together.
@@ -15,11 +16,10 @@ import scipy
 from rropt.exact import dyadic_up
 from rropt.program.cones import CompleteCone, FloatArray, GraphCone, PolyhedralCone, base_cone
 from rropt.program.limits import PosteriorRisk
-from rropt.program.programs import Linear, Program, Row
-from rropt.prove.steps import Step, drop, relax
+from rropt.program.programs import Program, Row
 from rropt.solve.kernel.budget import RATIO_BITS
 from rropt.solve.kernel.route import Answer, Dual, Effort, MatrixDraft, SolverClaim
-from rropt.solve.risk.budget import CLIMBING, CLIMBING_ONLY, LONGEST, PLACED, ROWS, SAFE, STARTS, TRUTH
+from rropt.solve.risk.budget import CLIMBING, ROWS, SAFE, STARTS, TRUTH
 from rropt.solve.risk.climb import RiskClimber
 from rropt.solve.risk.floats import FloatRisk
 from rropt.solve.risk.search import search_risk
@@ -31,47 +31,32 @@ Term = tuple[tuple[int, Fraction], ...]
 
 
 def answer_private(program: Program, effort: Effort) -> Answer:
-    """A mechanism that keeps the cone, the rows and the risk, and a bound for all of them."""
+    """A mechanism that keeps the cone, the rows and the risk, and a bound for all of them, for a linear utility."""
     begun = time.monotonic()
-    loose = _without_risk(program, effort)
-    if loose is not None and loose.farkas is not None:
+    loose = effort.route("linear").solve(program.without(PosteriorRisk), effort)
+    if loose.farkas is not None:
         return loose
-    linear = isinstance(program.utility, Linear)
-    tight = tightened(program) if linear else program
-    climber = RiskClimber(tight, lambda: effort.spent(CLIMBING if linear else CLIMBING_ONLY))
+    tight = tightened(program)
+    climber = RiskClimber(tight, lambda: effort.spent(CLIMBING))
     random = np.random.default_rng(0)
     size = program.size
-    found = None if loose is None else loose.matrix
-    if found is not None and not linear and not program.rows and found.shape[1] <= size <= PLACED:
-        found = placed(found, climber.risk)
-    if loose is not None and found is not None and found.shape == (size, size):
+    found = loose.matrix
+    if found is not None and found.shape == (size, size):
         if climber.risk.worst(found) >= SAFE:
             # The bound on risk is redundant.
             return replace(loose, draft=MatrixDraft(found, program.outputs))
         climber.offer(found)
     climber.start()
-    costs = [np.eye(size)] + [np.eye(size) + random.standard_normal((size, size)) for _ in range(STARTS - 1)]
-    if not linear:
-        # A permutation of the answers is as informative as the truth.
-        costs[1:1] = [np.roll(np.eye(size), shift, axis=1) for shift in range(1, min(size, STARTS))]
-    for cost in costs:
+    for cost in [np.eye(size)] + [np.eye(size) + random.standard_normal((size, size)) for _ in range(STARTS - 1)]:
         if not climber.stopped() and (matrix := climber.extreme(cost)) is not None:
             climber.offer(matrix)
-    status, stopped = "a local maximum", ""
-    dual: Dual | None = None
-    relaxed: Program | tuple[Step, ...] = ()
-    notes: tuple[str, ...] = ()
-    if loose is not None:
-        dual, relaxed, stopped, notes = loose.dual, loose.relaxed, loose.claim.stopped, (WITHOUT_RISK,)
-    if climber.cost is not None:
-        tree, nodes, bound = search_risk(tight, climber, effort)
-        status, stopped = f"{nodes} boxes", effort.stopped()
-        if loose is None or loose.claim.objective is None or bound < program.sign * loose.claim.objective:
-            dual, relaxed = Dual(np.zeros(size), np.zeros(len(tight.rows)), tree), tight
-            notes = ()
+    tree, nodes, bound = search_risk(tight, climber, effort)
+    dual, relaxed, notes = Dual(np.zeros(size), np.zeros(len(tight.rows)), tree), tight, ()
+    if loose.claim.objective is not None and bound >= program.sign * loose.claim.objective:
+        dual, relaxed, notes = loose.dual, loose.relaxed, (WITHOUT_RISK,)
     value = None if climber.best is None else program.sign * climber.value
     notes = notes if climber.best is not None else (NOTHING,)
-    claim = SolverClaim("rropt", stopped or status, value, time.monotonic() - begun, notes)
+    claim = SolverClaim("rropt", effort.stopped() or f"{nodes} boxes", value, time.monotonic() - begun, notes)
     return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual, relaxed)
 
 
@@ -87,18 +72,6 @@ def placed(matrix: FloatArray, risk: FloatRisk) -> FloatArray:
             if margin < SAFE:
                 cost[c, y] += 1.0 + min(-margin, 50.0)
     return np.asarray(columns[:, scipy.optimize.linear_sum_assignment(cost)[1]])
-
-
-def _without_risk(program: Program, effort: Effort) -> Answer | None:
-    """The answer without the bound on risk, `relaxed` leading to its problem; None where no route takes it."""
-    if isinstance(program.utility, Linear):
-        return effort.route("linear").solve(program.without(PosteriorRisk), effort)
-    limit = LONGEST if effort.time_limit is None else effort.time_limit
-    inner = replace(effort, time_limit=limit / 2)
-    # Without constraints between columns, their number and their labels are left free.
-    steps = drop(program, ("identification_risk", "outputs") if not program.rows else ("identification_risk",))
-    last, route = relax(program, steps), effort.route("branch" if program.rows else "columns")
-    return None if route.refuse(last, None) is not None else replace(route.solve(last, inner), relaxed=steps)
 
 
 def tightened(program: Program) -> Program:

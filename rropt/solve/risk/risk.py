@@ -24,13 +24,13 @@ class RiskRoute(Route):
     because = "identification risk is bounded, which is convex in the odds of a column and not in its probabilities"
     takes = (PosteriorRisk,)
     purpose = "bounds on identification risk"
-    goals = "takes linear objectives and the maximum of mutual information only"
+    goals = "takes linear objectives, and within blocks the maximum of mutual information, only"
     solvers = ("highs",)
 
     def takes_goal(self, program: Program) -> bool:
-        utility = program.utility
+        utility, risk = program.utility, program.extra(PosteriorRisk)
         informed = isinstance(utility, Information) and utility.given is None and program.sense == "maximize"
-        return isinstance(utility, Linear) or informed
+        return isinstance(utility, Linear) or (informed and risk is not None and risk.blocks is not None)
 
     def refuse(self, program: Program, solver: str | None) -> Refusal | None:
         risk = program.required(PosteriorRisk)
@@ -51,11 +51,9 @@ class RiskRoute(Route):
         begun = time.monotonic()
         climber = RiskClimber(program, lambda: effort.spent(LINEAR_CLIMBING))
         climber.start()
-        dual, stopped, nodes = Dual(np.zeros(program.size), np.zeros(len(program.rows))), effort.stopped(), 0
-        if climber.cost is not None:
-            tree, nodes, _ = search_risk(program, climber, effort)
-            dual, stopped = Dual(dual.prices, dual.rows, tree), effort.stopped()
+        tree, nodes, _ = search_risk(program, climber, effort)
+        dual = Dual(np.zeros(program.size), np.zeros(len(program.rows)), tree)
         value = None if climber.best is None else program.sign * climber.value
         notes = () if climber.best is not None else (NOTHING,)
-        claim = SolverClaim("rropt", stopped or f"{nodes} boxes", value, time.monotonic() - begun, notes)
+        claim = SolverClaim("rropt", effort.stopped() or f"{nodes} boxes", value, time.monotonic() - begun, notes)
         return Answer(claim, MatrixDraft.of(climber.best, program.outputs), dual)

@@ -64,7 +64,8 @@ def test_both_are_kept_and_the_bound_is_proved(rules: str, goal: str) -> None:
     }
     inputs = PRIOR.labels if goal == "trace" else None
     problem = rr.Problem(goals[goal], [RISK, *must], inputs=inputs)
-    solution = problem.solve(time_limit=0.3)
+    # Of information the bound is a search of its own, before mechanisms are looked for.
+    solution = problem.solve(time_limit=3 if goal == "information" else 0.3)
     assert solution.mechanism is not None
     assert solution.certificate is not None
     assert solution.verdict is not None
@@ -165,11 +166,11 @@ def test_answers_in_another_order_tell_as_much_and_nobody_is_found() -> None:
     assert all(max(match_risks(solution.mechanism.column(c), (3, 2, 5, 8), c, 10)) <= F(1, 5) for c in range(4))
 
 
-def test_where_the_bound_takes_half_of_the_time_mechanisms_are_looked_for_in_the_rest() -> None:
-    """An SQP finds 0.669 here."""
-    solution = informed([6, 1, 10], "0.34", line(3, 10), rr.Invariant([6, 1, 10]))
+def test_mechanisms_of_relaxations_that_break_rows_are_no_starts() -> None:
+    """An SQP finds 0.669 here, and the best mechanism without the rows breaks them."""
+    solution = informed([6, 1, 10], "0.34", line(3, 10), rr.Invariant([6, 1, 10]), seconds=20)
     assert solution.value is not None
-    assert solution.value > 0.66
+    assert solution.value > 0.68
 
 
 @pytest.mark.parametrize("goal", [rr.BayesSuccess, rr.ChiSquareInformation])
