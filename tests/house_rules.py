@@ -550,7 +550,7 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
 PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
 PIECES = frozenset([
      "checker_pieces", "mutants_boxes", "mutants_cases",
-    "mutants_cornertrees", "mutants_forms",  "mutants_levels", "mutants_levels_walk",
+    "mutants_forms",  "mutants_levels", "mutants_levels_walk",
      "mutants_offdiagonal",   "mutants_reading",
     "mutants_reading_branches", "mutants_riskproofs", "mutants_shapes",
     "mutants_sums", "mutants_trees", "mutants_utilities",  "mutants_yields",
