@@ -1,0 +1,183 @@
+"""Box trees and cases where one number is rounded: equal sides, and one number without a finite binary expansion.
+
+What is on the left of a leaf is rounded up. So a leaf with a left side of exactly 0 fails where anything in it is
+rounded, and holds with a price that is higher by less than any other number of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from builders import Document, rat
+from shells import checked, table
+from test_checker_cases import UNIT, document
+from test_checker_cuts import Case
+
+from rropt.checker import ONE, P, log_bounds
+
+TINY = Fraction(1, 2**100)
+FREE: Document = {"kind": "free"}
+
+
+def boxes(kind: str, weights: Sequence[int], prices: Sequence[Fraction], tree: list[Any], **more: Any) -> Document:
+    """A certificate of the mechanism that says nothing; `more` are its cone and the unit D."""
+    k = len(weights)
+    return {
+        "format": "rropt-certificate",
+        "version": 4,
+        "problem": {
+            "sense": "maximize",
+            "inputs": [str(x) for x in range(k)],
+            "outputs": None,
+            "weights": [str(n) for n in weights],
+            "utility": {"kind": kind},
+            "cone": more.get("cone", FREE),
+            "rows": [],
+        },
+        "mechanism": table([[1]] * k),
+        "value": {"lower": "0", "upper": "0"},
+        "bound": str(10**600),
+        "proof": {
+            "kind": "column-dual",
+            "prices": [rat(a) for a in prices],
+            "unit": str(more.get("unit", 1)),
+            "boxes": tree,
+        },
+        "assumptions": [],
+    }
+
+
+def leaf_holds(made: Document, i: int) -> bool:
+    """Whether element i does, all those before it being fine."""
+    verdict, key = checked(made), "cases" if "cases" in made["proof"] else "boxes"
+    later = range(i, len(made["proof"][key]))
+    fails = [f"proof.{key}[{j}]: the inequality of this leaf fails" for j in later]
+    assert verdict.proved or verdict.reason in fails, verdict.reason
+    return verdict.reason != fails[0]
+
+
+PLAIN: Document = {"n": 0, "f": []}
+
+
+@pytest.mark.parametrize("c", [Fraction(4, 3), Fraction(7, 5), Fraction(5, 3), Fraction(1, 3), Fraction(2, 7)])
+def test_the_limit_of_a_branch_is_enclosed(c: Fraction) -> None:
+    """Information, where only v_0 <= c is in the way: p_0 c log c - a_0 c, to the last unit of a_0."""
+    unit = 2**P
+    lo = (c.numerator << P) // c.denominator
+    log = log_bounds(c.numerator, c.denominator)[1]
+    phi = -(-log * (lo + 1 if c > 1 else lo) >> P)
+    # In units of a_0: what is multiplied by c is rounded down where it counts as a price, and up where it is a cost.
+    least = -(-(phi * unit << P) // (lo if c > 1 else lo + 1))
+    for step, enough in ((0, True), (-1, False)):
+        price = Fraction(least + step, 2 * unit * ONE)
+        made = boxes("mutual_information", [1, 1], [price, Fraction(9)], [[0, rat(c)], PLAIN, PLAIN], unit=unit)
+        assert leaf_holds(made, 1) == enough
+
+
+def test_of_two_lower_limits_as_good_as_equal_the_first_one_counts() -> None:
+    """Chi-square at v = (1/2, 0): 3 + 1/8 - (a_0 + 2) / 2. The second limit would be rounded."""
+    beside, four = Fraction(1, 2) + Fraction(1, 2**400), {"n": 4, "f": []}
+    tree = [[0, "1/2"], PLAIN, [0, rat(beside)], PLAIN, four]
+    for step, enough in ((Fraction(0), True), (TINY, False)):
+        assert leaf_holds(boxes("chi_square", [1, 1], [Fraction(17, 4) - step, Fraction(1)], tree), 4) == enough
+
+
+def test_of_two_upper_limits_as_good_as_equal_the_first_one_counts() -> None:
+    """Chi-square at v_1 = 2 and v_0 <= 1/2: 1/8 - a_0 / 2."""
+    tree = [[0, "1/2"], [0, rat(Fraction(1, 2) - Fraction(1, 2**400))], PLAIN, PLAIN, PLAIN]
+    for step, enough in ((Fraction(0), True), (TINY, False)):
+        assert leaf_holds(boxes("chi_square", [1, 1], [Fraction(1, 4) - step, Fraction(1, 2)], tree), 2) == enough
+
+
+@pytest.mark.parametrize(("last", "is_there"), [(2**25 - 1, True), (2**25, False)])
+def test_a_path_of_two_to_the_1500_counts_as_none(last: int, is_there: bool) -> None:
+    """v_0 <= R v_60 along 60 edges, with v_60 <= 1 and the prices -1 and R; without the path v_0 has no limit."""
+    ratios = [2**25] * 59 + [last]
+    edges = [[x, x + 1, str(ratio)] for x, ratio in enumerate(ratios)]
+    cone = {"kind": "graph", "unit": "gamma", "edges": edges}
+    product = Fraction(last * 2 ** (25 * 59))
+    for step, enough in ((Fraction(0), is_there), (Fraction(1, 2), False)):
+        prices = [Fraction(-1), *[Fraction(0)] * 59, product - step]
+        made = boxes("chi_square", [0] * 60 + [1], prices, [[60, "1"], PLAIN, PLAIN], cone=cone)
+        assert leaf_holds(made, 1) == enough
+
+
+def over_columns(c: Fraction, amount: int, price: int) -> Document:
+    """Chi-square over two outputs: 2 - 2 A_0 - 1 at v = (2, 0) of the first one, with A_0 = price + amount * c."""
+    made = boxes("chi_square", [1, 1], [], [])
+    rows = [
+        {"name": "first", "sense": "=", "rhs": rat(c / 2), "terms": [[0, 0, rat(c)]]},
+        {"name": "second", "sense": "=", "rhs": "1/2", "terms": [[0, 1, "1"]]},
+    ]
+    made["problem"] |= {"outputs": ["0", "1"], "rows": rows}
+    made["mechanism"] = table([[1, 1]] * 2)
+    leaf = {"a": [price, 9], "l": [[0, amount], [1, 9]], "columns": [PLAIN, PLAIN]}
+    made["proof"] = {"kind": "branch-tree", "yield": "100", "unit": "1", "boxes": [leaf]}
+    return made
+
+
+@pytest.mark.parametrize(("amount", "price"), [(3, 0), (-3, 1)])
+def test_the_prices_of_rows_are_rounded_down(amount: int, price: int) -> None:
+    third, more = Fraction(1, 6), TINY if amount > 0 else -TINY
+    assert not leaf_holds(over_columns(third, amount, price), 0)
+    assert leaf_holds(over_columns(third + more, amount, price), 0)
+    assert leaf_holds(over_columns(Fraction(1, 2), 1, 0), 0)
+
+
+# -- cases -------------------------------------------------------------------------------------------------
+
+
+def cases(weights: list[int], prices: Sequence[Fraction], tree: list[Any], gamma: int = 2) -> Document:
+    """Two blocks of one input each, with the cut v_1 <= gamma v_0."""
+    case = Case(weights, [[0], [1]], [3, 4], ("1/50", "1/50"), "exact", {"gamma": str(gamma)})
+    return {**document(case, [(1, 0, ([1], [1]))], prices, tree), "bound": "1000"}
+
+
+def case_leaf(u: int = 0) -> Document:
+    return {"t": "1", "u": [[0, u * UNIT]] if u else [], "parts": [{"u": []}, {"u": []}]}
+
+
+@pytest.mark.parametrize(("c", "is_exact"), [(Fraction(5, 3), False), (Fraction(5, 4), True)])
+def test_an_upper_limit_of_a_case_is_rounded_up(c: Fraction, is_exact: bool) -> None:
+    """The price of v_1 is -1, and v_0 = 1: c - a_0."""
+    tree = [[1, rat(c)], case_leaf(), case_leaf()]
+    for step, enough in ((Fraction(0), is_exact), (TINY, True), (-TINY, False)):
+        assert leaf_holds(cases([1, 0], [c + step, Fraction(-1)], tree), 1) == enough
+
+
+@pytest.mark.parametrize(("c", "is_exact"), [(Fraction(1, 3), False), (Fraction(1, 4), True)])
+def test_a_lower_limit_of_a_case_is_rounded_down(c: Fraction, is_exact: bool) -> None:
+    """The price of v_1 is 1, and the cut counts once: 2 - 2 c - a_0."""
+    tree = [[1, rat(c)], case_leaf(), case_leaf(1)]
+    for step, enough in ((Fraction(0), is_exact), (TINY, True), (-TINY, False)):
+        assert leaf_holds(cases([1, 0], [2 - 2 * c + step, Fraction(1)], tree), 2) == enough
+
+
+@pytest.mark.parametrize("other", ["1/4", "1/2"])
+def test_a_lower_limit_of_a_case_stays_where_another_one_is_lower(other: str) -> None:
+    tree = [[1, "1/2"], case_leaf(), [1, other], case_leaf(), case_leaf(1)]
+    for step, enough in ((Fraction(0), True), (-TINY, False)):
+        assert leaf_holds(cases([1, 0], [1 + step, Fraction(1)], tree), 4) == enough
+
+
+@pytest.mark.parametrize("beside", [Fraction(0), Fraction(1, 2**400)])
+def test_of_two_lower_limits_of_a_case_as_good_as_equal_the_first_one_counts(beside: Fraction) -> None:
+    """v_1 = 3, with p_1 = 1/5 and the cut v_1 <= 5 v_0: 1/5 + 5 + 3 log 3 / 5 - 3 (1/2 + 1/5 + 1) - a_0."""
+    least = UNIT * (ONE // 2 + 3 * log_bounds(3, 1)[1])
+    tree = [[1, "3"], case_leaf(), [1, rat(3 + beside)], case_leaf(), case_leaf(1), case_leaf()]
+    for step, enough in ((0, True), (-1, False)):
+        prices = [Fraction(least + step, 5 * UNIT * ONE), Fraction(1, 2)]
+        assert leaf_holds(cases([4, 1], prices, tree, 5), 4) == enough
+
+
+@pytest.mark.parametrize("beside", [Fraction(0), Fraction(1, 2**400)])
+def test_of_two_upper_limits_of_a_case_as_good_as_equal_the_first_one_counts(beside: Fraction) -> None:
+    """v_1 = 3, with p_1 = 1/5: 3 log 3 / 5 - 3 (1/5 + a_1), and 1 - 4/5 - 1/5 besides."""
+    most = UNIT * log_bounds(3, 1)[1]
+    tree = [[1, "3"], [1, rat(3 - beside)], case_leaf(), case_leaf(), case_leaf(), case_leaf()]
+    for step, enough in ((0, True), (-1, False)):
+        prices = [Fraction(1, 5), Fraction(most + step - UNIT * ONE, 5 * UNIT * ONE)]
+        assert leaf_holds(cases([4, 1], prices, tree), 2) == enough
