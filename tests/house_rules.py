@@ -550,7 +550,6 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
 PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
 PIECES = frozenset([
     "checker_pieces",
-    "mutants_levels", "mutants_levels_walk",
     "mutants_offdiagonal",
     "mutants_reading",
     "mutants_reading_branches", "mutants_riskproofs", "mutants_shapes",

@@ -1,4 +1,4 @@
-"""Box trees and cases where one number is rounded: equal sides, and one number without a finite binary expansion.
+"""Box trees, cases and levels where one number is rounded: equal sides, and one number that has no binary expansion.
 
 What is on the left of a leaf is rounded up. So a leaf with a left side of exactly 0 fails where anything in it is
 rounded, and holds with a price that is higher by less than any other number of it.
@@ -15,6 +15,8 @@ from builders import Document, rat
 from shells import checked, table
 from test_checker_cases import UNIT, document
 from test_checker_cuts import Case
+from test_checker_levels import with_levels
+from test_checker_shapes import Case as Robust
 
 from rropt.checker import ONE, P, log_bounds
 
@@ -52,9 +54,10 @@ def boxes(kind: str, weights: Sequence[int], prices: Sequence[Fraction], tree: l
 
 def leaf_holds(made: Document, i: int) -> bool:
     """Whether element i does, all those before it being fine."""
-    verdict, key = checked(made), "cases" if "cases" in made["proof"] else "boxes"
-    later = range(i, len(made["proof"][key]))
-    fails = [f"proof.{key}[{j}]: the inequality of this leaf fails" for j in later]
+    verdict, proof = checked(made), made["proof"]
+    key = next(name for name in ("cases", "boxes", "levels") if name in proof)
+    places = [f"{key}[{j}]" + "[0]" * (key == "levels") for j in range(i, len(proof[key]))]
+    fails = [f"proof.{place}: the inequality of this leaf fails" for place in places]
     assert verdict.proved or verdict.reason in fails, verdict.reason
     return verdict.reason != fails[0]
 
@@ -181,3 +184,31 @@ def test_of_two_upper_limits_of_a_case_as_good_as_equal_the_first_one_counts(bes
     for step, enough in ((0, True), (-1, False)):
         prices = [Fraction(1, 5), Fraction(most + step - UNIT * ONE, 5 * UNIT * ONE)]
         assert leaf_holds(cases([4, 1], prices, tree), 2) == enough
+
+
+# -- levels ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lower", "l_1", "prices", "is_exact"),
+    [
+        # 1 + l_1 q + 1, with q = 2/3 or 1/2 where the line of block 0 is lowest, and v_3 = 4.
+        (["1/3", "1/3", "1/2", "1/2"], "-3", ["1", "1", "1000", "-1/4"], False),
+        (["1/4", "1/4", "1/2", "1/2"], "-4", ["1", "1", "1000", "-1/4"], True),
+        # 1 + l_1 q - 5, with q = 4/3 or 1 where it is highest, and v_3 = 2.
+        (["1/3", "1/3", "1/2", "1/2"], "3", ["-1", "-1", "1000", "5/2"], False),
+        (["1/4", "1/4", "1/2", "1/2"], "4", ["-1", "-1", "1000", "5/2"], True),
+        # v_3 = 8/3 at its upper end, v_3 = 4/3 at its lower end.
+        (["1/4", "1/4", "1/4", "3/4"], "-4", ["1", "1", "1000", "-3/8"], False),
+        (["1/4", "1/4", "1/4", "3/4"], "0", ["0", "0", "1000", "3/4"], False),
+    ],
+)
+def test_the_numbers_of_levels_are_rounded_up(lower: list[str], l_1: str, prices: list[str], is_exact: bool) -> None:
+    """Input 2 has all the weight and a price at which it never counts; the sum of the others is 0."""
+    case = Robust([0, 0, 1, 0], [[0, 1], [2, 3]], lower, {"gamma": "2"})
+    leaf = {"t": "1", "cells": [[l_1], []]}
+    for step, enough in ((Fraction(0), is_exact), (TINY, True), (-TINY, False)):
+        own = [Fraction(a) for a in prices]
+        own[3] += step
+        made = {**with_levels(case, own, [[leaf], [leaf]]), "bound": "10000"}
+        assert leaf_holds(made, 0) == enough
