@@ -333,6 +333,14 @@ def test_weights_at_the_limit_count(
     assert counts_for_the_checker(case, 0, 1, (first, second)) == expected
 
 
+@pytest.mark.parametrize("form", ["exact", "product"])
+def test_lengths_are_rounded_up(form: str) -> None:
+    """N = 2 and N P g = 4/3: equal to the end of the radius, and so only where that is a little larger."""
+    for more, expected in ((Fraction(0), False), (Fraction(1, 10**40), True)):
+        case = Case([1] * 4, TWO, [1, 0, 1, 0], (rat(Fraction(13, 36) + more), "100"), form, {"gamma": "2"})
+        assert counts_for_the_checker(case, 0, 1, ([9, 7], [1, 0])) == expected
+
+
 @pytest.mark.parametrize("name", thinned(CASES, 4))
 def test_weights_that_count(name: str) -> None:
     """As the floats say; those of the counts themselves always; and every member satisfies every cut."""

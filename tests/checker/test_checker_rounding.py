@@ -80,6 +80,69 @@ def test_the_limit_of_a_branch_is_enclosed(c: Fraction) -> None:
         assert leaf_holds(made, 1) == enough
 
 
+@pytest.mark.parametrize("c", [Fraction(4, 3), Fraction(1, 3)])
+def test_the_square_of_a_limit_is_rounded_up(c: Fraction) -> None:
+    """Chi-square with v_1 = 2 and v_0 <= c: p_0 c^2 - a_0 c, to the last unit of a_0."""
+    unit, lo = 2**P, (c.numerator << P) // c.denominator
+    least = -(-(-(-((lo + 1) ** 2) >> P) * unit << P) // lo)
+    for step, enough in ((0, True), (-1, False)):
+        prices = [Fraction(least + step, 2 * unit * ONE), Fraction(1, 2)]
+        made = boxes("chi_square", [1, 1], prices, [[0, rat(c)], PLAIN, PLAIN], unit=unit)
+        assert leaf_holds(made, 1) == enough
+
+
+def test_the_logarithm_of_a_limit_at_the_root_is_rounded_up() -> None:
+    """Information at v_0 = 3: log 3 - 3 a_0."""
+    least = UNIT * log_bounds(3, 1)[1]
+    for step, enough in ((0, True), (-1, False)):
+        prices = [Fraction(least + step, 3 * UNIT * ONE), Fraction(9)]
+        assert leaf_holds(boxes("mutual_information", [1, 2], prices, [PLAIN], unit=UNIT), 0) == enough
+
+
+@pytest.mark.parametrize(("a", "is_exact"), [(Fraction(2, 3), False), (Fraction(3, 4), True)])
+def test_prices_are_rounded_down(a: Fraction, is_exact: bool) -> None:
+    """Chi-square at v = (2, 2), with n = -1: 4 - 2 (a_0 + a_1)."""
+    for step, enough in ((Fraction(0), is_exact), (TINY, True), (-TINY, False)):
+        made = boxes("chi_square", [1, 1], [a + step, 2 - a], [{"n": -1, "f": []}])
+        assert leaf_holds(made, 0) == enough
+    for step, enough in ((Fraction(0), is_exact), (TINY, True), (-TINY, False)):
+        tree = [[1, "2"], case_leaf(), case_leaf()]
+        assert leaf_holds(cases([1, 0], [2 * a + step, -a], tree), 1) == enough
+
+
+@pytest.mark.parametrize(("c", "u", "is_exact"), [("1/6", 3, False), ("1/2", 1, True)])
+def test_the_rows_of_a_cone_are_rounded_down(c: str, u: int, is_exact: bool) -> None:
+    """Chi-square at v = (2, 0): 1 - 2 (a_0 + u c)."""
+    cone = {"kind": "polyhedral", "base": FREE, "rows": [[c, "-1"]]}
+    for step, enough in ((Fraction(0), is_exact), (TINY, True), (-TINY, False)):
+        made = boxes("chi_square", [1, 1], [step, Fraction(20)], [{**PLAIN, "u": [[0, u]]}], cone=cone)
+        assert leaf_holds(made, 0) == enough
+
+
+@pytest.mark.parametrize("cone", [
+    {"kind": "graph", "unit": "gamma", "edges": [[0, 1, ""]]}, {"kind": "complete", "gamma": ""},
+])  # fmt: skip
+@pytest.mark.parametrize(("ratio", "is_exact"), [("4/3", False), ("5/4", True)])
+def test_the_ratio_of_an_edge_is_rounded_up(cone: Document, ratio: str, is_exact: bool) -> None:
+    """Chi-square at v_1 = 1, with the price -1 of v_0 and the edge from 0 to 1 once: R - a_1."""
+    own = {"edges": [[0, 1, ratio]]} if "edges" in cone else {"gamma": ratio}
+    leaf = {"n": 0, "f": [[0, 1, 1]]}
+    for step, enough in ((Fraction(0), is_exact), (TINY, True), (-TINY, False)):
+        made = boxes("chi_square", [0, 1], [Fraction(-1), Fraction(ratio) + step], [leaf], cone=cone | own)
+        assert leaf_holds(made, 0) == enough
+
+
+def test_a_tangent_is_rounded_up() -> None:
+    """Information at v_0 = 1, with t = 4/3: 4/3 - (1 + log(4/3)) - a_0."""
+    least = UNIT * (-(-4 * ONE // 3) - ONE - log_bounds(4, 3)[0])
+    for step, enough in ((0, True), (-1, False)):
+        prices = [Fraction(least + step, UNIT * ONE), Fraction(0)]
+        assert leaf_holds(cases([1, 0], prices, [{**case_leaf(), "t": "4/3"}]), 0) == enough
+        made = boxes("mutual_information", [1, 0], prices, [{**PLAIN, "t": ["4/3"]}], unit=UNIT)
+        made["problem"]["utility"]["given"] = [["1"], ["0"]]
+        assert leaf_holds(made, 0) == enough
+
+
 def test_of_two_lower_limits_as_good_as_equal_the_first_one_counts() -> None:
     """Chi-square at v = (1/2, 0): 3 + 1/8 - (a_0 + 2) / 2. The second limit would be rounded."""
     beside, four = Fraction(1, 2) + Fraction(1, 2**400), {"n": 4, "f": []}
@@ -195,6 +258,7 @@ def test_of_two_upper_limits_of_a_case_as_good_as_equal_the_first_one_counts(bes
         # 1 + l_1 q + 1, with q = 2/3 or 1/2 where the line of block 0 is lowest, and v_3 = 4.
         (["1/3", "1/3", "1/2", "1/2"], "-3", ["1", "1", "1000", "-1/4"], False),
         (["1/4", "1/4", "1/2", "1/2"], "-4", ["1", "1", "1000", "-1/4"], True),
+        (["1/3", "1/6", "1/2", "1/2"], "-4", ["4/3", "2/3", "1000", "-1/4"], False),
         # 1 + l_1 q - 5, with q = 4/3 or 1 where it is highest, and v_3 = 2.
         (["1/3", "1/3", "1/2", "1/2"], "3", ["-1", "-1", "1000", "5/2"], False),
         (["1/4", "1/4", "1/2", "1/2"], "4", ["-1", "-1", "1000", "5/2"], True),
