@@ -3655,7 +3655,7 @@ def _read_proof(value: object, where: Where, problem: _Problem, rats: _Rationals
         if not can_have_tree and version == 1:
             _unreadable((where, "kind"), "in version 1, mutual_information has a bound on a complete cone only")
         by_boxes = not can_have_tree or (version > 1 and isinstance(value, dict) and "boxes" in value)
-    if by_boxes and version > 3 and isinstance(cone.sets, _Confidence) and isinstance(value, dict) and "cases" in value:
+    if version > 3 and isinstance(cone.sets, _Confidence) and isinstance(value, dict) and "cases" in value:
         return _read_cases(value, where, problem, cone.sets, rats)
     if by_boxes:
         return _read_box_tree(value, where, problem, rats)

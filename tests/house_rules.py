@@ -549,11 +549,11 @@ def private_names(folder: Path) -> dict[str, tuple[str, ...]]:
 
 PIECE = re.compile(r"\bchecker\._(?!_)\w|\bfrom rropt\.checker import (?:[\w, ]*|\([^)]*)\b_\w")
 PIECES = frozenset([
-     "checker_pieces", "mutants_boxes", "mutants_cases",
-    "mutants_cornertrees", "mutants_forms",  "mutants_levels", "mutants_levels_walk",
-     "mutants_offdiagonal",   "mutants_reading",
+    "checker_pieces",
+    "mutants_offdiagonal",
+    "mutants_reading",
     "mutants_reading_branches", "mutants_riskproofs", "mutants_shapes",
-    "mutants_sums", "mutants_trees", "mutants_utilities",  "mutants_yields",
+    "mutants_trees", "mutants_utilities",
 ])  # fmt: skip
 """The files that test pieces of the checker by their private names, after `test_checker_`; it only gets shorter. What
 is new speaks to `check_bytes`."""

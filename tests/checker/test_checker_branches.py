@@ -201,6 +201,25 @@ def test_a_form_without_values_between_its_limits_closes_the_leaf() -> None:
     assert status(made)[0] == "REFUTED"
 
 
+def test_a_form_with_one_value_between_its_limits_does_not_close_the_leaf() -> None:
+    made = stored("design-e-path")
+    absurd = {"n": 10**12, "f": [], "e": [0] * len(made["proof"]["forms"])}
+    boxes = made["proof"]["boxes"]
+    twice, place = [["y", 0, "-1/2"], ["y", 0, "-1/2"], *boxes], len(boxes) + 2
+    made["proof"]["boxes"] = [*twice, *boxes, *boxes]
+    assert status(made) == ("PROVED", "")
+    made["proof"]["boxes"] = [*twice, absurd, *boxes]
+    assert status(made) == ("REFUTED", f"proof.boxes[{place}]: the inequality of this leaf fails")
+
+
+def test_factors_of_zero_prove_nothing() -> None:
+    made = stored("design-e-path")
+    k = len(made["problem"]["inputs"])
+    zeros = [["0"] * k] * k
+    made["proof"].update(prices=["0"] * k, forms=zeros, factors=zeros, boxes=[{"n": 0, "f": [], "e": [0] * k}])
+    assert status(made) == ("REFUTED", "bound: claims more than the proof yields")
+
+
 def test_what_is_forgotten_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "MOST_HEIGHTS", 10)
     assert status(stored("off-diagonal")) == ("PROVED", "")

@@ -170,6 +170,28 @@ def test_an_output_without_mass_has_no_measure() -> None:
     refuted(even(made, 1, 1, 0), "not every output has a measure")
 
 
+def test_a_row_of_an_output_without_mass_is_not_a_measure() -> None:
+    rows = [column(0, *ONES, rhs="0"), *(column(y, *ONES, rhs="3/2") for y in (1, 2))]
+    refuted(even(with_rows(branched(SPLIT, AT_MOST, LEAF), *rows), 0, 1, 1), "not every output has a measure")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        column(2, "1", "-1", "1", rhs="1/3"),
+        column(2, "1", "0", "1", rhs="2/3"),
+        ("=", "2", [(x, y, "1") for x in range(3) for y in (1, 2)]),
+    ],
+)
+def test_a_row_that_is_not_a_measure_stands_for_none(row: Any) -> None:
+    """The other two outputs have rows that differ, so that there is none of the third."""
+    others = [column(y, *entries, rhs=rhs) for y, (entries, rhs) in zip(
+        (0, 1 if row[2][0][1] == 2 else 2), ((ONES, "1"), (("2", "1", "1"), "4/3")), strict=True
+    )]  # fmt: skip
+    made = with_rows(branched(SPLIT, AT_MOST, LEAF), *others, row)
+    refuted(even(made, 1, 1, 1), "the rows of the others differ")
+
+
 def test_each_output_has_a_measure_of_its_own_or_the_rest() -> None:
     made = branched(SPLIT, AT_MOST, AT_LEAST)
     assert said(with_rows(made, column(2, *ONES), column(0, *ONES)))[0] == "PROVED"

@@ -304,6 +304,43 @@ def counts_for_the_checker(case: Case, s: int, z: int, cut: Weights) -> bool:
     return verdict.proved
 
 
+@pytest.mark.parametrize(
+    ("form", "step", "counts", "first", "second", "expected"),
+    [
+        # N = 2 and root = 3/2, so N (root - 1) = 1; weights 1/4 where all the count is: N P g = 2, one more than N P.
+        ("exact", 0, [1, 0, 1, 0], [1, 3], [1, 0], True),
+        ("product", 0, [1, 0, 1, 0], [1, 3], [1, 0], True),
+        ("exact", 1, [1, 0, 1, 0], [1, 3], [1, 0], False),
+        ("product", 1, [1, 0, 1, 0], [1, 3], [1, 0], False),
+        # Both blocks go to the limit: in the product only.
+        ("exact", 0, [1, 0, 1, 0], [1, 3], [1, 3], False),
+        ("product", 0, [1, 0, 1, 0], [1, 3], [1, 3], True),
+        ("product", 0, [1, 0, 1, 0], [1, 4], [1, 0], False),
+        ("product", 0, [1, 0, 1, 0], [1, 0], [1, 4], False),
+        # A weight of 0 only where the count is 0.
+        ("product", 0, [1, 0, 1, 0], [0, 1], [1, 0], False),
+        ("exact", -99, [1, 1, 1, 0], [1, 0], [1, 0], False),
+        ("exact", -99, [1, 1, 1, 0], [1, 1], [1, 0], True),
+        ("exact", -99, [0, 0, 1, 0], [1, 0], [1, 0], True),
+    ],
+)
+def test_weights_at_the_limit_count(
+    form: str, step: int, counts: list[int], first: list[int], second: list[int], expected: bool
+) -> None:
+    """The lower end of the radius is 5/4, less 10^-40 or more."""
+    lower = Fraction(5, 4) - Fraction(step, 10**40) if step >= 0 else Fraction(99)
+    case = Case([1] * 4, TWO, counts, (rat(lower), "100"), form, {"gamma": "2"})
+    assert counts_for_the_checker(case, 0, 1, (first, second)) == expected
+
+
+@pytest.mark.parametrize("form", ["exact", "product"])
+def test_lengths_are_rounded_up(form: str) -> None:
+    """N = 2 and N P g = 4/3: equal to the end of the radius, and so only where that is a little larger."""
+    for more, expected in ((Fraction(0), False), (Fraction(1, 10**40), True)):
+        case = Case([1] * 4, TWO, [1, 0, 1, 0], (rat(Fraction(13, 36) + more), "100"), form, {"gamma": "2"})
+        assert counts_for_the_checker(case, 0, 1, ([9, 7], [1, 0])) == expected
+
+
 @pytest.mark.parametrize("name", thinned(CASES, 4))
 def test_weights_that_count(name: str) -> None:
     """As the floats say; those of the counts themselves always; and every member satisfies every cut."""

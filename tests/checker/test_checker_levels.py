@@ -705,9 +705,15 @@ def test_long_paths() -> None:
     # Which leaf may be absurd: that of a plain block with 1/4 <= z_0 <= 3/4; of an exceptional one with two such.
     bad = {"t": "100000", "cells": [["-20"], ["-20"]]}
     two = [[0, "1/4"], SINGLE, [0, "3/4"], [1, "1/4"], SINGLE, [1, "3/4"]]
+    # These hold only where z_0 = 0 is all that is left of z_0 <= 1, or z_1 = 1 of 1/2 <= z_1.
+    first = {"t": "150", "cells": [["-300", "1/5", "-1000", "lo", "-50"], ["-400"]]}
+    other = {"t": "80", "cells": [["2"], ["4"]]}
     for tree, status in (
         ([["e", 0], [0, "1/4"], SINGLE, [0, "3/4"], bad, SINGLE, SINGLE], "PROVED"),
         ([["e", 0], [0, "1/4"], SINGLE, [0, "3/4"], SINGLE, bad, SINGLE], "REFUTED"),
+        ([["e", 0], [0, "1/2"], bad, SINGLE, SINGLE], "REFUTED"),
+        ([["e", 0], ["b", "15/8"], SINGLE, first, SINGLE], "PROVED"),
+        ([["e", 0], SINGLE, [0, "1/4"], SINGLE, [0, "3/4"], [1, "1/2"], SINGLE, other, SINGLE], "PROVED"),
         ([["e", 0], SINGLE, [0, "1/4"], SINGLE, [0, "3/4"], bad, SINGLE], "REFUTED"),
         ([["e", 1], [0, "1/4"], SINGLE, [0, "3/4"], bad, SINGLE, SINGLE], "REFUTED"),
         ([["e", 0], SINGLE, *two, bad, SINGLE, SINGLE], "PROVED"),

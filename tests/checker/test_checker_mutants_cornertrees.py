@@ -10,19 +10,17 @@ import copy
 import itertools
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from builders import Document, assert_limit_named, encode, put, said
+from builders import Document, assert_limit_named, put, said
 from scipy.optimize import linprog
 from second.campaign import trials
-
-from rropt import checker
-from rropt.checker import check_bytes
 
 STORED = Path(__file__).resolve().parents[1] / "data" / "second"
 NAMES = ("information", "information-floor", "numbers", "given", "chi-square", "bayes")
@@ -156,15 +154,6 @@ def test_lower_prices_are_refuted(name: str) -> None:
     status, reason = said(put(made, "proof", "nodes", i, "a", value=prices))
     assert status == "REFUTED"
     assert "fails" in reason or "gains at a corner" in reason
-
-
-@pytest.mark.parametrize("rule", ["tightened", "is_closed"])
-def test_the_limits_of_a_leaf_are_needed(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the rule some stored certificate is refuted."""
-    weak = {"tightened": staticmethod(lambda own: own), "is_closed": staticmethod(lambda own: False)}
-    monkeypatch.setattr(checker._CornerTest, rule, weak[rule])
-    made = closed_output() if rule == "is_closed" else stored("chi-square")
-    assert check_bytes(encode(made)).status == "REFUTED"
 
 
 # -- leaves by hand -------------------------------------------------------------------------------------
@@ -402,95 +391,91 @@ ISOLATED: list[tuple[str, tuple[str, ...], Callable[[], Document]]] = [
 ]  # fmt: skip
 
 
-def limits(k: int, draw: random.Random) -> checker._Sides:
-    lo = tuple(1 + Fraction(draw.randrange(8), 4) for _ in range(k))
-    return checker._Sides(lo, tuple(one + Fraction(draw.randrange(8), 4) for one in lo), frozenset())
-
-
-def weighed(name: str) -> checker._CornerTest:
-    made = stored(name)
-    rats = checker._Rationals()
-    problem = checker._read_problem(made["problem"], "problem", rats, 6)
-    return checker._CornerTest(problem, checker._read_proof(made["proof"], "proof", problem, rats, 6))
-
-
-@pytest.mark.parametrize("name", ["information", "given", "chi-square"])
-def test_a_leaf_that_holds_is_above_every_corner(name: str) -> None:
-    """Boxes, prices and tangents drawn at random near what is needed, and the utility at all corners in floats."""
-    test, draw = weighed(name), random.Random(name)
-    held = 0
-    for _ in range(800):
-        own = limits(3, draw)
-        corners = [np.array(list(map(float, point))) for point in itertools.product(*zip(own.lo, own.hi, strict=True))]
-        scale = draw.choice([0.05, 0.3, 1.0])
-        slopes = [draw.gauss(0, scale) for _ in range(3)]
-        worths = [
-            utility(stored(name)["problem"], corner[:, None]) - float(np.dot(slopes, corner)) for corner in corners
-        ]
-        masses = [float(np.dot(list(map(float, test.p)), corner)) for corner in corners]
-        # The least multiple of p that is enough at every corner, and as much again at times.
-        least = max(worth / mass for worth, mass in zip(worths, masses, strict=True)) * draw.choice([0.9, 1.001, 1.3])
-        prices = [Fraction(slope + least * float(p)) for slope, p in zip(slopes, test.p, strict=True)]
-        count = 0 if name == "chi-square" else len(test.masses)
-        points = tuple(checker._pair(Fraction(draw.randrange(4, 24), 8)) for _ in range(count))
-        state = [draw.randrange(3) for _ in range(3)]
-        ends = [pair if s == 2 else (pair[s],) for pair, s in zip(test.ends(own, prices), state, strict=True)]
-        chosen = [
-            corner
-            for corner in corners
-            if all(s == 2 or corner[x] == float((own.lo if s == 0 else own.hi)[x]) for x, s in enumerate(state))
-        ]
-        if test.holds(list(ends), points):
-            held += 1
-            for corner in chosen:
-                worth = utility(stored(name)["problem"], corner[:, None])
-                assert worth <= float(np.dot(list(map(float, prices)), corner)) + 1e-12
-    assert held > 30
-
-
 # -- equality, where all numbers are exact --------------------------------------------------------------
 
-
-def dyadic(name: str) -> checker._CornerTest:
-    """The tests of a stored certificate at the frequencies 2, 1, 1."""
-    made = put(stored(name), "problem", "weights", value=["2", "1", "1"])
-    rats = checker._Rationals()
-    problem = checker._read_problem(made["problem"], "problem", rats, 6)
-    return checker._CornerTest(problem, checker._read_proof(made["proof"], "proof", problem, rats, 6))
+TINY = Fraction(1, 2**100)
+Sides = list[tuple[Fraction, Fraction]]
 
 
-ONES = checker._Sides((Fraction(1),) * 3, (Fraction(1),) * 3, frozenset())
+def alone(name: str, weights: str, prices: Sequence[Fraction], gamma: int = 2, sides: Sides | None = None) -> Document:
+    """Output 0 with these limits and prices; all other outputs, on every box, have prices that are high enough.
+
+    Each entry of output 0 has a row, with the mechanism that says nothing.
+    """
+    made = stored(name)
+    shift = 64
+    rows = [
+        {"name": f"row {x}", "sense": "=", "rhs": str((a - shift) / 3), "terms": [[x, 0, str(a - shift)]]}
+        for x, a in enumerate(prices)
+    ]
+    made["problem"] |= {"weights": list(weights), "cone": {"kind": "complete", "gamma": str(gamma)}, "rows": rows}
+    made["mechanism"] = {**made["mechanism"], "denominators": ["3"], "columns": [{"dense": ["1"] * 3}] * 3}
+    most = max(Fraction(int(n), sum(map(int, weights))) for n in weights) if name == "bayes" else Fraction(0)
+    made["value"] = {"lower": str(most), "upper": str(most)}
+    fine: list[Any] = {"information": [["1"]], "chi-square": [[]], "bayes": []}[name]
+    high = {"a": [shift] * 3, "l": [], "columns": [fine] * 3}
+    low = {**high, "l": [[x, 1] for x, a in enumerate(prices) if a != shift]}
+    nodes: list[Any] = [low]
+    for x, (lo, hi) in enumerate(sides or []):
+        if lo > 1:
+            nodes = [[0, x, str(lo)], high, *nodes]
+        if 1 < hi < gamma:
+            nodes = [[0, x, str(hi)], *nodes, high]
+    made["proof"] = {"kind": "corner-tree", "yield": "1000", "unit": "1", "nodes": nodes}
+    return {**made, "bound": "1000"}
+
+
+def holds(made: Document) -> bool:
+    status, reason = said(made)
+    assert status == "PROVED" or "columns[0]" in reason, reason
+    return status == "PROVED"
 
 
 def test_a_left_side_of_zero_is_enough() -> None:
-    test = dyadic("information")
-    assert test.holds(list(test.ends(ONES, [Fraction(0)] * 3)), ((1, 1),))
-    assert not test.holds(list(test.ends(ONES, [Fraction(-1, 2**100), Fraction(0), Fraction(0)])), ((1, 1),))
-    bayes = dyadic("bayes")
-    prices = [Fraction(1, 2), Fraction(0), Fraction(0)]
-    assert bayes.action_holds(ONES, prices, 0)
-    assert not bayes.action_holds(ONES, [Fraction(1, 2) - Fraction(1, 2**100), *prices[1:]], 0)
+    """Of information 1 - (A_0 + 1) + 2 + 2 at v = (1, 2, 2), as only input 0 has a weight; of bayes p_0 - A_0."""
+    for step, enough in ((Fraction(0), True), (TINY, False)):
+        assert holds(alone("information", "100", [4 - step, Fraction(-1), Fraction(-1)])) == enough
+        assert holds(alone("bayes", "211", [Fraction(1, 2) - step, Fraction(0), Fraction(0)])) == enough
 
 
-@pytest.mark.parametrize("side", [0, 1])
-def test_one_of_two_left_sides_of_zero_is_enough(side: int) -> None:
-    """Boxes and prices on a coarse grid: one of the two products gives exactly zero, the other one more."""
-    test, draw, found = dyadic("chi-square"), random.Random(5), 0
-    for _ in range(4000):
-        lo = tuple(1 + Fraction(draw.randrange(3), 2) for _ in range(3))
-        own = checker._Sides(lo, tuple(one + Fraction(draw.randrange(3), 2) for one in lo), frozenset())
-        ends = test.ends(own, [Fraction(draw.randrange(-4, 9), 4) for _ in range(3)])
-        values = [
-            test._square(
-                list(ends),
-                sum(choose(end.mass[0] for end in pair) for pair in ends),
-                sum(choose(end.rest[0] for end in pair) for pair in ends),
-            )
-            for choose in (min, max)
-        ]
-        if values[side] == 0 and values[1 - side] > 0:
-            found += 1
-            assert test.holds(list(ends), ())
-            if found == 5:
-                break
-    assert found
+def left_sides(prices: Sequence[int], sides: Sequence[Sequence[int]]) -> list[int]:
+    """Of chi-square at the weights 2, 1, 1, for both ends of w and of s: two that are bounds, and two that are not.
+
+    All is a whole number: prices in quarters, limits in halves, the left sides in parts of 64.
+    """
+    p = [2, 1, 1]
+    rates = [own + a for own, a in zip(p, prices, strict=True)]
+    w_ends, s_ends = (
+        [sum(choose(c * v for v in ends) for c, ends in zip(several, sides, strict=True)) for choose in (min, max)]
+        for several in (p, rates)
+    )
+    found = []
+    for w, s in ((w_ends[0], s_ends[0]), (w_ends[1], s_ends[1]), (w_ends[0], s_ends[1]), (w_ends[1], s_ends[0])):
+        each = zip(p, rates, sides, strict=True)
+        found.append(w * s + sum(max(v * (4 * q * v - w * rate - s * q) for v in ends) for q, rate, ends in each))
+    return found
+
+
+def test_one_of_two_left_sides_of_zero_is_enough() -> None:
+    """Boxes and prices on a coarse grid: at times one of the two products gives exactly zero, the other one more, and
+    at times both give more where the lower end of w with the upper one of s, or the other way round, would give less.
+    """
+    draw, seen = random.Random(5), Counter[tuple[int, ...]]()
+    for _ in range(8000):
+        sides = [sorted(2 + draw.randrange(5) for _ in range(2)) for _ in range(3)]
+        least = [x for x, (lo, _) in enumerate(sides) if lo == 2]
+        if len(least) == 1:
+            sides[least[0]][1] = 2
+        elif not least or any(hi == 2 for _, hi in sides):
+            continue
+        prices = [draw.randrange(-4, 9) for _ in range(3)]
+        values = left_sides(prices, sides)
+        kind = tuple((value > 0) - (value < 0) for value in values)
+        if seen[kind] < 3:
+            seen[kind] += 1
+            box = [(Fraction(lo, 2), Fraction(hi, 2)) for lo, hi in sides]
+            made = alone("chi-square", "211", [Fraction(a, 4) for a in prices], 3, box)
+            assert holds(made) == (min(values[:2]) <= 0), (prices, sides)
+    assert {(0, 1), (1, 0), (-1, 1)} <= {kind[:2] for kind in seen}
+    assert any(kind[:3] == (1, 1, -1) for kind in seen)
+    assert any(kind[:2] == (1, 1) and kind[3] == -1 for kind in seen)

@@ -226,3 +226,14 @@ def test_multiples_of_logarithms_are_rounded_up() -> None:
         for bound, enough in ((low, False), (high + Fraction(1, 2**150), True)):
             reason = checked({**made, "bound": rat(bound)}).reason
             assert (reason != "bound: claims more than the proof yields") == enough
+
+
+def test_a_difference_of_any_size_is_exponentiated() -> None:
+    """exp(-10^60) is as good as 0, and is not computed: 1 + 10^-60 log(1 + exp(-10^60)) is what it yields."""
+    made = member(table([[1, 1]] * 2), entropy={"at_least": "0", "shares": ["1", "0"], "sizes": [2, 2]})
+    made["problem"]["utility"]["cost"] = [[0, 0, "1"]]
+    made |= {"value": {"lower": "1/2", "upper": "1/2"}}
+    made["proof"] = {"kind": "entropy-dual", "weight": rat(TINY), "rows": [], "tilts": [], "flows": []}
+    for bound, enough in ((1 - TINY, False), (1 + Fraction(1, 2**150), True)):
+        reason = checked(put(made, "bound", value=rat(bound))).reason
+        assert (reason != "bound: claims more than the proof yields") == enough
