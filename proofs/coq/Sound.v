@@ -17,7 +17,8 @@ Proof.
   unfold at_least. intros H. split_and H. apply Z.ltb_lt in H. apply Z.leb_le in H1. split; auto. split; auto. pose proof DR_pos as DP.
   pose proof H as h0. apply IZR_lt in h0. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0.
   - destruct (log_below g h) as [l|] eqn:L; [|discriminate]. apply log_ok in L. destruct L as (G0 & _ & L). apply IZR_lt in G0.
-    rewrite <- (exp_ln (IZR g / IZR h)) by (now apply Rdiv_lt_0_compat). apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply exp_le. eapply Rle_trans; [|exact L]. fold DR in H2. apply div_le; auto; lra.
+    rewrite <- (exp_ln (IZR g / IZR h)) by (now apply Rdiv_lt_0_compat).
+    apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply exp_le. eapply Rle_trans; [|exact L]. fold DR in H2. apply div_le; auto; lra.
   - apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply div_le; auto; lra.
 Qed.
 Lemma at_most_ok r g h : at_most r g h = true -> (0 <= g)%Z /\ (0 < h)%Z /\ IZR g / IZR h <= ratioR r.
@@ -25,7 +26,8 @@ Proof.
   unfold at_most. intros H. split_and H. apply Z.ltb_lt in H. apply Z.leb_le in H1. split; auto. split; auto. pose proof DR_pos as DP.
   pose proof H as h0. apply IZR_lt in h0. destruct r as [a b|a b]; simpl; split_and H0; apply Z.ltb_lt, IZR_lt in H0.
   - destruct (log_above g h) as [l|] eqn:L; [|discriminate]. apply log_ok in L. destruct L as (G0 & _ & L). apply IZR_lt in G0.
-    rewrite <- (exp_ln (IZR g / IZR h)) by (now apply Rdiv_lt_0_compat). apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply exp_le. eapply Rle_trans; [exact L|]. fold DR in H2. apply div_le; auto; lra.
+    rewrite <- (exp_ln (IZR g / IZR h)) by (now apply Rdiv_lt_0_compat).
+    apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply exp_le. eapply Rle_trans; [exact L|]. fold DR in H2. apply div_le; auto; lra.
   - apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2. apply div_le; auto; lra.
 Qed.
 Lemma join_in ok k : forall es gs l, join ok k es gs = Some l -> forall x z g h, In (x, z, g, h) l ->
